@@ -1,0 +1,57 @@
+# One word per task; `make help` lists them. CI and people run the same words.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.stamp
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check fix types lint floors bench lock clean
+
+help:  ## list the words
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(STAMP)  ## make .venv with everything locked, and the command in it
+
+$(STAMP): requirements.lock pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: install Python 3.11 with venv, or run 'make PYTHON=python3.12 $(MAKECMDGOALS)'"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the locked dependencies into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+QUESTION ?= What are the main ways to make large language model inference faster?
+demo: setup  ## research a question in the bundled library: no key, no server
+	$(BIN)/deep-research "$(QUESTION)"
+
+test: setup  ## everything CI checks: lint, floors, types, tests
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/lint-imports
+	$(BIN)/basedpyright
+	$(BIN)/python -m pytest -n auto
+
+check: setup  ## the tests alone
+	$(BIN)/python -m pytest -n auto
+
+lint: setup  ## style only
+	$(BIN)/ruff check src tests benchmarks
+
+fix: setup  ## repair what ruff can repair, and format
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+types: setup  ## pyright
+	$(BIN)/basedpyright
+
+floors: setup  ## which module may import which
+	$(BIN)/lint-imports
+
+bench: setup  ## the offline benchmarks that need no data set
+	$(BIN)/python benchmarks/index_speed.py
+
+lock: setup  ## write requirements.lock anew from pyproject.toml (needs uv)
+	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 --output-file requirements.lock
+
+clean:  ## remove .venv and caches
+	rm -rf $(VENV) .pytest_cache .ruff_cache build dist

@@ -1,0 +1,74 @@
+"""What a researcher does next and what comes back: the typed wire between reasoner and sources."""
+
+from typing import Literal
+
+from deep_research.data.base import Noun
+from deep_research.data.claims import Gap
+from deep_research.data.evidence import Document
+
+ActionName = Literal["search", "read", "recall", "think", "research_complete"]
+
+
+class Action(Noun):
+    """One tool call. `source` names the source to search (""= by strategy); `query` is the search,
+    the id or address to read, or the thought."""
+
+    id: str
+    name: ActionName
+    query: str = ""
+    source: str = ""
+
+
+class Observation(Noun):
+    """What an action brought: ids of passages, best first, or the gap that explains why nothing.
+
+    `found` counts the sources that answered, `new` those nobody in the run had seen before.
+    """
+
+    action: str
+    passages: tuple[str, ...] = ()
+    found: int = 0
+    new: int = 0
+    gap: Gap | None = None
+
+
+class Turn(Noun):
+    """Actions taken together, and their observations in the same order."""
+
+    actions: tuple[Action, ...]
+    observations: tuple[Observation, ...] = ()
+
+
+class Span(Noun):
+    """A stretch of a document's text: `text[start:end]`, with the score of the search that found it."""
+
+    start: int
+    end: int
+    score: float = 0.0
+
+
+class Found(Noun):
+    """One result of a search at a source: enough to name it, and to read it.
+
+    `spans` are the places of the document that answer the query, best first (empty: the source
+    cannot tell). `document` is set when the source already holds the full text.
+    """
+
+    key: str
+    title: str
+    url: str = ""
+    origin: str
+    location: str = ""
+    published: str | None = None
+    authors: tuple[str, ...] = ()
+    snippet: str = ""
+    score: float = 0.0
+    spans: tuple[Span, ...] = ()
+    document: Document | None = None
+
+
+class SearchResult(Noun):
+    """What one search at one source brought: results, best first, and what failed."""
+
+    found: tuple[Found, ...] = ()
+    gaps: tuple[Gap, ...] = ()

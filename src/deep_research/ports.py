@@ -1,0 +1,180 @@
+"""Every protocol on one page: what the program asks of a source, reader, reasoner and store."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from deep_research.data import (
+    Action,
+    Brief,
+    Claim,
+    Composition,
+    Decision,
+    Discovery,
+    Document,
+    Found,
+    Gap,
+    Passage,
+    PassageHit,
+    Question,
+    QueryAnalysis,
+    ReasonerInfo,
+    Report,
+    Review,
+    SearchResult,
+    Section,
+    SectionDraft,
+    Snapshot,
+    Source,
+    Turn,
+    Verdict,
+)
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much is done, and how much there is (0 when unknown)."""
+
+
+class Reader(Protocol):
+    """Turns the bytes of one format into a document."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    media_types: tuple[str, ...]
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return the text of `data`; `name` is its file name, for titles and messages.
+
+        Raises Unreadable when there is no text to be had (broken, encrypted, wrong format).
+        """
+        ...
+
+
+class SearchPlace(Protocol):
+    """One place to search: a folder of documents, an API, a search engine."""
+
+    name: str
+    purpose: str
+
+    async def prepare(self, progress: Progress) -> Sequence[Gap]:
+        """Make ready (index folders, ask for a token) and return what could not be made ready."""
+        ...
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        """Return at most `limit` results, best first. Raises SourceError when the place fails."""
+        ...
+
+    async def read(self, found: Found) -> Document:
+        """Return the full text behind a result. Raises SourceError."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of files and connections."""
+        ...
+
+
+class Library(Protocol):
+    """All sources, snapshots and passages of a run; every method is atomic and safe across threads."""
+
+    def add_source(self, found: Found) -> Source:
+        """Return the source of `found.key`, making it (and its id) when it is new."""
+        ...
+
+    def add_snapshot(self, source: str, document: Document, *, retrieved_at: str) -> Snapshot:
+        """Store the text once (by SHA-256), cut it into passages and index them; idempotent."""
+        ...
+
+    def source(self, source: str) -> Source | None:
+        """Return the source of an id (`s7`), or None."""
+        ...
+
+    def sources(self) -> Sequence[Source]:
+        """Return all sources in order of their ids."""
+        ...
+
+    def snapshot(self, source: str) -> Snapshot | None:
+        """Return the newest snapshot of a source id, or None."""
+        ...
+
+    def passage(self, passage: str) -> Passage | None:
+        """Return the passage of an id (`s7p3`), or None."""
+        ...
+
+    def passages(self, source: str) -> Sequence[Passage]:
+        """Return the passages of a source's newest snapshot in order of the text."""
+        ...
+
+    def search(self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1) -> Sequence[PassageHit]:
+        """Return the best passages for `query`, best first, near-duplicates once, at most `limit`.
+
+        `sources` restricts to those ids; `hops` 2 also follows names and titles found in the first hits.
+        """
+        ...
+
+    def remove_source(self, source: str) -> None:
+        """Forget a source with its snapshots and passages (a document that changed or is gone)."""
+        ...
+
+    def close(self) -> None:
+        """Flush and let go of the file."""
+        ...
+
+
+class Reasoner(Protocol):
+    """Whoever thinks. Each method takes and returns data nouns; the graph and the checks are the same for all."""
+
+    info: ReasonerInfo
+
+    async def decide(self, question: Question, *, rounds: int) -> Decision:
+        """Judge whether the question is understood; `rounds` clarifications were asked before."""
+        ...
+
+    async def analyze(self, question: Question) -> QueryAnalysis:
+        """Say what kind of question it is and which form suits the answer."""
+        ...
+
+    async def discover_actions(self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn]) -> Sequence[Action]:
+        """Choose the next searches that find the entities of a list question; none or research_complete ends."""
+        ...
+
+    async def entities(self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library) -> Discovery:
+        """Name the entities found by the discovery."""
+        ...
+
+    async def plan(
+        self, question: Question, analysis: QueryAnalysis, decision: Decision, discovery: Discovery | None, library: Library
+    ) -> Brief:
+        """Lay out 3–7 independent sections."""
+        ...
+
+    async def next_actions(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Sequence[Action]:
+        """Choose what a researcher does next; none or research_complete ends."""
+        ...
+
+    async def write_section(self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library) -> SectionDraft:
+        """Write a section from noted passages, citing their ids."""
+        ...
+
+    async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
+        """Judge each claim against its passages; a reasoner that cannot judge returns the verdicts unchanged."""
+        ...
+
+    async def review(self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library) -> Review:
+        """Say whether the sections suffice and which to research again."""
+        ...
+
+    async def compose(
+        self, question: Question, analysis: QueryAnalysis, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
+    ) -> Composition:
+        """Write abstract, conclusion and (where the format asks for it) a table, citing passage ids."""
+        ...
+
+
+class Exporter(Protocol):
+    """Writes a finished report in one format."""
+
+    name: str
+    suffix: str
+
+    def export(self, report: Report, path: Path) -> None:
+        """Write `report` to `path`. Raises StoreError."""
+        ...

@@ -1,0 +1,82 @@
+"""Which language a text is written in, from its script and its commonest words.
+
+Chinese, Japanese and Korean are told apart by script (kana → Japanese, hangul → Korean, Han without
+kana → Chinese), which needs no model and is right on single sentences; other scripts map to their
+main language; Latin text is told apart by function words.
+"""
+
+import re
+
+HAN = "\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
+CJK = HAN + KANA + HANGUL
+
+_SCRIPTS = {
+    "zh": re.compile(f"[{HAN}]"),
+    "ja": re.compile(f"[{KANA}]"),
+    "ko": re.compile(f"[{HANGUL}]"),
+    "ru": re.compile("[\u0400-\u04ff]"),
+    "el": re.compile("[\u0370-\u03ff]"),
+    "ar": re.compile("[\u0600-\u06ff]"),
+    "he": re.compile("[\u0590-\u05ff]"),
+    "hi": re.compile("[\u0900-\u097f]"),
+    "th": re.compile("[\u0e00-\u0e7f]"),
+}
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+_FUNCTION_WORDS = {
+    "en": "the of and to in is are that for what how which with on does do between by it as from",
+    "de": "der die das und ist nicht mit für ein eine wie welche sind von zu im den auf was wird",
+    "fr": "le la les des et est une un du que qui pour dans sur quels quelles sont avec comment au",
+    "es": "el la los las de y es en que una un por para con qué cómo cuáles son del se",
+    "pt": "o a os as de e é em que uma um por para com quais como são do da não",
+    "it": "il la le di e è in che una un per con quali come sono del della gli non",
+    "nl": "de het een en is van in dat voor met op welke hoe zijn wat niet aan er te",
+}
+_WORD_SETS = {code: frozenset(words.split()) for code, words in _FUNCTION_WORDS.items()}
+_WORD = re.compile(r"[^\W\d_]+")
+_NAMES = {"en": "English", "zh": "中文", "ko": "한국어", "ja": "日本語", "de": "Deutsch", "fr": "français"}
+
+
+def detect(text: str, *, default: str = "en") -> str:
+    """Return the ISO 639-1 code of the language of `text`; `default` where there is nothing to go by.
+
+    A question such as "RAG 技术的最新进展有哪些" is Chinese although half of its letters are Latin:
+    a CJK sentence names things in Latin letters, never the other way round, so a quarter of the
+    letters being CJK decides.
+    """
+    sample = text[:20_000]
+    counts = {code: len(pattern.findall(sample)) for code, pattern in _SCRIPTS.items()}
+    latin = len(_LATIN.findall(sample))
+    cjk = counts["zh"] + counts["ja"] + counts["ko"]
+    # A CJK character carries about as much as three Latin letters.
+    if cjk and cjk * 3 >= latin * 0.34:
+        return _detect_cjk(counts)
+    other = max(("ru", "el", "ar", "he", "hi", "th"), key=lambda code: counts[code])
+    if counts[other] > latin:
+        return other
+    return _detect_latin(sample, default) if latin else default
+
+
+def _detect_cjk(counts: dict[str, int]) -> str:
+    if counts["ko"] >= counts["zh"] and counts["ko"] >= counts["ja"]:
+        return "ko"
+    # Japanese prose is at least a tenth kana; Chinese quoting a Japanese name is not.
+    return "ja" if counts["ja"] * 10 >= counts["zh"] else "zh"
+
+
+def _detect_latin(sample: str, default: str) -> str:
+    words = [word.lower() for word in _WORD.findall(sample)]
+    scores = {code: sum(word in known for word in words) for code, known in _WORD_SETS.items()}
+    best = max(scores, key=lambda code: scores[code])
+    return best if scores[best] > scores.get(default, 0) else default
+
+
+def language_name(code: str) -> str:
+    """Return the language's own name, or the code where we have none."""
+    return _NAMES.get(code, code)
+
+
+def is_cjk(code: str) -> bool:
+    """Whether the language is written without spaces between its words (or with mixed script)."""
+    return code in ("zh", "ja", "ko")

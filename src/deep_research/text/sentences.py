@@ -1,0 +1,146 @@
+"""Sentences of light-Markdown text (the form readers produce), with exact offsets.
+
+Blocks come first: headings, list items, table rows and code are told apart from prose, so that a
+sentence never runs across them; then prose is cut at sentence ends of any script. Every span is a
+slice of the input: `text[start:end]`.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from deep_research.text.language import CJK
+
+BlockKind = Literal["prose", "heading", "item", "table", "code"]
+
+
+class Block(NamedTuple):
+    """A stretch of one kind: a paragraph, a heading line, a list item, a table or fenced code."""
+
+    kind: BlockKind
+    start: int
+    end: int
+
+
+class Sentence(NamedTuple):
+    """One sentence: `text[start:end]`, without surrounding white space or list marker."""
+
+    start: int
+    end: int
+    kind: BlockKind
+
+
+_HEADING = re.compile(r"#{1,6} ")
+_ITEM = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s+")
+_TABLE = re.compile(r"\s{0,3}\|")
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+
+# Ends of sentences: CJK full stops always; Latin ones when space and a new beginning follow.
+_END = re.compile(rf"[。！？｡]+[”’」』）)\]]*|[.!?…]+[\"'”’)\]]*(?=\s|$|[{CJK}])|[；;](?=\s*\n)")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|Dr|Mr|Mrs|Ms|Prof|St|Fig|Figs|Eq|Eqs|Sec|Ref|Refs|No|Nos|Vol|pp|approx|resp"
+    r"|Inc|Ltd|Co|Corp|Jr|Sr|dept|est|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|a\.m|p\.m)"
+    r"|\b[A-Z]|\b[A-Z]\.[A-Z])\.$"
+)
+_NEVER_LAST = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|Dr|Mr|Mrs|Ms|Prof|Fig|Figs|Eq|Eqs|Ref|Refs|Nos|Vol|pp|approx))\.$")
+_BEGINNING = re.compile(rf"\s+[\"'“‘(\[]*[A-Z0-9{CJK}“\"']")
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Yield the blocks of `text` in order; blank lines belong to none."""
+    kind: BlockKind | None = None
+    start = end = 0
+    in_code = False
+    for line_start, line_end in _lines(text):
+        line = text[line_start:line_end]
+        if in_code:
+            end = line_end
+            if _FENCE.match(line):
+                yield Block("code", start, end)
+                kind, in_code = None, False
+            continue
+        found = _kind_of(line, kind)
+        if kind is not None and (found is None or found != kind or found in ("heading", "item")):
+            yield Block(kind, start, end)
+            kind = None
+        if found is None:
+            continue
+        if kind is None:
+            kind, start = found, line_start
+        end = line_end
+        in_code = found == "code"
+    if kind is not None:
+        yield Block(kind, start, end)
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    position = 0
+    while position < len(text):
+        stop = text.find("\n", position)
+        stop = len(text) if stop < 0 else stop
+        yield position, stop
+        position = stop + 1
+
+
+def _kind_of(line: str, previous: BlockKind | None) -> BlockKind | None:
+    if not line.strip():
+        return None
+    if _FENCE.match(line):
+        return "code"
+    if _HEADING.match(line):
+        return "heading"
+    if _TABLE.match(line):
+        return "table"
+    if _ITEM.match(line):
+        # A number at the beginning of a wrapped line of prose is not a list.
+        return "prose" if previous == "prose" and line.lstrip()[:1].isdigit() else "item"
+    return "item" if previous == "item" else "prose"
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Return the sentences of prose and list items in order; headings, tables and code are not prose."""
+    found: list[Sentence] = []
+    for block in blocks(text):
+        if block.kind in ("prose", "item"):
+            found.extend(_split(text, block))
+    return found
+
+
+def split(text: str) -> list[str]:
+    """Return the sentences of a plain paragraph as strings, white space folded."""
+    return [" ".join(text[s.start : s.end].split()) for s in sentences(text)]
+
+
+def _split(text: str, block: Block) -> Iterator[Sentence]:
+    start = block.start
+    if block.kind == "item" and (marker := _ITEM.match(text, block.start, block.end)):
+        start = marker.end()
+    for match in _END.finditer(text, start, block.end):
+        if _ends_sentence(text, match, block.end):
+            yield from _trimmed(text, start, match.end(), block.kind)
+            start = match.end()
+    yield from _trimmed(text, start, block.end, block.kind)
+
+
+def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
+    mark = match.group()[0]
+    if mark not in ".…":
+        return True
+    before = text[max(0, match.start() - 12) : match.start() + 1]
+    if _NEVER_LAST.search(before):
+        return False
+    if match.end() >= block_end:
+        return True
+    if text[match.end()] not in " \t\n\r":
+        return True
+    follows = _BEGINNING.match(text, match.end(), min(block_end, match.end() + 12))
+    return bool(follows) and not _ABBREVIATION.search(before)
+
+
+def _trimmed(text: str, start: int, end: int, kind: BlockKind) -> Iterator[Sentence]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if end > start:
+        yield Sentence(start, end, kind)
