@@ -1,0 +1,1 @@
+"""The index over passages: postings, ranking, names, second-hop search."""

@@ -1,0 +1,86 @@
+"""The journal on SQLite: each outside call once, with its answer, on disk before it is used."""
+
+import asyncio
+import hashlib
+import sqlite3
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from deep_research.errors import StoreError
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS calls (
+    key TEXT PRIMARY KEY, kind TEXT NOT NULL, request TEXT NOT NULL, answer TEXT NOT NULL,
+    at REAL NOT NULL, seconds REAL NOT NULL
+)
+"""
+
+
+class SqliteJournal:
+    """Implements `ports.Journal` in one file."""
+
+    def __init__(self, path: Path | str) -> None:
+        """Open or make the journal at `path`. Raises StoreError when it cannot be written."""
+        self._path = str(path)
+        self._lock = threading.Lock()
+        self._running: dict[str, asyncio.Future[str]] = {}
+        try:
+            self._db = sqlite3.connect(self._path, check_same_thread=False, timeout=30, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute(_SCHEMA)
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+
+    async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
+        """See `ports.Journal.call`."""
+        key = hashlib.sha256(f"{kind}\0{request}".encode("utf-8", "surrogatepass")).hexdigest()
+        if (known := self._find(key)) is not None:
+            return known, True
+        if (running := self._running.get(key)) is not None:
+            # Shielded: one waiter that is cancelled must not cancel the call of the others.
+            return await asyncio.shield(running), True
+        future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._running[key] = future
+        try:
+            begun = time.monotonic()
+            answer = await make()
+            self._keep(key, kind, request, answer, time.monotonic() - begun)
+            future.set_result(answer)
+        except BaseException as error:
+            future.set_exception(error if isinstance(error, Exception) else asyncio.CancelledError())
+            future.exception()  # seen: waiting for it is optional
+            raise
+        finally:
+            del self._running[key]
+        return answer, False
+
+    def _find(self, key: str) -> str | None:
+        with self._lock:
+            row = self._db.execute("SELECT answer FROM calls WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def _keep(self, key: str, kind: str, request: str, answer: str, seconds: float) -> None:
+        try:
+            with self._lock:
+                self._db.execute(
+                    "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)",
+                    (key, kind, request, answer, time.time(), seconds),
+                )
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+
+    def count(self, kind: str) -> int:
+        """See `ports.Journal.count`."""
+        with self._lock:
+            return self._db.execute("SELECT count(*) FROM calls WHERE kind = ?", (kind,)).fetchone()[0]
+
+    def close(self) -> None:
+        """See `ports.Journal.close`."""
+        with self._lock:
+            self._db.close()
+
+    def _failed(self, error: sqlite3.Error) -> StoreError:
+        return StoreError(f"The journal {self._path!r} cannot be used: {error}. Check the disk.", path=self._path)

@@ -1,0 +1,346 @@
+"""The library of a run in one SQLite file."""
+
+import json
+import re
+import sqlite3
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
+from deep_research.errors import StoreError
+from deep_research.index.analysis import VERSION, analyse
+from deep_research.index.ranking import bm25
+from deep_research.stores.nouns import snapshot_of, source_of
+from deep_research.stores.sqlite_postings import SCHEMA as POSTINGS_SCHEMA
+from deep_research.stores.sqlite_postings import SqlitePostings
+from deep_research.text.passages import cut
+from deep_research.text.tokens import content_terms
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS sources (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, title TEXT NOT NULL, facts TEXT NOT NULL,
+  passages INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, length INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS chunks (
+  text INTEGER NOT NULL, start INTEGER NOT NULL, body BLOB NOT NULL, UNIQUE (text, start));
+CREATE TABLE IF NOT EXISTS snapshots (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, text INTEGER NOT NULL, facts TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS snapshots_of_source ON snapshots (source);
+CREATE INDEX IF NOT EXISTS snapshots_of_text ON snapshots (text);
+CREATE TABLE IF NOT EXISTS passages (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  snapshot INTEGER NOT NULL, text INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
+  page INTEGER, heading TEXT NOT NULL, current INTEGER NOT NULL DEFAULT 1, UNIQUE (source, ordinal));
+"""
+_CHUNK = 16_384
+_SOURCE_ID = re.compile(r"s([1-9][0-9]{0,15})")
+_PASSAGE_ID = re.compile(r"(s[1-9][0-9]{0,15})p([1-9][0-9]{0,15})")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def _guarded(
+    method: Callable[Concatenate["SqliteLibrary", _P], _T],
+) -> Callable[Concatenate["SqliteLibrary", _P], _T]:
+    """Run a method under the lock, with SQLite's errors translated."""
+
+    @wraps(method)
+    def guarded(self: "SqliteLibrary", *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        with self._lock:
+            try:
+                return method(self, *args, **kwargs)
+            except sqlite3.Error as error:
+                raise _store_error(error, self._path) from error
+
+    return guarded
+
+
+def _store_error(error: sqlite3.Error, path: str) -> StoreError:
+    code = getattr(error, "sqlite_errorname", "") or ""
+    advice = {
+        "SQLITE_FULL": "The disk is full: free some space and start again; what was stored before is kept",
+        "SQLITE_NOTADB": "It is not a library file: name another file, or move this one away",
+        "SQLITE_CORRUPT": "It is damaged: move it away and start again",
+        "SQLITE_CANTOPEN": "It cannot be opened: check that the folder exists and may be written to",
+        "SQLITE_READONLY": "It may not be written to: check its permissions",
+        "SQLITE_BUSY": "Another process is writing to it: wait for it, or stop it",
+    }
+    says = next((text for name, text in advice.items() if code.startswith(name)), "The database failed")
+    return StoreError(f"{path}: {says} ({error}).", path=path)
+
+
+class SqliteLibrary:
+    """Sources, snapshots, passages and their index in the file `path` (":memory:" for none).
+
+    Raises StoreError when the file cannot be used.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = str(path)
+        self._lock = threading.RLock()
+        self._depth = 0
+        try:
+            self._db = sqlite3.connect(self._path, timeout=30, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise _store_error(error, self._path) from error
+        self._postings = SqlitePostings(self._db)
+        self._open()
+
+    @_guarded
+    def _open(self) -> None:
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute("PRAGMA cache_size = -32000")
+        with self._transaction():
+            for statement in (_SCHEMA + POSTINGS_SCHEMA).split(";"):
+                self._db.execute(statement)
+            if self._meta("index") != VERSION:
+                self._rebuild()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """One transaction; a nested one is a part of the outer."""
+        self._depth += 1
+        try:
+            if self._depth == 1:
+                self._db.execute("BEGIN IMMEDIATE")
+            yield
+            if self._depth == 1:
+                self._postings.flush()
+                self._db.execute("COMMIT")
+        except BaseException:
+            if self._depth == 1:
+                self._postings.discard()
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+            raise
+        finally:
+            self._depth -= 1
+
+    def _meta(self, name: str) -> str | None:
+        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def _set_meta(self, name: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def _rebuild(self) -> None:
+        """Index every current passage anew."""
+        self._postings.clear()
+        rows = self._db.execute("SELECT number FROM passages WHERE current ORDER BY number").fetchall()
+        for (number,) in rows:
+            passage, title = self._passage_at(number)
+            self._postings.add(number, analyse(passage.text, title=title, heading=passage.heading))
+        self._set_meta("index", VERSION)
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make all additions inside the block one transaction: much faster, all or nothing."""
+        with self._lock:
+            try:
+                with self._transaction():
+                    yield
+            except sqlite3.Error as error:
+                raise _store_error(error, self._path) from error
+
+    @_guarded
+    def add_source(self, found: Found) -> Source:
+        """Return the source of `found.key`, making it when it is new."""
+        with self._transaction():
+            row = self._db.execute("SELECT number, facts FROM sources WHERE key = ?", (found.key,)).fetchone()
+            if row:
+                return _source(*row)
+            facts = source_of("", found).model_dump_json(exclude={"id"})
+            insert = "INSERT INTO sources (key, title, facts) VALUES (?, ?, ?)"
+            number = self._db.execute(insert, (found.key, found.title, facts)).lastrowid
+            return _source(number or 0, facts)
+
+    @_guarded
+    def add_snapshot(self, source: str, document: Document, *, retrieved_at: str) -> Snapshot:
+        """Store the text once, cut it into passages and index them; idempotent.
+
+        Raises StoreError when there is no such source or the file cannot be written.
+        """
+        with self._transaction():
+            owner = self._owner(source, document)
+            old = self._newest(source)
+            if old and old.sha256 == document.sha256:
+                return old
+            self._unindex(_number(source))
+            snapshot = snapshot_of(source, document, retrieved_at)
+            text = self._store_text(document)
+            facts = snapshot.model_dump_json(exclude={"text", "source"})
+            insert = "INSERT INTO snapshots (source, text, facts) VALUES (?, ?, ?)"
+            row = self._db.execute(insert, (_number(source), text, facts)).lastrowid
+            self._store_passages(owner, document, snapshot=row or 0, text=text)
+            return snapshot
+
+    def _owner(self, source: str, document: Document) -> Source:
+        owner = self.source(source)
+        if owner is None:
+            raise StoreError(f"{self._path}: There is no source {source} in this library.", path=self._path)
+        if not owner.title and document.title:
+            owner = owner.model_copy(update={"title": document.title})
+            self._db.execute(
+                "UPDATE sources SET title = ?, facts = ? WHERE number = ?",
+                (owner.title, owner.model_dump_json(exclude={"id"}), _number(source)),
+            )
+        return owner
+
+    def _store_text(self, document: Document) -> int:
+        row = self._db.execute("SELECT id FROM texts WHERE sha256 = ?", (document.sha256,)).fetchone()
+        if row:
+            return row[0]
+        insert = "INSERT INTO texts (sha256, length) VALUES (?, ?)"
+        text = self._db.execute(insert, (document.sha256, len(document.text))).lastrowid or 0
+        chunks = (
+            (text, start, document.text[start : start + _CHUNK].encode("utf-8", "surrogatepass"))
+            for start in range(0, len(document.text), _CHUNK)
+        )
+        self._db.executemany("INSERT INTO chunks VALUES (?, ?, ?)", chunks)
+        return text
+
+    def _store_passages(self, owner: Source, document: Document, *, snapshot: int, text: int) -> None:
+        number = _number(owner.id)
+        made = self._db.execute("SELECT passages FROM sources WHERE number = ?", (number,)).fetchone()[0]
+        insert = (
+            "INSERT INTO passages (source, ordinal, snapshot, text, start, stop, page, heading)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        for piece in cut(document):
+            made += 1
+            values = (number, made, snapshot, text, piece.start, piece.end, piece.page, piece.heading)
+            row = self._db.execute(insert, values).lastrowid or 0
+            passage = document.text[piece.start : piece.end]
+            self._postings.add(row, analyse(passage, title=owner.title, heading=piece.heading))
+        self._db.execute("UPDATE sources SET passages = ? WHERE number = ?", (made, number))
+
+    def _unindex(self, source: int) -> None:
+        self._postings.flush()
+        query = "SELECT number FROM passages WHERE source = ? AND current"
+        for (number,) in self._db.execute(query, (source,)).fetchall():
+            passage, title = self._passage_at(number)
+            self._postings.remove(number, analyse(passage.text, title=title, heading=passage.heading))
+        self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (source,))
+
+    @_guarded
+    def source(self, source: str) -> Source | None:
+        """Return the source of an id, or None."""
+        row = self._db.execute("SELECT number, facts FROM sources WHERE number = ?", (_number(source),)).fetchone()
+        return _source(*row) if row else None
+
+    @_guarded
+    def sources(self) -> Sequence[Source]:
+        """Return all sources in order of their ids."""
+        return [_source(*row) for row in self._db.execute("SELECT number, facts FROM sources ORDER BY number")]
+
+    @_guarded
+    def snapshot(self, source: str) -> Snapshot | None:
+        """Return the newest snapshot of a source, or None."""
+        return self._newest(source)
+
+    def _newest(self, source: str) -> Snapshot | None:
+        query = "SELECT text, facts FROM snapshots WHERE source = ? ORDER BY id DESC LIMIT 1"
+        row = self._db.execute(query, (_number(source),)).fetchone()
+        if row is None:
+            return None
+        facts = json.loads(row[1])
+        facts["headings"] = tuple(Heading(**heading) for heading in facts["headings"])
+        facts["pages"] = tuple(PageStart(**page) for page in facts["pages"])
+        return Snapshot(source=source, text=self._slice(row[0], 0, None), **facts)
+
+    def _slice(self, text: int, start: int, stop: int | None) -> str:
+        """Return `text[start:stop]` from the chunks that hold it."""
+        first = start - start % _CHUNK
+        last = stop if stop is not None else sys.maxsize
+        query = "SELECT body FROM chunks WHERE text = ? AND start >= ? AND start < ? ORDER BY start"
+        bodies = [row[0].decode("utf-8", "surrogatepass") for row in self._db.execute(query, (text, first, last))]
+        return "".join(bodies)[start - first : None if stop is None else stop - first]
+
+    @_guarded
+    def passage(self, passage: str) -> Passage | None:
+        """Return the passage of an id, or None."""
+        match = _PASSAGE_ID.fullmatch(passage)
+        if match is None:
+            return None
+        query = "SELECT number FROM passages WHERE source = ? AND ordinal = ?"
+        row = self._db.execute(query, (_number(match[1]), int(match[2]))).fetchone()
+        return self._passage_at(row[0])[0] if row else None
+
+    def _passage_at(self, number: int) -> tuple[Passage, str]:
+        row = self._db.execute(
+            "SELECT p.source, p.ordinal, t.sha256, p.start, p.stop, p.page, p.heading, p.text, s.title"
+            " FROM passages p JOIN texts t ON t.id = p.text JOIN sources s ON s.number = p.source"
+            " WHERE p.number = ?",
+            (number,),
+        ).fetchone()
+        source, ordinal, sha256, start, stop, page, heading, text, title = row
+        passage = Passage(
+            id=f"s{source}p{ordinal}",
+            source=f"s{source}",
+            sha256=sha256,
+            start=start,
+            end=stop,
+            text=self._slice(text, start, stop),
+            page=page,
+            heading=heading,
+        )
+        return passage, title
+
+    @_guarded
+    def passages(self, source: str) -> Sequence[Passage]:
+        """Return the passages of a source's newest snapshot in order of the text."""
+        query = "SELECT number FROM passages WHERE source = ? AND current ORDER BY ordinal"
+        return [self._passage_at(number)[0] for (number,) in self._db.execute(query, (_number(source),)).fetchall()]
+
+    @_guarded
+    def search(self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1) -> Sequence[PassageHit]:
+        """Return the best passages for `query`, best first, at most `limit`."""
+        if self._depth:
+            self._postings.flush()
+        allowed: set[int] | None = None
+        if sources:
+            rows = (
+                self._db.execute("SELECT number FROM passages WHERE source = ?", (_number(source),))
+                for source in sources
+            )
+            allowed = {number for found in rows for (number,) in found}
+        scores = bm25(self._postings, dict.fromkeys(content_terms(query), 1.0), allowed=allowed)
+        hits: list[PassageHit] = []
+        for number in sorted(scores, key=lambda n: (-scores[n], n))[:limit]:
+            passage, title = self._passage_at(number)
+            hits.append(PassageHit(passage=passage, score=scores[number], title=title))
+        return hits
+
+    @_guarded
+    def remove_source(self, source: str) -> None:
+        """Forget a source with its snapshots and passages."""
+        number = _number(source)
+        with self._transaction():
+            self._unindex(number)
+            for table, column in (("passages", "source"), ("snapshots", "source"), ("sources", "number")):
+                self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))  # noqa: S608 — constants
+            unused = "SELECT id FROM texts WHERE id NOT IN (SELECT text FROM snapshots)"
+            self._db.execute(f"DELETE FROM chunks WHERE text IN ({unused})")  # noqa: S608 — constants
+            self._db.execute(f"DELETE FROM texts WHERE id IN ({unused})")  # noqa: S608 — constants
+
+    @_guarded
+    def close(self) -> None:
+        """Flush and let go of the file."""
+        self._db.close()
+
+
+def _number(source: str) -> int:
+    """The number in a source id; 0, which is nobody's, for what is not one."""
+    match = _SOURCE_ID.fullmatch(source)
+    return int(match[1]) if match else 0
+
+
+def _source(number: int, facts: str) -> Source:
+    return Source(id=f"s{number}", **json.loads(facts))

@@ -1,0 +1,161 @@
+"""One body of tests for every library."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from deep_research.data import Document, Found, Heading, PageStart
+from deep_research.errors import StoreError
+from deep_research.ports import Library
+from deep_research.stores.memory import MemoryLibrary
+from deep_research.stores.sqlite import SqliteLibrary
+
+WHEN = "2024-05-01T00:00:00Z"
+PARAGRAPH = "Caching keeps the keys and values of earlier tokens so that a decoder need not compute them again. "
+
+
+@pytest.fixture(params=["memory", "sqlite", "sqlite file"])
+def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
+    makers: dict[str, Callable[[], Library]] = {
+        "memory": MemoryLibrary,
+        "sqlite": lambda: SqliteLibrary(":memory:"),
+        "sqlite file": lambda: SqliteLibrary(tmp_path / "library.db"),
+    }
+    made = makers[request.param]()
+    yield made
+    made.close()
+
+
+def found(key: str, title: str = "") -> Found:
+    return Found(key=key, title=title, url=f"https://example.org/{key}", origin="web", authors=("A. Author",))
+
+
+def add(library: Library, key: str, text: str, title: str = "") -> str:
+    source = library.add_source(found(key, title))
+    library.add_snapshot(source.id, Document(text=text), retrieved_at=WHEN)
+    return source.id
+
+
+def test_a_source_is_made_once_per_key(library: Library) -> None:
+    first = library.add_source(found("a", "First"))
+    second = library.add_source(found("b", "Second"))
+    again = library.add_source(found("a", "Another title"))
+    assert (first.id, second.id) == ("s1", "s2")
+    assert again == first == library.source("s1")
+    assert list(library.sources()) == [first, second]
+    assert first.authors == ("A. Author",)
+    assert first.url == "https://example.org/a"
+
+
+def test_passages_are_slices_of_the_snapshot(library: Library) -> None:
+    text = "# Über 缓存\n\n" + "\n\n".join(f"{i}. 𝒜 {PARAGRAPH * 3}" for i in range(200)) + "\n\nlone \ud800 surrogate"
+    document = Document(
+        text=text,
+        headings=(Heading(start=0, level=1, title="Über 缓存"),),
+        pages=(PageStart(start=0, number=1), PageStart(start=5000, number=2)),
+    )
+    source = library.add_source(found("a"))
+    made = library.add_snapshot(source.id, document, retrieved_at=WHEN)
+    kept = library.snapshot(source.id)
+    assert kept == made
+    assert kept is not None
+    assert kept.text == text
+    assert kept.sha256 == hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    passages = library.passages(source.id)
+    assert [p.id for p in passages] == [f"s1p{i}" for i in range(1, len(passages) + 1)]
+    assert len(passages) > 20
+    for passage in passages:
+        assert passage.text == text[passage.start : passage.end]
+        assert passage.sha256 == kept.sha256
+        assert library.passage(passage.id) == passage
+    assert {p.page for p in passages} == {1, 2}
+    assert {p.heading for p in passages} == {"Über 缓存"}
+
+
+def test_adding_the_same_text_again_changes_nothing(library: Library) -> None:
+    source = add(library, "a", PARAGRAPH * 40)
+    before = (library.snapshot(source), list(library.passages(source)))
+    library.add_snapshot(source, Document(text=PARAGRAPH * 40), retrieved_at="2025-01-01T00:00:00Z")
+    assert (library.snapshot(source), list(library.passages(source))) == before
+
+
+def test_a_changed_document_is_found_by_its_new_text_only(library: Library) -> None:
+    source = add(library, "a", "The zebra crossed the road.")
+    old = library.passages(source)[0]
+    library.add_snapshot(source, Document(text="The giraffe crossed the road."), retrieved_at=WHEN)
+    assert not library.search("zebra", limit=5)
+    hit = library.search("giraffe", limit=5)[0]
+    assert hit.passage.text == "The giraffe crossed the road."
+    assert hit.passage.id != old.id
+    assert library.passage(old.id) == old
+    assert [p.id for p in library.passages(source)] == [hit.passage.id]
+
+
+def test_a_removed_source_is_gone_from_everything(library: Library) -> None:
+    gone = add(library, "a", "The zebra crossed the road.")
+    kept = add(library, "b", "The zebra slept.")
+    library.remove_source(gone)
+    library.remove_source("s99")
+    assert library.source(gone) is None
+    assert library.snapshot(gone) is None
+    assert library.passage(f"{gone}p1") is None
+    assert not library.passages(gone)
+    assert [h.passage.source for h in library.search("zebra road", limit=5)] == [kept]
+    assert add(library, "a", "The zebra came back.") == "s3"
+
+
+def test_removing_one_of_two_sources_with_the_same_text_keeps_the_other(library: Library) -> None:
+    first, second = add(library, "a", PARAGRAPH), add(library, "b", PARAGRAPH)
+    library.remove_source(first)
+    assert library.passages(second)[0].text == PARAGRAPH.strip()
+    assert [h.passage.source for h in library.search("decoder", limit=5)] == [second]
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "s", "s0", "p1", "s1", "s1p", "s1p0", "s1p99", "s9p1", "s１p１", "s1p1 ", "s" + "9" * 40 + "p1"]
+)
+def test_unknown_ids_are_none(library: Library, wrong: str) -> None:
+    add(library, "a", PARAGRAPH)
+    assert library.passage(wrong) is None
+    if wrong != "s1":
+        assert library.source(wrong) is None
+        assert library.snapshot(wrong) is None
+        assert not library.passages(wrong)
+
+
+def test_a_snapshot_needs_its_source(library: Library) -> None:
+    with pytest.raises(StoreError, match="s4"):
+        library.add_snapshot("s4", Document(text="x"), retrieved_at=WHEN)
+
+
+def test_search_ranks_limits_and_restricts(library: Library) -> None:
+    about = add(library, "a", "Paged attention stores the cache in blocks of fixed size.", "Paged attention")
+    other = add(library, "b", "The cache of a processor is small. Attention was paid to it.", "Processors")
+    add(library, "c", "Nothing of interest stands here.", "Else")
+    hits = library.search("How does paged attention store the cache?", limit=10)
+    assert [h.passage.source for h in hits] == [about, other]
+    assert hits[0].score > hits[1].score > 0
+    assert hits[0].title == "Paged attention"
+    assert len(library.search("cache", limit=1)) == 1
+    assert [h.passage.source for h in library.search("cache", limit=5, sources=[other])] == [other]
+    assert not library.search("cache", limit=5, sources=["s77"])
+    assert not library.search("", limit=5)
+    assert not library.search("the of and", limit=5)
+    assert not library.search('"; DROP TABLE passages; --', limit=5)
+
+
+def test_an_empty_document_has_no_passages(library: Library) -> None:
+    source = add(library, "a", " \n ")
+    assert not library.passages(source)
+    assert library.snapshot(source) is not None
+
+
+def test_the_title_comes_from_the_document_when_the_source_has_none(library: Library) -> None:
+    source = library.add_source(found("a"))
+    library.add_snapshot(source.id, Document(text="Body.", title="Of zebras"), retrieved_at=WHEN)
+    kept = library.source(source.id)
+    assert kept is not None
+    assert kept.title == "Of zebras"
+    assert library.search("zebras", limit=1)[0].title == "Of zebras"
