@@ -1,0 +1,111 @@
+"""Bytes to text: byte-order mark, then the declared encoding, then UTF-8, then a guess."""
+
+import codecs
+import re
+
+from deep_research.errors import Unreadable
+from deep_research.text.language import KANA
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# Browsers read these labels as their supersets, and so do the pages that carry them
+# (WHATWG Encoding Standard, https://encoding.spec.whatwg.org/#names-and-labels).
+_SUPERSETS = {
+    "gb2312": "gb18030", "gbk": "gb18030", "ks_c_5601-1987": "cp949", "euc-kr": "cp949", "euc_kr": "cp949",
+    "shift_jis": "cp932", "shift-jis": "cp932", "sjis": "cp932", "x-sjis": "cp932",
+    "iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252", "ascii": "cp1252",
+    "big5": "big5hkscs",
+}  # fmt: skip
+_SAMPLE = 65_536
+# The commonest characters of each language; a wrong decoding of its bytes yields rare ones instead.
+_COMMON_HAN = frozenset(
+    "的一是不了在人有我他这個中大来上国國和地到以说時时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实"
+    "日军者意无力它与與長长把机十民第公此已工使情明性知全三又关点正业外将两高间由问很最重并物手应战向头文体政美相见被利什二等产或新己制身果加西斯月话合回特代内信表化老给世位次度门任常先海通教儿原东声提立及"
+    "比员解水名真论处走义各入几口认条平系气题活尔更别打女变四神总何电数安少报才结反受目太量再感建务做接必场件计管期市直德资命山金指克许统区保至队形社便空决治展马科司五基眼书非则听白却界达光放强即像难且权思"
+    "王象完设式色路记南品住告类求据程北边死张该交规万取拉格望觉术领共确传师观清今切院让识候带导争运為發學會來說對們過後開經問題現實種將產應關機見點業當動無從"
+)
+_CANDIDATES = ("gb18030", "cp932", "euc_jp", "cp949", "big5hkscs")
+_KANA_RE = re.compile(f"[{KANA}]")
+_HALF_KANA = re.compile("[\uff66-\uff9f]")
+
+
+def decode(data: bytes, *, declared: str = "") -> str:
+    """Return the text of `data`. `declared` is the encoding that the file or its sender names, if any.
+
+    Raises Unreadable when the bytes are no text at all.
+    """
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return data.decode(encoding, "replace").removeprefix("\ufeff")
+    if encoding := _utf16_without_bom(data):
+        return data.decode(encoding, "replace")
+    if b"\0" in data[:_SAMPLE] and data[:_SAMPLE].count(0) > len(data[:_SAMPLE]) // 100:
+        raise Unreadable("binary data, not text")
+    for encoding in filter(None, ("utf-8", _known(declared))):
+        if (text := _strictly(data, encoding)) is not None:
+            return text
+    # A few broken bytes in UTF-8 are likelier than that much valid multi-byte text in any other encoding.
+    text = data.decode("utf-8", "replace")
+    broken, wide = text.count("\ufffd"), len(data) - len(text)
+    if broken * 20 < wide:
+        return text
+    return data.decode(_known(declared) or _guess(data[:_SAMPLE]), "replace")
+
+
+def _known(label: str) -> str:
+    label = label.strip().strip("'\"").lower()
+    label = _SUPERSETS.get(label, label)
+    try:
+        return codecs.lookup(label).name if label else ""
+    except LookupError:
+        return ""
+
+
+def _strictly(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except (UnicodeDecodeError, LookupError):
+        return None
+
+
+def _utf16_without_bom(data: bytes) -> str:
+    """UTF-16 of mostly Latin text has a NUL in every second byte."""
+    sample = data[:2000]
+    if len(sample) < 4 or len(data) % 2:
+        return ""
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    half = len(sample) // 2
+    if odd > half * 0.6 and even < half * 0.1:
+        return "utf-16-le"
+    return "utf-16-be" if even > half * 0.6 and odd < half * 0.1 else ""
+
+
+def _guess(sample: bytes) -> str:
+    """East Asian encodings by how ordinary the decoded characters are, others by charset-normalizer."""
+    best = max(_CANDIDATES, key=lambda encoding: _ordinary(sample, encoding))
+    if _ordinary(sample, best) > 0.35:
+        return best
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - heavy
+
+    match = from_bytes(sample).best()
+    return match.encoding if match else "cp1252"
+
+
+def _ordinary(sample: bytes, encoding: str) -> float:
+    """Share of the non-ASCII characters that are common ones of a language written in `encoding`."""
+    # The sample may end inside a character, so a handful of errors is no proof against the encoding.
+    text = sample.decode(encoding, "replace")
+    letters = [char for char in text if char > "\x7f"]
+    if not letters or text.count("\ufffd") > 1 + len(letters) // 200:
+        return 0.0
+    common = sum(char in _COMMON_HAN for char in letters)
+    if encoding in ("cp932", "euc_jp"):
+        common += len(_KANA_RE.findall(text)) - 2 * len(_HALF_KANA.findall(text))
+    if encoding == "cp949":
+        common = sum("가" <= char <= "힣" for char in letters) - sum("㐀" <= char <= "鿿" for char in letters)
+    return common / len(letters)

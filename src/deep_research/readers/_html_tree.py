@@ -1,0 +1,223 @@
+"""HTML bytes to a pruned tree: parsed whatever its depth, without what is not the page's own text."""
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from deep_research.errors import Unreadable
+from deep_research.readers._decode import decode
+from deep_research.readers._words import words
+
+Element = Any  # lxml.etree._Element
+
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([\w.:-]+)""")
+_XHTML = re.compile(r"^\s*(?:<\?xml|<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML)|<html[^>]{0,200}xmlns=", re.IGNORECASE)
+_BLOCK_TAG = re.compile(
+    r"</?(?:div|section|p|table|tr|td|ul|ol|li|article|center|blockquote|dl|dd|dt)\b[^>]*>", re.IGNORECASE
+)
+_ANY_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[!/a-z][^>]*>", re.IGNORECASE | re.DOTALL)
+
+_NEVER_TEXT = words(
+    "script style noscript template svg canvas iframe object embed applet audio video map select option button"
+    " input textarea datalist nav dialog menu rp rt link meta base colgroup col frameset noframes"
+)
+_PAGE_FURNITURE = frozenset(("header", "footer", "aside"))
+_FURNITURE_ROLES = words(
+    "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar tablist tooltip"
+    " directory"
+)
+_HIDDEN_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])"
+)
+# Whole class names and ids that say "not the text of this page": Sphinx, DocBook, Doxygen, MediaWiki and
+# what the wide web calls its navigation. A name that merely contains such a word is not enough.
+_FURNITURE_NAME = re.compile(
+    r"(?:(?:site|page|global|main|top|bottom|left|right|mobile|sphinx|local|wiki|article|post|blog|primary|secondary)"
+    r"[-_]?)?(?:nav|navbar|navigation|navheader|navfooter|navmenu|sidebar|side-bar|sidenav|footer|menu|breadcrumbs?"
+    r"|masthead|topbar|toc|contents-local|pagination|pager|social|share|sharing|sharebar|newsletter|subscribe"
+    r"|cookies?|consent|gdpr|advert|advertisements?|ads?|adsense|banner-ad|popup|modal|comments?-?(?:area|section)"
+    r"|disqus|related-?(?:posts|links|articles|content|stories)?|recommended|recommendations|sponsored|promo|skip-?links?"
+    r"|headerlink|id_link|viewcode-link|mw-editsection|mw-jump-link|catlinks|navbox|printfooter|noprint|reflist-nav"
+    r"|sr-only|visually-hidden|screen-reader-text|linenos|linenodiv|lineno|copybutton|backlink|fn-backref|edit-page"
+    r"|prev-next(?:-area)?|toctree-l[2-9]|anchorjs-link|hash-link|anchor)"
+    r"(?:[-_](?:wrapper|container|inner|list|links|content|box|section|area|menu|bar|widget|top|bottom))?$"
+)
+_NEVER_FURNITURE = words("html body main article pre code h1 h2 h3 h4 h5 h6")
+_SECTIONS = words("section sect1 sect2 sect3 sect4 sect5 refsect1 refsect2 chapter")
+_KEEP_ASIDE = words("footnote footnote-list admonition note tip warning caution important sidebar-content topic")
+_ROOTS = ("main", "article")
+_ROOT_NAMES = words(
+    "main-content maincontent content bodycontent mw-content-text docs-content doccontent article-body"
+    " articlebody post-content entry-content article-content page-content body"
+)
+
+
+def lxml_etree() -> Any:
+    """Return `lxml.etree`, imported when first needed; it carries no types."""
+    return import_module("lxml.etree")
+
+
+def parse(data: bytes) -> Element:
+    """Return the root element of an HTML or XHTML page. Raises Unreadable when there is none."""
+    text = decode(data, declared=_declared(data)).replace("\0", "")
+    root = _parse_xml(text) if _XHTML.search(text[:1000]) else None
+    root = _parse_html(text) if root is None else root
+    if root is None:  # deeper than the parser allows: nesting means nothing there, the text does
+        root = _parse_html(_BLOCK_TAG.sub("<br><br>", text))
+    if root is None:
+        root = _parse_html("<p>" + _ANY_TAG.sub("<br><br>", text).replace("<br><br>", "</p><p>"))
+    if root is None:
+        raise Unreadable("no HTML in it")
+    return root
+
+
+def _declared(data: bytes) -> str:
+    match = _XML_ENCODING.search(data[:200]) or _CHARSET.search(data[:4096])
+    return match.group(1).decode("ascii", "replace") if match else ""
+
+
+def _parse_xml(text: str) -> Element | None:
+    """XHTML by the rules of XML (`<a id="x"/>` is empty there); None when it is not well formed."""
+    etree = lxml_etree()
+
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text.lstrip("\ufeff"))
+    try:
+        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+    for element in root.iter(etree.Element):
+        element.tag = etree.QName(element).localname.lower()
+    return root
+
+
+def _parse_html(text: str) -> Element | None:
+    etree = lxml_etree()
+
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    try:
+        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+    too_deep = any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
+    return None if too_deep else root
+
+
+def text_of(element: Element) -> str:
+    """Return all text below `element`, unfolded."""
+    return "".join(element.itertext())
+
+
+def text_length(element: Element) -> int:
+    """Return how many characters other than white space surplus stand below `element`."""
+    return len(" ".join(text_of(element).split()))
+
+
+def names_of(element: Element) -> list[str]:
+    """Return the classes and the id of an element, lower case."""
+    return f"{element.get('class') or ''} {element.get('id') or ''}".lower().split()
+
+
+def drop(element: Element) -> None:
+    """Take an element out of its tree; the text after it stays."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if element.tail:
+        before = element.getprevious()
+        if before is not None:
+            before.tail = (before.tail or "") + element.tail
+        else:
+            parent.text = (parent.text or "") + element.tail
+        element.tail = None
+    parent.remove(element)
+
+
+def prune(root: Element, *, furniture: bool = True) -> None:
+    """Drop scripts, forms and hidden elements; with `furniture` also navigation, headers, footers and side bars."""
+    whole = text_length(root)
+    for element in list(_topmost(root, _invisible)):
+        drop(element)
+    if not furniture:
+        return
+    for element in list(_topmost(root, _is_furniture)):
+        # A page that wraps its whole text in something called "sidebar" still has that text.
+        if text_length(element) * 2 < whole or element.tag == "nav":
+            drop(element)
+
+
+def _topmost(root: Element, wanted: Any) -> Iterator[Element]:
+    """Yield matching elements, none inside another that matches."""
+    etree = lxml_etree()
+
+    walk = etree.iterwalk(root, events=("start",))
+    for _, element in walk:
+        if isinstance(element.tag, str) and wanted(element):
+            walk.skip_subtree()
+            yield element
+
+
+def _invisible(element: Element) -> bool:
+    if element.tag in ("html", "body"):
+        return False
+    if element.tag in _NEVER_TEXT and element.tag != "nav":
+        return True
+    if element.get("hidden") is not None and element.get("hidden") != "until-found":
+        return True
+    style = element.get("style")
+    return bool(style) and bool(_HIDDEN_STYLE.search(style.lower()))
+
+
+def _is_furniture(element: Element) -> bool:
+    tag = element.tag
+    if tag in _NEVER_FURNITURE:
+        return False
+    if tag == "nav" or (element.get("role") or "").lower() in _FURNITURE_ROLES:
+        return True
+    if tag in _PAGE_FURNITURE:
+        return _is_page_furniture(element)
+    if tag == "sup" and _is_note_mark(element):
+        return True
+    if element.get("aria-hidden") == "true" and tag in ("a", "i", "span"):
+        return True
+    return _has_furniture_name(element)
+
+
+def _is_page_furniture(element: Element) -> bool:
+    if element.tag == "aside":
+        return not _KEEP_ASIDE.intersection(names_of(element))
+    # An article's own header holds its title; a page's header does not.
+    return not any(True for _ in element.iterancestors("article", "main", "section", "blockquote"))
+
+
+def _has_furniture_name(element: Element) -> bool:
+    names = names_of(element)
+    # The id of a section is made from its heading: "Comments" may be what the page is about.
+    if element.tag == "section" or _SECTIONS.intersection(names):
+        names = (element.get("class") or "").lower().split()
+    return any(_FURNITURE_NAME.match(name) for name in names)
+
+
+def _is_note_mark(element: Element) -> bool:
+    link = element.find(".//a")
+    return link is not None and (link.get("href") or "").startswith("#") and text_length(element) <= 6
+
+
+def main_element(root: Element) -> Element:
+    """Return the element that holds the page's main text, or the body when none stands out."""
+    body = root.find(".//body")
+    body = root if body is None else body
+    enough = max(200, text_length(body) * 0.4)
+    for tag in _ROOTS:
+        for candidate in sorted(body.iter(tag), key=text_length, reverse=True)[:1]:
+            if text_length(candidate) >= enough:
+                return candidate
+    for candidate in body.iter("div", "section", "td"):
+        named = candidate.get("role") == "main" or _ROOT_NAMES.intersection(names_of(candidate))
+        if named and text_length(candidate) >= enough:
+            return candidate
+    return body

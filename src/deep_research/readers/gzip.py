@@ -1,0 +1,53 @@
+"""Files compressed with gzip: what is inside goes to the reader of its own format."""
+
+import zlib
+
+from deep_research import registry
+from deep_research.data import Document
+from deep_research.errors import Unreadable
+
+MAX_BYTES = 200_000_000
+"""The most bytes that are unpacked; a small file can hold gigabytes of zeros."""
+
+
+class GzipReader:
+    """Reads `name.gz` as `name`."""
+
+    name = "gzip"
+    suffixes = (".gz",)
+    media_types = ("application/gzip", "application/x-gzip")
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return the document inside. Raises Unreadable when it is broken, too large or of no known format."""
+        inside = unpack(data)
+        inner = name[:-3] if name.lower().endswith(".gz") else name
+        if inside[:2] == b"\x1f\x8b":
+            raise Unreadable("compressed twice")
+        reader = registry.reader_for(inner, inside[:8192])
+        if reader is None:
+            raise Unreadable("what is inside is of a format that is not read")
+        return reader.read(inside, name=inner)
+
+
+def unpack(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
+    """Return the unpacked bytes of all gzip members. Raises Unreadable when broken or larger than `limit`."""
+    pieces: list[bytes] = []
+    size = 0
+    while data.startswith(b"\x1f\x8b"):  # padding or other things after the last member are ignored, as gzip does
+        member = zlib.decompressobj(wbits=31)
+        try:
+            pieces.append(member.decompress(data, limit - size + 1))
+        except zlib.error as error:
+            raise Unreadable("the gzip data is broken") from error
+        size += len(pieces[-1])
+        if size > limit:
+            raise Unreadable(f"larger than {limit // 1_000_000} MB when unpacked")
+        if not member.eof:
+            raise Unreadable("the gzip data ends too early")
+        data = member.unused_data
+    if not pieces:
+        raise Unreadable("no gzip data")
+    return b"".join(pieces)
+
+
+COMPONENT = GzipReader

@@ -1,0 +1,67 @@
+"""HTML and XHTML: documentation pages and web pages, main text only."""
+
+from deep_research.data import Document
+from deep_research.readers import _html_tree as tree
+from deep_research.readers._build import DocumentBuilder
+from deep_research.readers._clean import fold
+from deep_research.readers._html_meta import Metadata, metadata, page_title
+from deep_research.readers._html_walk import write_blocks
+
+_TOO_LITTLE = 120
+
+
+class HtmlReader:
+    """Reads HTML: the main text with headings, lists, tables and code; no navigation, nothing hidden."""
+
+    name = "html"
+    suffixes = (".html", ".htm", ".xhtml", ".shtml")
+    media_types = ("text/html", "application/xhtml+xml")
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return the main text of a page, or all its visible text where no main text stands out.
+
+        Raises Unreadable when `data` is no text. A page without any text gives an empty document.
+        """
+        root = tree.parse(data)
+        about, title = metadata(root), page_title(root)
+        builder = _blocks(root, title)
+        if len(builder) < _TOO_LITTLE:
+            root = tree.parse(data)
+            tree.prune(root, furniture=False)
+            everything = DocumentBuilder()
+            write_blocks(root if (body := root.find(".//body")) is None else body, everything)
+            builder = everything if len(everything) > 2 * len(builder) else builder
+        if not len(builder):
+            builder.paragraph(about.description)
+        document = builder.document(media_type="text/html", published=about.published, authors=about.authors)
+        return document.model_copy(update={"title": _title(document, title, about) or name})
+
+
+def _blocks(root: tree.Element, title: str) -> DocumentBuilder:
+    tree.prune(root)
+    builder = DocumentBuilder()
+    main = tree.main_element(root)
+    _promote_title(main, title)
+    write_blocks(main, builder)
+    return builder
+
+
+def _promote_title(main: tree.Element, title: str) -> None:
+    """A page without `h1` whose first heading is its title (DocBook) has that heading above all others."""
+    first = next(main.iter("h1", "h2", "h3", "h4"), None)
+    if first is None or first.tag == "h1" or next(main.iter("h1"), None) is not None:
+        return
+    heading = fold(tree.text_of(first))
+    if heading and heading in title:
+        first.tag = "h1"
+
+
+def _title(document: Document, title: str, about: Metadata) -> str:
+    """The top heading when the page's title repeats it (without the site's name), else what the head says."""
+    top = [heading.title for heading in document.headings if heading.level == 1]
+    if top and (not title or fold(top[0]).lower() in title.lower()):
+        return top[0]
+    return about.title or title or (top[0] if top else document.title)
+
+
+COMPONENT = HtmlReader

@@ -1,0 +1,63 @@
+"""Text, Markdown and reStructuredText."""
+
+import re
+from pathlib import PurePath
+
+from deep_research.data import Document
+from deep_research.readers._build import DocumentBuilder
+from deep_research.readers._clean import clean
+from deep_research.readers._decode import decode
+from deep_research.readers._markdown import write_markdown
+from deep_research.readers._rst import write_rst
+from deep_research.readers._text import write_text
+
+_MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
+_RST = (".rst", ".rest")
+_MARKDOWN_SIGN = re.compile(r"^#{1,6} \S|^```|^\[[^\]]+\]\(|\]\(https?://|^\|.*\|\s*$", re.MULTILINE)
+_RST_SIGN = re.compile(r"^\.\. [\w-]+::|:[a-z]+:`[^`]+`|^\.\. _", re.MULTILINE)
+_DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
+
+
+class PlainReader:
+    """Reads text, Markdown and reStructuredText, by suffix or, without one that tells, by their signs."""
+
+    name = "plain"
+    suffixes = (".txt", ".text", *_MARKDOWN, *_RST)
+    media_types = ("text/plain", "text/markdown", "text/x-rst")
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return the text with wrapped lines joined. Raises Unreadable when `data` is no text."""
+        text = clean(decode(data))
+        builder = DocumentBuilder()
+        kind = _kind(name, text)
+        fields: dict[str, str] = {}
+        if kind == "text/markdown":
+            fields = write_markdown(text, builder)
+        elif kind == "text/x-rst":
+            write_rst(text, builder)
+        else:
+            write_text(text, builder)
+        date = _DATE.match(fields.get("date") or fields.get("published") or "")
+        authors = fields.get("authors") or fields.get("author") or ""
+        document = builder.document(
+            title=fields.get("title", ""),
+            media_type=kind,
+            published=date.group() if date else None,
+            authors=[author.strip(" \"'") for author in authors.split(",")],
+        )
+        return document if document.title else document.model_copy(update={"title": PurePath(name).stem or name})
+
+
+def _kind(name: str, text: str) -> str:
+    suffix = PurePath(name.lower()).suffix
+    if suffix in _MARKDOWN:
+        return "text/markdown"
+    if suffix in _RST or (name.lower().endswith(".rst.txt")):
+        return "text/x-rst"
+    sample = text[:20_000]
+    if len(_RST_SIGN.findall(sample)) > 1:
+        return "text/x-rst"
+    return "text/markdown" if len(_MARKDOWN_SIGN.findall(sample)) > 1 else "text/plain"
+
+
+COMPONENT = PlainReader

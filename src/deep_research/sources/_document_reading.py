@@ -1,0 +1,157 @@
+"""Reading files into documents, here or in a process beside this one.
+
+The other process keeps this one free to index, and takes with it whatever a broken file does to a
+parser: a crash or an endless loop costs that file alone. It is started as a module, not through
+`multiprocessing`, which would run the caller's own script again.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path, PurePath
+from typing import BinaryIO, NamedTuple
+
+from deep_research import registry
+from deep_research.data import Document
+from deep_research.errors import Unreadable
+from deep_research.ports import Reader
+
+ReaderFor = Callable[[str | PurePath, bytes], Reader | None]
+SECONDS_PER_FILE = 120.0
+_SNIFFED = 8192
+
+
+class Reading(NamedTuple):
+    """What became of one file: a document, or why there is none. Size and time are those of the read bytes."""
+
+    path: str
+    document: Document | None
+    why: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+
+
+def read_file(path: str, reader_for: ReaderFor, max_bytes: int) -> Reading:
+    """Read one file; every failure is in the result, none is raised."""
+    try:
+        with open(path, "rb") as file:
+            about = os.fstat(file.fileno())
+            data = file.read(max_bytes + 1)
+    except PermissionError:
+        return Reading(path, None, "no permission to read it")
+    except OSError as error:
+        return Reading(path, None, f"it cannot be opened ({error.strerror or type(error).__name__})")
+    document, why = _document(path, data, reader_for, max_bytes)
+    return Reading(path, document, why, about.st_size, about.st_mtime_ns)
+
+
+def _document(path: str, data: bytes, reader_for: ReaderFor, max_bytes: int) -> tuple[Document | None, str]:
+    if not data or len(data) > max_bytes:
+        return None, f"larger than {max_bytes / 1e6:g} MB" if data else "empty"
+    reader = reader_for(path, data[:_SNIFFED])
+    if reader is None:
+        return None, "of a format that is not read"
+    try:
+        document = reader.read(data, name=os.fsencode(PurePath(path).name).decode("utf-8", "replace"))
+    except Unreadable as error:
+        return None, error.message
+    except Exception as error:  # noqa: BLE001 - parsers of other people's formats fail in every way
+        return None, f"broken ({type(error).__name__} in the {reader.name} reader)"
+    return (document, "") if document.text.strip() else (None, "no text in it")
+
+
+def read_here(paths: Iterable[str], reader_for: ReaderFor, max_bytes: int) -> Iterator[Reading]:
+    """Read the files one after another in this process."""
+    return (read_file(path, reader_for, max_bytes) for path in paths)
+
+
+def read_beside(paths: Iterable[str], max_bytes: int, *, seconds: float = SECONDS_PER_FILE) -> Iterator[Reading]:
+    """Read the files in another process, in order; one that crashes or takes longer than `seconds` is given up.
+
+    Raises OSError when no process can be started.
+    """
+    child = _Child(max_bytes)
+    try:
+        for path in paths:
+            reading = child.read(path, seconds)
+            yield reading
+            if not child.alive:
+                child = _Child(max_bytes)
+    finally:
+        child.close()
+
+
+class _Child:
+    """One reading process. Requests and answers are lines of JSON."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-m", "deep_research.sources._document_reading", str(max_bytes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        if self._process.stdout is None or self._process.stdout.readline() != b"ready\n":
+            self.close()
+            raise OSError("the reading process does not start")
+        self.alive = True
+
+    def read(self, path: str, seconds: float) -> Reading:
+        process = self._process
+        assert process.stdin
+        assert process.stdout
+        watch = threading.Timer(seconds, process.kill)
+        watch.start()
+        try:
+            process.stdin.write(json.dumps(path).encode() + b"\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = b""
+        finally:
+            watch.cancel()
+        if line.endswith(b"\n"):
+            values = json.loads(line)
+            document = values.pop("document")
+            return Reading(path, Document.model_validate(document) if document else None, **values)
+        self.alive = False
+        self.close()
+        return _given_up(path, f"reading it crashed or took longer than {seconds:g} seconds")
+
+    def close(self) -> None:
+        """End the process."""
+        self.alive = False
+        self._process.kill()
+        self._process.communicate()
+
+
+def _given_up(path: str, why: str) -> Reading:
+    try:
+        about = Path(path).stat()
+    except OSError:
+        return Reading(path, None, why)
+    return Reading(path, None, why, about.st_size, about.st_mtime_ns)
+
+
+def _serve(requests: BinaryIO, answers: BinaryIO, max_bytes: int) -> None:
+    answers.write(b"ready\n")
+    answers.flush()
+    for line in requests:
+        _, document, why, size, mtime_ns = read_file(json.loads(line), registry.reader_for, max_bytes)
+        values = {"why": why, "size": size, "mtime_ns": mtime_ns, "document": document and document.model_dump()}
+        answers.write(json.dumps(values).encode() + b"\n")
+        answers.flush()
+
+
+def _main() -> None:
+    # What a parser prints must not get between the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    _serve(sys.stdin.buffer, answers, int(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    _main()

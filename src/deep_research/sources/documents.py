@@ -1,0 +1,257 @@
+"""The user's own folders and files, kept in an index that reads only what changed."""
+
+import asyncio
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+from deep_research import registry
+from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
+from deep_research.errors import ConfigError, NotFound, Stopped
+from deep_research.ports import Library, Progress
+from deep_research.sources._document_files import File, Problem, walk
+from deep_research.sources._document_reading import ReaderFor, Reading, read_beside, read_here
+
+_ORIGIN = "documents"
+_PROBLEM = "documents: not read"
+_BESIDE = 20  # files from which starting a second process pays
+_BATCH_CHARS, _BATCH_FILES = 2_000_000, 64
+_NAMED = 5  # files that a gap names; more are counted
+_SNIPPET_CHARS = 300
+
+
+class DocumentsSource:
+    """Searches folders and files. `library` is theirs alone and outlives the run: it is the index.
+
+    What is in the library is remembered by keys `file:…#size-mtime-version`, in the same transaction
+    as the text itself, so that a kill at any moment loses at most what was being read. Files that
+    cannot be read are remembered as sources without text.
+    """
+
+    name = _ORIGIN
+    purpose = "The documents that the user named: files and folders on this computer."
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        library: Library,
+        *,
+        readers: ReaderFor = registry.reader_for,
+        max_file_bytes: int = 64_000_000,
+    ) -> None:
+        self._paths = [Path(path) for path in paths]
+        self._library = library
+        self._reader_for = readers
+        self._max_bytes = max_file_bytes
+        self._version = registry.readers_version()
+        self._sources: dict[str, Source] = {}
+        self._by_url: dict[str, Source] = {}
+        self._problems: list[Problem] = []
+        self._stop = threading.Event()
+
+    async def prepare(self, progress: Progress) -> Sequence[Gap]:
+        """Bring the index up to date and return what could not be read.
+
+        Raises ConfigError for a path that does not exist and for paths without any readable document.
+        """
+        loop = asyncio.get_running_loop()
+
+        def report(what: str, done: int, total: int) -> None:
+            loop.call_soon_threadsafe(progress, what, done, total)
+
+        self._stop.clear()
+        try:
+            return await asyncio.to_thread(self._prepare, report)
+        finally:
+            self._stop.set()  # a cancelled preparation ends after the file at hand
+
+    def _prepare(self, progress: Progress) -> Sequence[Gap]:
+        progress("Looking for documents", 0, 0)
+        listed = list(walk(self._paths))
+        files = [entry for entry in listed if isinstance(entry, File)]
+        problems = [entry for entry in listed if isinstance(entry, Problem)]
+        if not listed:
+            raise ConfigError(f"there are no files in {self._named()}", setting="docs", value=self._named())
+        wanted = {f"{file.url}#{self._mark(file.size, file.mtime_ns)}": file for file in files}
+        self._forget(set(wanted))
+        known = {_stem(source.key) for source in self._library.sources()}
+        self._index([file for key, file in wanted.items() if key not in known], progress)
+        self._load({file.url: file for file in files})
+        if not self._sources:
+            raise ConfigError(
+                f"there is no readable document in {self._named()}; formats: {' '.join(registry.suffixes())}",
+                setting="docs",
+                value=self._named(),
+            )
+        return _gaps([*problems, *self._problems])
+
+    def _named(self) -> str:
+        return ", ".join(str(path) for path in self._paths)
+
+    def _mark(self, size: int, mtime_ns: int) -> str:
+        return f"{size}-{mtime_ns}-{self._version}-{self._max_bytes}"
+
+    def _forget(self, wanted: set[str]) -> None:
+        """Take out of the index what is gone or has changed."""
+        stale = [source for source in self._library.sources() if _stem(source.key) not in wanted]
+        for group in _grouped(stale, _BATCH_FILES):
+            with self._batch():
+                for source in group:
+                    self._library.remove_source(source.id)
+
+    def _index(self, files: list[File], progress: Progress) -> None:
+        if not files:
+            return
+        by_path = {str(file.path): file for file in files}
+        done = 0
+        progress("Reading documents", done, len(files))
+        for group in _by_weight(self._read(list(by_path))):
+            with self._batch():
+                for reading in group:
+                    self._keep(by_path[reading.path], reading)
+            done += len(group)
+            progress("Reading documents", done, len(files))
+
+    def _read(self, paths: list[str]) -> Iterator[Reading]:
+        """Read beside this process when there is much to do and no reader that only this process has."""
+        if self._reader_for is not registry.reader_for or len(paths) < _BESIDE:
+            yield from self._until_stopped(read_here(paths, self._reader_for, self._max_bytes))
+            return
+        done = 0
+        try:
+            for reading in self._until_stopped(read_beside(paths, self._max_bytes)):
+                done += 1
+                yield reading
+        except OSError:
+            yield from self._until_stopped(read_here(paths[done:], self._reader_for, self._max_bytes))
+
+    def _until_stopped(self, readings: Iterator[Reading]) -> Iterator[Reading]:
+        for reading in readings:
+            if self._stop.is_set():
+                raise Stopped("indexing was stopped; what was read so far is kept")
+            yield reading
+
+    def _keep(self, file: File, reading: Reading) -> None:
+        key = f"{file.url}#{self._mark(reading.size, reading.mtime_ns)}"
+        document = reading.document
+        if document is None:
+            self._note(f"{key}#0", file, reading.why)
+            return
+        found = Found(
+            key=key,
+            title=document.title or file.path.stem,
+            url=file.url,
+            origin=_ORIGIN,
+            location=file.location,
+            published=document.published,
+            authors=document.authors,
+        )
+        source = self._library.add_source(found)
+        self._library.add_snapshot(source.id, document, retrieved_at=datetime.now(UTC).isoformat(timespec="seconds"))
+        for number, warning in enumerate(document.warnings, start=1):
+            self._note(f"{key}#{number}", file, warning)
+
+    def _note(self, key: str, file: File, why: str) -> None:
+        self._library.add_source(Found(key=key, title=why, url=file.url, origin=_PROBLEM, location=file.location))
+
+    def _batch(self) -> AbstractContextManager[None]:
+        return getattr(self._library, "batch", nullcontext)()
+
+    def _load(self, files: dict[str, File]) -> None:
+        sources = [source for source in self._library.sources() if source.url in files]
+        # Two states of a file can be there when another process saw it change; the newer one counts.
+        self._by_url = {source.url: source for source in sources if source.origin == _ORIGIN}
+        self._sources = {source.id: source for source in self._by_url.values()}
+        self._problems = [Problem(source.location, source.title) for source in sources if source.origin == _PROBLEM]
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        """Return the documents whose passages answer `query` best; their spans are those passages."""
+        hits = await asyncio.to_thread(self._library.search, query, limit=max(40, 5 * limit), hops=2)
+        by_source: dict[str, list[PassageHit]] = defaultdict(list)
+        for hit in hits:
+            if hit.passage.source in self._sources:
+                by_source[hit.passage.source].append(hit)
+        return SearchResult(
+            found=tuple(_found(self._sources[source], hits) for source, hits in islice(by_source.items(), limit))
+        )
+
+    async def read(self, found: Found) -> Document:
+        """Return the document as it was indexed. Raises NotFound when it is none of ours."""
+        source = self._by_url.get(found.key)
+        snapshot = await asyncio.to_thread(self._library.snapshot, source.id) if source else None
+        if source is None or snapshot is None:
+            raise NotFound(f"{found.key} is not among the documents", source=self.name, url=found.url)
+        return Document(
+            text=snapshot.text,
+            title=source.title,
+            media_type=snapshot.media_type,
+            published=source.published,
+            authors=source.authors,
+            headings=snapshot.headings,
+            pages=snapshot.pages,
+        )
+
+    async def close(self) -> None:
+        """Stop reading. The library belongs to the caller, who closes it."""
+        self._stop.set()
+
+
+def _stem(key: str) -> str:
+    """The key of the file to which a remembered problem belongs."""
+    return "#".join(key.split("#")[:2])
+
+
+def _found(source: Source, hits: Sequence[PassageHit]) -> Found:
+    best = hits[0]
+    return Found(
+        key=source.url,
+        title=source.title,
+        url=source.url,
+        origin=_ORIGIN,
+        location=source.location,
+        published=source.published,
+        authors=source.authors,
+        snippet=best.passage.text[:_SNIPPET_CHARS],
+        score=best.score,
+        spans=tuple(Span(start=hit.passage.start, end=hit.passage.end, score=hit.score) for hit in hits),
+    )
+
+
+def _gaps(problems: Sequence[Problem]) -> list[Gap]:
+    """One gap per file, or one per reason where it is the same for many."""
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for location, why in sorted(problems):
+        by_reason[why].append(location)
+    gaps: list[Gap] = []
+    for why, names in by_reason.items():
+        if len(names) <= _NAMED:
+            gaps += [Gap(what=name, why=why, source=_ORIGIN) for name in names]
+        else:
+            what = f"{len(names)} files: {', '.join(names[:_NAMED])}, …"
+            gaps.append(Gap(what=what, why=why, source=_ORIGIN))
+    return gaps
+
+
+def _grouped(sources: list[Source], size: int) -> Iterator[list[Source]]:
+    return (sources[start : start + size] for start in range(0, len(sources), size))
+
+
+def _by_weight(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
+    """Group readings so that a transaction is neither tiny nor long."""
+    group: list[Reading] = []
+    weight = 0
+    for reading in readings:
+        group.append(reading)
+        weight += len(reading.document.text) if reading.document else 0
+        if weight > _BATCH_CHARS or len(group) >= _BATCH_FILES:
+            yield group
+            group, weight = [], 0
+    if group:
+        yield group
+
+
+COMPONENT = DocumentsSource
