@@ -1,1 +1,59 @@
-"""x"""
+"""deep-research: researches a question and hands over a report in which every claim can be checked.
+
+The public names; each is loaded when it is first used, so that importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deep_research.api import aresearch as aresearch
+    from deep_research.api import build_deep_research_graph as build_deep_research_graph
+    from deep_research.api import research as research
+    from deep_research.api import run_deep_research as run_deep_research
+    from deep_research.api import stream as stream
+    from deep_research.data import Claim as Claim
+    from deep_research.data import Gap as Gap
+    from deep_research.data import Passage as Passage
+    from deep_research.data import Reference as Reference
+    from deep_research.data import Report as Report
+    from deep_research.data import Verdict as Verdict
+    from deep_research.errors import ResearchError as ResearchError
+    from deep_research.events import Event as Event
+    from deep_research.settings import Settings as Settings
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "aresearch": "deep_research.api",
+    "build_deep_research_graph": "deep_research.api",
+    "research": "deep_research.api",
+    "run_deep_research": "deep_research.api",
+    "stream": "deep_research.api",
+    "Claim": "deep_research.data",
+    "Gap": "deep_research.data",
+    "Passage": "deep_research.data",
+    "Reference": "deep_research.data",
+    "Report": "deep_research.data",
+    "Verdict": "deep_research.data",
+    "ResearchError": "deep_research.errors",
+    "Event": "deep_research.events",
+    "Settings": "deep_research.settings",
+}
+
+__all__ = [  # noqa: PLE0604 - the table above is the one place
+    *_HOME,
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used."""
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'deep_research' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

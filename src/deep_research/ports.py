@@ -1,6 +1,6 @@
 """Every protocol on one page: what the program asks of a source, reader, reasoner and store."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -16,8 +16,8 @@ from deep_research.data import (
     Gap,
     Passage,
     PassageHit,
-    Question,
     QueryAnalysis,
+    Question,
     ReasonerInfo,
     Report,
     Review,
@@ -119,6 +119,27 @@ class Library(Protocol):
         ...
 
 
+class Journal(Protocol):
+    """Every call that cost time or money, with its answer; a call that was made is never made again."""
+
+    async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
+        """Return the answer of (kind, request) and whether it was already there.
+
+        `make` makes the call and returns its answer as text; the answer is on disk before it is
+        returned. Two askers at the same moment make one call. A failed call is not kept: it raises
+        to everybody who waited for it.
+        """
+        ...
+
+    def count(self, kind: str) -> int:
+        """Return how many calls of that kind were really made."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the file."""
+        ...
+
+
 class Reasoner(Protocol):
     """Whoever thinks. Each method takes and returns data nouns; the graph and the checks are the same for all."""
 
@@ -132,25 +153,39 @@ class Reasoner(Protocol):
         """Say what kind of question it is and which form suits the answer."""
         ...
 
-    async def discover_actions(self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn]) -> Sequence[Action]:
-        """Choose the next searches that find the entities of a list question; none or research_complete ends."""
+    async def discover_actions(
+        self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn]
+    ) -> Sequence[Action]:
+        """Choose searches that look around before planning (for lists: for entities); none or research_complete ends."""
         ...
 
-    async def entities(self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library) -> Discovery:
-        """Name the entities found by the discovery."""
+    async def entities(
+        self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
+    ) -> Discovery:
+        """Name the entities of a list question from the passages found, best passage first."""
         ...
 
     async def plan(
-        self, question: Question, analysis: QueryAnalysis, decision: Decision, discovery: Discovery | None, library: Library
+        self,
+        question: Question,
+        analysis: QueryAnalysis,
+        decision: Decision,
+        discovery: Discovery | None,
+        passages: Sequence[Passage],
+        library: Library,
     ) -> Brief:
-        """Lay out 3–7 independent sections."""
+        """Lay out 3–7 independent sections; `passages` are what looking around has found, best first."""
         ...
 
-    async def next_actions(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Sequence[Action]:
+    async def next_actions(
+        self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
         """Choose what a researcher does next; none or research_complete ends."""
         ...
 
-    async def write_section(self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library) -> SectionDraft:
+    async def write_section(
+        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+    ) -> SectionDraft:
         """Write a section from noted passages, citing their ids."""
         ...
 
@@ -158,12 +193,20 @@ class Reasoner(Protocol):
         """Judge each claim against its passages; a reasoner that cannot judge returns the verdicts unchanged."""
         ...
 
-    async def review(self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library) -> Review:
+    async def review(
+        self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
+    ) -> Review:
         """Say whether the sections suffice and which to research again."""
         ...
 
     async def compose(
-        self, question: Question, analysis: QueryAnalysis, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
+        self,
+        question: Question,
+        analysis: QueryAnalysis,
+        brief: Brief,
+        sections: Sequence[Section],
+        claims: Sequence[Claim],
+        library: Library,
     ) -> Composition:
         """Write abstract, conclusion and (where the format asks for it) a table, citing passage ids."""
         ...

@@ -83,6 +83,10 @@ class Report(Noun):
     ledger: Ledger
     reasoner: ReasonerInfo
 
+    def __str__(self) -> str:
+        """Return the report's Markdown."""
+        return self.report
+
     @property
     def answered(self) -> bool:
         """Whether at least one claim is supported by evidence."""

@@ -1,0 +1,95 @@
+"""The command line. Help and version load nothing heavy: each command's work is imported when it runs."""
+
+import sys
+from typing import Any
+
+import click
+
+EXIT_CODES = """\b
+Exit codes:
+  0    the report is written
+  1    something failed; the message says what, the run's state is kept
+  2    wrong usage: unknown flag or setting, a path that does not exist, no question
+  3    nothing that was searched answers the question; the report says so
+  4    the question needs an answer of yours and nobody could be asked
+  130  stopped by Ctrl-C; the run's state is kept"""
+
+
+class _Commands(click.Group):
+    """A group whose commands are files, and whose default command takes the question."""
+
+    commands_by_name = {  # noqa: RUF012 - a constant
+        "research": "deep_research.cli.research:command",
+        "resume": "deep_research.cli.resume:command",
+        "list": "deep_research.cli.runs:list_command",
+        "show": "deep_research.cli.runs:show_command",
+        "check": "deep_research.cli.check:command",
+        "settings": "deep_research.cli.settings:command",
+    }
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name in self.commands_by_name if name != "research"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from importlib import import_module  # noqa: PLC0415
+
+        if cmd_name not in self.commands_by_name:
+            return None
+        module, name = self.commands_by_name[cmd_name].split(":")
+        return getattr(import_module(module), name)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # Whatever does not begin with the name of a command is a question with its flags.
+        if not args or (args[0] not in self.commands_by_name and args[0] not in ("--help", "-h", "--version")):
+            args = ["research", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EXIT_CODES,
+)
+@click.version_option(package_name="deep-research", message="deep-research %(version)s")
+def cli() -> None:
+    """Research a question; hand over a report in which every claim can be checked.
+
+    \b
+    deep-research "How does speculative decoding work?"
+    deep-research "What index types does PostgreSQL offer?" --docs /usr/share/doc/postgresql
+    deep-research research --help      all flags of a research
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        result: Any = cli.main(arguments, prog_name="deep-research", standalone_mode=False)
+    except click.exceptions.Abort:
+        return 130
+    except click.NoSuchOption as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        return _explain(error)
+    return result if isinstance(result, int) else 0
+
+
+def _explain(error: Exception) -> int:
+    """Show an error of ours in one line; let a defect show its traceback."""
+    from deep_research.errors import ConfigError, ResearchError, RunNotFound  # noqa: PLC0415
+
+    if not isinstance(error, ResearchError):
+        raise error
+    click.echo(f"Error: {error.message}", err=True)
+    return 2 if isinstance(error, ConfigError | RunNotFound) else 1

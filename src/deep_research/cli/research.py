@@ -1,0 +1,40 @@
+"""`deep-research "question"`: do a research and show it while it happens."""
+
+import sys
+from typing import Any
+
+import click
+
+from deep_research.cli.main import EXIT_CODES
+
+
+@click.command("research", epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("words", metavar="QUESTION", nargs=-1)
+@click.option("-q", "--query", "query", help="The question (instead of the argument).")
+@click.option("-d", "--docs", multiple=True, metavar="PATH", help="A file or folder to search; may be given again.")
+@click.option("--max-iterations", type=int, metavar="N", help="How often weak sections are sent out again (0–10).")
+@click.option("-p", "--provider", metavar="NAME", help="Who thinks (default: extractive, which needs no model).")
+@click.option("--model", metavar="NAME", help="Model of the provider.")
+@click.option(
+    "--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting; `deep-research settings` lists them."
+)
+@click.option("--no-clarify", is_flag=True, help="Never ask anything; start with stated assumptions.")
+@click.option(
+    "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
+@click.option("--quiet", is_flag=True, help="Show nothing while it runs, and only the place of the report after.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every event.")
+@click.option("--deep-research", "_deep", is_flag=True, hidden=True)
+def command(words: tuple[str, ...], query: str | None, **flags: Any) -> int:
+    """Research QUESTION in your documents (--docs), or in the bundled library."""
+    question = query if query is not None else " ".join(words)
+    if query is not None and words:
+        raise click.UsageError("Give the question once: as an argument or with -q.")
+    if question == "-":
+        question = sys.stdin.read()
+    if not question.strip():
+        raise click.UsageError('No question was given. Example: deep-research "How does speculative decoding work?"')
+    from deep_research.cli.session import Session  # noqa: PLC0415 - help stays fast
+
+    return Session(flags).start(question)

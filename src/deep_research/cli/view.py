@@ -1,0 +1,154 @@
+"""What a run shows while it runs: a live table on a terminal, plain lines elsewhere, or nothing."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+from typing import Protocol, Self
+
+import click
+
+from deep_research.cli.board import Board
+from deep_research.events import Event
+from deep_research.text.phrases import phrase
+
+
+class View(AbstractContextManager["View"], Protocol):
+    """Shows events."""
+
+    def show(self, event: Event) -> None:
+        """Show one event."""
+        ...
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Leave the screen to a question for the user."""
+        ...
+
+
+def make_view(*, quiet: bool, verbose: bool, language: str) -> View:
+    """Return the view that fits: silence, a live table on a terminal, or a line per event."""
+    if quiet:
+        return Silence()
+    if sys.stderr.isatty() and not verbose:
+        return LiveView(language)
+    return Lines(verbose=verbose)
+
+
+class Silence(AbstractContextManager["Silence"]):
+    """Shows nothing."""
+
+    def __exit__(self, *_exc: object) -> None:
+        """Nothing to put back."""
+
+    def show(self, event: Event) -> None:
+        """Show nothing."""
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """There is nothing to pause."""
+        yield
+
+
+class Lines(Silence):
+    """A plain line per event on standard error."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+        self._percent = -1
+
+    def show(self, event: Event) -> None:
+        """Print the event's line, if it has one worth a line."""
+        if self._verbose:
+            text: str | None = describe(event) or event.model_dump_json(exclude={"number", "seconds"})
+        else:
+            text = describe(event) if self._worth_a_line(event) else None
+        if text:
+            click.echo(f"{event.seconds:7.1f}s  {text}", err=True)
+
+    def _worth_a_line(self, event: Event) -> bool:
+        if event.kind != "progress":
+            return True
+        # A line for every tenth is enough.
+        percent = event.done * 10 // event.total if event.total else -1
+        changed, self._percent = percent != self._percent, percent
+        return changed
+
+
+def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line per kind of event
+    """Return one line of text about an event; "" for those that need none."""
+    match event.kind:
+        case "run_started":
+            again = "resumed" if event.resumed else "started"
+            where = " · searching the bundled library (name your own documents with --docs)" if event.notice else ""
+            return f"run {event.run_id} {again} · reasoner: {event.reasoner}{where}"
+        case "stage_started":
+            return f"stage: {event.stage}"
+        case "progress":
+            return f"{event.what}: {event.done}" + (f" of {event.total}" if event.total else "")
+        case "clarification_asked":
+            return f"question to you: {event.question}"
+        case "analyzed":
+            return f"a {event.query_type} question, to be answered as {event.output_format}"
+        case "discovered":
+            return (
+                f"found {len(event.entities)} entries: {', '.join(event.entities)}"
+                if event.entities
+                else "found no entries"
+            )
+        case "planned":
+            return f"plan: {' · '.join(event.sections)}"
+        case "section_started":
+            again = f" (attempt {event.attempt})" if event.attempt > 1 else ""
+            return f"[{event.section}] researching{again}"
+        case "searched":
+            reused = ", known" if event.reused else ""
+            head = f"[{event.section}] " if event.section else ""
+            return f"{head}searched {event.source}: {event.query[:90]} → {event.found} ({event.new} new{reused})"
+        case "section_written":
+            return f"[{event.section}] written: {event.supported} of {event.claims} statements supported, {event.sources} sources"
+        case "reviewed":
+            back = f", again: {', '.join(event.retry)}" if event.retry else ""
+            return f"review: {event.score} of 10{back}"
+        case "gap_found":
+            return f"gap: {event.what}: {event.why}"
+        case "report_ready":
+            return f"report ready: {event.claims} statements, {event.references} references, {event.gaps} gaps"
+        case "run_failed":
+            return f"failed: {event.message}"
+
+
+class LiveView:
+    """A table that follows the run: stages, sections side by side, searches, evidence, gaps."""
+
+    def __init__(self, language: str) -> None:
+        from rich.console import Console  # noqa: PLC0415 - only on a terminal
+        from rich.live import Live  # noqa: PLC0415
+
+        self._board = Board(overview=phrase("overview", language))
+        self._live = Live(
+            console=Console(stderr=True), get_renderable=self._board.render, refresh_per_second=8, transient=False
+        )
+
+    def __enter__(self) -> Self:
+        """Take the screen."""
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the screen back, with the last state standing."""
+        self._live.stop()
+
+    def show(self, event: Event) -> None:
+        """Take the event into the table."""
+        self._board.take(event)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the screen to a question for the user."""
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start()

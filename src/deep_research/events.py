@@ -1,0 +1,164 @@
+"""One typed event per thing that can happen in a run: what every screen shows.
+
+Events are numbered from 1 in the order they happened and carry the seconds since the run began.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    number: int = 0
+    seconds: float = 0.0
+
+
+class RunStarted(_Event):
+    """A run begins (or goes on, when `resumed`)."""
+
+    kind: Literal["run_started"] = "run_started"
+    run_id: str
+    question: str
+    language: str
+    reasoner: str
+    sources: tuple[str, ...]
+    notice: str = ""
+    resumed: bool = False
+
+
+class StageStarted(_Event):
+    """A stage of the workflow begins: prepare, clarify, analyze, discover, plan, research, review, report."""
+
+    kind: Literal["stage_started"] = "stage_started"
+    stage: str
+
+
+class Progress(_Event):
+    """Long work moves on: `done` of `total` (0: unknown)."""
+
+    kind: Literal["progress"] = "progress"
+    what: str
+    done: int
+    total: int
+
+
+class ClarificationAsked(_Event):
+    """The run waits for an answer of the user."""
+
+    kind: Literal["clarification_asked"] = "clarification_asked"
+    question: str
+    options: tuple[str, ...] = ()
+
+
+class Analyzed(_Event):
+    """What kind of question it is."""
+
+    kind: Literal["analyzed"] = "analyzed"
+    query_type: str
+    output_format: str
+    reasoning: str = ""
+
+
+class Discovered(_Event):
+    """Entities that answer a list question."""
+
+    kind: Literal["discovered"] = "discovered"
+    entities: tuple[str, ...]
+
+
+class Planned(_Event):
+    """The sections to be researched."""
+
+    kind: Literal["planned"] = "planned"
+    title: str
+    sections: tuple[str, ...]
+
+
+class SectionStarted(_Event):
+    """A researcher took a section up; `attempt` counts from 1."""
+
+    kind: Literal["section_started"] = "section_started"
+    section: str
+    attempt: int
+
+
+class Searched(_Event):
+    """A search came back; `section` is "" outside sections; `reused` when it was made before."""
+
+    kind: Literal["searched"] = "searched"
+    section: str
+    source: str
+    query: str
+    found: int
+    new: int
+    reused: bool = False
+
+
+class SectionWritten(_Event):
+    """A section was written and its claims checked."""
+
+    kind: Literal["section_written"] = "section_written"
+    section: str
+    status: str
+    sources: int
+    claims: int
+    supported: int
+    cut: int
+
+
+class Reviewed(_Event):
+    """The sections were reviewed; `retry` names those sent out again."""
+
+    kind: Literal["reviewed"] = "reviewed"
+    score: int
+    sufficient: bool
+    retry: tuple[str, ...]
+
+
+class GapFound(_Event):
+    """Something could not be found or done."""
+
+    kind: Literal["gap_found"] = "gap_found"
+    what: str
+    why: str
+    source: str = ""
+
+
+class ReportReady(_Event):
+    """The report is written and saved."""
+
+    kind: Literal["report_ready"] = "report_ready"
+    title: str
+    path: str
+    claims: int
+    references: int
+    gaps: int
+
+
+class RunFailed(_Event):
+    """The run ended without a report; its state is kept."""
+
+    kind: Literal["run_failed"] = "run_failed"
+    error: str
+    message: str
+
+
+Event = (
+    RunStarted
+    | StageStarted
+    | Progress
+    | ClarificationAsked
+    | Analyzed
+    | Discovered
+    | Planned
+    | SectionStarted
+    | Searched
+    | SectionWritten
+    | Reviewed
+    | GapFound
+    | ReportReady
+    | RunFailed
+)
+
+event_adapter: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])

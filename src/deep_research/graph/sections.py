@@ -1,0 +1,168 @@
+"""The `sections` workflow, the default (contract rows B1–B9).
+
+clarify → analyze → (discover) → plan_sections → researcher ×N → aggregate → review → final_report;
+routing by `Command`, fan-out by `Send` from plan_sections, a review that sends weak sections back.
+"""
+
+from typing import Any, Literal
+
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Checkpointer, Command, Send, interrupt
+
+from deep_research.data import Brief, Claim, Section
+from deep_research.events import Analyzed, StageStarted
+from deep_research.graph.discover import build_discover
+from deep_research.graph.researcher import build_researcher
+from deep_research.graph.state import AgentState
+from deep_research.steps import analyze as analysis_step
+from deep_research.steps import intake, plan, report, review
+from deep_research.steps.context import RunContext
+from deep_research.text.answers import wants_to_skip
+
+
+async def clarify(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["analyze", "__end__"]]:
+    """Decide whether the question is understood; ask the user one thing at a time until it is."""
+    ctx, question = runtime.context, state["question"]
+    ctx.emit(StageStarted(stage="clarify"))
+    decision = await intake.decide(ctx, question)
+    while decision.next_action == "NEED_CLARIFICATION" and decision.clarification is not None:
+        asked = decision.clarification
+        answer = str(interrupt({"question": asked.question, "options": list(asked.options)}))
+        question = intake.answered(question, asked.question, answer)
+        if wants_to_skip(answer):
+            decision = intake.start_anyway(decision, question)
+        else:
+            decision = await intake.decide(ctx, question)
+    update = {
+        "question": question.model_copy(update={"text": decision.refined_question or question.text}),
+        "decision": decision,
+        "messages": [_message(m.role, m.text) for m in question.history],
+    }
+    if decision.next_action == "CANNOT_DO":
+        return Command(goto=END, update={**update, "final_report": decision.reasoning})
+    return Command(goto="analyze", update=update)
+
+
+def _message(role: str, text: str) -> AIMessage | HumanMessage:
+    return AIMessage(content=text) if role == "assistant" else HumanMessage(content=text)
+
+
+async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["discover", "plan_sections"]]:
+    """Find out what kind of question it is, and whether entities must be discovered first."""
+    runtime.context.emit(StageStarted(stage="analyze"))
+    found = await analysis_step.analyze(runtime.context, state["question"])
+    runtime.context.emit(
+        Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning)
+    )
+    discovers = found.query_type == "list" and found.needs_discovery
+    return Command(
+        goto="discover" if discovers else "plan_sections",
+        update={"analysis": found, "query_type": found.query_type, "output_format": found.output_format},
+    )
+
+
+async def plan_sections(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["researcher", "aggregate"]]:
+    """Lay out the sections once, and send every pending one to a researcher of its own."""
+    sections = state.get("sections", [])
+    update: dict[str, Any] = {}
+    if not sections:
+        brief, sections = await _plan(state, runtime)
+        update = {"brief": brief, "research_brief": brief.objective, "review_iterations": 0}
+    else:
+        brief = state["brief"]
+    pending = [s for s in sections if s.status == "pending"]
+    runtime.context.emit(StageStarted(stage="research"))
+    out = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in pending]
+    sends = [Send("researcher", _task(s, brief, state.get("claims", {}), runtime)) for s in out]
+    return Command(goto=sends or "aggregate", update={**update, "sections": out or sections})
+
+
+async def _plan(state: AgentState, runtime: Runtime[RunContext]) -> tuple[Brief, list[Section]]:
+    runtime.context.emit(StageStarted(stage="plan"))
+    brief = await plan.plan(
+        runtime.context,
+        state["question"],
+        state["analysis"],
+        state["decision"],
+        state.get("discovery"),
+        state.get("discovery_turns", []),
+    )
+    return brief, list(brief.sections)
+
+
+def _task(
+    section: Section, brief: Brief, claims: dict[str, list[Claim]], runtime: Runtime[RunContext]
+) -> dict[str, Any]:
+    return {
+        "section": section,
+        "brief": brief,
+        "research_brief": brief.objective,
+        "turns": [],
+        "tool_call_iterations": 0,
+        "max_tool_calls": runtime.context.settings.max_tool_calls_per_researcher,
+        "is_complete": False,
+        "previous_claims": claims.get(section.title, []),
+    }
+
+
+async def aggregate(_state: AgentState) -> dict[str, Any]:
+    """Fan in: the reducers have merged what the researchers handed back."""
+    return {}
+
+
+async def review_sections(
+    state: AgentState, runtime: Runtime[RunContext]
+) -> Command[Literal["plan_sections", "final_report"]]:
+    """Judge the sections; send the weak ones back, the outline stays."""
+    runtime.context.emit(StageStarted(stage="review"))
+    iterations = state.get("review_iterations", 0)
+    claims = [c for group in state.get("claims", {}).values() for c in group]
+    judged = await review.review(runtime.context, state["brief"], state["sections"], claims, iterations)
+    weak = review.send_back(state["sections"], judged)
+    if not weak:
+        return Command(goto="final_report")
+    return Command(goto="plan_sections", update={"sections": weak, "review_iterations": iterations + 1})
+
+
+async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Write the report around the sections' own text."""
+    runtime.context.emit(StageStarted(stage="report"))
+    written = await report.write_report(
+        runtime.context,
+        question=state["question"],
+        original=state["original_query"],
+        analysis=state["analysis"],
+        decision=state["decision"],
+        brief=state["brief"],
+        sections=state["sections"],
+        claims=state.get("claims", {}),
+        gaps=state.get("gaps", []),
+    )
+    return {"report": written, "final_report": written.report, "messages": [AIMessage(content=written.report)]}
+
+
+def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:
+    """Return the graph, not yet compiled."""
+    graph = StateGraph(AgentState, context_schema=RunContext)
+    graph.add_node("clarify", clarify, destinations=("analyze", END))
+    graph.add_node("analyze", analyze, destinations=("discover", "plan_sections"))
+    graph.add_node("discover", build_discover())
+    graph.add_node("plan_sections", plan_sections, destinations=("researcher", "aggregate"))
+    graph.add_node("researcher", build_researcher())
+    graph.add_node("aggregate", aggregate)
+    graph.add_node("review", review_sections, destinations=("plan_sections", "final_report"))
+    graph.add_node("final_report", final_report)
+    graph.add_edge(START, "clarify")
+    graph.add_edge("discover", "plan_sections")
+    graph.add_edge("researcher", "aggregate")
+    graph.add_edge("aggregate", "review")
+    graph.add_edge("final_report", END)
+    return graph
+
+
+def compile_sections(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, RunContext, Any, Any]:
+    """Return the graph ready to run."""
+    return build_sections().compile(checkpointer=checkpointer, name="deep_research")

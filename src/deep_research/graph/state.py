@@ -1,0 +1,97 @@
+"""The keys of the graphs and their reducers; names as the design documents give them."""
+
+from typing import Annotated
+
+from langgraph.graph import MessagesState
+
+from deep_research.data import (
+    Brief,
+    Claim,
+    Decision,
+    DiscoveredItem,
+    Discovery,
+    Gap,
+    OutputFormat,
+    QueryAnalysis,
+    QueryType,
+    Question,
+    Report,
+    Section,
+    Turn,
+)
+
+
+def section_reducer(existing: list[Section], updates: list[Section]) -> list[Section]:
+    """Merge by title: a section with a known title replaces the old one in its place, a new one is appended."""
+    merged = {section.title: section for section in existing}
+    merged.update({section.title: section for section in updates})
+    return list(merged.values())
+
+
+def claims_reducer(existing: dict[str, list[Claim]], updates: dict[str, list[Claim]]) -> dict[str, list[Claim]]:
+    """Merge by section title: a section's new claims replace its old ones."""
+    return {**existing, **updates}
+
+
+def gaps_reducer(existing: list[Gap], updates: list[Gap]) -> list[Gap]:
+    """Append, each gap once, in the order they were found."""
+    return list(dict.fromkeys([*existing, *updates]))
+
+
+class AgentState(MessagesState):
+    """The state of the `sections` workflow; the bulk (pages, passages) lies in the library."""
+
+    original_query: str
+    question: Question
+    decision: Decision
+    analysis: QueryAnalysis
+    query_type: QueryType
+    output_format: OutputFormat
+    discovery_turns: list[Turn]
+    discovery: Discovery
+    discovered_items: list[DiscoveredItem]
+    discovery_complete: bool
+    discovery_summary: str
+    brief: Brief
+    research_brief: str
+    sections: Annotated[list[Section], section_reducer]
+    claims: Annotated[dict[str, list[Claim]], claims_reducer]
+    gaps: Annotated[list[Gap], gaps_reducer]
+    review_iterations: int
+    max_review_iterations: int
+    final_report: str
+    report: Report
+
+
+class ResearcherState(MessagesState):
+    """The state of one researcher at one section."""
+
+    section: Section
+    brief: Brief
+    research_brief: str
+    turns: list[Turn]
+    tool_call_iterations: int
+    max_tool_calls: int
+    is_complete: bool
+    previous_claims: list[Claim]
+    failure: Gap
+
+
+class ResearcherOutput(MessagesState):
+    """What a researcher hands back to the graph."""
+
+    sections: Annotated[list[Section], section_reducer]
+    claims: Annotated[dict[str, list[Claim]], claims_reducer]
+    gaps: Annotated[list[Gap], gaps_reducer]
+
+
+class DiscoverState(MessagesState):
+    """The state of the discovery: its turns, and what they showed."""
+
+    question: Question
+    analysis: QueryAnalysis
+    discovery_turns: list[Turn]
+    discovery: Discovery
+    discovered_items: list[DiscoveredItem]
+    discovery_complete: bool
+    discovery_summary: str

@@ -1,0 +1,242 @@
+"""Sentences worth quoting: found in passages, judged on their own merits, ranked against a wish.
+
+A sentence that cannot stand alone ("It also …") is taken together with the one before it, or not at
+all; code, questions, captions and fragments are never quoted.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import NamedTuple
+
+from deep_research.data import Passage
+from deep_research.text.language import CJK, detect
+from deep_research.text.sentences import Sentence, sentences
+from deep_research.text.tokens import content_terms
+
+_CJK_CHAR = re.compile(f"[{CJK}]")
+_ENDS = re.compile(r"[.!。！]+[\"'”’」』）)\]]*$")
+_LEANS = re.compile(
+    r"^(?:\W*)(?:it|its|they|their|them|this|these|those|that|such|he|she|his|her|here|there(?! (?:is|are) (?:two|three|several|many))"
+    r"|however|but|so|thus|therefore|hence|then|also|and|or|moreover|furthermore|additionally|otherwise|instead|likewise"
+    r"|similarly|consequently|nevertheless|for (?:example|instance)|in (?:this|that|these|such|addition|contrast|particular|other words|both)"
+    r"|on the other hand|as (?:a result|described|mentioned|noted|shown|before|above|with)|the (?:following|above|former|latter|same|first|second|other)"
+    r"|both|another|each of these|note that|again|finally|conversely|although this|because of this|if so|unlike (?:this|these|the))\b"
+    r"|^(?:它|其|这|该|此|这些|那|但|但是|然而|因此|所以|于是|同时|此外|另外|例如|比如|并且|而且|而|也|从而|总之|不过|他们|她|他)"
+    r"|^(?:이는|이를|이것|이러한|이런|이와|이들|그는|그것|그러나|하지만|따라서|그래서|그리고|또한|예를 들어|한편|그런데|반면|이 )"
+    r"|^(?:これ|それ|この|その|しかし|また|そのため|したがって|例えば|たとえば|さらに|一方)",
+    re.IGNORECASE,
+)
+_POINTS_AWAY = re.compile(
+    r"\b(?:see (?:also|section|chapter|the|below|above|table|figure|\w+\(\))|as follows|the following|shown (?:below|above|in)|(?:above|below)[.,)]"
+    r"|described (?:in|above|below|under|later)|this (?:section|chapter|page|document|tutorial|manual|appendix|example)|(?:in|from) (?:section|chapter)"
+    r"|next section|previous section|(?:fig|figure|table|section|chapter|eq|appendix)\.? ?\d|for (?:more|further) (?:information|details)|refer to"
+    r"|click|copyright|all rights reserved|changed in version|new in version|deprecated since|added in version|versionadded)\b"
+    r"|如下|见下|如上|参见|下表|上图|本节|本章|아래|위의 예|다음과 같|下記|以下の",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"[{}<>;=$\\]|::|->|\(\)|`|__|\w\(\w|\s{3,}|\|")
+_BRACKETED_NUMBER = re.compile(r"\[[\w, ;-]{1,12}\]|【")
+_DEFINES = re.compile(
+    r"\b(?:is|are|was|were) (?:a|an|the|one|designed|used|based|developed|known|most|best|suited|intended|particularly|especially)\b"
+    r"|\b(?:provides?|allows?|enables?|supports?|offers?|introduc\w+|refers? to|means|consists? of|works? by|reduc\w+|improv\w+|achiev\w+)\b"
+    r"|是(?:一种|一个|由|指|用于|基于)|指的是|用于|适合|适用于|能够|可以|提出|通过"
+    r"|(?:이|은|는) .{0,30}(?:이다|입니다|한다|합니다)|위한|사용|제안|である|とは",
+    re.IGNORECASE,
+)
+
+
+class Excerpt(NamedTuple):
+    """One to three consecutive sentences of one passage, white space folded, that read well alone."""
+
+    sentences: tuple[str, ...]
+    passage: Passage
+    start: int
+    terms: frozenset[str]
+    score: float
+
+    @property
+    def text(self) -> str:
+        """The whole excerpt."""
+        return " ".join(self.sentences)
+
+    @property
+    def length(self) -> int:
+        """Length in Latin characters; a CJK character counts as two and a half."""
+        return reading_length(self.text)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is looked for: weighted index terms, the subject that must be named, the language to prefer."""
+
+    weights: dict[str, float]
+    subject: frozenset[str]
+    language: str
+
+    @classmethod
+    def of(cls, question: str, *, subject: str = "", title: str = "", extra: str = "", language: str = "en") -> "Wish":
+        """Weigh the terms: the subject most, the section's own words next, the question's last."""
+        weights: Counter[str] = Counter()
+        for text, weight in ((question, 0.6), (extra, 0.6), (title, 1.0), (subject, 1.4)):
+            for term in set(content_terms(text)):
+                weights[term] = max(weights[term], weight)
+        return cls(dict(weights), frozenset(content_terms(subject)), language)
+
+
+def reading_length(text: str) -> int:
+    """Return the length of `text` in Latin characters' worth of reading."""
+    return len(text) + int(1.5 * len(_CJK_CHAR.findall(text)))
+
+
+def excerpts(passages: Sequence[Passage], wish: Wish, *, titles: dict[str, str] | None = None) -> list[Excerpt]:
+    """Return the quotable excerpts of `passages` (best passage first), ranked by `wish`, best first.
+
+    `titles` gives the title of each source id: a passage of a document about the subject need not
+    name the subject in every sentence.
+    """
+    weights = _damped(wish, passages)
+    found: list[Excerpt] = []
+    for rank, passage in enumerate(passages):
+        about = set(content_terms(f"{(titles or {}).get(passage.source, '')} {passage.heading}"))
+        found.extend(_of_passage(passage, wish, weights, about, rank))
+    return sorted(found, key=lambda e: (-e.score, e.passage.id, e.start))
+
+
+def _damped(wish: Wish, passages: Sequence[Passage]) -> dict[str, float]:
+    """Terms that stand in nearly every passage tell less."""
+    frequency: Counter[str] = Counter()
+    for passage in passages:
+        frequency.update(set(content_terms(passage.text)))
+    total = len(passages) + 1
+    return {t: w * (0.3 + log(total / (1 + frequency[t]) + 1)) for t, w in wish.weights.items()}
+
+
+def _of_passage(
+    passage: Passage, wish: Wish, weights: dict[str, float], about: set[str], rank: int
+) -> Iterable[Excerpt]:
+    spans = sentences(passage.text)
+    texts = [" ".join(passage.text[s.start : s.end].split()) for s in spans]
+    for index, span in enumerate(spans):
+        first = _first_of_chain(texts, spans, index)
+        if first is None:
+            continue
+        chosen = tuple(texts[first : index + 1])
+        if not all(is_quotable(text) for text in chosen):
+            continue
+        terms = frozenset(t for text in chosen for t in content_terms(text))
+        score = _score(chosen, terms, wish, weights, about, passage)
+        if score > 0:
+            score *= 1.0 / (1.0 + 0.03 * rank)
+            yield Excerpt(chosen, passage, spans[first].start, terms, score)
+
+
+def leans(text: str) -> bool:
+    """Whether a sentence needs the one before it to be understood ("It also …")."""
+    return bool(_LEANS.match(text))
+
+
+def _first_of_chain(texts: list[str], spans: list[Sentence], index: int) -> int | None:
+    """The sentence from which this one can be understood: itself, or at most two before it."""
+    first = index
+    while leans(texts[first]):
+        first -= 1
+        if first < 0 or index - first > 2 or spans[first].kind != spans[index].kind:
+            return None
+    return first
+
+
+def is_quotable(text: str) -> bool:
+    """Whether a sentence is prose that may be quoted: whole, not code, not a question, not a pointer."""
+    length = reading_length(text)
+    if not 35 <= length <= 520 or not _ENDS.search(text) or _BRACKETED_NUMBER.search(text):
+        return False
+    if _POINTS_AWAY.search(text) or len(_CODE.findall(text)) > 2:
+        return False
+    letters = sum(c.isalpha() for c in text)
+    return letters >= 0.6 * len(text.replace(" ", ""))
+
+
+def _score(
+    chosen: tuple[str, ...],
+    terms: frozenset[str],
+    wish: Wish,
+    weights: dict[str, float],
+    about: set[str],
+    passage: Passage,
+) -> float:
+    text = " ".join(chosen)
+    matched = sum(weight for term, weight in weights.items() if term in terms)
+    implied = sum(weight for term, weight in weights.items() if term in about and term not in terms)
+    if wish.subject and not (wish.subject & (terms | about)):
+        return 0.0
+    if matched == 0 and not (wish.subject and wish.subject & about):
+        return 0.0
+    score = (matched + 0.5 * implied) / (sqrt(len(terms)) + 3.0)
+    if wish.subject and wish.subject <= terms:
+        score *= 1.35
+    if _DEFINES.search(text):
+        score *= 1.2
+    if any(c.isdigit() for c in text):
+        score *= 1.05
+    if detect(text, default=wish.language) != wish.language:
+        score *= 0.45
+    # Several leaning sentences read worse than one that stands alone.
+    return score * (1.0, 0.9, 0.75)[len(chosen) - 1]
+
+
+def pick(
+    ranked: Sequence[Excerpt], *, limit: int, budget: int, taken: Sequence[Excerpt] = (), per_source: int = 4
+) -> list[Excerpt]:
+    """Choose up to `limit` excerpts within `budget` characters: relevant, and unlike each other (MMR).
+
+    Follows Carbonell and Goldstein, "The use of MMR", SIGIR 1998, with Jaccard similarity of terms;
+    `per_source` bounds what one source may contribute.
+    """
+    chosen: list[Excerpt] = []
+    pool = list(ranked[:200])
+    used = 0
+    sources: Counter[str] = Counter()
+    while pool and len(chosen) < limit:
+        best, best_value = None, 0.0
+        for candidate in pool:
+            likeness = max((_jaccard(candidate.terms, c.terms) for c in [*chosen, *taken]), default=0.0)
+            if likeness > 0.6 or sources[candidate.passage.source] >= per_source:
+                continue
+            value = candidate.score * (1 - 0.8 * likeness) * (1 / (1 + 0.15 * sources[candidate.passage.source]))
+            if value > best_value:
+                best, best_value = candidate, value
+        if best is None or (chosen and best_value < 0.22 * chosen[0].score):
+            break
+        pool = [c for c in pool if c is not best and not _overlaps(c, best)]
+        if used + best.length > budget and chosen:
+            continue
+        chosen.append(best)
+        used += best.length
+        sources[best.passage.source] += 1
+    return chosen
+
+
+def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    if not one or not other:
+        return 0.0
+    return len(one & other) / min(len(one), len(other)) * 0.5 + len(one & other) / len(one | other) * 0.5
+
+
+def _overlaps(one: Excerpt, other: Excerpt) -> bool:
+    return one.passage.id == other.passage.id and bool(set(one.sentences) & set(other.sentences))
+
+
+def in_reading_order(chosen: Sequence[Excerpt]) -> list[list[Excerpt]]:
+    """Group excerpts into paragraphs: one per source, the best source first, its excerpts as the text has them."""
+    groups: dict[str, list[Excerpt]] = {}
+    for excerpt in chosen:
+        groups.setdefault(excerpt.passage.source, []).append(excerpt)
+    return [sorted(group, key=lambda e: (e.passage.start, e.start)) for group in groups.values()]
+
+
+def cited(excerpt: Excerpt) -> str:
+    """Return the excerpt as draft Markdown: each sentence with the id of its passage."""
+    return " ".join(f"{sentence} [{excerpt.passage.id}]" for sentence in excerpt.sentences)

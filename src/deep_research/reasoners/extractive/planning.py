@@ -1,0 +1,173 @@
+"""Laying out sections without a model: by the kind of question, the entities found, the themes of the first hits."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from deep_research.data import Brief, Decision, Discovery, Passage, QueryAnalysis, Question, Section
+from deep_research.ports import Library
+from deep_research.reasoners.extractive import questions
+from deep_research.text.phrases import phrase
+from deep_research.text.tokens import content_terms
+
+MIN_SECTIONS, MAX_SECTIONS = 3, 7
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|section|appendix|part)\s+)?(?:\d+(?:\.\d+)*\.?|[A-Z]\.\d+(?:\.\d+)*\.?|[IVX]+\.)\s+", re.IGNORECASE
+)
+_GENERIC = re.compile(
+    r"^(?:introduction|overview|summary|conclusions?|references|abstract|background|results?|discussion|methods?|notes?|see also|examples?|description"
+    r"|parameters|usage|syntax|compatibility|contents|details|limitations?|key (?:points|findings|results|facts|ideas?)|why it matters|how it works|what it is"
+    r"|glossary|index|changelog|release .*|what.s new.*|new features|source|the idea|evidence|design|history|acknowledge?ments?|further reading|outputs?|motivation"
+    r"|概述|简介|引言|总结|结论|参考文献|背景|结果|方法|局限.*|要点|原理|意义|核心.*|主要.*|实验.*|应用.*|개요|소개|결론|요약|배경|결과|방법|한계.*|핵심.*|의의|주요.*|원리)$",
+    re.IGNORECASE,
+)
+_WHEN_WORDS = {
+    "en": "when to use suited for advantages limitations recommended",
+    "zh": "适合 适用场景 优点 缺点 局限 建议",
+    "ko": "적합 사용 장점 단점 한계 권장",
+    "ja": "適する 用途 利点 欠点 限界 推奨",
+}
+
+
+def plan(
+    question: Question,
+    analysis: QueryAnalysis,
+    decision: Decision,
+    discovery: Discovery | None,
+    first_hits: Sequence[Passage],
+    library: Library,
+) -> Brief:
+    """Return a brief with 3–7 sections; fewer only when the first hits show fewer themes."""
+    text = decision.refined_question or question.text
+    language = question.language
+    if analysis.query_type == "comparison" and len(analysis.subjects) >= 2:
+        sections = _comparison(text, analysis, language)
+    elif discovery is not None and discovery.total_found >= 2:
+        sections = _per_entity(text, analysis, discovery, language)
+    else:
+        sections = _themes(text, first_hits, library, language)
+    return Brief(
+        title=_title(text, analysis, language),
+        objective=phrase("objective", language, question=text),
+        scope=phrase("default_scope", language),
+        assumptions=decision.assumptions,
+        language=language,
+        output_format=analysis.output_format,
+        sections=tuple(_distinct(sections)[:MAX_SECTIONS]),
+    )
+
+
+def _title(text: str, analysis: QueryAnalysis, language: str) -> str:
+    if analysis.query_type == "comparison" and len(analysis.subjects) >= 2:
+        return phrase("comparison_of", language, subjects=", ".join(analysis.subjects))
+    line = " ".join(text.split())
+    line = line.rstrip("?？。.!！ ") if len(line) <= 110 else line[:107].rstrip() + "…"
+    return line[:1].upper() + line[1:]
+
+
+def _comparison(text: str, analysis: QueryAnalysis, language: str) -> list[Section]:
+    field = questions.subjects(text).context
+    when = _WHEN_WORDS.get(language, _WHEN_WORDS["en"])
+    sections = [
+        _about(subject, [f"{subject} {field}".strip(), f"{subject} {when}"], language) for subject in analysis.subjects
+    ]
+    joined = " ".join(analysis.subjects)
+    direct = Section(
+        title=phrase("head_to_head", language),
+        description=phrase("section_about", language, subject=", ".join(analysis.subjects)),
+        queries=(text, f"{joined} {field}".strip()),
+    )
+    choosing = Section(
+        title=phrase("choosing", language),
+        description=phrase("section_about", language, subject=phrase("when_to_use", language)),
+        queries=(f"{when} {joined}",),
+    )
+    return [*sections[: MAX_SECTIONS - 2], direct, choosing]
+
+
+def _about(subject: str, queries: list[str], language: str) -> Section:
+    return Section(
+        title=subject,
+        description=phrase("section_about", language, subject=subject),
+        subject=subject,
+        queries=tuple(dict.fromkeys(queries)),
+    )
+
+
+def _per_entity(text: str, analysis: QueryAnalysis, discovery: Discovery, language: str) -> list[Section]:
+    target = analysis.discovery_target
+    when = _WHEN_WORDS.get(language, _WHEN_WORDS["en"])
+    asks_when = analysis.output_format == "table"
+    overview = Section(
+        title=phrase("overview", language),
+        description=phrase("section_about", language, subject=target),
+        queries=(text, target),
+    )
+    room = MAX_SECTIONS - 1
+    entities = [
+        _about(e.name, [f"{e.name} {target}", *([f"{e.name} {when}"] if asks_when else [])], language)
+        for e in discovery.entities[:room]
+    ]
+    return [overview, *entities]
+
+
+def _themes(text: str, hits: Sequence[Passage], library: Library, language: str) -> list[Section]:
+    """Sections from what the first hits are headed and titled, different from each other."""
+    labels = _labels(text, hits, library)
+    sections = [_about(label, [f"{label} {text}", label], language) for label in labels]
+    if len(sections) < MIN_SECTIONS:
+        overview = Section(
+            title=phrase("overview", language),
+            description=phrase("section_about", language, subject=text),
+            queries=(text,),
+        )
+        sections = [overview, *sections]
+    return sections
+
+
+def _labels(text: str, hits: Sequence[Passage], library: Library) -> list[str]:
+    titles = _plain_titles(hits, library)
+    many_sources = len(titles) >= 4
+    scores: Counter[str] = Counter()
+    terms: dict[str, frozenset[str]] = defaultdict(frozenset)
+    for rank, passage in enumerate(hits):
+        label = titles.get(passage.source, "") if many_sources else _heading_label(passage, titles)
+        if label and 2 <= len(label) <= 90:
+            scores[label] += 1.0 / (rank + 3)
+            terms[label] = frozenset(content_terms(label))
+    asked = frozenset(content_terms(text))
+    chosen: list[str] = []
+    for label, score in scores.most_common():
+        if score < 0.08 * max(scores.values()) or len(chosen) >= MAX_SECTIONS - 1:
+            break
+        own = terms[label] - asked or terms[label]
+        if own and all(len(own & (terms[c] - asked or terms[c])) / len(own) < 0.6 for c in chosen):
+            chosen.append(label)
+    return chosen
+
+
+def _heading_label(passage: Passage, titles: dict[str, str]) -> str:
+    for part in reversed(passage.heading.split(" > ")):
+        name = _NUMBERING.sub("", part).strip()
+        if name and not _GENERIC.match(name):
+            return name
+    return titles.get(passage.source, "")
+
+
+def _plain_titles(hits: Sequence[Passage], library: Library) -> dict[str, str]:
+    """Titles by source id, without numbering and without the suffix that all of a manual's pages share."""
+    found = {p.source: source.title for p in hits if (source := library.source(p.source)) is not None}
+    tails = Counter(re.split(r"\s+[—–|-]\s+", title)[-1] for title in found.values() if re.search(r"\s[—–|-]\s", title))
+    plain: dict[str, str] = {}
+    for key, title in found.items():
+        parts = re.split(r"(\s+[—–|-]\s+)", title)
+        if len(parts) > 2 and tails[parts[-1]] >= 2:
+            parts = parts[:-2]
+        name = _NUMBERING.sub("", "".join(parts)).strip()
+        if name and not _GENERIC.match(name):
+            plain[key] = name
+    return plain
+
+
+def _distinct(sections: list[Section]) -> list[Section]:
+    return list({section.title.casefold(): section for section in reversed(sections)}.values())[::-1]

@@ -1,0 +1,96 @@
+"""The extractive reasoner: thinks with rules, ranks, picks, orders and quotes; never invents a sentence."""
+
+from collections.abc import Sequence
+
+from deep_research.data import (
+    Action,
+    Brief,
+    Claim,
+    Composition,
+    Decision,
+    Discovery,
+    Passage,
+    QueryAnalysis,
+    Question,
+    ReasonerInfo,
+    Review,
+    Section,
+    SectionDraft,
+    Turn,
+    Verdict,
+)
+from deep_research.ports import Library
+from deep_research.reasoners.extractive import composing, entities, planning, questions, reviewing, searches, writing
+
+
+class ExtractiveReasoner:
+    """Implements `ports.Reasoner` without a model: the same graph, steps and checks as with one."""
+
+    info = ReasonerInfo(kind="extractive")
+
+    async def decide(self, question: Question, *, rounds: int) -> Decision:
+        """See `ports.Reasoner.decide`."""
+        return questions.decide(question)
+
+    async def analyze(self, question: Question) -> QueryAnalysis:
+        """See `ports.Reasoner.analyze`."""
+        return questions.analyze(question.text)
+
+    async def discover_actions(
+        self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn]
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.discover_actions`."""
+        return searches.scouting(question, analysis, turns)
+
+    async def entities(
+        self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
+    ) -> Discovery:
+        """See `ports.Reasoner.entities`."""
+        target = searches.in_other_languages(analysis.discovery_target, question.language)
+        return entities.discover(target, question.text, passages, library)
+
+    async def plan(
+        self,
+        question: Question,
+        analysis: QueryAnalysis,
+        decision: Decision,
+        discovery: Discovery | None,
+        passages: Sequence[Passage],
+        library: Library,
+    ) -> Brief:
+        """See `ports.Reasoner.plan`."""
+        return planning.plan(question, analysis, decision, discovery, passages, library)
+
+    async def next_actions(
+        self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.next_actions`."""
+        return searches.researching(section, brief, turns, library)
+
+    async def write_section(
+        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+    ) -> SectionDraft:
+        """See `ports.Reasoner.write_section`."""
+        return writing.write_section(section, brief, passages, library)
+
+    async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
+        """Return the verdicts unchanged: the mechanical checks and the scorer are all there is."""
+        return [claim.verdict for claim in claims]
+
+    async def review(
+        self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
+    ) -> Review:
+        """See `ports.Reasoner.review`."""
+        return reviewing.review(brief, sections, claims, library)
+
+    async def compose(
+        self,
+        question: Question,
+        analysis: QueryAnalysis,
+        brief: Brief,
+        sections: Sequence[Section],
+        claims: Sequence[Claim],
+        library: Library,
+    ) -> Composition:
+        """See `ports.Reasoner.compose`."""
+        return composing.compose(question.text, analysis, brief, sections, claims, library)

@@ -1,0 +1,47 @@
+"""Judging sections without a model: are the section's terms covered, by how many independent sources."""
+
+from collections.abc import Sequence
+
+from deep_research.data import Brief, Claim, Review, Section, SectionReview
+from deep_research.ports import Library
+from deep_research.text.tokens import content_terms
+
+_MIN_CLAIMS = 3
+
+
+def review(brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library) -> Review:
+    """Return per-section coverage; a section without evidence, or with very little, is sent out again once."""
+    available = len(library.sources())
+    rows: list[SectionReview] = []
+    for section in sections:
+        own = [c for c in claims if c.section == section.title and c.stands]
+        rows.append(_row(section, own, available))
+    retry = tuple(
+        row.title
+        for row, section in zip(rows, sections, strict=True)
+        if row.status != "sufficient" and section.attempts < 2
+    )
+    weights = {"sufficient": 10, "partial": 5, "missing": 1}
+    score = round(sum(weights[row.status] for row in rows) / len(rows)) if rows else 1
+    return Review(
+        is_sufficient=not retry,
+        overall_score=max(1, min(10, score)),
+        section_coverage=tuple(rows),
+        gaps=tuple(f"{row.title}: {row.notes}" for row in rows if row.status != "sufficient"),
+        sections_to_retry=retry,
+        reasoning="; ".join(f"{row.title}: {row.status}" for row in rows),
+    )
+
+
+def _row(section: Section, own: Sequence[Claim], available: int) -> SectionReview:
+    if not own:
+        return SectionReview(title=section.title, status="missing", notes=section.subject or section.title)
+    said = {term for claim in own for term in content_terms(claim.text)}
+    terms = set(content_terms(section.subject or section.title))
+    uncovered = terms - said
+    sources = {p.split("p")[0] for claim in own for p in claim.passages}
+    thin = len(own) < _MIN_CLAIMS
+    lonely = len(sources) < 2 <= available and len(own) < _MIN_CLAIMS + 1
+    if thin or lonely or (terms and len(uncovered) > 0.6 * len(terms)):
+        return SectionReview(title=section.title, status="partial", notes=" ".join(sorted(uncovered)))
+    return SectionReview(title=section.title, status="sufficient")

@@ -1,0 +1,71 @@
+"""Choosing searches without a model: the plan's queries first, then other words for what is missing."""
+
+from collections.abc import Sequence
+
+from deep_research.data import Action, Brief, QueryAnalysis, Question, Section, Turn
+from deep_research.ports import Library
+from deep_research.text.glossary import translations
+from deep_research.text.language import detect
+from deep_research.text.tokens import content_terms
+
+MAX_PARALLEL = 4
+_ENOUGH_PASSAGES, _ENOUGH_SOURCES = 6, 2
+
+
+def scouting(question: Question, analysis: QueryAnalysis, turns: Sequence[Turn]) -> list[Action]:
+    """Return the searches that show what there is before planning; one round, a second for thin results."""
+    text = question.text
+    if not turns:
+        queries = [text, analysis.discovery_target, *analysis.subjects]
+        return _searches([in_other_languages(q, question.language) for q in queries if q], "d1")
+    if len(turns) == 1 and len(_passages(turns)) < _ENOUGH_PASSAGES:
+        terms = content_terms(analysis.discovery_target or text)
+        return _searches([" ".join(terms)] if terms else [], "d2")
+    return []
+
+
+def researching(section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> list[Action]:
+    """Return a researcher's next actions: the planned queries, then broader ones, then completion."""
+    prefix = f"a{section.attempts}t{len(turns)}"
+    made = {action.query for turn in turns for action in turn.actions}
+    if not turns:
+        queries = list(section.queries) or [section.title]
+        if section.attempts > 1:
+            queries = _other_words(section, brief, library)
+        wanted = [in_other_languages(q, brief.language) for q in queries]
+        return _searches([q for q in wanted if q not in made], prefix)
+    passages = _passages(turns)
+    sources = {passage.split("p")[0] for passage in passages}
+    if len(turns) == 1 and (len(passages) < _ENOUGH_PASSAGES or len(sources) < _ENOUGH_SOURCES):
+        queries = [q for q in _other_words(section, brief, library) if q not in made]
+        return _searches(queries[:2], prefix)
+    return []
+
+
+def in_other_languages(query: str, language: str) -> str:
+    """Return `query` with the English terms of a Chinese, Korean or Japanese one added.
+
+    Documents are more often English than questions are; terms that no document has cost nothing.
+    """
+    if detect(query, default=language) == "en":
+        return query
+    added = [t for t in translations(query, source=language, target="en") if t.casefold() not in query.casefold()]
+    return " ".join([query, *added]) if added else query
+
+
+def _other_words(section: Section, brief: Brief, library: Library) -> list[str]:
+    """Other ways to ask: the subject alone, the bare terms, and the titles of what was found nearby."""
+    own = section.subject or section.title
+    terms = " ".join(dict.fromkeys(content_terms(f"{own} {section.notes}")))
+    near = [s.title for s in library.sources() if set(content_terms(s.title)) & set(content_terms(own))][:2]
+    wanted = [own, f"{own} {brief.title}", terms, *near]
+    return list(dict.fromkeys(q for q in wanted if q.strip()))
+
+
+def _searches(queries: Sequence[str], prefix: str) -> list[Action]:
+    distinct = list(dict.fromkeys(q.strip() for q in queries if q.strip()))[:MAX_PARALLEL]
+    return [Action(id=f"{prefix}q{i}", name="search", query=q) for i, q in enumerate(distinct, 1)]
+
+
+def _passages(turns: Sequence[Turn]) -> list[str]:
+    return list(dict.fromkeys(p for turn in turns for seen in turn.observations for p in seen.passages))

@@ -1,0 +1,48 @@
+"""Writing a section by quoting: the best excerpts about it, in an order that reads."""
+
+from collections.abc import Sequence
+
+from deep_research.data import Brief, Passage, Section, SectionDraft
+from deep_research.ports import Library
+from deep_research.reasoners.extractive.excerpts import Excerpt, Wish, cited, excerpts, in_reading_order, pick
+
+_SENTENCES, _CHARS = 9, 2200
+
+
+def write_section(section: Section, brief: Brief, passages: Sequence[Passage], library: Library) -> SectionDraft:
+    """Return the section as Markdown of verbatim sentences, each with the id of its passage."""
+    wish = wish_of(section, brief)
+    titles = {s.id: s.title for s in library.sources()}
+    chosen = pick(excerpts(with_neighbours(passages, library), wish, titles=titles), limit=_SENTENCES, budget=_CHARS)
+    if not chosen:
+        return SectionDraft(content="")
+    # One strong sentence opens the section; the rest is grouped by source.
+    lead, rest = chosen[0], chosen[1:]
+    paragraphs = [[lead, *(e for e in rest if e.passage.source == lead.passage.source)]]
+    paragraphs[0] = [lead, *sorted(paragraphs[0][1:], key=lambda e: (e.passage.start, e.start))]
+    paragraphs += in_reading_order([e for e in rest if e.passage.source != lead.passage.source])
+    content = "\n\n".join(_paragraph(group) for group in paragraphs)
+    findings = tuple(cited(e) for e in chosen[:2] if len(e.sentences) == 1)
+    return SectionDraft(content=content, key_findings=findings)
+
+
+def wish_of(section: Section, brief: Brief) -> Wish:
+    """Return what a section looks for, for ranking sentences."""
+    extra = " ".join(section.queries)
+    return Wish.of(brief.title, subject=section.subject, title=section.title, extra=extra, language=brief.language)
+
+
+def with_neighbours(passages: Sequence[Passage], library: Library) -> list[Passage]:
+    """Add the passages under the same heading as the best ones: the search finds one, the answer may lie beside it."""
+    result = {p.id: p for p in passages}
+    for passage in passages[:6]:
+        beside = library.passages(passage.source)
+        place = next((i for i, p in enumerate(beside) if p.id == passage.id), 0)
+        for near in beside[max(0, place - 1) : place + 2]:
+            if near.heading == passage.heading:
+                result.setdefault(near.id, near)
+    return list(result.values())
+
+
+def _paragraph(group: Sequence[Excerpt]) -> str:
+    return " ".join(cited(excerpt) for excerpt in group)

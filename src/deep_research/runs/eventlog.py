@@ -1,0 +1,61 @@
+"""The numbered events of a run: appended to its file, handed to whoever listens."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from deep_research.errors import StoreError
+from deep_research.events import Event, event_adapter
+
+
+class EventLog:
+    """Numbers events, writes each as a line of JSON before it is shown, and passes it on."""
+
+    def __init__(self, path: Path, listener: Callable[[Event], None], *, seconds_before: float = 0.0) -> None:
+        self._path = path
+        self._listener = listener
+        self._begun = time.monotonic() - seconds_before
+        self._number = sum(1 for _ in read_events(path))
+        try:
+            self._file = path.open("a", encoding="utf-8", errors="surrogatepass")
+        except OSError as error:
+            raise StoreError(
+                f"Cannot write {str(path)!r}: {error.strerror}. Check the disk.", path=str(path)
+            ) from error
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of work on the run so far, earlier sittings included."""
+        return time.monotonic() - self._begun
+
+    def emit(self, event: Event) -> None:
+        """Number, keep and show an event. Raises StoreError when the disk is full."""
+        self._number += 1
+        stamped = event.model_copy(update={"number": self._number, "seconds": round(self.seconds, 3)})
+        try:
+            self._file.write(stamped.model_dump_json() + "\n")
+            self._file.flush()
+        except OSError as error:
+            message = f"Cannot write {str(self._path)!r}: {error.strerror}. Check the disk."
+            raise StoreError(message, path=str(self._path)) from error
+        self._listener(stamped)
+
+    def close(self) -> None:
+        """Let go of the file; what could not be flushed was reported before."""
+        try:
+            self._file.close()
+        except OSError:
+            return
+
+
+def read_events(path: Path) -> list[Event]:
+    """Return the events of a run in order; a last line that a crash cut short is left out."""
+    if not path.exists():
+        return []
+    events: list[Event] = []
+    for line in path.read_text("utf-8", errors="replace").splitlines():
+        try:
+            events.append(event_adapter.validate_json(line))
+        except ValueError:
+            continue
+    return events

@@ -1,0 +1,227 @@
+"""A run's life: start, ask, go on, finish. Whatever ends it, its state is kept."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
+
+from deep_research.data import Gap, Message, Question, Report
+from deep_research.errors import ConfigError, ResearchError
+from deep_research.events import ClarificationAsked, Event, Progress, ReportReady, RunFailed, RunStarted, StageStarted
+from deep_research.graph.checkpoints import open_checkpoints
+from deep_research.graph.sections import compile_sections
+from deep_research.ports import SearchPlace
+from deep_research.runs.eventlog import EventLog
+from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
+from deep_research.runs.places import open_places
+from deep_research.runs.reasoners import open_reasoner
+from deep_research.settings import Settings
+from deep_research.steps.context import RunContext
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.text.language import detect
+
+Answer = Callable[[str, Sequence[str]], "str | None | Awaitable[str | None]"]
+"""Called with a question to the user and its options; None means that nobody can answer now."""
+
+
+class NeedsAnswer(ResearchError):
+    """The run waits for an answer of the user. Fields: run_id, question, options."""
+
+
+def create(
+    question: str,
+    *,
+    home: Path,
+    settings: Settings,
+    docs: Sequence[str] = (),
+    history: Sequence[Message] = (),
+    wanted_id: str = "",
+) -> RunFolder:
+    """Make a new run on disk. Raises ConfigError for an unusable question, StoreError for an unusable disk."""
+    text = clean_question(question, settings)
+    folder = RunFolder(home, new_run_id(home, wanted=wanted_id))
+    record = RunRecord(
+        run_id=folder.run_id,
+        question=text,
+        language=detect(text),
+        status="running",
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        docs=tuple(str(Path(d).expanduser().absolute()) for d in docs),
+        settings=settings.model_dump(exclude_defaults=True),
+    )
+    folder.create(record)
+    return folder
+
+
+def clean_question(question: str, settings: Settings) -> str:
+    """Return the question without control characters. Raises ConfigError when it is empty or too long."""
+    text = "".join(c if c.isprintable() else " " for c in question)
+    text = " ".join(text.split())
+    if not text:
+        raise ConfigError(
+            'No question was given. Example: deep-research "How does speculative decoding work?"',
+            setting="question",
+            value="",
+        )
+    if len(text) > settings.max_question_chars:
+        message = (
+            f"The question has {len(text):,} characters; at most {settings.max_question_chars:,} are taken "
+            "(setting max_question_chars). Put long material into a file and name it with --docs."
+        )
+        raise ConfigError(message, setting="question", value=len(text))
+    return text
+
+
+async def carry_out(
+    folder: RunFolder, *, home: Path, listener: Callable[[Event], None], answer: Answer | None = None
+) -> Report:
+    """Do the run, or what is left of it, and return its report.
+
+    Raises NeedsAnswer when the user must be asked and `answer` cannot, Stopped when it was
+    cancelled, another ResearchError when it failed; in each case it can be taken up again.
+    """
+    record = folder.load()
+    resumed = folder.events.exists()
+    log = EventLog(folder.events, listener, seconds_before=record.seconds)
+    try:
+        report = await _carry_out(folder, record, home, log, answer, resumed)
+        folder.save(folder.load().model_copy(update={"status": "finished", "title": report.title, "error": ""}))
+        return report
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        _note(folder, log, status="stopped")
+        raise
+    except NeedsAnswer as waiting:
+        _note(folder, log, status="waiting", waiting_for=waiting.message, options=waiting.fields["options"])
+        raise
+    except Exception as error:
+        message = error.message if isinstance(error, ResearchError) else f"{type(error).__name__}: {error}"
+        _note(folder, log, status="failed", error=message)
+        raise
+    finally:
+        log.close()
+
+
+def _note(folder: RunFolder, log: EventLog, **changes: object) -> None:
+    """Write down how a sitting ended; a full disk must not hide the error that ended it."""
+    try:
+        if "error" in changes:
+            log.emit(RunFailed(error="error", message=str(changes["error"])))
+        folder.save(folder.load().model_copy(update={**changes, "seconds": log.seconds}))
+    except ResearchError:
+        return
+
+
+async def _carry_out(
+    folder: RunFolder, record: RunRecord, home: Path, log: EventLog, answer: Answer | None, resumed: bool
+) -> Report:
+    settings = Settings(**record.settings)
+    reasoner = open_reasoner(settings)
+    places = open_places(record.docs, home, settings)
+    library, journal = SqliteLibrary(folder.library), SqliteJournal(folder.journal)
+    ctx = RunContext(
+        run_id=record.run_id,
+        settings=settings,
+        reasoner=reasoner,
+        library=library,
+        journal=journal,
+        places=places,
+        emit=log.emit,
+        elapsed=lambda: log.seconds,
+    )
+    log.emit(
+        RunStarted(
+            run_id=record.run_id,
+            question=record.question,
+            language=record.language,
+            reasoner=reasoner.info.kind,
+            sources=tuple(p.name for p in places),
+            notice="" if record.docs else "bundled",
+            resumed=resumed,
+        )
+    )
+    try:
+        gaps = await _prepare(places, ctx)
+        async with open_checkpoints(folder.checkpoints) as checkpoints:
+            graph = compile_sections(checkpoints)
+            report = await _drive(graph, ctx, record, gaps, answer)
+    finally:
+        for place in places:
+            await place.close()
+        journal.close()
+        library.close()
+    folder.save_result(report)
+    log.emit(
+        ReportReady(
+            title=report.title,
+            path=str(folder.report),
+            claims=len(report.claims),
+            references=len(report.references),
+            gaps=len(report.gaps),
+        )
+    )
+    return report
+
+
+async def _prepare(places: tuple[SearchPlace, ...], ctx: RunContext) -> list[Gap]:
+    ctx.emit(StageStarted(stage="prepare"))
+    gaps: list[Gap] = []
+    for place in places:
+        found = await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
+        gaps.extend(ctx.report_gap(gap) for gap in found)
+    return gaps
+
+
+async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap], answer: Answer | None) -> Report:
+    """Invoke the graph until it is done, handing the user's answers to its interrupts."""
+    config: RunnableConfig = {
+        "configurable": {"thread_id": record.run_id},
+        "max_concurrency": ctx.settings.max_concurrent_researchers,
+        "recursion_limit": 200,
+    }
+    state = await graph.aget_state(config)
+    if state.next or state.interrupts:
+        given: Any = None
+    else:
+        question = Question(text=record.question, language=record.language)
+        given = {
+            "messages": [],
+            "original_query": record.question,
+            "question": question,
+            "sections": [],
+            "claims": {},
+            "gaps": gaps,
+            "max_review_iterations": ctx.settings.max_review_iterations,
+        }
+    if state.values.get("report") is not None:
+        return state.values["report"]
+    if state.interrupts:
+        given = Command(resume=await _ask(ctx, state.interrupts[0].value, answer))
+    while True:
+        values = await graph.ainvoke(given, config, context=ctx, durability="sync")
+        waiting = values.get("__interrupt__")
+        if not waiting:
+            break
+        given = Command(resume=await _ask(ctx, waiting[0].value, answer))
+    if "report" not in values:
+        raise ConfigError(
+            values.get("final_report") or "The question cannot be researched.",
+            setting="question",
+            value=record.question,
+        )
+    return values["report"]
+
+
+async def _ask(ctx: RunContext, asked: dict[str, Any], answer: Answer | None) -> str:
+    question, options = str(asked["question"]), tuple(asked.get("options", ()))
+    ctx.emit(ClarificationAsked(question=question, options=options))
+    given = answer(question, options) if answer else None
+    reply = await given if inspect.isawaitable(given) else given
+    if reply is None:
+        raise NeedsAnswer(question, run_id=ctx.run_id, options=options)
+    return reply

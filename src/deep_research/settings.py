@@ -1,0 +1,129 @@
+"""All settings in one frozen object, and the only reader of the environment.
+
+Order: argument or flag over environment (`DEEP_RESEARCH_…`) over file (`deep-research.toml` in the
+current folder, else `settings.toml` in the state folder) over default. Unknown names are refused,
+every number is bounded.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from deep_research.data import Workflow
+from deep_research.errors import ConfigError
+
+PREFIX = "DEEP_RESEARCH_"
+_NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG"}
+
+
+class Settings(BaseModel):
+    """Everything that can be set; each field says what it is, with its unit."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    workflow: Workflow = Field("sections", description="How a run is organised.")
+    model_provider: str = Field("extractive", description="Who thinks: `extractive` needs no model.")
+    model_name: str | None = Field(None, description="Model of the provider; empty: its default.")
+    enable_thinking: bool = Field(False, description="Let models that can think before they answer.")
+    allow_clarification: bool = Field(True, description="Whether the user may be asked something.")
+    max_clarification_rounds: int = Field(3, ge=0, le=10, description="Questions to the user before guessing.")
+    max_tool_calls_per_researcher: int = Field(10, ge=1, le=100, description="Tool calls per section and attempt.")
+    max_review_iterations: int = Field(2, ge=0, le=10, description="How often weak sections are sent out again.")
+    max_discover_iterations: int = Field(5, ge=1, le=20, description="Rounds of searches that look for entities.")
+    max_iterations: int = Field(5, ge=1, le=10, description="Rounds of the `loop` workflow.")
+    max_context_tokens: int = Field(
+        100_000, ge=4_000, le=10_000_000, description="Context window of the model, tokens."
+    )
+    compression_target_tokens: int = Field(
+        8_000, ge=500, le=200_000, description="Passages given to the writer, tokens."
+    )
+    max_sections: int = Field(7, ge=3, le=7, description="Sections of a plan at most.")
+    max_concurrent_researchers: int = Field(8, ge=1, le=64, description="Sections researched at the same time.")
+    search_results: int = Field(8, ge=1, le=50, description="Documents taken from one search.")
+    max_file_megabytes: int = Field(64, ge=1, le=4096, description="Files larger than this are not read, megabytes.")
+    max_question_chars: int = Field(20_000, ge=100, le=100_000, description="Longest question, characters.")
+    confidence_start: float = Field(0.7, ge=0, le=1, description="Confidence from which a run starts.")
+    confidence_ask: float = Field(0.5, ge=0, le=1, description="Confidence below which the user must be asked.")
+
+
+def home() -> Path:
+    """Return the folder that holds all state: `DEEP_RESEARCH_HOME`, or the platform's user data folder."""
+    named = os.environ.get("DEEP_RESEARCH_HOME")  # noqa: TID251 - the one place
+    if named:
+        return Path(named).expanduser().absolute()
+    from platformdirs import user_data_path  # noqa: PLC0415 - not needed when the folder is named
+
+    return user_data_path("deep-research", appauthor=False)
+
+
+def load_settings(**arguments: Any) -> Settings:
+    """Return the settings in force; `arguments` that are None count as not given.
+
+    Raises ConfigError for an unknown name, a value that does not fit, or an unreadable file.
+    """
+    values: dict[str, Any] = {}
+    came_from: dict[str, str] = {}
+    given = {name: value for name, value in arguments.items() if value is not None}
+    layers = [_from_file(), _from_environment(), ("argument", given)]
+    for origin, layer in layers:
+        for name, value in layer.items():
+            _refuse_unknown(name, value, origin)
+            values[name] = value
+            came_from[name] = origin
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        raise _explain(error, came_from) from None
+
+
+def _from_file() -> tuple[str, dict[str, Any]]:
+    named = os.environ.get("DEEP_RESEARCH_CONFIG")  # noqa: TID251 - the one place
+    candidates = [Path(named)] if named else [Path("deep-research.toml"), home() / "settings.toml"]
+    for path in candidates:
+        try:
+            return str(path), tomllib.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            if named:
+                message = f"The settings file {named!r} of DEEP_RESEARCH_CONFIG does not exist."
+                raise ConfigError(message, setting="DEEP_RESEARCH_CONFIG", value=named) from None
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            message = f"The settings file {str(path)!r} cannot be read: {error}."
+            raise ConfigError(message, setting="file", value=str(path)) from error
+    return "", {}
+
+
+def _from_environment() -> tuple[str, dict[str, Any]]:
+    values = {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in os.environ.items()  # noqa: TID251 - the one place
+        if name.startswith(PREFIX) and name not in _NOT_SETTINGS and value != ""
+    }
+    return "environment", values
+
+
+def _refuse_unknown(name: str, value: object, origin: str) -> None:
+    if name in Settings.model_fields:
+        return
+    near = difflib.get_close_matches(name, Settings.model_fields, n=1)
+    shown = PREFIX + name.upper() if origin == "environment" else name
+    hint = f" Did you mean {PREFIX + near[0].upper() if origin == 'environment' else near[0]!r}?" if near else ""
+    message = f"Unknown setting {shown!r} ({origin}).{hint} `deep-research settings` lists all of them."
+    raise ConfigError(message, setting=name, value=value, came_from=origin)
+
+
+def _explain(error: ValidationError, came_from: Mapping[str, str]) -> ConfigError:
+    first = error.errors()[0]
+    name = str(first["loc"][0]) if first["loc"] else "settings"
+    origin = came_from.get(name, "default")
+    message = f"The setting {name} = {first['input']!r} ({origin}) does not fit: {first['msg'].lower()}."
+    return ConfigError(message, setting=name, value=first["input"], came_from=origin)
+
+
+def workflows() -> tuple[str, ...]:
+    """Return the names of the workflows."""
+    return get_args(Workflow)

@@ -1,0 +1,34 @@
+"""What every step of a run may use, in one frozen object."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from deep_research.data import Gap
+from deep_research.events import Event, GapFound
+from deep_research.ports import Journal, Library, Reasoner, SearchPlace
+from deep_research.settings import Settings
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """The run's settings, thinker, places to search, memory and voice."""
+
+    run_id: str
+    settings: Settings
+    reasoner: Reasoner
+    library: Library
+    journal: Journal
+    places: tuple[SearchPlace, ...]
+    emit: Callable[[Event], None] = field(default=lambda _event: None)
+    elapsed: Callable[[], float] = field(default=lambda: 0.0)
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+
+    def timestamp(self) -> str:
+        """Return the present time in UTC, ISO 8601, whole seconds."""
+        return self.now().isoformat(timespec="seconds")
+
+    def report_gap(self, gap: Gap) -> Gap:
+        """Tell the screens about a gap and return it."""
+        self.emit(GapFound(what=gap.what, why=gap.why, source=gap.source))
+        return gap

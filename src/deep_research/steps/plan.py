@@ -1,0 +1,30 @@
+"""Planning: a brief with independent sections."""
+
+from deep_research.data import Action, Brief, Decision, Discovery, QueryAnalysis, Question, Turn
+from deep_research.events import Planned
+from deep_research.steps import search
+from deep_research.steps.context import RunContext
+from deep_research.steps.discover import first_hits
+
+
+async def plan(
+    ctx: RunContext,
+    question: Question,
+    analysis: QueryAnalysis,
+    decision: Decision,
+    discovery: Discovery | None,
+    turns: list[Turn],
+) -> Brief:
+    """Return the brief; looks around once when nothing was found before."""
+    if not turns:
+        turns = await _look_around(ctx, question, analysis)
+    brief = await ctx.reasoner.plan(question, analysis, decision, discovery, first_hits(ctx, turns), ctx.library)
+    brief = brief.model_copy(update={"sections": brief.sections[: ctx.settings.max_sections]})
+    ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
+    return brief
+
+
+async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnalysis) -> list[Turn]:
+    actions: list[Action] = list(await ctx.reasoner.discover_actions(question, analysis, []))
+    observations = await search.perform(ctx, actions)
+    return [Turn(actions=tuple(actions), observations=tuple(observations))]

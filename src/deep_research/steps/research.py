@@ -1,0 +1,66 @@
+"""One researcher at one section: choose what to do, do it, and write from what was noted."""
+
+from typing import NamedTuple
+
+from deep_research.data import Action, Brief, Claim, Gap, Observation, Section, Turn
+from deep_research.events import SectionWritten
+from deep_research.steps import search
+from deep_research.steps.check import check_draft
+from deep_research.steps.context import RunContext
+from deep_research.steps.notes import noted_passages
+
+_NOTED = 40
+
+
+class Written(NamedTuple):
+    """A finished section with its judged claims and what was missing."""
+
+    section: Section
+    claims: tuple[Claim, ...]
+    gaps: tuple[Gap, ...]
+
+
+async def next_actions(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> list[Action]:
+    """Return what to do next, within the tool calls that are left; none when research is complete."""
+    used = sum(len(turn.actions) for turn in turns)
+    left = ctx.settings.max_tool_calls_per_researcher - used
+    if left <= 0:
+        return []
+    actions = list(await ctx.reasoner.next_actions(section, brief, turns, ctx.library))
+    return [] if any(a.name == "research_complete" for a in actions) else actions[:left]
+
+
+async def act(ctx: RunContext, section: Section, actions: list[Action]) -> list[Observation]:
+    """Carry the actions out."""
+    return await search.perform(ctx, actions, section=section.title)
+
+
+async def write(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> Written:
+    """Write the section from the noted passages, check every claim, and say what came out."""
+    passages = noted_passages(turns, ctx.library, limit=_NOTED)
+    draft = await ctx.reasoner.write_section(section, brief, passages, ctx.library)
+    checked = await check_draft(draft.content, section=section.title, library=ctx.library, judge=ctx.reasoner.judge)
+    findings = [f for f in draft.key_findings if f in checked.content]
+    sources = dict.fromkeys(p.split("p")[0] for c in checked.claims if c.stands for p in c.passages)
+    done = section.model_copy(
+        update={
+            "content": checked.content,
+            "key_findings": tuple(findings),
+            "sources": tuple(sources),
+            "status": "completed",
+        }
+    )
+    gaps = list(checked.gaps)
+    gaps += [o.gap for turn in turns for o in turn.observations if o.gap is not None]
+    supported = sum(c.stands for c in checked.claims)
+    ctx.emit(
+        SectionWritten(
+            section=section.title,
+            status=done.status,
+            sources=len(sources),
+            claims=len(checked.claims),
+            supported=supported,
+            cut=len(checked.claims) - supported,
+        )
+    )
+    return Written(done, checked.claims, tuple(gaps))

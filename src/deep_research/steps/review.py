@@ -1,0 +1,34 @@
+"""Reviewing: which sections are good enough, which go out once more."""
+
+from deep_research.data import Brief, Claim, Review, Section
+from deep_research.events import Reviewed
+from deep_research.steps.context import RunContext
+
+
+async def review(
+    ctx: RunContext, brief: Brief, sections: list[Section], claims: list[Claim], iterations: int
+) -> Review:
+    """Return the review; names no section to retry once `max_review_iterations` are used up."""
+    judged = await ctx.reasoner.review(brief, sections, claims, ctx.library)
+    titles = {section.title for section in sections}
+    retry = tuple(t for t in judged.sections_to_retry if t in titles)
+    if iterations >= ctx.settings.max_review_iterations:
+        retry = ()
+    judged = judged.model_copy(update={"sections_to_retry": retry})
+    ctx.emit(Reviewed(score=judged.overall_score, sufficient=judged.is_sufficient, retry=retry))
+    return judged
+
+
+def send_back(sections: list[Section], judged: Review) -> list[Section]:
+    """Return the named sections as pending again, with the review's notes; the outline stays."""
+    notes = {row.title: row.notes for row in judged.section_coverage}
+    return [
+        s.model_copy(update={"status": "pending", "notes": notes.get(s.title, "")})
+        for s in sections
+        if s.title in judged.sections_to_retry
+    ]
+
+
+def better(old: Section, new: Section, old_claims: list[Claim], new_claims: list[Claim]) -> bool:
+    """Whether a section researched again is at least as well supported as before."""
+    return sum(c.stands for c in new_claims) >= sum(c.stands for c in old_claims) or not old.content

@@ -1,0 +1,119 @@
+"""Searching: one action becomes passages in the library, once per run, and never an error in the evidence."""
+
+import asyncio
+import json
+
+from deep_research.data import Action, Found, Gap, Observation, Passage, SearchResult
+from deep_research.errors import SourceError
+from deep_research.events import Searched
+from deep_research.ports import SearchPlace
+from deep_research.steps.context import RunContext
+
+_PASSAGES_PER_SOURCE = 4
+
+
+async def perform(ctx: RunContext, actions: list[Action], *, section: str = "") -> list[Observation]:
+    """Return the observations of `actions`, in their order; they run side by side and fail alone."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_perform(ctx, action, section)) for action in actions]
+    return [task.result() for task in tasks]
+
+
+async def _perform(ctx: RunContext, action: Action, section: str) -> Observation:
+    if action.name == "search":
+        return await _search(ctx, action, section)
+    if action.name == "recall":
+        hits = await asyncio.to_thread(ctx.library.search, action.query, limit=ctx.settings.search_results)
+        return Observation(action=action.id, passages=tuple(h.passage.id for h in hits), found=len(hits))
+    if action.name == "read":
+        passages = [p.id for p in ctx.library.passages(action.query)]
+        missing = Gap(what=action.query, why="There is no source of that id in the library.")
+        return Observation(action=action.id, passages=tuple(passages), gap=None if passages else missing)
+    return Observation(action=action.id)
+
+
+async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
+    places = [p for p in ctx.places if action.source in ("", p.name)]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_search_place(ctx, place, action, section)) for place in places]
+    results = [task.result() for task in tasks]
+    if not results:
+        gap = Gap(what=action.query, why=f"There is no source named {action.source!r}.", source=action.source)
+        return Observation(action=action.id, gap=gap)
+    gaps = [r.gap for r in results if r.gap is not None]
+    passages = _interleave([list(r.passages) for r in results])
+    return Observation(
+        action=action.id,
+        passages=tuple(passages),
+        found=sum(r.found for r in results),
+        new=sum(r.new for r in results),
+        gap=gaps[0] if gaps else None,
+    )
+
+
+def _interleave(rows: list[list[str]]) -> list[str]:
+    """Best first across places: the first of each, then the second of each, …; each id once."""
+    longest = max((len(row) for row in rows), default=0)
+    return list(dict.fromkeys(row[i] for i in range(longest) for row in rows if i < len(row)))
+
+
+async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, section: str) -> Observation:
+    limit = ctx.settings.search_results
+    request = json.dumps({"place": place.name, "query": action.query, "limit": limit}, ensure_ascii=False)
+
+    async def make() -> str:
+        known = {source.key for source in ctx.library.sources()}
+        result = await place.search(action.query, limit=limit)
+        return (await _take_in(ctx, place, result, known)).model_dump_json()
+
+    try:
+        answer, reused = await ctx.journal.call("search", request, make)
+    except SourceError as error:
+        gap = ctx.report_gap(Gap(what=f"{place.name}: {action.query}", why=error.message, source=place.name))
+        return Observation(action=action.id, gap=gap)
+    seen = Observation.model_validate_json(answer)
+    ctx.emit(
+        Searched(
+            section=section,
+            source=place.name,
+            query=action.query,
+            found=seen.found,
+            new=0 if reused else seen.new,
+            reused=reused,
+        )
+    )
+    return seen.model_copy(update={"action": action.id})
+
+
+async def _take_in(ctx: RunContext, place: SearchPlace, result: SearchResult, known: set[str]) -> Observation:
+    """Put what was found into the library and return the ids of the passages that answer, best first."""
+    rows: list[list[str]] = []
+    gap = ctx.report_gap(result.gaps[0]) if result.gaps else None
+    for found in result.found:
+        try:
+            rows.append(await _keep(ctx, place, found))
+        except SourceError as error:
+            gap = ctx.report_gap(Gap(what=found.title or found.key, why=error.message, source=place.name))
+    new = sum(found.key not in known for found in result.found)
+    return Observation(action="", passages=tuple(_interleave(rows)), found=len(rows), new=new, gap=gap)
+
+
+async def _keep(ctx: RunContext, place: SearchPlace, found: Found) -> list[str]:
+    source = await asyncio.to_thread(ctx.library.add_source, found)
+    if ctx.library.snapshot(source.id) is None:
+        document = found.document or await place.read(found)
+        await asyncio.to_thread(ctx.library.add_snapshot, source.id, document, retrieved_at=ctx.timestamp())
+    passages = await asyncio.to_thread(ctx.library.passages, source.id)
+    if not found.spans:
+        return [p.id for p in passages[:_PASSAGES_PER_SOURCE]]
+    return [p.id for p in _at_spans(found, list(passages))][:_PASSAGES_PER_SOURCE]
+
+
+def _at_spans(found: Found, passages: list[Passage]) -> list[Passage]:
+    """The passages that overlap the found spans, in the order of the spans."""
+    chosen: dict[str, Passage] = {}
+    for span in found.spans:
+        for passage in passages:
+            if passage.start < span.end and span.start < passage.end:
+                chosen.setdefault(passage.id, passage)
+    return list(chosen.values())
