@@ -1,0 +1,227 @@
+"""Rendering a report as Markdown: passage ids become numbered references, in order of first use."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from deep_research.data import (
+    Brief,
+    Claim,
+    Composition,
+    Decision,
+    Gap,
+    Ledger,
+    Passage,
+    Question,
+    ReasonerInfo,
+    Reference,
+    Section,
+    Source,
+)
+from deep_research.ports import Library
+from deep_research.text.citations import render_citations
+from deep_research.text.language import detect
+from deep_research.text.phrases import language_list, phrase
+from deep_research.text.quotations import is_verbatim
+
+_QUOTED_CHARS = 420
+
+
+class Rendered(NamedTuple):
+    """The report's Markdown, the sections' Markdown with `[n]`, and the reference list."""
+
+    markdown: str
+    contents: dict[str, str]
+    findings: dict[str, tuple[str, ...]]
+    references: tuple[Reference, ...]
+
+
+class References:
+    """Numbers sources in the order they are first cited, and remembers which passages were."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._numbers: dict[str, int] = {}
+        self._passages: dict[str, dict[str, None]] = defaultdict(dict)
+
+    def cite(self, ids: Sequence[str]) -> str:
+        """Return the numbered citation of passage ids, such as `[1][3]`; ids that do not exist give nothing."""
+        numbers: list[int] = []
+        for key in ids:
+            passage = self._library.passage(key)
+            if passage is None:
+                continue
+            number = self._numbers.setdefault(passage.source, len(self._numbers) + 1)
+            self._passages[passage.source][key] = None
+            numbers.append(number)
+        return "".join(f"[{n}]" for n in dict.fromkeys(numbers))
+
+    def entries(self) -> tuple[Reference, ...]:
+        """Return the numbered list."""
+        return tuple(self._entry(key, number) for key, number in self._numbers.items())
+
+    def verbatim(self, claim: Claim) -> bool:
+        """Whether the claim stands word for word in a passage it cites."""
+        found = (self._library.passage(p) for p in claim.passages)
+        return any(is_verbatim(claim.text, p.text) for p in found if p is not None)
+
+    def block(self, entry: Reference, said: dict[str, list[str]], language: str) -> str:
+        """Return one entry of the reference list: title, place, and the passages quoted."""
+        source, snapshot = self._library.source(entry.source), self._library.snapshot(entry.source)
+        if source is None:
+            raise KeyError(entry.source)
+        passages = [p for key in entry.passages if (p := self._library.passage(key)) is not None]
+        place = _place_of(source, passages, snapshot.retrieved_at if snapshot else "", language)
+        lines = [f"{entry.number}. **{source.title}** — {place}"]
+        for passage in passages:
+            under = f"{passage.heading}: " if passage.heading and passage.heading != source.title else ""
+            lines.append(f"   > `{passage.id}` {under}{_quoted(passage, said.get(passage.id, []))}")
+            lines.append("   >")
+        return "\n".join(lines[:-1] if passages else lines)
+
+    def _entry(self, key: str, number: int) -> Reference:
+        source = self._library.source(key)
+        if source is None:
+            raise KeyError(key)
+        return Reference(
+            number=number,
+            source=key,
+            title=source.title,
+            url=source.url,
+            location=source.location,
+            published=source.published,
+            passages=tuple(self._passages[key]),
+        )
+
+
+def render_report(
+    *,
+    question: Question,
+    original: str,
+    brief: Brief,
+    decision: Decision,
+    parts: Composition,
+    sections: Sequence[Section],
+    claims: Sequence[Claim],
+    gaps: Sequence[Gap],
+    references: References,
+    ledger: Ledger,
+    reasoner: ReasonerInfo,
+    searched: dict[str, str],
+) -> Rendered:
+    """Return the whole report; every citation is numbered, every frame sentence comes from the phrase book."""
+    language = question.language
+    head = _head(original, brief, decision, reasoner, claims, language)
+    blocks = [head, *_opening(parts, references, language)]
+    if not any(c.stands for c in claims):
+        blocks.append(_nothing(searched, language))
+    contents: dict[str, str] = {}
+    findings: dict[str, tuple[str, ...]] = {}
+    for section in sections:
+        contents[section.title] = render_citations(section.content, references.cite)
+        findings[section.title] = tuple(render_citations(f, references.cite) for f in section.key_findings)
+        if section.content:
+            blocks.append(f"## {section.title}\n\n{contents[section.title]}")
+    if parts.conclusion:
+        blocks.append(f"## {phrase('conclusion', language)}\n\n{render_citations(parts.conclusion, references.cite)}")
+    entries = references.entries()
+    blocks.append(_gaps(gaps, language))
+    blocks.append(_checked(claims, ledger, references, language))
+    if entries:
+        blocks.append(_reference_list(entries, claims, references, language))
+    return Rendered("\n\n".join(blocks).strip() + "\n", contents, findings, entries)
+
+
+def _head(
+    original: str, brief: Brief, decision: Decision, reasoner: ReasonerInfo, claims: Sequence[Claim], language: str
+) -> str:
+    lines = [f"# {brief.title}", ""]
+    if reasoner.kind == "extractive":
+        lines.append(f"> {phrase('no_model', language)}")
+        foreign = sorted({detect(c.text) for c in claims if c.stands} - {language})
+        if foreign:
+            lines.append(f"> {phrase('no_model_foreign', language, languages=language_list(foreign))}")
+        lines.append("")
+    lines.append(f"**{phrase('question', language)}:** {original}")
+    if decision.assumptions:
+        lines += ["", f"**{phrase('assumptions', language)}:** {' '.join(decision.assumptions)}"]
+    return "\n".join(lines)
+
+
+def _opening(parts: Composition, references: References, language: str) -> list[str]:
+    blocks: list[str] = []
+    if parts.abstract:
+        blocks.append(f"## {phrase('abstract', language)}\n\n{render_citations(parts.abstract, references.cite)}")
+    if parts.table:
+        blocks.append(f"## {phrase('at_a_glance', language)}\n\n{render_citations(parts.table, references.cite)}")
+    return blocks
+
+
+def _nothing(searched: dict[str, str], language: str) -> str:
+    places = phrase("searched_places", language, places=searched["places"])
+    queries = phrase("searched_queries", language, queries=searched["queries"])
+    return f"{phrase('nothing_found', language)}\n\n{places} {queries}"
+
+
+def _gaps(gaps: Sequence[Gap], language: str) -> str:
+    lines = [f"- **{gap.what}**: {gap.why}" for gap in gaps] or [phrase("no_gaps", language)]
+    return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)
+
+
+def _checked(claims: Sequence[Claim], ledger: Ledger, references: References, language: str) -> str:
+    supported = [c for c in claims if c.stands]
+    cut = [c for c in claims if not c.stands]
+    verbatim = sum(references.verbatim(c) for c in supported)
+    lines = [
+        phrase("checked_counts", language, claims=len(claims), supported=len(supported), cut=len(cut)),
+        phrase("checked_verbatim", language, verbatim=verbatim),
+        phrase("checked_how", language),
+        phrase(
+            "cost",
+            language,
+            seconds=f"{ledger.seconds:.1f}",
+            searches=ledger.searches,
+            sources=ledger.fetches,
+            calls=ledger.model_calls,
+        ),
+    ]
+    text = f"## {phrase('checked', language)}\n\n" + " ".join(lines)
+    if cut:
+        text += f"\n\n{phrase('cut_list', language)}\n\n" + "\n".join(f"- {c.text} ({c.verdict.reason})" for c in cut)
+    return text
+
+
+def _reference_list(
+    entries: Sequence[Reference], claims: Sequence[Claim], references: References, language: str
+) -> str:
+    said: dict[str, list[str]] = defaultdict(list)
+    for claim in claims:
+        for key in claim.passages:
+            said[key].append(claim.text)
+    blocks = [references.block(entry, said, language) for entry in entries]
+    return f"## {phrase('references', language)}\n\n" + "\n\n".join(blocks)
+
+
+def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, language: str) -> str:
+    """Return where a source lies, when it was published and when it was read, for the reference list."""
+    pages = sorted({p.page for p in passages if p.page})
+    facts = [source.location or source.url]
+    if pages:
+        facts.append(phrase("page", language, page=", ".join(str(p) for p in pages)))
+    if source.published:
+        facts.append(phrase("published", language, date=source.published))
+    facts.append(phrase("retrieved", language, date=retrieved[:10]))
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _quoted(passage: Passage, said: Sequence[str]) -> str:
+    """Return the part of a passage that the claims rest on: around verbatim sentences, else its beginning."""
+    text = " ".join(passage.text.split())
+    if len(text) <= _QUOTED_CHARS:
+        return text
+    starts = [text.find(sentence) for sentence in said if sentence in text]
+    begin = max(0, min(starts)) if starts else 0
+    end = max((text.find(s) + len(s) for s in said if s in text), default=begin + _QUOTED_CHARS)
+    end = max(end, min(len(text), begin + _QUOTED_CHARS // 2))
+    return ("… " if begin else "") + text[begin:end] + (" …" if end < len(text) else "")
+

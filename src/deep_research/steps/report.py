@@ -1,0 +1,191 @@
+"""The report: the sections' own checked text, an abstract and conclusion around it, and the proof at the end."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from deep_research.data import (
+    Brief,
+    Claim,
+    Composition,
+    Decision,
+    Gap,
+    Ledger,
+    QueryAnalysis,
+    Question,
+    Report,
+    ReportPassage,
+    ReportSection,
+    ReportSource,
+    Section,
+)
+from deep_research.errors import ModelError
+from deep_research.steps.check import check_draft
+from deep_research.steps.context import RunContext
+from deep_research.steps.render import References, Rendered, render_report
+from deep_research.text.phrases import phrase
+
+
+class Parts(NamedTuple):
+    """The composed parts after their check, citing passage ids."""
+
+    abstract: str
+    conclusion: str
+    table: str
+    claims: tuple[Claim, ...]
+    gaps: tuple[Gap, ...]
+
+
+async def write_report(
+    ctx: RunContext,
+    *,
+    question: Question,
+    original: str,
+    analysis: QueryAnalysis,
+    decision: Decision,
+    brief: Brief,
+    sections: Sequence[Section],
+    claims: dict[str, list[Claim]],
+    gaps: Sequence[Gap],
+) -> Report:
+    """Return the finished report. Nothing in it was not checked; what is missing is listed."""
+    section_claims = [c for s in sections for c in claims.get(s.title, [])]
+    parts = await _compose(ctx, question, analysis, brief, sections, section_claims)
+    all_claims = (*section_claims, *parts.claims)
+    all_gaps = tuple(dict.fromkeys([*gaps, *parts.gaps, *_weaknesses(question.language, sections, section_claims)]))
+    references = References(ctx.library)
+    ledger = _ledger(ctx)
+    rendered = render_report(
+        question=question,
+        original=original,
+        brief=brief,
+        decision=decision,
+        parts=Composition(abstract=parts.abstract, conclusion=parts.conclusion, table=parts.table),
+        sections=sections,
+        claims=all_claims,
+        gaps=all_gaps,
+        references=references,
+        ledger=ledger,
+        reasoner=ctx.reasoner.info,
+        searched=_searched(ctx, brief),
+    )
+    return _assemble(ctx, question, original, analysis, decision, brief, rendered, sections, all_claims, all_gaps, ledger)
+
+
+async def _compose(
+    ctx: RunContext,
+    question: Question,
+    analysis: QueryAnalysis,
+    brief: Brief,
+    sections: Sequence[Section],
+    claims: Sequence[Claim],
+) -> Parts:
+    """Compose and check abstract, conclusion and table; a composition that fails is a gap, not a crash."""
+    try:
+        made = await ctx.reasoner.compose(question, analysis, brief, sections, claims, ctx.library)
+    except ModelError as error:
+        gap = ctx.report_gap(Gap(what="abstract", why=error.message))
+        return Parts("", "", "", (), (gap,))
+    checked = [
+        await check_draft(text, section="", library=ctx.library, judge=ctx.reasoner.judge)
+        for text in (made.abstract, made.conclusion, made.table)
+    ]
+    known = {(c.text, c.passages) for c in claims}
+    new = {c.id: c for part in checked for c in part.claims if (c.text, c.passages) not in known}
+    gaps = tuple(g for part in checked for g in part.gaps)
+    return Parts(checked[0].content, checked[1].content, checked[2].content, tuple(new.values()), gaps)
+
+
+def _weaknesses(language: str, sections: Sequence[Section], claims: Sequence[Claim]) -> list[Gap]:
+    """Sections that found nothing, and sections that rest on one document only."""
+    found: list[Gap] = []
+    for section in sections:
+        own = [c for c in claims if c.section == section.title and c.stands]
+        if not own and section.status != "failed":
+            found.append(Gap(what=section.title, why=phrase("section_empty", language)))
+        elif own and len(section.sources) == 1:
+            found.append(Gap(what=section.title, why=phrase("few_sources", language, section=section.title)))
+    return found
+
+
+def _searched(ctx: RunContext, brief: Brief) -> dict[str, str]:
+    queries = dict.fromkeys(q for s in brief.sections for q in s.queries)
+    return {"places": ", ".join(p.purpose for p in ctx.places), "queries": "; ".join(queries)}
+
+
+def _ledger(ctx: RunContext) -> Ledger:
+    return Ledger(
+        searches=ctx.journal.count("search"),
+        fetches=len(ctx.library.sources()),
+        seconds=round(ctx.elapsed(), 2),
+    )
+
+
+def _assemble(
+    ctx: RunContext,
+    question: Question,
+    original: str,
+    analysis: QueryAnalysis,
+    decision: Decision,
+    brief: Brief,
+    rendered: Rendered,
+    sections: Sequence[Section],
+    claims: tuple[Claim, ...],
+    gaps: tuple[Gap, ...],
+    ledger: Ledger,
+) -> Report:
+    used = dict.fromkeys(p for c in claims for p in c.passages)
+    passages = {p: _passage(ctx, p) for p in used if ctx.library.passage(p) is not None}
+    sources = dict.fromkeys([*(p.source for p in passages.values()), *(s for x in sections for s in x.sources)])
+    return Report(
+        run_id=ctx.run_id,
+        question=original,
+        language=question.language,
+        query_type=analysis.query_type,
+        output_format=analysis.output_format,
+        workflow=ctx.settings.workflow,
+        title=brief.title,
+        report=rendered.markdown,
+        sections=tuple(
+            ReportSection(
+                title=s.title,
+                description=s.description,
+                status=s.status,
+                content=rendered.contents.get(s.title, ""),
+                key_findings=rendered.findings.get(s.title, ()),
+                sources=s.sources,
+            )
+            for s in sections
+        ),
+        claims=claims,
+        references=rendered.references,
+        sources={s: _source(ctx, s) for s in sources},
+        passages=passages,
+        gaps=gaps,
+        assumptions=decision.assumptions,
+        ledger=ledger,
+        reasoner=ctx.reasoner.info,
+    )
+
+
+def _passage(ctx: RunContext, key: str) -> ReportPassage:
+    found = ctx.library.passage(key)
+    if found is None:
+        raise KeyError(key)
+    return ReportPassage(
+        source=found.source, text=found.text, start=found.start, end=found.end, page=found.page, heading=found.heading
+    )
+
+
+def _source(ctx: RunContext, key: str) -> ReportSource:
+    source, snapshot = ctx.library.source(key), ctx.library.snapshot(key)
+    if source is None or snapshot is None:
+        raise KeyError(key)
+    return ReportSource(
+        title=source.title,
+        url=source.url,
+        origin=source.origin,
+        published=source.published,
+        retrieved_at=snapshot.retrieved_at,
+        sha256=snapshot.sha256,
+        media_type=snapshot.media_type,
+    )
