@@ -16,9 +16,10 @@ def is_data_table(table: Element) -> bool:
     """Whether a table shows data in rows and columns, and is not there for the layout of a page."""
     if (table.get("role") or "").lower() in ("presentation", "none"):
         return False
-    if next(table.iterdescendants("table"), None) is not None:
-        return False
     rows = list(_rows(table))
+    labelled = sum([cell.tag for cell in _cells(row)] == ["th", "td"] for row in rows)
+    if next(table.iterdescendants("table"), None) is not None and labelled < 3:
+        return False
     if max((len(list(_cells(row))) for row in rows), default=0) < 2:
         return False
     if next(table.iterdescendants("th", "thead"), None) is not None or "table" in names_of(table):

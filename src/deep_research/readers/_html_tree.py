@@ -11,6 +11,7 @@ from deep_research.readers._words import words
 
 Element = Any  # lxml.etree._Element
 
+_XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([\w.:-]+)""")
 _XHTML = re.compile(r"^\s*(?:<\?xml|<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML)|<html[^>]{0,200}xmlns=", re.IGNORECASE)
@@ -38,7 +39,7 @@ _FURNITURE_NAME = re.compile(
     r"[-_]?)?(?:nav|navbar|navigation|navheader|navfooter|navmenu|sidebar|side-bar|sidenav|footer|menu|breadcrumbs?"
     r"|masthead|topbar|toc|contents-local|pagination|pager|social|share|sharing|sharebar|newsletter|subscribe"
     r"|cookies?|consent|gdpr|advert|advertisements?|ads?|adsense|banner-ad|popup|modal|comments?-?(?:area|section)"
-    r"|disqus|related-?(?:posts|links|articles|content|stories)?|recommended|recommendations|sponsored|promo|skip-?links?"
+    r"|disqus|ambox|vector-dropdown|interlanguage|related-?(?:posts|links|articles|content|stories)?|recommended|recommendations|sponsored|promo|skip-?links?"
     r"|headerlink|id_link|viewcode-link|mw-editsection|mw-jump-link|catlinks|navbox|printfooter|noprint|reflist-nav"
     r"|sr-only|visually-hidden|screen-reader-text|linenos|linenodiv|lineno|copybutton|backlink|fn-backref|edit-page"
     r"|prev-next(?:-area)?|toctree-l[2-9]|anchorjs-link|hash-link|anchor)"
@@ -80,16 +81,25 @@ def _declared(data: bytes) -> str:
 
 def _parse_xml(text: str) -> Element | None:
     """XHTML by the rules of XML (`<a id="x"/>` is empty there); None when it is not well formed."""
-    etree = lxml_etree()
+    try:
+        return parse_xml(_XML_DECLARATION.sub("", text.lstrip("\ufeff")).encode("utf-8", "replace"))
+    except ValueError:
+        return None
 
+
+def parse_xml(data: bytes) -> Element:
+    """Return the root of an XML file, tags without namespaces. Raises ValueError when it is not well formed.
+
+    Entities are not expanded and nothing is fetched.
+    """
+    etree = lxml_etree()
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
     )
-    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text.lstrip("\ufeff"))
     try:
-        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise ValueError(str(error)) from error
     for element in root.iter(etree.Element):
         element.tag = etree.QName(element).localname.lower()
     return root
@@ -156,7 +166,8 @@ def _topmost(root: Element, wanted: Any) -> Iterator[Element]:
 
     walk = etree.iterwalk(root, events=("start",))
     for _, element in walk:
-        if isinstance(element.tag, str) and wanted(element):
+        # A tag that was never closed can put the whole page inside a button.
+        if wanted(element) and next(element.iterdescendants("main", "article"), None) is None:
             walk.skip_subtree()
             yield element
 
@@ -204,7 +215,7 @@ def _has_furniture_name(element: Element) -> bool:
 
 def _is_note_mark(element: Element) -> bool:
     link = element.find(".//a")
-    return link is not None and (link.get("href") or "").startswith("#") and text_length(element) <= 6
+    return link is not None and "#" in (link.get("href") or "") and text_length(element) <= 6
 
 
 def main_element(root: Element) -> Element:
@@ -215,9 +226,14 @@ def main_element(root: Element) -> Element:
     for tag in _ROOTS:
         for candidate in sorted(body.iter(tag), key=text_length, reverse=True)[:1]:
             if text_length(candidate) >= enough:
-                return candidate
-    for candidate in body.iter("div", "section", "td"):
+                return _named_content(candidate, enough)
+    return _named_content(body, enough)
+
+
+def _named_content(element: Element, enough: float) -> Element:
+    """The first element inside whose name says that it is the content and that holds enough of the text."""
+    for candidate in element.iterdescendants("div", "section", "td"):
         named = candidate.get("role") == "main" or _ROOT_NAMES.intersection(names_of(candidate))
-        if named and text_length(candidate) >= enough:
+        if named and text_length(candidate) >= max(enough, 0.6 * text_length(element)):
             return candidate
-    return body
+    return element

@@ -18,6 +18,7 @@ _ADMONITIONS = words("note tip important caution warning admonition danger atten
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s*$")
 _EXPONENT = re.compile(r"[-−–+]?\d+$")
 _LONG_TERM = 160
+_TERM = "term"  # the marker of an item whose first paragraph is explained by the second
 _LONG_SIGNATURE = 120
 
 
@@ -77,7 +78,7 @@ class _Walker:
         elif tag == "li":
             self._items.append(_Item(self._marker(), max(0, len(self._lists) - 1)))
         elif tag == "tr":  # of a table that is layout, or a list of blocks
-            self._items.append(_Item("-" if _listed(element) else "", 0))
+            self._items.append(_Item(_TERM if _listed(element) else "", 0))
         elif tag == "dl":
             self._definitions += 1
         elif tag == "br":
@@ -172,6 +173,8 @@ class _Walker:
             return
         if self._terms:
             self._define(text)
+        elif self._items and self._items[-1].marker == _TERM:
+            self._terms, self._items[-1].marker = [text], ""
         elif item := self._open_item():
             self._builder.item(text, depth=item.depth, marker=item.marker)
             item.marker = ""

@@ -24,6 +24,7 @@ class HtmlReader:
         """
         root = tree.parse(data)
         about, title = metadata(root), page_title(root)
+        heading = next((text for h1 in root.iter("h1") if (text := fold(tree.text_of(h1))) and text in title), "")
         builder = _blocks(root, title)
         if len(builder) < _TOO_LITTLE:
             root = tree.parse(data)
@@ -34,7 +35,7 @@ class HtmlReader:
         if not len(builder):
             builder.paragraph(about.description)
         document = builder.document(media_type="text/html", published=about.published, authors=about.authors)
-        return document.model_copy(update={"title": _title(document, title, about) or name})
+        return document.model_copy(update={"title": heading or _title(document, title, about) or name})
 
 
 def _blocks(root: tree.Element, title: str) -> DocumentBuilder:

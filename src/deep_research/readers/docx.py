@@ -1,0 +1,84 @@
+"""Word documents (DOCX)."""
+
+import io
+import re
+from typing import Any
+
+from deep_research.data import Document
+from deep_research.errors import Unreadable
+from deep_research.readers._build import DocumentBuilder
+from deep_research.readers._zip import open_zip
+
+_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_HEADING = re.compile(r"(?:heading|überschrift|标题|標題|제목|見出し)\s*(\d)", re.IGNORECASE)
+_LIST = re.compile(r"list|aufzählung|bullet", re.IGNORECASE)
+
+
+class DocxReader:
+    """Reads DOCX: headings by style, lists and tables in place; headers and footers are left out."""
+
+    name = "docx"
+    suffixes = (".docx", ".docm", ".dotx")
+    media_types = (_MEDIA_TYPE,)
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return the body of the document. Raises Unreadable when it is broken or encrypted."""
+        import docx  # noqa: PLC0415 - heavy
+
+        open_zip(data, what="DOCX").close()
+        try:
+            file = docx.Document(io.BytesIO(data))
+            builder = DocumentBuilder()
+            for block in file.iter_inner_content():
+                _write_table(block, builder) if hasattr(block, "rows") else _write_paragraph(block, builder)
+            about = file.core_properties
+            published = about.modified or about.created
+        except Exception as error:  # python-docx passes on whatever XML, ZIP or lookup failed
+            raise Unreadable("the DOCX file is broken") from error
+        document = builder.document(
+            title=about.title or "",
+            media_type=_MEDIA_TYPE,
+            published=published.date().isoformat() if published else None,
+            authors=(about.author or "").split(";"),
+        )
+        return document if document.title else document.model_copy(update={"title": name.rsplit(".", 1)[0]})
+
+
+def _write_paragraph(paragraph: Any, builder: DocumentBuilder) -> None:
+    text = paragraph.text
+    style = (paragraph.style.name if paragraph.style is not None else "") or ""
+    level = _list_level(paragraph)
+    if style.lower() == "title":
+        builder.heading(1, text)
+    elif match := _HEADING.match(style):
+        builder.heading(int(match.group(1)), text)
+    elif level is not None or _LIST.search(style):
+        builder.item(text, depth=level or 0)
+    else:
+        for line in text.split("\n"):
+            builder.paragraph(line)
+
+
+def _list_level(paragraph: Any) -> int | None:
+    """The depth of a numbered or bulleted paragraph, None for others."""
+    properties = paragraph._p.pPr
+    numbering = properties.numPr if properties is not None else None
+    if numbering is None:
+        return None
+    return numbering.ilvl.val if numbering.ilvl is not None else 0
+
+
+def _write_table(table: Any, builder: DocumentBuilder) -> None:
+    rows: list[list[str]] = []
+    for row in table.rows:
+        cells: list[str] = []
+        before = None
+        for cell in row.cells:
+            # A cell that spans columns is given once for each.
+            cells.append("" if cell._tc is before else cell.text)
+            before = cell._tc
+        rows.append(cells)
+    builder.table(rows)
+
+
+COMPONENT = DocxReader

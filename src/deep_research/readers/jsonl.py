@@ -1,0 +1,137 @@
+"""JSON Lines and JSON: one document, a heading for each record."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from deep_research.data import Document
+from deep_research.errors import Unreadable
+from deep_research.readers._build import DocumentBuilder
+from deep_research.readers._clean import clean, fold
+from deep_research.readers._decode import decode
+
+MAX_RECORDS = 100_000
+_TITLES = ("title", "name", "headline", "heading", "question", "subject", "label", "id", "docid", "_id")
+_LONG = 150  # characters from which a text is a paragraph of its own
+_MAX_TITLE = 200
+_MAX_DEPTH = 6
+_MAX_FIELDS = 400
+
+
+class JsonReader:
+    """Reads records: their title as a heading, long texts as paragraphs, other fields as `- field: value`."""
+
+    name = "jsonl"
+    suffixes = (".jsonl", ".ndjson", ".json")
+    media_types = ("application/x-ndjson", "application/jsonl", "application/json")
+
+    def read(self, data: bytes, *, name: str) -> Document:
+        """Return the records as text. Raises Unreadable when it is no JSON; broken lines are warned of."""
+        builder = DocumentBuilder()
+        for number, record in enumerate(_records(decode(data), builder), start=1):
+            if number > MAX_RECORDS:
+                builder.warn(f"only the first {MAX_RECORDS} records were read")
+                break
+            _write_record(record, number, builder)
+        return builder.document(title=name.rsplit(".", 1)[0], media_type="application/json")
+
+
+def _records(text: str, builder: DocumentBuilder) -> Iterator[Any]:
+    """Yield the elements of a JSON list, the one JSON value, or the values of the lines."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        yield from _lines(text, builder)
+        return
+    records = _list_in(value)
+    yield from records if records is not None else [value]
+
+
+def _list_in(value: Any) -> list[Any] | None:
+    """The records of a file: a list, or the only list of objects inside an object."""
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict):
+        return None
+    lists = [inner for inner in value.values() if isinstance(inner, list) and inner and isinstance(inner[0], dict)]
+    return lists[0] if len(lists) == 1 and len(value) <= 3 else None
+
+
+def _lines(text: str, builder: DocumentBuilder) -> Iterator[Any]:
+    broken = good = 0
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            broken += 1
+            if broken > 20 and not good:
+                break
+        else:
+            good += 1
+            yield value
+    if not good:
+        raise Unreadable("no JSON, neither as a whole nor line by line")
+    if broken:
+        builder.warn(f"{broken} of {broken + good} lines are no JSON")
+
+
+def _write_record(record: Any, number: int, builder: DocumentBuilder) -> None:
+    if not isinstance(record, dict):
+        builder.paragraph(_scalar(record) if not isinstance(record, list) else "; ".join(map(_scalar, record)))
+        return
+    titled = _title_field(record)
+    title = fold(_scalar(record[titled])) if titled else ""
+    builder.heading(2, title or f"Record {number}")
+    long: list[str] = []
+    for index, (name, value) in enumerate(_fields(record, "", 0)):
+        if index >= _MAX_FIELDS:
+            builder.warn(f"only {_MAX_FIELDS} fields of a record were read")
+            break
+        if name == titled:
+            continue
+        if len(value) > _LONG or "\n" in value.strip():
+            long.append(value)
+        elif value.strip():
+            builder.item(f"{name}: {value}")
+    for text in long:
+        for paragraph in clean(text).split("\n\n"):
+            builder.paragraph(paragraph)
+
+
+def _title_field(record: dict[str, Any]) -> str | None:
+    """The field that names the record: one line of text under a name that says so."""
+    by_name = {field.lower(): field for field in reversed(record)}
+    for name in _TITLES:
+        field = by_name.get(name)
+        if field and isinstance(record[field], str | int) and 0 < len(str(record[field]).strip()) <= _MAX_TITLE:
+            return field
+    return None
+
+
+def _fields(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the leaves of a record with dotted names; a list of short texts is one leaf, of long ones one text."""
+    if isinstance(value, dict) and depth < _MAX_DEPTH:
+        for key, inner in value.items():
+            yield from _fields(inner, f"{name}.{key}" if name else str(key), depth + 1)
+    elif isinstance(value, list) and any(isinstance(inner, dict | list) for inner in value) and depth < _MAX_DEPTH:
+        for inner in value:
+            yield from _fields(inner, name, depth + 1)
+    elif isinstance(value, list):
+        texts = [_scalar(inner) for inner in value]
+        sentences = any(len(text) > 60 for text in texts)
+        yield name, (" " if sentences else ", ").join(texts)
+    else:
+        yield name, _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+COMPONENT = JsonReader
