@@ -3,9 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from deep_research.data import Brief, Claim, Composition, Passage, QueryAnalysis, Section
+from deep_research.data import Brief, Claim, Composition, QueryAnalysis, Section
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.excerpts import Excerpt, Wish, cited, leans, pick
+from deep_research.reasoners.extractive.excerpts import Excerpt, about_of, cited, leans, pick, rate
+from deep_research.reasoners.extractive.writing import wish_of
 from deep_research.text.phrases import phrase
 from deep_research.text.tokens import content_terms
 
@@ -19,19 +20,13 @@ _ADVICE = re.compile(
 
 
 def compose(
-    text: str,
-    analysis: QueryAnalysis,
-    brief: Brief,
-    sections: Sequence[Section],
-    claims: Sequence[Claim],
-    library: Library,
+    analysis: QueryAnalysis, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
 ) -> Composition:
     """Return the composed parts, each sentence taken from the sections' supported claims."""
-    wish = Wish.of(text, title=brief.title, extra=analysis.discovery_target, language=brief.language)
-    pool = [e for c in claims if (e := _excerpt(c, wish, library)) is not None]
-    abstract = _abstract(pool, sections, claims)
-    conclusion = _conclusion(pool, abstract)
-    table = _table(sections, claims, library, brief) if analysis.output_format in ("table", "list") else ""
+    best = {s.title: _rated(s, brief, claims, library) for s in sections}
+    abstract = _abstract(best, sections)
+    conclusion = _conclusion([e for rated in best.values() for e in rated], abstract)
+    table = _table(sections, best, brief) if analysis.output_format in ("table", "list") else ""
     return Composition(
         abstract=" ".join(cited(e) for e in abstract),
         conclusion=" ".join(cited(e) for e in conclusion),
@@ -39,27 +34,29 @@ def compose(
     )
 
 
-def _excerpt(claim: Claim, wish: Wish, library: Library) -> Excerpt | None:
-    passage = _passage(claim, library)
-    if passage is None or not claim.stands:
-        return None
-    terms = frozenset(content_terms(claim.text))
-    score = 0.1 + sum(w for t, w in wish.weights.items() if t in terms) / (3 + len(terms) ** 0.5)
-    return Excerpt((claim.text,), passage, 0, terms, score)
+def _rated(section: Section, brief: Brief, claims: Sequence[Claim], library: Library) -> list[Excerpt]:
+    """The section's supported claims that can stand alone, best for the section first."""
+    wish = wish_of(section, brief)
+    rated: list[Excerpt] = []
+    for claim in claims:
+        if claim.section != section.title or not claim.stands or leans(claim.text) or not claim.passages:
+            continue
+        passage = library.passage(claim.passages[0])
+        if passage is None:
+            continue
+        source = library.source(passage.source)
+        terms = frozenset(content_terms(claim.text))
+        score = rate((claim.text,), terms, wish, wish.weights, about_of(passage, source.title if source else ""))
+        rated.append(Excerpt((claim.text,), passage, 0, terms, score + 0.01))
+    return sorted(rated, key=lambda e: -e.score)
 
 
-def _passage(claim: Claim, library: Library) -> Passage | None:
-    return library.passage(claim.passages[0]) if claim.passages else None
-
-
-def _abstract(pool: list[Excerpt], sections: Sequence[Section], claims: Sequence[Claim]) -> list[Excerpt]:
+def _abstract(best: dict[str, list[Excerpt]], sections: Sequence[Section]) -> list[Excerpt]:
     """The best sentence of each section, in the order of the sections, as far as an abstract reaches."""
-    section_of = {c.text: c.section for c in claims}
     chosen: list[Excerpt] = []
     used = 0
     for section in sections:
-        own = [e for e in pool if section_of.get(e.text) == section.title and not leans(e.text)]
-        picked = pick(sorted(own, key=lambda e: -e.score), limit=1, budget=420, taken=chosen)
+        picked = pick(best[section.title], limit=1, budget=420, taken=chosen)
         if picked and used + picked[0].length <= _ABSTRACT_CHARS:
             chosen.extend(picked)
             used += picked[0].length
@@ -68,21 +65,22 @@ def _abstract(pool: list[Excerpt], sections: Sequence[Section], claims: Sequence
 
 def _conclusion(pool: list[Excerpt], taken: list[Excerpt]) -> list[Excerpt]:
     """Sentences that advise, limit or weigh, not those of the abstract."""
-    advice = [e for e in pool if _ADVICE.search(e.text) and not leans(e.text) and e not in taken]
-    return pick(sorted(advice, key=lambda e: -e.score), limit=4, budget=_CONCLUSION_CHARS, taken=taken, per_source=2)
+    advice = {e.text: e for e in pool if _ADVICE.search(e.text) and e not in taken}
+    ranked = sorted(advice.values(), key=lambda e: -e.score)
+    return pick(ranked, limit=4, budget=_CONCLUSION_CHARS, taken=taken, per_source=2)
 
 
-def _table(sections: Sequence[Section], claims: Sequence[Claim], library: Library, brief: Brief) -> str:
+def _table(sections: Sequence[Section], best: dict[str, list[Excerpt]], brief: Brief) -> str:
     """One row per section with a subject: what it is, and its use or limits, both quoted."""
     rows: list[str] = []
     language = brief.language
     for section in sections:
-        own = [c for c in claims if c.section == section.title and c.stands and _fits_cell(c.text)]
+        own = [e for e in best[section.title] if _fits_cell(e.text)]
         if not section.subject or not own:
             continue
         what = own[0]
-        use = next((c for c in own if c is not what and _ADVICE.search(c.text)), None)
-        rows.append(f"| {section.subject} | {_cell(what)} | {_cell(use) if use else '—'} |")
+        use = next((e for e in own if e is not what and _ADVICE.search(e.text)), None)
+        rows.append(f"| {section.subject} | {cited(what)} | {cited(use) if use else '—'} |")
     if len(rows) < 2:
         return ""
     head = [phrase(name, language) for name in ("subject", "what_it_is", "when_to_use")]
@@ -91,8 +89,4 @@ def _table(sections: Sequence[Section], claims: Sequence[Claim], library: Librar
 
 def _fits_cell(text: str) -> bool:
     """Whether a sentence is short and plain enough for a table cell."""
-    return len(text) <= _CELL_CHARS and "|" not in text and not leans(text)
-
-
-def _cell(claim: Claim) -> str:
-    return f"{claim.text} [{claim.passages[0]}]"
+    return len(text) <= _CELL_CHARS and "|" not in text

@@ -1,42 +1,48 @@
-"""Entities that answer a list question: names enumerated, headed or titled in the passages found.
+"""Entities that answer a list question: names enumerated, headed or titled in the documents found.
 
-Four kinds of evidence are counted: an enumeration in a sentence about the target ("… index types:
-B-tree, Hash, GiST and GIN"), headings below a heading about the target, titles of documents about
-the target, and list items that begin with a name.
+Three kinds of evidence are counted: an enumeration right after the wanted noun ("… index types:
+B-tree, Hash, GiST and GIN"), headings below a heading about the target, and titles of documents
+about the question ("Sotorasib: …"). A name that several documents use weighs more.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import log
 
 from deep_research.data import DiscoveredItem, Discovery, Heading, Passage
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.relevance import coverage, relevant_sources, term_worth
+from deep_research.text.language import detect
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
 
 MAX_ENTITIES = 12
 _LEAD = re.compile(
-    r"(?:\b(?:such as|including|includes?|namely|are|offers?|provides?|supports?|following)\b[^:,]{0,60}?:?|:)\s+(?P<list>[^.;:]{3,400})"
-    r"|(?:包括|包含|有|如|例如|分为|：)(?P<zh>[^。；：]{3,200})",
+    r"(?:\b(?:such as|for example(?: with| by)?|e\.g\.|for instance|including|includes?|namely|are|offers?|provides?|supports?"
+    r"|(?:the )?following)\b[^:,.]{0,40}?:?|:)\s+(?P<list>[^.;:]{3,400})"
+    r"|(?:包括|包含|分为|例如|比如|主要有|如|：)(?P<zh>[^。；：]{3,200})|(?P<ko>[^.:]{3,200}?)\s등",
     re.IGNORECASE,
 )
 _CUT = re.compile(
-    r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+|\s*[、，]\s*|(?<=[\u4e00-\u9fff\w])(?:和|以及|及|与)(?=[\u4e00-\u9fffA-Z])"
+    r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+|\s*[、，]\s*|(?<=[\u4e00-\u9fff\w])\s*(?:和|以及|及|与)\s*(?=[\u4e00-\u9fffA-Za-z])|(?<=[\uac00-\ud7afA-Za-z])(?:와|과)\s"
 )
 _NUMBERING = re.compile(
-    r"^(?:chapter|section|appendix|part)?\s*(?:[\dIVX]+(?:\.\d+)*[.)]?|[A-Z]\.(?:\d+\.?)*)\s+", re.IGNORECASE
+    r"^(?:(?:chapter|section|appendix|part)\s+)?(?:\d+(?:\.\d+)*[.)]?|[A-Z]\.\d+(?:\.\d+)*\.?|[IVX]+\.)\s+", re.IGNORECASE
 )
-_TITLE_END = re.compile(r"\s*[:：|(（]\s*|\s+[—–-]\s+")
-_ITEM_NAME = re.compile(r"^(?P<name>[^.:：()（）]{2,40}?)\s*(?:[:：]|\s[—–-]\s|（|\()")
+_TITLE_HEAD = re.compile(r"\s*[:：]\s*|\s+[—–]\s+|\s*[(（]|\s+in\s+|，")
+_SOURCE_LINE = re.compile(r"^(?:source|published|references?|来源|发表|出处|출처|발행|出典)\b?\s*[:：]", re.IGNORECASE)
 _GENERIC = frozenset(
     "introduction overview summary conclusion references abstract background results discussion methods notes note see also examples"
     " example description parameters usage syntax compatibility index contents table appendix preface history authors other others"
-    " more none all many several various different following etc key findings result limitation limitations source published method"
+    " more none all many several various different following etc findings result limitation limitations source published method types"
+    " costs limits evidence mechanism mechanisms results evaluation design efficacy safety"
     " 概述 简介 引言 总结 结论 参考文献 背景 结果 方法 局限 要点 개요 소개 결론 요약 배경 결과 방법 한계 참고문헌".split()
 )
 _BAD_START = re.compile(
-    r"^(?:the|a|an|its|their|some|any|each|this|that|these|it|they|we|you|to|for|by|with|when|if|in|on|at|of|from|as|using|how|what|why|not|only|also|than|which|where)\b",
+    r"^(?:the|a|an|its|their|some|any|each|this|that|these|it|they|we|you|to|for|by|with|when|if|in|on|at|of|from|as|using|how|what|why"
+    r"|not|only|also|than|which|where|three|two|four|five|ways|making|other)\b",
     re.IGNORECASE,
 )
 
@@ -50,117 +56,132 @@ class _Candidate:
     kinds: set[str] = field(default_factory=set)
     passages: list[str] = field(default_factory=list)
 
+    @property
+    def name(self) -> str:
+        """The best attested spelling."""
+        return max(self.names, key=lambda n: (self.names[n], -len(n)))
+
 
 def discover(target: str, question: str, passages: Sequence[Passage], library: Library) -> Discovery:
     """Return the entities that answer `target` ("index types"), best first; none when the passages name none."""
-    wanted = frozenset(content_terms(target)) or frozenset(content_terms(question))
     asked = frozenset(content_terms(question))
     pool: dict[str, _Candidate] = defaultdict(_Candidate)
-    for rank, passage in enumerate(passages):
-        weight = 1.0 / (1.0 + 0.12 * rank)
-        for name, kind, strength in _names(passage, wanted, library):
-            if cleaned := _clean(name, asked):
-                candidate = pool[_key(cleaned, asked)]
-                candidate.names[cleaned] += weight * strength
-                candidate.score += weight * strength
-                candidate.kinds.add(kind)
-                candidate.passages.append(passage.id)
-    ranked = sorted(pool.values(), key=lambda c: -c.score * len(c.kinds))
-    return _discovery(ranked, target, len(passages))
+    for found in _evidence(target, question, passages, library):
+        if cleaned := _clean(found.name, asked):
+            candidate = pool[_key(cleaned, asked)]
+            candidate.names[cleaned] += found.weight
+            candidate.score += found.weight
+            candidate.kinds.add(found.kind)
+            candidate.passages.append(found.passage)
+    said = [(p.source, frozenset(content_terms(f"{p.heading} {p.text}"))) for p in passages]
+    for candidate in pool.values():
+        wanted = frozenset(content_terms(candidate.name))
+        sources = len({source for source, terms in said if wanted <= terms})
+        candidate.score *= len(candidate.kinds) * (0.5 + log(sources + 1))
+    return _discovery(sorted(pool.values(), key=lambda c: -c.score), target, len(passages))
 
 
 def _discovery(ranked: list[_Candidate], target: str, seen: int) -> Discovery:
-    top = ranked[0].score * len(ranked[0].kinds) if ranked else 0.0
-    kept = [c for c in ranked if c.score * len(c.kinds) >= 0.18 * top][:MAX_ENTITIES]
+    top = ranked[0].score if ranked else 0.0
+    kept = [c for c in ranked if c.score >= 0.12 * top][:MAX_ENTITIES]
     items = tuple(
         DiscoveredItem(
-            name=max(c.names, key=lambda n: (c.names[n], -len(n))),
+            name=candidate.name,
             category=target,
             priority="high" if index < 5 else "medium",
-            passages=tuple(dict.fromkeys(c.passages))[:6],
+            passages=tuple(dict.fromkeys(candidate.passages))[:6],
         )
-        for index, c in enumerate(kept)
+        for index, candidate in enumerate(kept)
     )
     return Discovery(entities=items, categories=(target,) if items else (), search_coverage=f"{seen} passages")
 
 
-def _names(passage: Passage, wanted: frozenset[str], library: Library) -> Iterator[tuple[str, str, float]]:
-    yield from _enumerated(passage, wanted)
-    yield from _items(passage, wanted)
-    yield from _headed(passage, wanted, library)
-    yield from _titled(passage, wanted, library)
+@dataclass(frozen=True)
+class _Found:
+    """One piece of evidence that a name answers."""
+
+    name: str
+    kind: str
+    weight: float
+    passage: str
 
 
-def _enumerated(passage: Passage, wanted: frozenset[str]) -> Iterator[tuple[str, str, float]]:
+def _evidence(target: str, question: str, passages: Sequence[Passage], library: Library) -> Iterator[_Found]:
+    worth = term_worth(question)
+    head = frozenset(content_terms(target)[-2:])
+    wanted = frozenset(content_terms(target))
+    for rank, passage in enumerate(passages):
+        weight = 1.0 / (1.0 + 0.1 * rank)
+        for name in _enumerated(passage, worth, head):
+            yield _Found(name, "enumeration", 2.0 * weight, passage.id)
+        for name in _headed(passage, wanted, library):
+            yield _Found(name, "heading", 1.5 * weight, passage.id)
+    yield from _titled(question, passages, library)
+
+
+def _enumerated(passage: Passage, worth: dict[str, float], head: frozenset[str]) -> Iterator[str]:
     for span in sentences(passage.text):
         text = " ".join(passage.text[span.start : span.end].split())
-        share = _share(wanted, frozenset(content_terms(text)))
-        if share < 0.5:
+        about = frozenset(content_terms(f"{text} {passage.heading}"))
+        if _SOURCE_LINE.match(text) or coverage(worth, about) < 0.5:
             continue
         for match in _LEAD.finditer(text):
-            parts = [p for p in _CUT.split(match.group("list") or match.group("zh")) if p.strip()]
-            if len(parts) >= 3:
-                yield from ((part, "enumeration", 2.5 * share) for part in parts)
+            # The noun that is asked for stands right before the enumeration.
+            before = content_terms(text[max(0, match.start() - 45) : match.start() + 12])
+            parts = [p for p in _CUT.split(match["list"] or match["zh"] or match["ko"]) if p.strip()]
+            if len(parts) >= 3 and head & set(before):
+                yield from parts
 
 
-def _items(passage: Passage, wanted: frozenset[str]) -> Iterator[tuple[str, str, float]]:
-    about = frozenset(content_terms(f"{passage.heading} {passage.text[:200]}"))
-    if _share(wanted, about) < 0.6:
-        return
-    for span in sentences(passage.text):
-        if span.kind == "item" and (match := _ITEM_NAME.match(passage.text[span.start : span.end])):
-            yield match.group("name"), "item", 0.8
-
-
-def _headed(passage: Passage, wanted: frozenset[str], library: Library) -> Iterator[tuple[str, str, float]]:
+def _headed(passage: Passage, wanted: frozenset[str], library: Library) -> Iterator[str]:
     snapshot = library.snapshot(passage.source)
-    source = library.source(passage.source)
-    if snapshot is None or source is None:
-        return
-    heads = snapshot.headings
-    for index, heading in enumerate(heads):
-        if _share(wanted, frozenset(content_terms(heading.title))) >= 0.99:
-            children = list(_children(heads, index))
-            if 2 <= len(children) <= 20:
-                yield from ((child.title, "heading", 2.0) for child in children)
+    for index, heading in enumerate(snapshot.headings if snapshot else ()):
+        if wanted and wanted <= frozenset(content_terms(heading.title)) and snapshot is not None:
+            children = list(_children(snapshot.headings, index))
+            if 3 <= len(children) <= 20:
+                yield from (child.title for child in children)
 
 
 def _children(heads: tuple[Heading, ...], index: int) -> Iterator[Heading]:
-    parent = heads[index]
     below: int | None = None
     for heading in heads[index + 1 :]:
-        if heading.level <= parent.level:
+        if heading.level <= heads[index].level:
             return
         below = heading.level if below is None else below
         if heading.level == below:
             yield heading
 
 
-def _titled(passage: Passage, wanted: frozenset[str], library: Library) -> Iterator[tuple[str, str, float]]:
-    source = library.source(passage.source)
-    if source is None:
-        return
-    share = _share(wanted, frozenset(content_terms(f"{passage.text} {source.title}")))
-    name = _TITLE_END.split(source.title)[0]
-    if share >= 0.6 and len(name.split()) <= 4:
-        yield name, "title", 1.2 * share
-
-
-def _share(wanted: frozenset[str], there: frozenset[str]) -> float:
-    return len(wanted & there) / len(wanted) if wanted else 0.0
+def _titled(question: str, passages: Sequence[Passage], library: Library) -> Iterator[_Found]:
+    """Titles of the documents about the question: their head, or the names they list after a colon."""
+    language = detect(question)
+    first = {p.source: p.id for p in reversed(passages)}
+    for key, score in relevant_sources(question, passages, library).items():
+        source = library.source(key)
+        if source is None:
+            continue
+        weight = 1.2 * score * (1.0 if detect(source.title, default=language) == language else 0.4)
+        title = _NUMBERING.sub("", source.title)
+        head, _, tail = title.partition("：" if "：" in title else ":")
+        listed = [p for p in _CUT.split(tail) if p.strip()]
+        if len(listed) >= 3:
+            for name in listed:
+                yield _Found(name, "title", 1.2 * weight, first[key])
+        for name in _CUT.split(_TITLE_HEAD.split(head)[0]):
+            yield _Found(name, "title", weight, first[key])
 
 
 def _clean(name: str, asked: frozenset[str]) -> str:
     text = _NUMBERING.sub("", " ".join(name.split())).strip(" .,;:：“”\"'`*()（）[]的等")
-    text = re.sub(r"^(?:and|or|the|extension|both|either)\s+", "", text, flags=re.IGNORECASE)
-    text = re.sub(r"\s*(?:等|등)$", "", text)
+    text = re.sub(r"^(?:and|or|the|extension|both|either|with)\s+", "", text, flags=re.IGNORECASE)
     terms = content_terms(text)
     too_long = len(text.split()) > 4 or len(text) > 40
-    if not terms or too_long or _BAD_START.match(text) or text.casefold() in _GENERIC or set(terms) <= asked:
+    if not terms or too_long or _BAD_START.match(text) or set(terms) <= asked:
         return ""
-    if not re.search(r"[A-Z0-9\u0370-\U0003134f-]", text) and len(text.split()) > 3:
+    if re.fullmatch(r"[\d\W]+", text) or all(word in _GENERIC for word in text.casefold().split()):
         return ""
-    return text
+    # Most of the words of the question again, plus one: a document about the whole, not one of its members.
+    return "" if len(terms) > 1 and len(set(terms) & asked) > 0.5 * len(terms) else text
 
 
 def _key(name: str, asked: frozenset[str]) -> str:

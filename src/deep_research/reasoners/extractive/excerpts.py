@@ -14,7 +14,7 @@ from typing import NamedTuple
 from deep_research.data import Passage
 from deep_research.text.language import CJK, detect
 from deep_research.text.sentences import Sentence, sentences
-from deep_research.text.tokens import content_terms
+from deep_research.text.tokens import STOP_WORDS, content_terms
 
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _ENDS = re.compile(r"[.!。！]+[\"'”’」』）)\]]*$")
@@ -23,6 +23,8 @@ _LEANS = re.compile(
     r"|however|but|so|thus|therefore|hence|then|also|and|or|moreover|furthermore|additionally|otherwise|instead|likewise"
     r"|similarly|consequently|nevertheless|for (?:example|instance)|in (?:this|that|these|such|addition|contrast|particular|other words|both)"
     r"|on the other hand|as (?:a result|described|mentioned|noted|shown|before|above|with)|the (?:following|above|former|latter|same|first|second|other)"
+    r"|(?:for|with|by|in|of|to|from|on|after|before|under|since|because|unlike|like|at|when|if) (?:this|that|these|those|such|doing|it|they|them|both)"
+    r"|doing (?:so|this|that)|one (?:of (?:these|those|them)|such)|some of (?:these|them)|all of (?:these|them)|each (?:of|one)|either|neither|now|first|second|next"
     r"|both|another|each of these|note that|again|finally|conversely|although this|because of this|if so|unlike (?:this|these|the))\b"
     r"|^(?:它|其|这|该|此|这些|那|但|但是|然而|因此|所以|于是|同时|此外|另外|例如|比如|并且|而且|而|也|从而|总之|不过|他们|她|他)"
     r"|^(?:이는|이를|이것|이러한|이런|이와|이들|그는|그것|그러나|하지만|따라서|그래서|그리고|또한|예를 들어|한편|그런데|반면|이 )"
@@ -37,7 +39,15 @@ _POINTS_AWAY = re.compile(
     r"|如下|见下|如上|参见|下表|上图|本节|本章|아래|위의 예|다음과 같|下記|以下の",
     re.IGNORECASE,
 )
+_ADVISES = re.compile(
+    r"\b(?:should|recommend\w*|best|prefer\w*|suit\w*|useful|when|whenever|only if|can (?:handle|be used)|support\w*|limit\w*|advantage\w*|disadvantage\w*"
+    r"|cannot|trade-?off|instead of|rather than|typical\w*|common\w*|appropriate|ideal|effective|efficient\w*)\b"
+    r"|适合|适用|建议|应当|局限|缺点|优点|优势|限制|可用于|권장|적합|한계|단점|장점|유용|適|限界|利点|欠点",
+    re.IGNORECASE,
+)
+_CONTENTS_LINE = re.compile(r"\d+(?:\.\d+)+\.?$")
 _CODE = re.compile(r"[{}<>;=$\\]|::|->|\(\)|`|__|\w\(\w|\s{3,}|\|")
+_SIGNATURE = re.compile(r"^[\w.]*[a-z]_\w*\s*[(:]|\w\([^)]*\) ?(?:returns|→|->|:)|^\w+\([^)]*\)\s", re.IGNORECASE)
 _BRACKETED_NUMBER = re.compile(r"\[[\w, ;-]{1,12}\]|【")
 _DEFINES = re.compile(
     r"\b(?:is|are|was|were) (?:a|an|the|one|designed|used|based|developed|known|most|best|suited|intended|particularly|especially)\b"
@@ -70,20 +80,28 @@ class Excerpt(NamedTuple):
 
 @dataclass(frozen=True)
 class Wish:
-    """What is looked for: weighted index terms, the subject that must be named, the language to prefer."""
+    """What is looked for.
+
+    `weights` are index terms with their worth; `subject` the terms that must be named; `context` the
+    terms that say in which sense ("index" for the subject "Hash"); `siblings` the subjects of other
+    sections, whose sentences belong there; `advice` prefers sentences that say when to use something.
+    """
 
     weights: dict[str, float]
-    subject: frozenset[str]
-    language: str
+    subject: frozenset[str] = frozenset()
+    context: frozenset[str] = frozenset()
+    siblings: tuple[frozenset[str], ...] = ()
+    language: str = "en"
+    advice: bool = False
 
-    @classmethod
-    def of(cls, question: str, *, subject: str = "", title: str = "", extra: str = "", language: str = "en") -> "Wish":
-        """Weigh the terms: the subject most, the section's own words next, the question's last."""
-        weights: Counter[str] = Counter()
-        for text, weight in ((question, 0.6), (extra, 0.6), (title, 1.0), (subject, 1.4)):
-            for term in set(content_terms(text)):
-                weights[term] = max(weights[term], weight)
-        return cls(dict(weights), frozenset(content_terms(subject)), language)
+
+def weigh(*worths: tuple[str, float]) -> dict[str, float]:
+    """Return the index terms of texts, each with the highest worth of a text it stands in."""
+    weights: dict[str, float] = {}
+    for text, worth in worths:
+        for term in content_terms(text):
+            weights[term] = max(weights.get(term, 0.0), worth)
+    return weights
 
 
 def reading_length(text: str) -> int:
@@ -100,9 +118,14 @@ def excerpts(passages: Sequence[Passage], wish: Wish, *, titles: dict[str, str] 
     weights = _damped(wish, passages)
     found: list[Excerpt] = []
     for rank, passage in enumerate(passages):
-        about = set(content_terms(f"{(titles or {}).get(passage.source, '')} {passage.heading}"))
+        about = about_of(passage, (titles or {}).get(passage.source, ""))
         found.extend(_of_passage(passage, wish, weights, about, rank))
     return sorted(found, key=lambda e: (-e.score, e.passage.id, e.start))
+
+
+def about_of(passage: Passage, title: str) -> frozenset[str]:
+    """Return the terms of the title and headings that a passage stands under."""
+    return frozenset(content_terms(f"{title} {passage.heading}"))
 
 
 def _damped(wish: Wish, passages: Sequence[Passage]) -> dict[str, float]:
@@ -115,11 +138,11 @@ def _damped(wish: Wish, passages: Sequence[Passage]) -> dict[str, float]:
 
 
 def _of_passage(
-    passage: Passage, wish: Wish, weights: dict[str, float], about: set[str], rank: int
+    passage: Passage, wish: Wish, weights: dict[str, float], about: frozenset[str], rank: int
 ) -> Iterable[Excerpt]:
     spans = sentences(passage.text)
     texts = [" ".join(passage.text[s.start : s.end].split()) for s in spans]
-    for index, span in enumerate(spans):
+    for index in range(len(spans)):
         first = _first_of_chain(texts, spans, index)
         if first is None:
             continue
@@ -127,9 +150,9 @@ def _of_passage(
         if not all(is_quotable(text) for text in chosen):
             continue
         terms = frozenset(t for text in chosen for t in content_terms(text))
-        score = _score(chosen, terms, wish, weights, about, passage)
+        score = rate(chosen, terms, wish, weights, about)
         if score > 0:
-            score *= 1.0 / (1.0 + 0.03 * rank)
+            score *= 1.0 / (1.0 + 0.05 * rank)
             yield Excerpt(chosen, passage, spans[first].start, terms, score)
 
 
@@ -153,38 +176,56 @@ def is_quotable(text: str) -> bool:
     length = reading_length(text)
     if not 35 <= length <= 520 or not _ENDS.search(text) or _BRACKETED_NUMBER.search(text):
         return False
-    if _POINTS_AWAY.search(text) or len(_CODE.findall(text)) > 2:
+    if _POINTS_AWAY.search(text) or _CONTENTS_LINE.search(text) or _SIGNATURE.search(text):
+        return False
+    if text.count(",") > 12 or len(_CODE.findall(text)) > 2:
         return False
     letters = sum(c.isalpha() for c in text)
-    return letters >= 0.6 * len(text.replace(" ", ""))
+    return letters >= 0.6 * len(text.replace(" ", "")) and _has_grammar(text)
 
 
-def _score(
-    chosen: tuple[str, ...],
-    terms: frozenset[str],
-    wish: Wish,
-    weights: dict[str, float],
-    about: set[str],
-    passage: Passage,
+def _has_grammar(text: str) -> bool:
+    """Latin prose has function words; a line of a table of contents has none."""
+    if _CJK_CHAR.search(text):
+        return True
+    return sum(word in STOP_WORDS for word in text.casefold().split()) >= 2
+
+
+def rate(
+    chosen: tuple[str, ...], terms: frozenset[str], wish: Wish, weights: dict[str, float], about: frozenset[str]
 ) -> float:
+    """Return how well sentences with these terms serve `wish`, given what their document is `about`; 0: not at all."""
     text = " ".join(chosen)
     matched = sum(weight for term, weight in weights.items() if term in terms)
     implied = sum(weight for term, weight in weights.items() if term in about and term not in terms)
-    if wish.subject and not (wish.subject & (terms | about)):
+    if matched == 0 and not implied:
         return 0.0
-    if matched == 0 and not (wish.subject and wish.subject & about):
-        return 0.0
-    score = (matched + 0.5 * implied) / (sqrt(len(terms)) + 3.0)
-    if wish.subject and wish.subject <= terms:
-        score *= 1.35
+    score = (matched + 0.4 * implied) / (sqrt(len(terms)) + 3.0)
+    score *= _fit(terms, text, wish, about)
     if _DEFINES.search(text):
-        score *= 1.2
-    if any(c.isdigit() for c in text):
-        score *= 1.05
+        score *= 1.15
+    if wish.advice and _ADVISES.search(text):
+        score *= 1.25
     if detect(text, default=wish.language) != wish.language:
         score *= 0.45
     # Several leaning sentences read worse than one that stands alone.
     return score * (1.0, 0.9, 0.75)[len(chosen) - 1]
+
+
+def _fit(terms: frozenset[str], text: str, wish: Wish, about: frozenset[str]) -> float:
+    """How well a sentence keeps to the subject, in the sense that is asked for."""
+    fit = 1.0
+    if wish.subject:
+        named, headed = wish.subject <= terms, wish.subject <= about
+        if not (named or headed):
+            return 0.25 if wish.subject & terms and len(wish.subject) > 1 else 0.0
+        opening = set(content_terms(" ".join(text.split()[:7])))
+        fit *= 1.5 if wish.subject <= opening else 1.0 if named else 0.8
+        fit *= 1.3 if headed else 1.0
+    if wish.context:
+        fit *= 1.25 if wish.context <= about else 1.0 if wish.context & (terms | about) else 0.3
+    others = sum(bool(sibling) and sibling <= terms for sibling in wish.siblings)
+    return fit * (1.0, 0.85, 0.6, 0.4)[min(others, 3)]
 
 
 def pick(
@@ -208,7 +249,7 @@ def pick(
             value = candidate.score * (1 - 0.8 * likeness) * (1 / (1 + 0.15 * sources[candidate.passage.source]))
             if value > best_value:
                 best, best_value = candidate, value
-        if best is None or (chosen and best_value < 0.22 * chosen[0].score):
+        if best is None or (chosen and best_value < 0.33 * chosen[0].score):
             break
         pool = [c for c in pool if c is not best and not _overlaps(c, best)]
         if used + best.length > budget and chosen:

@@ -1,12 +1,14 @@
 """Laying out sections without a model: by the kind of question, the entities found, the themes of the first hits."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from deep_research.data import Brief, Decision, Discovery, Passage, QueryAnalysis, Question, Section
 from deep_research.ports import Library
 from deep_research.reasoners.extractive import questions
+from deep_research.reasoners.extractive.relevance import relevant_sources
+from deep_research.text.language import detect
 from deep_research.text.phrases import phrase
 from deep_research.text.tokens import content_terms
 
@@ -42,7 +44,7 @@ def plan(
     language = question.language
     if analysis.query_type == "comparison" and len(analysis.subjects) >= 2:
         sections = _comparison(text, analysis, language)
-    elif discovery is not None and discovery.total_found >= 2:
+    elif discovery is not None and discovery.total_found >= MIN_SECTIONS:
         sections = _per_entity(text, analysis, discovery, language)
     else:
         sections = _themes(text, first_hits, library, language)
@@ -101,7 +103,7 @@ def _per_entity(text: str, analysis: QueryAnalysis, discovery: Discovery, langua
     overview = Section(
         title=phrase("overview", language),
         description=phrase("section_about", language, subject=target),
-        queries=(text, target),
+        queries=(text, f"{target} {' '.join(e.name for e in discovery.entities)}"),
     )
     room = MAX_SECTIONS - 1
     entities = [
@@ -112,51 +114,61 @@ def _per_entity(text: str, analysis: QueryAnalysis, discovery: Discovery, langua
 
 
 def _themes(text: str, hits: Sequence[Passage], library: Library, language: str) -> list[Section]:
-    """Sections from what the first hits are headed and titled, different from each other."""
-    labels = _labels(text, hits, library)
+    """Sections from what the first hits are titled and headed, different from each other."""
+    labels = _labels(text, hits, library, language)
     sections = [_about(label, [f"{label} {text}", label], language) for label in labels]
     if len(sections) < MIN_SECTIONS:
-        overview = Section(
-            title=phrase("overview", language),
-            description=phrase("section_about", language, subject=text),
-            queries=(text,),
-        )
-        sections = [overview, *sections]
+        about = phrase("section_about", language, subject=text)
+        sections = [Section(title=phrase("overview", language), description=about, queries=(text,)), *sections]
     return sections
 
 
-def _labels(text: str, hits: Sequence[Passage], library: Library) -> list[str]:
-    titles = _plain_titles(hits, library)
-    many_sources = len(titles) >= 4
+def _labels(text: str, hits: Sequence[Passage], library: Library, language: str) -> list[str]:
+    """Titles of the documents about the question where there are enough of them, else their headings."""
+    sources = relevant_sources(text, hits, library)
+    titles = _plain_titles(sources, library)
     scores: Counter[str] = Counter()
-    terms: dict[str, frozenset[str]] = defaultdict(frozenset)
-    for rank, passage in enumerate(hits):
-        label = titles.get(passage.source, "") if many_sources else _heading_label(passage, titles)
-        if label and 2 <= len(label) <= 90:
-            scores[label] += 1.0 / (rank + 3)
-            terms[label] = frozenset(content_terms(label))
-    asked = frozenset(content_terms(text))
-    chosen: list[str] = []
+    if len(titles) >= MIN_SECTIONS + 1:
+        for key, title in titles.items():
+            scores[title] += sources[key]
+    else:
+        for key, score in sources.items():
+            for rank, name in enumerate(_headings(key, library)):
+                scores[name] += score / (1 + 0.05 * rank)
+    for label in scores:
+        if detect(label, default=language) != language:
+            scores[label] *= 0.5
+    return _unlike(scores, frozenset(content_terms(text)))
+
+
+def _unlike(scores: Counter[str], asked: frozenset[str]) -> list[str]:
+    """The best labels, none that says again what another says."""
+    chosen: dict[str, frozenset[str]] = {}
+    best = max(scores.values(), default=0.0)
     for label, score in scores.most_common():
-        if score < 0.08 * max(scores.values()) or len(chosen) >= MAX_SECTIONS - 1:
+        terms = frozenset(content_terms(label))
+        own = terms - asked or terms
+        alike = any(len(own & other) / min(len(own), len(other)) >= 0.6 for other in chosen.values() if own and other)
+        if own and not alike and score >= 0.45 * best and 2 <= len(label) <= 90:
+            chosen[label] = own
+        if len(chosen) >= MAX_SECTIONS - 1:
             break
-        own = terms[label] - asked or terms[label]
-        if own and all(len(own & (terms[c] - asked or terms[c])) / len(own) < 0.6 for c in chosen):
-            chosen.append(label)
-    return chosen
+    return list(chosen)
 
 
-def _heading_label(passage: Passage, titles: dict[str, str]) -> str:
-    for part in reversed(passage.heading.split(" > ")):
-        name = _NUMBERING.sub("", part).strip()
-        if name and not _GENERIC.match(name):
-            return name
-    return titles.get(passage.source, "")
+def _headings(key: str, library: Library) -> list[str]:
+    """The second-level headings of a document (the first below its title), without numbers and generic ones."""
+    snapshot, source = library.snapshot(key), library.source(key)
+    if snapshot is None or source is None:
+        return []
+    levels = sorted({h.level for h in snapshot.headings if h.title != source.title})
+    names = [_NUMBERING.sub("", h.title).strip() for h in snapshot.headings if levels and h.level == levels[0]]
+    return [name for name in names if name and not _GENERIC.match(name) and name != source.title]
 
 
-def _plain_titles(hits: Sequence[Passage], library: Library) -> dict[str, str]:
+def _plain_titles(sources: Iterable[str], library: Library) -> dict[str, str]:
     """Titles by source id, without numbering and without the suffix that all of a manual's pages share."""
-    found = {p.source: source.title for p in hits if (source := library.source(p.source)) is not None}
+    found = {key: source.title for key in sources if (source := library.source(key)) is not None}
     tails = Counter(re.split(r"\s+[—–|-]\s+", title)[-1] for title in found.values() if re.search(r"\s[—–|-]\s", title))
     plain: dict[str, str] = {}
     for key, title in found.items():

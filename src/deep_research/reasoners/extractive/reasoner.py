@@ -93,4 +93,4 @@ class ExtractiveReasoner:
         library: Library,
     ) -> Composition:
         """See `ports.Reasoner.compose`."""
-        return composing.compose(question.text, analysis, brief, sections, claims, library)
+        return composing.compose(analysis, brief, sections, claims, library)

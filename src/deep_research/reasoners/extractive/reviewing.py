@@ -37,7 +37,7 @@ def _row(section: Section, own: Sequence[Claim], available: int) -> SectionRevie
     if not own:
         return SectionReview(title=section.title, status="missing", notes=section.subject or section.title)
     said = {term for claim in own for term in content_terms(claim.text)}
-    terms = set(content_terms(section.subject or section.title))
+    terms = set(content_terms(section.subject))
     uncovered = terms - said
     sources = {p.split("p")[0] for claim in own for p in claim.passages}
     thin = len(own) < _MIN_CLAIMS

@@ -31,7 +31,7 @@ def researching(section: Section, brief: Brief, turns: Sequence[Turn], library: 
     if not turns:
         queries = list(section.queries) or [section.title]
         if section.attempts > 1:
-            queries = _other_words(section, brief, library)
+            queries = [*queries[:1], *_other_words(section, brief, library)]
         wanted = [in_other_languages(q, brief.language) for q in queries]
         return _searches([q for q in wanted if q not in made], prefix)
     passages = _passages(turns)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from deep_research.data import Brief, Passage, Section, SectionDraft
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.excerpts import Excerpt, Wish, cited, excerpts, in_reading_order, pick
+from deep_research.reasoners.extractive.excerpts import Excerpt, Wish, cited, excerpts, in_reading_order, pick, weigh
+from deep_research.text.tokens import content_terms
 
 _SENTENCES, _CHARS = 9, 2200
 
@@ -27,9 +28,20 @@ def write_section(section: Section, brief: Brief, passages: Sequence[Passage], l
 
 
 def wish_of(section: Section, brief: Brief) -> Wish:
-    """Return what a section looks for, for ranking sentences."""
-    extra = " ".join(section.queries)
-    return Wish.of(brief.title, subject=section.subject, title=section.title, extra=extra, language=brief.language)
+    """Return what a section looks for: its subject in the sense of its first query, or the question itself."""
+    own = frozenset(content_terms(section.subject))
+    others = [s.subject for s in brief.sections if s.subject and s.title != section.title]
+    siblings = tuple(frozenset(content_terms(subject)) - own for subject in others)
+    context = frozenset(content_terms(section.queries[0])) - own if section.queries else frozenset[str]()
+    asked = " ".join(section.queries)
+    if section.subject:
+        weights = weigh((brief.title, 0.6), (asked, 0.7), (section.title, 1.0), (section.subject, 1.4))
+    else:
+        # A section without a subject of its own surveys all of them.
+        weights = weigh((brief.title, 0.8), (asked, 0.8), (" ".join(others), 1.0))
+        siblings = ()
+    advice = brief.output_format == "table"
+    return Wish(weights, own, context, siblings, brief.language, advice)
 
 
 def with_neighbours(passages: Sequence[Passage], library: Library) -> list[Passage]:
