@@ -1,14 +1,18 @@
-"""What of a passage is indexed: the terms of its text, of its headings and of its document's title."""
+"""What of a passage is indexed: the terms of its text, headings and title, its names, its title as a whole."""
 
 from collections import Counter
 from typing import NamedTuple
 
-from deep_research.text.tokens import content_terms
+from deep_research.index.names import names, title_keys
+from deep_research.text.tokens import index_terms
 
-VERSION = "1"
+VERSION = "2"
 """Changes whenever the same passage would give other terms; stores rebuild an index of another version."""
-TITLE_WEIGHT = 2
+TITLE_WEIGHT = 3
 HEADING_WEIGHT = 1
+# No term of a text holds a colon, so names and titles share the posting lists with the terms.
+NAME = "name:"
+TITLE = "title:"
 
 
 class Analysed(NamedTuple):
@@ -19,10 +23,17 @@ class Analysed(NamedTuple):
 
 
 def analyse(text: str, *, title: str = "", heading: str = "") -> Analysed:
-    """Return the terms of a passage. A term of the title counts as `TITLE_WEIGHT` in the text (BM25F)."""
-    body = content_terms(text)
+    """Return what is indexed of a passage.
+
+    A term of the title counts as `TITLE_WEIGHT` occurrences in the text, a term of the headings as
+    `HEADING_WEIGHT` (the simple BM25F of Robertson, Zaragoza & Taylor, 2004).
+    """
+    body = index_terms(text)
     counts = Counter(body)
     for part, weight in ((title, TITLE_WEIGHT), (heading, HEADING_WEIGHT)):
-        for term in set(content_terms(part)):
+        for term in set(index_terms(part)):
             counts[term] += weight
+    keys = title_keys(title)
+    counts.update(dict.fromkeys((NAME + k for k in names(text) | keys), 1))
+    counts.update(dict.fromkeys((TITLE + k for k in keys), 1))
     return Analysed(counts, len(body))

@@ -2,17 +2,16 @@
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from deep_research.data import Document, Found, Passage, PassageHit, Snapshot, Source
 from deep_research.errors import StoreError
 from deep_research.index.analysis import analyse
 from deep_research.index.memory import MemoryPostings
-from deep_research.index.ranking import bm25
+from deep_research.index.search import Text, search
 from deep_research.stores.nouns import snapshot_of, source_of
 from deep_research.text.passages import cut
-from deep_research.text.tokens import content_terms
 
 
 class MemoryLibrary:
@@ -122,14 +121,16 @@ class MemoryLibrary:
         with self._lock:
             wanted = set(sources)
             allowed = {n for n, p in self._numbers.items() if p.source in wanted} if sources else None
-            scores = bm25(self._postings, dict.fromkeys(content_terms(query), 1.0), allowed=allowed)
-            best = sorted(scores, key=lambda n: (-scores[n], n))[:limit]
-            return [
-                PassageHit(
-                    passage=self._numbers[n], score=scores[n], title=self._sources[self._numbers[n].source].title
-                )
-                for n in best
-            ]
+            found = search(self._postings, self._read, query, limit=limit, hops=hops, allowed=allowed)
+            return [self._hit(number, score) for number, score in found]
+
+    def _hit(self, number: int, score: float) -> PassageHit:
+        passage = self._numbers[number]
+        return PassageHit(passage=passage, score=score, title=self._sources[passage.source].title)
+
+    def _read(self, numbers: Iterable[int]) -> Mapping[int, Text]:
+        found = {number: self._numbers[number] for number in numbers}
+        return {number: Text(p.text, self._sources[p.source].title) for number, p in found.items()}
 
     def remove_source(self, source: str) -> None:
         """Forget a source with its snapshots and passages."""

@@ -5,7 +5,7 @@ import re
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -14,12 +14,11 @@ from typing import Concatenate, ParamSpec, TypeVar
 from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
 from deep_research.errors import StoreError
 from deep_research.index.analysis import VERSION, analyse
-from deep_research.index.ranking import bm25
+from deep_research.index.search import Text, search
 from deep_research.stores.nouns import snapshot_of, source_of
 from deep_research.stores.sqlite_postings import SCHEMA as POSTINGS_SCHEMA
 from deep_research.stores.sqlite_postings import SqlitePostings
 from deep_research.text.passages import cut
-from deep_research.text.tokens import content_terms
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -311,12 +310,16 @@ class SqliteLibrary:
                 for source in sources
             )
             allowed = {number for found in rows for (number,) in found}
-        scores = bm25(self._postings, dict.fromkeys(content_terms(query), 1.0), allowed=allowed)
-        hits: list[PassageHit] = []
-        for number in sorted(scores, key=lambda n: (-scores[n], n))[:limit]:
-            passage, title = self._passage_at(number)
-            hits.append(PassageHit(passage=passage, score=scores[number], title=title))
-        return hits
+        found = search(self._postings, self._read, query, limit=limit, hops=hops, allowed=allowed)
+        return [self._hit(number, score) for number, score in found]
+
+    def _hit(self, number: int, score: float) -> PassageHit:
+        passage, title = self._passage_at(number)
+        return PassageHit(passage=passage, score=score, title=title)
+
+    def _read(self, numbers: Iterable[int]) -> Mapping[int, Text]:
+        found = {number: self._passage_at(number) for number in numbers}
+        return {number: Text(passage.text, title) for number, (passage, title) in found.items()}
 
     @_guarded
     def remove_source(self, source: str) -> None:

@@ -1,20 +1,40 @@
 """Index terms of any script, one function for indexing, matching and checking.
 
-Spaced scripts give case-folded, stemmed words; Chinese and Japanese runs give character bigrams
-(which need no dictionary, see CJKAnalyzer of Apache Lucene); Korean gives its space-separated words
-and their bigrams, because particles are glued to the noun.
+Spaced scripts give case-folded words without diacritics, English-stemmed; a compound (`GLP-1`,
+`max_connections`, `node.js`) gives itself and its parts, so that either way of writing finds the
+other. Runs without spaces (Chinese, Japanese, Thai …) give character bigrams, which need no
+dictionary (CJKAnalyzer of Apache Lucene). Korean gives bigrams of its words without the particle.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import Stemmer
 
-from deep_research.text.language import HAN, HANGUL, KANA
+from deep_research.text.language import CJK, HAN, HANGUL, KANA
 
-_TOKEN = re.compile(rf"[{HANGUL}]+|[{HAN}{KANA}]+|[^\W_{HAN}{KANA}{HANGUL}]+(?:[.'’\-+#][^\W_{HAN}{KANA}{HANGUL}]+)*[+#]*")
-_CJK_RUN = re.compile(rf"[{HAN}{KANA}{HANGUL}]")
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+_GRAMS = HAN + KANA + _UNSPACED
+_INDIC = "\u0900-\u0dff"  # whose vowel signs are no word characters to `re`
+_LETTER = rf"(?:[^\W_{_GRAMS}{HANGUL}]|[{_INDIC}])"
+_TOKEN = re.compile(
+    rf"[{HANGUL}]+|[{_GRAMS}]+|[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])"
+    rf"|(?:(?<![\w.])\.(?=[a-z]))?{_LETTER}+(?:[.'\-_+#&]{_LETTER}+)*[+#]*"
+)
+_HANGUL = re.compile(f"[{HANGUL}]")
+_GRAM = re.compile(f"[{_GRAMS}]")
+_CJK_CHAR = re.compile(f"[{CJK}]")
+_HAN = re.compile(f"[{HAN}]")
+_JOINTS = re.compile(r"[.'\-_+#&]")
+_CONTRACTION = re.compile(r"(.+?)(?:'(?:s|m|re|ve|ll|d)|n't)")
+_INVISIBLE = (
+    dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+    | {ord(sign): "'" for sign in "‘’ʼ"}
+    | {ord(sign): "-" for sign in "‐‑‒−"}
+)
+_UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 
 STOP_WORDS = frozenset(
     "a about above after again against all also am an and any are as at be because been before being below between"
@@ -22,8 +42,26 @@ STOP_WORDS = frozenset(
     " here hers him his how i if in into is it its itself just me more most my no nor not now of off on once only or"
     " other our out over own please same she should so some such than that the their them then there these they this"
     " those through to too under until up us use used using very was we were what when where which while who whom"
-    " why will with would you your".split()
+    " whose why will with would you your".split()
 )
+
+_QUESTION_WORDS = re.compile(
+    # Chinese
+    "请问|請問|(?:是|有|为|為)?(?:什么|什麼|什麽|甚麼|哪些|哪个|哪個|哪种|哪種|哪里|哪裡|哪儿|哪位|哪|谁|誰|怎么样|怎么|怎麼|怎样|怎樣)"
+    "|如何|为何|為何|是否|多少|几(?=[个個种種次年月日号岁歲人位名点點天])|[吗嗎呢](?=[？?。!！\\s]|$)"
+    # Japanese
+    "|(?<![幾如任])何(?=[がをでとかにのはも人年歳月日時度回番種個本枚円\\s、？?]|$)|なに(?=[がをかも])|どのように|どんな|どのような"
+    "|どの|どこ|どれ|だれ|いつ|なぜ|いくつ|いくら|でしょうか|ですか|ますか"
+    # Korean
+    "|무엇(?:인가요|인가|입니까|이|을|을까)?|어떤|어떻게|어느|왜|언제|어디(?:에서|에|서)?|누구(?:가|를|의)?|얼마나?|몇"
+    "|있나요|있습니까|인가요|입니까|합니까|한가요|하나요|되나요"
+)
+_PARTICLES = (
+    "에서는 으로는 에게는 으로써 으로서 이라는 에서의 으로의 까지 부터 에서 에게 으로 처럼 보다 이나 이란 라는 에는 에도 와의 과의 들이 들을 들은 들의"
+    " 이다 은 는 을 를 의 에 와 이 가 도 로 과 만"
+).split()
+_FRAGILE = frozenset("이 가 도 로 과 만".split())
+"""Particles that are as often the last syllable of a noun: taken off longer words only."""
 
 
 @lru_cache(maxsize=1)
@@ -33,7 +71,7 @@ def _stemmer() -> "Stemmer.Stemmer":
 
 @lru_cache(maxsize=200_000)
 def _stem(word: str) -> str:
-    return _stemmer().stemWord(word)
+    return _stemmer().stemWord(word) if word.isalpha() else word
 
 
 def normalise(text: str) -> str:
@@ -41,27 +79,105 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
+def fold_diacritics(word: str) -> str:
+    """Return a case-folded word without the marks of Latin and Greek letters (é → e); others keep theirs."""
+    if word.isascii():
+        return word
+    kept: list[str] = []
+    for sign in unicodedata.normalize("NFKD", word):
+        # A mark on a Cyrillic or Indic letter makes another letter (и, й); on a Latin one it is dropped.
+        if unicodedata.combining(sign) and kept and kept[-1] < "\u0400":
+            continue
+        kept.append(sign)
+    return unicodedata.normalize("NFKC", "".join(kept)).translate(_UNDECOMPOSED)
+
+
 def tokenize(text: str) -> list[str]:
     """Return the index terms of `text` in order, stop words included (callers decide)."""
     terms: list[str] = []
-    for run in _TOKEN.findall(normalise(text)):
-        if _CJK_RUN.match(run):
-            terms.extend(_bigrams(run))
-        else:
-            terms.append(_stem(run))
+    for run in _runs(text):
+        terms.extend(_run_terms(run))
     return terms
+
+
+def content_terms(text: str) -> list[str]:
+    """Return the index terms without stop words and question words, in order."""
+    terms: list[str] = []
+    for run in _runs(text, questions=False):
+        terms.extend(_run_terms(run, stop_words=False))
+    return terms
+
+
+def index_terms(text: str) -> list[str]:
+    """Return `content_terms` and, besides the bigrams, Han characters and Korean words by themselves.
+
+    The single character finds what a word boundary hides from the bigrams; the whole word ranks an
+    exact match higher.
+    """
+    terms: list[str] = []
+    for run in _runs(text, questions=False):
+        terms.extend(_run_terms(run, stop_words=False))
+        if len(run) > 1 and not run.isascii():
+            if _HANGUL.match(run):
+                terms.extend(word for word in [_without_particle(run)] if len(word) > 2)
+            elif _GRAM.match(run):
+                terms.extend(_HAN.findall(run))
+    return terms
+
+
+def _runs(text: str, *, questions: bool = True) -> list[str]:
+    if text.isascii():
+        return _TOKEN.findall(text.casefold())
+    plain = normalise(text).translate(_INVISIBLE)
+    if not questions and _CJK_CHAR.search(plain):
+        plain = _QUESTION_WORDS.sub(" ", plain)
+    return _TOKEN.findall(plain)
+
+
+def _run_terms(run: str, *, stop_words: bool = True) -> Sequence[str]:
+    if not run.isascii():
+        if _GRAM.match(run):
+            return _bigrams(run)
+        if _HANGUL.match(run):
+            return _bigrams(_without_particle(run))
+    every, content = _word_terms(run)
+    return every if stop_words else content
 
 
 def _bigrams(run: str) -> list[str]:
     return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
 
 
-def content_terms(text: str) -> list[str]:
-    """Return the index terms without stop words, in order."""
-    kept: list[str] = []
-    for run in _TOKEN.findall(normalise(text)):
-        if _CJK_RUN.match(run):
-            kept.extend(_bigrams(run))
-        elif run not in STOP_WORDS:
-            kept.append(_stem(run))
-    return kept
+@lru_cache(maxsize=50_000)
+def _without_particle(word: str) -> str:
+    for particle in _PARTICLES:
+        if word.endswith(particle):
+            stem = word[: -len(particle)]
+            if len(stem) >= (2 if particle in _FRAGILE else 1):
+                return stem
+    return word
+
+
+@lru_cache(maxsize=200_000)
+def _word_terms(run: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The terms of a word or compound: all of them, and those that are no stop words."""
+    written = _written(fold_diacritics(run))
+    return tuple(map(_stem, written)), tuple(_stem(word) for word in written if word not in STOP_WORDS)
+
+
+def _written(word: str) -> list[str]:
+    """A word, or a compound and its parts, before stemming."""
+    if word[0].isdigit() and "," in word:
+        return [word.replace(",", "")]
+    if contraction := _CONTRACTION.fullmatch(word):
+        return [contraction[1]]
+    parts = [part for part in _JOINTS.split(word) if part]
+    if len(parts) < 2 or word.replace(".", "").isdigit():
+        bare = word.strip(".+#")
+        return [word] if word == bare or len(bare) < 2 else [word, bare]
+    return [word.replace("-", ""), *(part for part in parts if len(part) > 1 or part.isdigit())]
+
+
+def words(text: str) -> Iterator[str]:
+    """Yield the words of spaced scripts as written, case-folded and without diacritics, compounds whole."""
+    return (fold_diacritics(run) for run in _runs(text) if not _GRAM.match(run) and not _HANGUL.match(run))

@@ -1,0 +1,148 @@
+"""Searching a collection of passages: BM25, titles named in the question, nearness, a second hop.
+
+Everything here is arithmetic over the index and the texts of some twenty candidates; there is no
+model and nothing is learnt.
+"""
+
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import NamedTuple
+
+from deep_research.index.analysis import NAME, TITLE
+from deep_research.index.names import key, names, phrases, possible_titles, title_keys
+from deep_research.index.postings import Postings, number_of
+from deep_research.index.query import query_terms
+from deep_research.index.ranking import Ranking, idf
+from deep_research.text.sentences import sentences
+from deep_research.text.tokens import index_terms
+
+READ = 20
+"""Candidates whose text is read: for nearness of the terms, and as the first passages of a second hop."""
+LONGEST_QUERY = 2000
+"""Characters of a query in which titles are looked for."""
+COMMON = 200
+"""A name in more passages than this links nothing."""
+_TITLE_LINK = 0.7
+_NAME_LINK = 0.5
+_COVERED = 0.2
+"""What a term is still worth in the second passage when the first holds it already."""
+
+
+class Text(NamedTuple):
+    """The text of a passage and the title of its document."""
+
+    text: str
+    title: str
+
+
+Read = Callable[[Iterable[int]], Mapping[int, Text]]
+"""Gives the texts of passages by their numbers in the index."""
+
+
+def search(
+    postings: Postings,
+    read: Read,
+    query: str,
+    *,
+    limit: int,
+    hops: int = 1,
+    allowed: Container[int] | None = None,
+) -> list[tuple[int, float]]:
+    """Return the numbers of the best passages with their scores, best first."""
+    ranking = Ranking(postings, query_terms(query), allowed=allowed)
+    _add_titles(postings, ranking, query)
+    texts = read(ranking.best(READ))
+    _add_nearness(ranking, texts)
+    if hops > 1:
+        _add_second_hop(postings, ranking, texts, query)
+    return [(number, ranking.scores[number]) for number in ranking.best(limit)]
+
+
+def _add_titles(postings: Postings, ranking: Ranking, query: str) -> None:
+    """Passages of a document whose title the question names gain the weight of the title's terms again."""
+    for title, frequency in _titles_in(postings, query).items():
+        gain = sum(ranking.idf.get(term, 0.0) for term in set(index_terms(title))) / frequency**0.5
+        for number in _numbers(postings, TITLE + title):
+            if ranking.allows(number) and number in ranking.scores:
+                ranking.scores[number] += gain
+
+
+def _titles_in(postings: Postings, query: str) -> dict[str, int]:
+    """The titles that the query names, the longest at each place, with the number of their passages."""
+    places = possible_titles(query[:LONGEST_QUERY])
+    known = postings.frequencies({TITLE + title for titles in places for title in titles})
+    found: dict[str, int] = {}
+    free = 0  # a title inside a longer one is a part of that name
+    for place, titles in enumerate(places):
+        longest = next((title for title in titles if TITLE + title in known), None)
+        if longest and place >= free:
+            found[longest] = known[TITLE + longest]
+            free = place + titles[longest]
+    return found
+
+
+def _numbers(postings: Postings, term: str) -> list[int]:
+    return [number_of(block, entry) for block, entries in postings.blocks(term) for entry in entries]
+
+
+def _add_nearness(ranking: Ranking, texts: Mapping[int, Text]) -> None:
+    """Add the weight of the terms that stand together in the best two neighbouring sentences."""
+    for number, (text, _) in texts.items():
+        spans = sentences(text)
+        held = [ranking.idf.keys() & set(index_terms(text[s.start : s.end])) for s in spans]
+        pairs = [one | two for one, two in zip(held, [*held[1:], set()], strict=True)]
+        ranking.scores[number] += max((sum(ranking.idf[t] for t in pair) for pair in pairs), default=0.0)
+
+
+def _add_second_hop(postings: Postings, ranking: Ranking, texts: Mapping[int, Text], query: str) -> None:
+    """Raise passages that a name found in a first hit leads to, and that hold what the first does not.
+
+    The score of a passage reached from a hit is a share of the hit's score plus its own BM25, in
+    which terms the hit covers count little; the best way to reach a passage counts.
+    """
+    raised: dict[int, float] = {}
+    asked = f" {key(query)} "
+    parts: dict[int, list[float]] = {}
+    for first, linked in _links(postings, texts, asked).items():
+        covered = [bool(score) for score in parts.setdefault(first, ranking.parts(first))]
+        for number, strength in linked.items():
+            if number == first or not ranking.allows(number):
+                continue
+            scores = parts.setdefault(number, ranking.parts(number))
+            rest = sum(s * (_COVERED if c else 1.0) for s, c in zip(scores, covered, strict=True))
+            raised[number] = max(raised.get(number, 0.0), strength * ranking.scores[first] + rest)
+    for number, score in raised.items():
+        ranking.scores[number] = max(ranking.scores.get(number, 0.0), score)
+
+
+def _links(postings: Postings, texts: Mapping[int, Text], asked: str) -> dict[int, dict[int, float]]:
+    """For each first hit the passages that its names lead to, with the strength of the link."""
+    of_hit = {number: _names_of(text) for number, text in texts.items()}
+    every = {n for found in of_hit.values() for n in found if f" {n} " not in asked}
+    known = postings.frequencies({prefix + n for n in every for prefix in (NAME, TITLE)})
+    passages, _ = postings.statistics()
+    reached: dict[str, dict[int, float]] = {}
+    for term, frequency in known.items():
+        if frequency > COMMON:
+            continue
+        prefix, n = term[: term.index(":") + 1], term[term.index(":") + 1 :]
+        strength = (
+            _TITLE_LINK / frequency**0.25 if prefix == TITLE else _NAME_LINK * min(1.0, idf(frequency, passages) / 6)
+        )
+        for number in _numbers(postings, term):
+            links = reached.setdefault(n, {})
+            links[number] = max(links.get(number, 0.0), strength)
+    return {number: _merged(reached[n] for n in found if n in reached) for number, found in of_hit.items()}
+
+
+def _merged(links: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    merged: dict[int, float] = {}
+    for one in links:
+        for number, strength in one.items():
+            merged[number] = max(merged.get(number, 0.0), strength)
+    return merged
+
+
+def _names_of(text: Text) -> set[str]:
+    """The names in a passage, the titles that may hide inside them, and its own title."""
+    inner = {k for phrase in phrases(text.text) for place in possible_titles(phrase) for k in place}
+    return names(text.text) | inner | title_keys(text.title)
