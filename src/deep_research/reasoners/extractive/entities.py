@@ -14,14 +14,14 @@ from math import log
 from deep_research.data import DiscoveredItem, Discovery, Heading, Passage
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.relevance import coverage, relevant_sources, term_worth
-from deep_research.text.language import detect
+from deep_research.text.language import CJK, detect
 from deep_research.text.sentences import sentences
-from deep_research.text.tokens import content_terms
+from deep_research.text.tokens import STOP_WORDS, content_terms
 
 MAX_ENTITIES = 12
 _LEAD = re.compile(
-    r"(?:\b(?:such as|for example(?: with| by)?|e\.g\.|for instance|including|includes?|namely|are|offers?|provides?|supports?"
-    r"|(?:the )?following)\b[^:,.]{0,40}?:?|:)\s+(?P<list>[^.;:]{3,400})"
+    r"(?:\b(?P<example>such as|for example(?: with| by)?|e\.g\.|for instance|including|namely|(?:the )?following)\b|\b(?:includes?|are|offers?|provides?"
+    r"|supports?)\b[^:,.]{0,40}?:?|(?P<colon>:))\s+(?P<list>[^.;:]{3,400})"
     r"|(?:包括|包含|分为|例如|比如|主要有|如|：)(?P<zh>[^。；：]{3,200})|(?P<ko>[^.:]{3,200}?)\s등",
     re.IGNORECASE,
 )
@@ -29,10 +29,15 @@ _CUT = re.compile(
     r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+|\s*[、，]\s*|(?<=[\u4e00-\u9fff\w])\s*(?:和|以及|及|与)\s*(?=[\u4e00-\u9fffA-Za-z])|(?<=[\uac00-\ud7afA-Za-z])(?:와|과)\s"
 )
 _NUMBERING = re.compile(
-    r"^(?:(?:chapter|section|appendix|part)\s+)?(?:\d+(?:\.\d+)*[.)]?|[A-Z]\.\d+(?:\.\d+)*\.?|[IVX]+\.)\s+", re.IGNORECASE
+    r"^(?:(?:chapter|section|appendix|part)\s+)?(?:\d+(?:\.\d+)*[.)]?|[A-Z]\.\d+(?:\.\d+)*\.?|[IVX]+\.)\s+",
+    re.IGNORECASE,
 )
 _TITLE_HEAD = re.compile(r"\s*[:：]\s*|\s+[—–]\s+|\s*[(（]|\s+in\s+|，")
-_SOURCE_LINE = re.compile(r"^(?:source|published|references?|来源|发表|出处|출처|발행|出典)\b?\s*[:：]", re.IGNORECASE)
+_SOURCE_LINE = re.compile(r"^(?:source|published|references?|来源|发表|出处|출처|발행|出典)\s*[:：]", re.IGNORECASE)
+_AFTER_HEAD = re.compile(r"\s(?:to|for|of|in|on|that|which|with|from|by|against|used|using|available)\s", re.IGNORECASE)
+_WAYS = frozenset(
+    content_terms("ways methods techniques approaches strategies optimisation optimization options solutions measures")
+)
 _GENERIC = frozenset(
     "introduction overview summary conclusion references abstract background results discussion methods notes note see also examples"
     " example description parameters usage syntax compatibility index contents table appendix preface history authors other others"
@@ -64,10 +69,10 @@ class _Candidate:
 
 def discover(target: str, question: str, passages: Sequence[Passage], library: Library) -> Discovery:
     """Return the entities that answer `target` ("index types"), best first; none when the passages name none."""
-    asked = frozenset(content_terms(question))
+    asked, language = frozenset(content_terms(question)), detect(question)
     pool: dict[str, _Candidate] = defaultdict(_Candidate)
     for found in _evidence(target, question, passages, library):
-        if cleaned := _clean(found.name, asked):
+        if (cleaned := _clean(found.name, asked)) and _readable(cleaned, language):
             candidate = pool[_key(cleaned, asked)]
             candidate.names[cleaned] += found.weight
             candidate.score += found.weight
@@ -108,7 +113,7 @@ class _Found:
 
 def _evidence(target: str, question: str, passages: Sequence[Passage], library: Library) -> Iterator[_Found]:
     worth = term_worth(question)
-    head = frozenset(content_terms(target)[-2:])
+    head = _head(target)
     wanted = frozenset(content_terms(target))
     for rank, passage in enumerate(passages):
         weight = 1.0 / (1.0 + 0.1 * rank)
@@ -119,6 +124,12 @@ def _evidence(target: str, question: str, passages: Sequence[Passage], library: 
     yield from _titled(question, passages, library)
 
 
+def _head(target: str) -> frozenset[str]:
+    """The noun a target names ("index types" → index, type; "ways to make …" → any word for a way)."""
+    terms = content_terms(_AFTER_HEAD.split(target)[0])[-2:] or content_terms(target)[-2:]
+    return _WAYS if set(terms) & _WAYS else frozenset(terms)
+
+
 def _enumerated(passage: Passage, worth: dict[str, float], head: frozenset[str]) -> Iterator[str]:
     for span in sentences(passage.text):
         text = " ".join(passage.text[span.start : span.end].split())
@@ -127,7 +138,9 @@ def _enumerated(passage: Passage, worth: dict[str, float], head: frozenset[str])
             continue
         for match in _LEAD.finditer(text):
             # The noun that is asked for stands right before the enumeration.
-            before = content_terms(text[max(0, match.start() - 45) : match.start() + 12])
+            # (or, before examples, anywhere earlier in the sentence).
+            reach = 400 if match["example"] or match["colon"] else 45
+            before = content_terms(text[max(0, match.start() - reach) : match.start() + 12])
             parts = [p for p in _CUT.split(match["list"] or match["zh"] or match["ko"]) if p.strip()]
             if len(parts) >= 3 and head & set(before):
                 yield from parts
@@ -163,7 +176,7 @@ def _titled(question: str, passages: Sequence[Passage], library: Library) -> Ite
         weight = 1.2 * score * (1.0 if detect(source.title, default=language) == language else 0.4)
         title = _NUMBERING.sub("", source.title)
         head, _, tail = title.partition("：" if "：" in title else ":")
-        listed = [p for p in _CUT.split(tail) if p.strip()]
+        listed = [p for p in _CUT.split(tail) if re.search(r"[A-Z0-9]", p)]
         if len(listed) >= 3:
             for name in listed:
                 yield _Found(name, "title", 1.2 * weight, first[key])
@@ -173,15 +186,24 @@ def _titled(question: str, passages: Sequence[Passage], library: Library) -> Ite
 
 def _clean(name: str, asked: frozenset[str]) -> str:
     text = _NUMBERING.sub("", " ".join(name.split())).strip(" .,;:：“”\"'`*()（）[]的等")
-    text = re.sub(r"^(?:and|or|the|extension|both|either|with)\s+", "", text, flags=re.IGNORECASE)
+    text = re.sub(
+        r"^(?:and|or|the|extension|both|either|with|while|although|whereas)\s+", "", text, flags=re.IGNORECASE
+    )
     terms = content_terms(text)
     too_long = len(text.split()) > 4 or len(text) > 40
     if not terms or too_long or _BAD_START.match(text) or set(terms) <= asked:
         return ""
-    if re.fullmatch(r"[\d\W]+", text) or all(word in _GENERIC for word in text.casefold().split()):
+    if re.fullmatch(r"[\d\W]+", text) or all(
+        word in _GENERIC or word in STOP_WORDS for word in text.casefold().split()
+    ):
         return ""
     # Most of the words of the question again, plus one: a document about the whole, not one of its members.
     return "" if len(terms) > 1 and len(set(terms) & asked) > 0.5 * len(terms) else text
+
+
+def _readable(name: str, language: str) -> bool:
+    """Names in the question's language or in Latin letters; a name is not said again in a third language."""
+    return re.search(f"[{CJK}]", name) is None or detect(name) == language
 
 
 def _key(name: str, asked: frozenset[str]) -> str:

@@ -12,7 +12,7 @@ from math import log, sqrt
 from typing import NamedTuple
 
 from deep_research.data import Passage
-from deep_research.text.language import CJK, detect
+from deep_research.text.language import CJK
 from deep_research.text.sentences import Sentence, sentences
 from deep_research.text.tokens import STOP_WORDS, content_terms
 
@@ -206,8 +206,6 @@ def rate(
         score *= 1.15
     if wish.advice and _ADVISES.search(text):
         score *= 1.25
-    if detect(text, default=wish.language) != wish.language:
-        score *= 0.45
     # Several leaning sentences read worse than one that stands alone.
     return score * (1.0, 0.9, 0.75)[len(chosen) - 1]
 

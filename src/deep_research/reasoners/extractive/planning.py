@@ -17,7 +17,7 @@ _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|part)\s+)?(?:\d+(?:\.\d+)*\.?|[A-Z]\.\d+(?:\.\d+)*\.?|[IVX]+\.)\s+", re.IGNORECASE
 )
 _GENERIC = re.compile(
-    r"^(?:introduction|overview|summary|conclusions?|references|abstract|background|results?|discussion|methods?|notes?|see also|examples?|description"
+    r"^(?:introduction|overview|summary|conclusions?|references|abstract|background|results?(?: (?:on|in|of|for|with) .*)?|evaluation.*|experiments?.*|discussion|methods?|notes?|see also|examples?|description"
     r"|parameters|usage|syntax|compatibility|contents|details|limitations?|key (?:points|findings|results|facts|ideas?)|why it matters|how it works|what it is"
     r"|glossary|index|changelog|release .*|what.s new.*|new features|source|the idea|evidence|design|history|acknowledge?ments?|further reading|outputs?|motivation"
     r"|概述|简介|引言|总结|结论|参考文献|背景|结果|方法|局限.*|要点|原理|意义|核心.*|主要.*|实验.*|应用.*|개요|소개|결론|요약|배경|결과|방법|한계.*|핵심.*|의의|주요.*|원리)$",
@@ -44,10 +44,10 @@ def plan(
     language = question.language
     if analysis.query_type == "comparison" and len(analysis.subjects) >= 2:
         sections = _comparison(text, analysis, language)
-    elif discovery is not None and discovery.total_found >= MIN_SECTIONS:
+    elif discovery is not None and discovery.total_found >= 2:
         sections = _per_entity(text, analysis, discovery, language)
     else:
-        sections = _themes(text, first_hits, library, language)
+        sections = _themes(text, first_hits, library, language, deep=analysis.query_type == "deep_dive")
     return Brief(
         title=_title(text, analysis, language),
         objective=phrase("objective", language, question=text),
@@ -96,6 +96,11 @@ def _about(subject: str, queries: list[str], language: str) -> Section:
     )
 
 
+def _on(theme: str, queries: list[str], language: str) -> Section:
+    """A section on a theme: it prefers what is said about it but, having no subject, excludes nothing."""
+    return _about(theme, queries, language).model_copy(update={"subject": ""})
+
+
 def _per_entity(text: str, analysis: QueryAnalysis, discovery: Discovery, language: str) -> list[Section]:
     target = analysis.discovery_target
     when = _WHEN_WORDS.get(language, _WHEN_WORDS["en"])
@@ -113,22 +118,22 @@ def _per_entity(text: str, analysis: QueryAnalysis, discovery: Discovery, langua
     return [overview, *entities]
 
 
-def _themes(text: str, hits: Sequence[Passage], library: Library, language: str) -> list[Section]:
+def _themes(text: str, hits: Sequence[Passage], library: Library, language: str, *, deep: bool) -> list[Section]:
     """Sections from what the first hits are titled and headed, different from each other."""
-    labels = _labels(text, hits, library, language)
-    sections = [_about(label, [f"{label} {text}", label], language) for label in labels]
+    labels = _labels(text, hits, library, language, deep=deep)
+    sections = [_on(label, [f"{label} {text}", label], language) for label in labels]
     if len(sections) < MIN_SECTIONS:
         about = phrase("section_about", language, subject=text)
         sections = [Section(title=phrase("overview", language), description=about, queries=(text,)), *sections]
     return sections
 
 
-def _labels(text: str, hits: Sequence[Passage], library: Library, language: str) -> list[str]:
-    """Titles of the documents about the question where there are enough of them, else their headings."""
+def _labels(text: str, hits: Sequence[Passage], library: Library, language: str, *, deep: bool) -> list[str]:
+    """Titles of the documents about the question where there are enough of them, else (or in depth) their headings."""
     sources = relevant_sources(text, hits, library)
     titles = _plain_titles(sources, library)
     scores: Counter[str] = Counter()
-    if len(titles) >= MIN_SECTIONS + 1:
+    if len(titles) > MIN_SECTIONS and not deep:
         for key, title in titles.items():
             scores[title] += sources[key]
     else:

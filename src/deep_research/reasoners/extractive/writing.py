@@ -5,16 +5,24 @@ from collections.abc import Sequence
 from deep_research.data import Brief, Passage, Section, SectionDraft
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.excerpts import Excerpt, Wish, cited, excerpts, in_reading_order, pick, weigh
+from deep_research.text.language import detect
 from deep_research.text.tokens import content_terms
 
 _SENTENCES, _CHARS = 9, 2200
+_ENOUGH = 4
+"""With fewer sentences in the reader's language, sentences in other languages are quoted too."""
 
 
 def write_section(section: Section, brief: Brief, passages: Sequence[Passage], library: Library) -> SectionDraft:
     """Return the section as Markdown of verbatim sentences, each with the id of its passage."""
     wish = wish_of(section, brief)
     titles = {s.id: s.title for s in library.sources()}
-    chosen = pick(excerpts(with_neighbours(passages, library), wish, titles=titles), limit=_SENTENCES, budget=_CHARS)
+    ranked = excerpts(with_neighbours(passages, library), wish, titles=titles)
+    own = [e for e in ranked if detect(e.text, default=brief.language) == brief.language]
+    chosen = pick(own, limit=_SENTENCES, budget=_CHARS)
+    if sum(len(e.sentences) for e in chosen) < _ENOUGH:
+        foreign = [e for e in ranked if e not in own]
+        chosen += pick(foreign, limit=_ENOUGH, budget=_CHARS // 2, taken=chosen)
     if not chosen:
         return SectionDraft(content="")
     # One strong sentence opens the section; the rest is grouped by source.
@@ -37,8 +45,7 @@ def wish_of(section: Section, brief: Brief) -> Wish:
     if section.subject:
         weights = weigh((brief.title, 0.6), (asked, 0.7), (section.title, 1.0), (section.subject, 1.4))
     else:
-        # A section without a subject of its own surveys all of them.
-        weights = weigh((brief.title, 0.8), (asked, 0.8), (" ".join(others), 1.0))
+        weights = weigh((brief.title, 0.7), (asked, 0.8), (section.title, 1.2))
         siblings = ()
     advice = brief.output_format == "table"
     return Wish(weights, own, context, siblings, brief.language, advice)
