@@ -35,9 +35,6 @@ _PARTICLE = re.compile(
     f"(?:들)?(?:은|는|이|가|을|를|의|에|에서|으로|로|와|과|도|만|까지|부터|보다|이란|란|이나|나)?(?![{HANGUL}])"
 )
 
-Row = tuple[tuple[str, ...], ...]
-"""The variants of one idea, a tuple for each of `LANGUAGES`."""
-
 
 class _Match(NamedTuple):
     start: int
@@ -68,7 +65,7 @@ def translations(text: str, *, source: str, target: str) -> list[str]:
         matches = sorted([*matches, *_find(plain, "en")])
     column = LANGUAGES.index(target)
     rows = (row for match in matches for row in match.rows)
-    return list(dict.fromkeys(term for row in rows for term in _rows()[row][column][:MAX_VARIANTS]))
+    return list(dict.fromkeys(term for row in rows for term in _rows()[row][column].split("|")[:MAX_VARIANTS]))
 
 
 def expand_query(query: str, languages: Iterable[str]) -> str:
@@ -83,9 +80,10 @@ def expand_query(query: str, languages: Iterable[str]) -> str:
 
 
 @lru_cache(maxsize=1)
-def _rows() -> tuple[Row, ...]:
+def _rows() -> tuple[list[str], ...]:
+    """One row per idea, one cell per language, variants not yet split (most are never asked for)."""
     lines = files("deep_research.text").joinpath("glossary_terms.tsv").read_text(encoding="utf-8").splitlines()
-    return tuple(tuple(tuple(cell.split("|")) for cell in line.split("\t")) for line in lines[1:])
+    return tuple(line.split("\t") for line in lines[1:])
 
 
 @lru_cache(maxsize=len(LANGUAGES))
@@ -94,7 +92,7 @@ def _surfaces(language: str) -> _Surfaces:
     ranked: dict[str, list[tuple[int, int]]] = {}
     longest: dict[str, int] = {}
     for number, row in enumerate(_rows()):
-        for rank, term in enumerate(row[column]):
+        for rank, term in enumerate(row[column].split("|")):
             for key in _keys(term, language):
                 ranked.setdefault(key, []).append((rank, number))
                 head, length = _head(key, language)
