@@ -25,6 +25,11 @@ def query_terms(text: str) -> dict[str, float]:
     return {term: weight for term in index_terms(text) if (weight := _weight(term))}
 
 
+def has_cjk(text: str) -> bool:
+    """Whether any character of `text` is Chinese, Japanese or Korean."""
+    return bool(_CJK.search(text))
+
+
 def _weight(term: str) -> float:
     if not _CJK.match(term):
         return 1.0

@@ -38,18 +38,23 @@ class TermScores:
         self._blocks: dict[int, array[int]] = dict(blocks)
         self._weight = weight
         self._table = table
+        self._all: dict[int, float] | None = None
 
     def all(self) -> dict[int, float]:
         """Return every passage that holds the term."""
-        weight, table = self._weight, self._table
-        return {
-            (block << BLOCK_BITS) | entry >> WEIGHT_BITS: weight * table[entry & WEIGHT_MASK]
-            for block, entries in self._blocks.items()
-            for entry in entries
-        }
+        if self._all is None:
+            weight, table = self._weight, self._table
+            self._all = {
+                (block << BLOCK_BITS) | entry >> WEIGHT_BITS: weight * table[entry & WEIGHT_MASK]
+                for block, entries in self._blocks.items()
+                for entry in entries
+            }
+        return self._all
 
     def of(self, number: int) -> float:
         """Return the score of one passage; 0 when it does not hold the term."""
+        if self._all is not None:
+            return self._all.get(number, 0.0)
         entries = self._blocks.get(number >> BLOCK_BITS)
         if entries is None:
             return 0.0

@@ -10,13 +10,15 @@ from typing import NamedTuple
 from deep_research.index.analysis import NAME, TITLE
 from deep_research.index.names import key, names, phrases, possible_titles, title_keys
 from deep_research.index.postings import Postings, number_of
-from deep_research.index.query import query_terms
+from deep_research.index.query import has_cjk, query_terms
 from deep_research.index.ranking import Ranking, idf
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import index_terms
 
-READ = 20
-"""Candidates whose text is read: for nearness of the terms, and as the first passages of a second hop."""
+NEAREST = 20
+"""Candidates whose text is read for the nearness of the terms."""
+FIRST_HITS = 10
+"""Candidates whose names are followed."""
 LONGEST_QUERY = 2000
 """Characters of a query in which titles are looked for."""
 COMMON = 200
@@ -50,10 +52,10 @@ def search(
     """Return the numbers of the best passages with their scores, best first."""
     ranking = Ranking(postings, query_terms(query), allowed=allowed)
     _add_titles(postings, ranking, query)
-    texts = read(ranking.best(READ))
-    _add_nearness(ranking, texts)
+    if has_cjk(query):
+        _add_nearness(ranking, read(ranking.best(NEAREST)))
     if hops > 1:
-        _add_second_hop(postings, ranking, texts, query)
+        _add_second_hop(postings, ranking, read(ranking.best(FIRST_HITS)), query, limit)
     return [(number, ranking.scores[number]) for number in ranking.best(limit)]
 
 
@@ -85,7 +87,10 @@ def _numbers(postings: Postings, term: str) -> list[int]:
 
 
 def _add_nearness(ranking: Ranking, texts: Mapping[int, Text]) -> None:
-    """Add the weight of the terms that stand together in the best two neighbouring sentences."""
+    """Add the weight of the terms that stand together in the best two neighbouring sentences.
+
+    For scripts without spaces, whose bigrams are found by chance all over a text; words are not.
+    """
     for number, (text, _) in texts.items():
         spans = sentences(text)
         held = [ranking.idf.keys() & set(index_terms(text[s.start : s.end])) for s in spans]
@@ -93,23 +98,22 @@ def _add_nearness(ranking: Ranking, texts: Mapping[int, Text]) -> None:
         ranking.scores[number] += max((sum(ranking.idf[t] for t in pair) for pair in pairs), default=0.0)
 
 
-def _add_second_hop(postings: Postings, ranking: Ranking, texts: Mapping[int, Text], query: str) -> None:
+def _add_second_hop(postings: Postings, ranking: Ranking, texts: Mapping[int, Text], query: str, limit: int) -> None:
     """Raise passages that a name found in a first hit leads to, and that hold what the first does not.
 
     The score of a passage reached from a hit is a share of the hit's score plus its own BM25, in
     which terms the hit covers count little; the best way to reach a passage counts.
     """
     raised: dict[int, float] = {}
-    asked = f" {key(query)} "
-    parts: dict[int, list[float]] = {}
-    for first, linked in _links(postings, texts, asked).items():
-        covered = [bool(score) for score in parts.setdefault(first, ranking.parts(first))]
+    worst = min((ranking.scores[number] for number in ranking.best(limit)), default=0.0)
+    for first, linked in _links(postings, texts, f" {key(query)} ").items():
+        covered = [bool(score) for score in ranking.parts(first)]
         for number, strength in linked.items():
-            if number == first or not ranking.allows(number):
+            share = strength * ranking.scores[first]
+            if number == first or share + ranking.scores.get(number, 0.0) <= worst or not ranking.allows(number):
                 continue
-            scores = parts.setdefault(number, ranking.parts(number))
-            rest = sum(s * (_COVERED if c else 1.0) for s, c in zip(scores, covered, strict=True))
-            raised[number] = max(raised.get(number, 0.0), strength * ranking.scores[first] + rest)
+            rest = sum(s * (_COVERED if c else 1.0) for s, c in zip(ranking.parts(number), covered, strict=True))
+            raised[number] = max(raised.get(number, 0.0), share + rest)
     for number, score in raised.items():
         ranking.scores[number] = max(ranking.scores.get(number, 0.0), score)
 
@@ -122,9 +126,10 @@ def _links(postings: Postings, texts: Mapping[int, Text], asked: str) -> dict[in
     passages, _ = postings.statistics()
     reached: dict[str, dict[int, float]] = {}
     for term, frequency in known.items():
-        if frequency > COMMON:
-            continue
         prefix, n = term[: term.index(":") + 1], term[term.index(":") + 1 :]
+        # A name in one passage is the first hit's own.
+        if frequency > COMMON or (prefix == NAME and frequency == 1):
+            continue
         strength = (
             _TITLE_LINK / frequency**0.25 if prefix == TITLE else _NAME_LINK * min(1.0, idf(frequency, passages) / 6)
         )

@@ -8,7 +8,7 @@ from deep_research.index.analysis import Analysed
 from deep_research.index.postings import BLOCK_BITS, Block, length_code, number_of, pack
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, frequency INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS postings (place INTEGER PRIMARY KEY, entries BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS collection (id INTEGER PRIMARY KEY, passages INTEGER NOT NULL, length INTEGER NOT NULL);
 INSERT OR IGNORE INTO collection VALUES (1, 0, 0);
@@ -19,6 +19,11 @@ _APPEND = """
 INSERT INTO postings (place, entries) VALUES (?, ?)
 ON CONFLICT (place) DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)
 """
+_COUNT = """
+INSERT INTO terms (term, frequency) VALUES (?, ?)
+ON CONFLICT (term) DO UPDATE SET frequency = frequency + excluded.frequency
+"""
+_AT_ONCE = 500  # values in one statement
 
 
 class SqlitePostings:
@@ -44,8 +49,9 @@ class SqlitePostings:
     def flush(self) -> None:
         """Write what `add` has gathered."""
         pending, self._pending, self._waiting = self._pending, {}, 0
-        self._db.executemany("INSERT OR IGNORE INTO terms (term) VALUES (?)", ((term,) for term in pending))
-        ids = self._ids(pending)
+        counted = ((term, sum(map(len, blocks.values()))) for term, blocks in pending.items())
+        self._db.executemany(_COUNT, counted)
+        ids = {term: found[0] for term, found in self._terms(pending).items()}
         rows = [
             (ids[term] << _BLOCKS_BITS | block, entries.tobytes())
             for term, blocks in pending.items()
@@ -61,7 +67,11 @@ class SqlitePostings:
         """Forget passage `number`, which was added as `analysed`."""
         self._count(-1, -analysed.length)
         block = number >> BLOCK_BITS
-        for identifier in self._ids(analysed.frequencies).values():
+        terms = self._terms(analysed.frequencies)
+        self._db.executemany(
+            "UPDATE terms SET frequency = frequency - 1 WHERE id = ?", ((i,) for i, _ in terms.values())
+        )
+        for identifier, _ in terms.values():
             place = identifier << _BLOCKS_BITS | block
             row = self._db.execute("SELECT entries FROM postings WHERE place = ?", (place,)).fetchone()
             kept = array("I", (e for e in array("I", row[0]) if number_of(block, e) != number)) if row else None
@@ -79,9 +89,7 @@ class SqlitePostings:
 
     def frequencies(self, terms: Iterable[str]) -> Mapping[str, int]:
         """Return in how many passages each of `terms` occurs."""
-        count = "SELECT coalesce(sum(length(entries)), 0) / 4 FROM postings WHERE place BETWEEN ? AND ?"
-        found = {t: self._db.execute(count, _range(i)).fetchone()[0] for t, i in self._ids(terms).items()}
-        return {term: frequency for term, frequency in found.items() if frequency}
+        return {term: frequency for term, (_, frequency) in self._terms(terms).items() if frequency}
 
     def blocks(self, term: str) -> Sequence[Block]:
         """Return the posting list of `term`."""
@@ -98,10 +106,15 @@ class SqlitePostings:
         self._db.execute("DELETE FROM terms")
         self._db.execute("UPDATE collection SET passages = 0, length = 0")
 
-    def _ids(self, terms: Iterable[str]) -> dict[str, int]:
-        one = "SELECT id FROM terms WHERE term = ?"
-        found = ((term, self._db.execute(one, (term,)).fetchone()) for term in terms)
-        return {term: row[0] for term, row in found if row}
+    def _terms(self, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """The id and the frequency of each of `terms` that is known."""
+        wanted, found = list(terms), {}
+        for first in range(0, len(wanted), _AT_ONCE):
+            some = wanted[first : first + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            query = f"SELECT term, id, frequency FROM terms WHERE term IN ({marks})"  # noqa: S608 — marks only
+            found.update((term, (i, frequency)) for term, i, frequency in self._db.execute(query, some))
+        return found
 
 
 def _range(identifier: int) -> tuple[int, int]:
