@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from deep_research.data import Brief, Claim, Composition, QueryAnalysis, Section
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.excerpts import Excerpt, about_of, cited, leans, pick, rate
+from deep_research.reasoners.extractive.excerpts import About, Excerpt, cited, leans, pick, rate
 from deep_research.reasoners.extractive.writing import wish_of
 from deep_research.text.phrases import phrase
 from deep_research.text.tokens import content_terms
@@ -46,7 +46,7 @@ def _rated(section: Section, brief: Brief, claims: Sequence[Claim], library: Lib
             continue
         source = library.source(passage.source)
         terms = frozenset(content_terms(claim.text))
-        score = rate((claim.text,), terms, wish, wish.weights, about_of(passage, source.title if source else ""))
+        score = rate((claim.text,), terms, wish, wish.weights, About.of(passage, source.title if source else ""))
         rated.append(Excerpt((claim.text,), passage, 0, terms, score + 0.01))
     return sorted(rated, key=lambda e: -e.score)
 

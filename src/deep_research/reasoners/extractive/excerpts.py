@@ -45,6 +45,15 @@ _ADVISES = re.compile(
     r"|适合|适用|建议|应当|局限|缺点|优点|优势|限制|可用于|권장|적합|한계|단점|장점|유용|適|限界|利点|欠点",
     re.IGNORECASE,
 )
+_CHANGES = re.compile(
+    r"\b(?:deprecat\w+|removed|backported|bpo-\d+|gh-\d+|renamed|no longer|(?:is|are) now|now (?:accept|support|inherit|raise|return|take|use|rel|allow)\w*"
+    r"|has been (?:added|fixed|changed|moved)|have been (?:added|fixed|changed|moved)|(?:contributed|implemented|written|patch|reported|maintained) (?:primarily )?by|PEP \d+ -)\b",
+    re.IGNORECASE,
+)
+_CHANGE_NOTES = re.compile(
+    r"\bwhat.s new\b|\bchange ?log\b|\brelease notes?\b|^(?:e\.\d+\.\s*)?release \d|\bhistory of changes\b|更新日志|변경 ?(?:이력|사항)",
+    re.IGNORECASE,
+)
 _CONTENTS_LINE = re.compile(r"\d+(?:\.\d+)+\.?$")
 _CODE = re.compile(r"[{}<>;=$\\]|::|->|\(\)|`|__|\w\(\w|\s{3,}|\|")
 _SIGNATURE = re.compile(r"^[\w.]*[a-z]_\w*\s*[(:]|\w\([^)]*\) ?(?:returns|→|->|:)|^\w+\([^)]*\)\s", re.IGNORECASE)
@@ -56,6 +65,20 @@ _DEFINES = re.compile(
     r"|(?:이|은|는) .{0,30}(?:이다|입니다|한다|합니다)|위한|사용|제안|である|とは",
     re.IGNORECASE,
 )
+
+
+class About(NamedTuple):
+    """What a passage stands under: the terms of its document's title, of its headings, and the title itself."""
+
+    title_terms: frozenset[str]
+    terms: frozenset[str]
+    title: str
+
+    @classmethod
+    def of(cls, passage: Passage, title: str) -> "About":
+        """Read title and headings."""
+        own = frozenset(content_terms(title))
+        return cls(own, own | frozenset(content_terms(passage.heading)), title)
 
 
 class Excerpt(NamedTuple):
@@ -84,7 +107,8 @@ class Wish:
 
     `weights` are index terms with their worth; `subject` the terms that must be named; `context` the
     terms that say in which sense ("index" for the subject "Hash"); `siblings` the subjects of other
-    sections, whose sentences belong there; `advice` prefers sentences that say when to use something.
+    sections, whose sentences belong there; `advice` prefers sentences that say when to use something;
+    `changes` says that news are wanted, which otherwise count little.
     """
 
     weights: dict[str, float]
@@ -93,6 +117,7 @@ class Wish:
     siblings: tuple[frozenset[str], ...] = ()
     language: str = "en"
     advice: bool = False
+    changes: bool = False
 
 
 def weigh(*worths: tuple[str, float]) -> dict[str, float]:
@@ -118,14 +143,9 @@ def excerpts(passages: Sequence[Passage], wish: Wish, *, titles: dict[str, str] 
     weights = _damped(wish, passages)
     found: list[Excerpt] = []
     for rank, passage in enumerate(passages):
-        about = about_of(passage, (titles or {}).get(passage.source, ""))
+        about = About.of(passage, (titles or {}).get(passage.source, ""))
         found.extend(_of_passage(passage, wish, weights, about, rank))
     return sorted(found, key=lambda e: (-e.score, e.passage.id, e.start))
-
-
-def about_of(passage: Passage, title: str) -> frozenset[str]:
-    """Return the terms of the title and headings that a passage stands under."""
-    return frozenset(content_terms(f"{title} {passage.heading}"))
 
 
 def _damped(wish: Wish, passages: Sequence[Passage]) -> dict[str, float]:
@@ -137,9 +157,7 @@ def _damped(wish: Wish, passages: Sequence[Passage]) -> dict[str, float]:
     return {t: w * (0.3 + log(total / (1 + frequency[t]) + 1)) for t, w in wish.weights.items()}
 
 
-def _of_passage(
-    passage: Passage, wish: Wish, weights: dict[str, float], about: frozenset[str], rank: int
-) -> Iterable[Excerpt]:
+def _of_passage(passage: Passage, wish: Wish, weights: dict[str, float], about: About, rank: int) -> Iterable[Excerpt]:
     spans = sentences(passage.text)
     texts = [" ".join(passage.text[s.start : s.end].split()) for s in spans]
     for index in range(len(spans)):
@@ -191,13 +209,11 @@ def _has_grammar(text: str) -> bool:
     return sum(word in STOP_WORDS for word in text.casefold().split()) >= 2
 
 
-def rate(
-    chosen: tuple[str, ...], terms: frozenset[str], wish: Wish, weights: dict[str, float], about: frozenset[str]
-) -> float:
+def rate(chosen: tuple[str, ...], terms: frozenset[str], wish: Wish, weights: dict[str, float], about: About) -> float:
     """Return how well sentences with these terms serve `wish`, given what their document is `about`; 0: not at all."""
     text = " ".join(chosen)
     matched = sum(weight for term, weight in weights.items() if term in terms)
-    implied = sum(weight for term, weight in weights.items() if term in about and term not in terms)
+    implied = sum(weight for term, weight in weights.items() if term in about.terms and term not in terms)
     if matched == 0 and not implied:
         return 0.0
     score = (matched + 0.4 * implied) / (sqrt(len(terms)) + 3.0)
@@ -206,22 +222,25 @@ def rate(
         score *= 1.15
     if wish.advice and _ADVISES.search(text):
         score *= 1.25
+    if not wish.changes:
+        score *= (0.5 if _CHANGES.search(text) else 1.0) * (0.5 if _CHANGE_NOTES.search(about.title) else 1.0)
     # Several leaning sentences read worse than one that stands alone.
     return score * (1.0, 0.9, 0.75)[len(chosen) - 1]
 
 
-def _fit(terms: frozenset[str], text: str, wish: Wish, about: frozenset[str]) -> float:
+def _fit(terms: frozenset[str], text: str, wish: Wish, about: About) -> float:
     """How well a sentence keeps to the subject, in the sense that is asked for."""
     fit = 1.0
     if wish.subject:
-        named, headed = wish.subject <= terms, wish.subject <= about
+        named, headed = wish.subject <= terms, wish.subject <= about.terms
         if not (named or headed):
             return 0.25 if wish.subject & terms and len(wish.subject) > 1 else 0.0
         opening = set(content_terms(" ".join(text.split()[:7])))
         fit *= 1.5 if wish.subject <= opening else 1.0 if named else 0.8
-        fit *= 1.3 if headed else 1.0
+        fit *= 1.8 if wish.subject <= about.title_terms else 1.3 if headed else 1.0
     if wish.context:
-        fit *= 1.25 if wish.context <= about else 1.0 if wish.context & (terms | about) else 0.3
+        lost = 0.6 if wish.subject <= about.title_terms else 0.3
+        fit *= 1.25 if wish.context <= about.terms else 1.0 if wish.context & (terms | about.terms) else lost
     others = sum(bool(sibling) and sibling <= terms for sibling in wish.siblings)
     return fit * (1.0, 0.85, 0.6, 0.4)[min(others, 3)]
 

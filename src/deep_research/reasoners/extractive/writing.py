@@ -1,5 +1,6 @@
 """Writing a section by quoting: the best excerpts about it, in an order that reads."""
 
+import re
 from collections.abc import Sequence
 
 from deep_research.data import Brief, Passage, Section, SectionDraft
@@ -9,15 +10,23 @@ from deep_research.text.language import detect
 from deep_research.text.tokens import content_terms
 
 _SENTENCES, _CHARS = 9, 2200
+_TITLED, _BEGINNING = 4, 4
 _ENOUGH = 4
 """With fewer sentences in the reader's language, sentences in other languages are quoted too."""
+
+
+_NEWS = re.compile(
+    r"\b(?:new|news|latest|recent\w*|progress|changes?|changed|history|release\w*|versions?|migrat\w+|upgrad\w+|deprecat\w+)\b"
+    r"|最新|进展|变化|历史|版本|新特性|최신|변경|변화|동향|버전|最近|変更",
+    re.IGNORECASE,
+)
 
 
 def write_section(section: Section, brief: Brief, passages: Sequence[Passage], library: Library) -> SectionDraft:
     """Return the section as Markdown of verbatim sentences, each with the id of its passage."""
     wish = wish_of(section, brief)
     titles = {s.id: s.title for s in library.sources()}
-    ranked = excerpts(with_neighbours(passages, library), wish, titles=titles)
+    ranked = excerpts(with_neighbours(passages, library, wish), wish, titles=titles)
     own = [e for e in ranked if detect(e.text, default=brief.language) == brief.language]
     chosen = pick(own, limit=_SENTENCES, budget=_CHARS)
     if sum(len(e.sentences) for e in chosen) < _ENOUGH:
@@ -48,12 +57,19 @@ def wish_of(section: Section, brief: Brief) -> Wish:
         weights = weigh((brief.title, 0.7), (asked, 0.8), (section.title, 1.2))
         siblings = ()
     advice = brief.output_format == "table"
-    return Wish(weights, own, context, siblings, brief.language, advice)
+    changes = bool(_NEWS.search(brief.title))
+    return Wish(weights, own, context, siblings, brief.language, advice, changes)
 
 
-def with_neighbours(passages: Sequence[Passage], library: Library) -> list[Passage]:
-    """Add the passages under the same heading as the best ones: the search finds one, the answer may lie beside it."""
-    result = {p.id: p for p in passages}
+def with_neighbours(passages: Sequence[Passage], library: Library, wish: Wish) -> list[Passage]:
+    """Add what the search may have missed: the beginnings of documents titled after the subject (where things
+    are defined), and the passages beside the best ones under the same heading."""
+    result: dict[str, Passage] = {}
+    if wish.subject:
+        titled = [s.id for s in library.sources() if wish.subject <= frozenset(content_terms(s.title))]
+        for key in titled[:_TITLED]:
+            result.update({p.id: p for p in library.passages(key)[:_BEGINNING]})
+    result |= {p.id: p for p in passages}
     for passage in passages[:6]:
         beside = library.passages(passage.source)
         place = next((i for i, p in enumerate(beside) if p.id == passage.id), 0)
