@@ -22,6 +22,8 @@ _SUPERSETS = {
     "big5": "big5hkscs",
 }  # fmt: skip
 _SAMPLE = 65_536
+_CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b")
+_WESTERN = frozenset("àâäáãåæçèéêëíîïñóôöõøœùúûüÿßÀÂÄÁÅÆÇÈÉÊËÍÎÏÑÓÔÖÕØŒÙÚÛÜŸ€£§°©®™«»“”„‘’‚–—…·¡¿ºª×±½\xa0")
 # The commonest characters of each language; a wrong decoding of its bytes yields rare ones instead.
 _COMMON_HAN = frozenset(
     "的一是不了在人有我他这個中大来上国國和地到以说時时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实"
@@ -44,7 +46,7 @@ def decode(data: bytes, *, declared: str = "") -> str:
             return data.decode(encoding, "replace").removeprefix("\ufeff")
     if encoding := _utf16_without_bom(data):
         return data.decode(encoding, "replace")
-    if b"\0" in data[:_SAMPLE] and data[:_SAMPLE].count(0) > len(data[:_SAMPLE]) // 100:
+    if len(data[:_SAMPLE].translate(None, _CONTROLS)) < 0.92 * len(data[:_SAMPLE]):
         raise Unreadable("binary data, not text")
     for encoding in filter(None, ("utf-8", _known(declared))):
         if (text := _strictly(data, encoding)) is not None:
@@ -90,10 +92,21 @@ def _guess(sample: bytes) -> str:
     best = max(_CANDIDATES, key=lambda encoding: _ordinary(sample, encoding))
     if _ordinary(sample, best) > 0.35:
         return best
+    if _is_western(sample):
+        return "cp1252"
     from charset_normalizer import from_bytes  # noqa: PLC0415 - heavy
 
     match = from_bytes(sample).best()
     return match.encoding if match else "cp1252"
+
+
+def _is_western(sample: bytes) -> bool:
+    """Whether the bytes make sense as Windows-1252: few accented letters among many plain ones."""
+    text = sample.decode("cp1252", "replace")
+    accented = [char for char in text if char > "\x7f"]
+    plain = sum(char.isascii() and char.isalpha() for char in text)
+    known = sum(char in _WESTERN for char in accented)
+    return known > 0.9 * len(accented) and sum(char.isalpha() for char in accented) < 0.5 * plain
 
 
 def _ordinary(sample: bytes, encoding: str) -> float:

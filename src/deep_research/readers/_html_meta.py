@@ -15,7 +15,7 @@ _DATE_NAMES = (
 )  # fmt: skip
 _AUTHOR_NAMES = ("citation_author", "author", "dc.creator", "dcterms.creator", "parsely-author")
 _TITLE_NAMES = ("citation_title", "og:title", "dc.title", "twitter:title")
-_ISO_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?)?(?!\d)")
+_ISO_DATE = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?)?(?!\d)")
 _MAX_JSON_LD = 500_000
 
 

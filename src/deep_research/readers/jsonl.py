@@ -119,7 +119,7 @@ def _fields(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
         for inner in value:
             yield from _fields(inner, name, depth + 1)
     elif isinstance(value, list):
-        texts = [_scalar(inner) for inner in value]
+        texts = [_scalar(inner).strip() for inner in value]
         sentences = any(len(text) > 60 for text in texts)
         yield name, (" " if sentences else ", ").join(texts)
     else:

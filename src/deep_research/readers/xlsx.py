@@ -42,7 +42,6 @@ class XlsxReader:
         return builder.document(
             title=about.title or name.rsplit(".", 1)[0],
             media_type=_MEDIA_TYPE,
-            published=about.modified.date().isoformat() if about.modified else None,
             authors=(about.creator or "").replace("openpyxl", "").split(";"),
         )
 
@@ -66,7 +65,9 @@ def _write_sheet(sheet: Any, builder: DocumentBuilder) -> None:
 def _rows(sheet: Any) -> Iterator[list[str]]:
     for row in sheet.iter_rows(max_col=_MAX_COLUMNS, values_only=True):
         cells = [_shown(value) for value in row]
-        if any(cells):
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
             yield cells
 
 

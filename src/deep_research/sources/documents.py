@@ -22,6 +22,7 @@ _BESIDE = 20  # files from which starting a second process pays
 _BATCH_CHARS, _BATCH_FILES = 2_000_000, 64
 _NAMED = 5  # files that a gap names; more are counted
 _SNIPPET_CHARS = 300
+_PATIENCE_SECONDS = 5.0
 
 
 class DocumentsSource:
@@ -64,10 +65,15 @@ class DocumentsSource:
             loop.call_soon_threadsafe(progress, what, done, total)
 
         self._stop.clear()
+        work = asyncio.create_task(asyncio.to_thread(self._prepare, report))
         try:
-            return await asyncio.to_thread(self._prepare, report)
-        finally:
-            self._stop.set()  # a cancelled preparation ends after the file at hand
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            # The thread cannot be cancelled; it ends after the file at hand, and then the library may be closed.
+            self._stop.set()
+            await asyncio.wait([work], timeout=_PATIENCE_SECONDS)
+            work.cancel()
+            raise
 
     def _prepare(self, progress: Progress) -> Sequence[Gap]:
         progress("Looking for documents", 0, 0)

@@ -1,0 +1,49 @@
+"""A writer of tiny PDF files: text in Helvetica at given places."""
+
+from collections.abc import Sequence
+
+Text = tuple[str, float, float, float]
+"""A line with its left and bottom edge and its font size, in points."""
+
+
+def make_pdf(pages: Sequence[Sequence[str | Text]], *, info: str = "", encrypted: bool = False) -> bytes:
+    """Return a PDF of pages of lines; a plain string stands below the one before, in size 11."""
+    objects = ["", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"]
+    kids: list[int] = []
+    for lines in pages:
+        content = "\n".join(_shown(line, number) for number, line in enumerate(lines))
+        objects.append(f"<< /Length {len(content.encode('cp1252'))} >>\nstream\n{content}\nendstream")
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {len(objects)} 0 R"
+            " /Resources << /Font << /F1 3 0 R >> >> >>"
+        )
+        kids.append(len(objects))
+    objects[0] = "<< /Type /Catalog /Pages 2 0 R >>"
+    objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(f'{kid} 0 R' for kid in kids)}] >>"
+    trailer = ""
+    if info:
+        objects.append(f"<< {info} >>")
+        trailer = f"/Info {len(objects)} 0 R"
+    if encrypted:
+        key = "00" * 32
+        objects.append(f"<< /Filter /Standard /V 1 /R 2 /O <{key}> /U <{key}> /P -4 >>")
+        trailer += f" /Encrypt {len(objects)} 0 R /ID [<00><00>]"
+    return _file(objects, trailer)
+
+
+def _shown(line: str | Text, number: int) -> str:
+    text, left, bottom, size = (line, 72.0, 760.0 - 14 * number, 11.0) if isinstance(line, str) else line
+    escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+    return f"BT /F1 {size} Tf {left} {bottom} Td ({escaped}) Tj ET"
+
+
+def _file(objects: Sequence[str], trailer: str) -> bytes:
+    data = b"%PDF-1.4\n"
+    offsets: list[int] = []
+    for number, content in enumerate(objects, start=1):
+        offsets.append(len(data))
+        data += f"{number} 0 obj\n{content}\nendobj\n".encode("cp1252")
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer\n"
+    end += f"<< /Size {len(objects) + 1} /Root 1 0 R {trailer} >>\nstartxref\n{len(data)}\n%%EOF\n"
+    return data + end.encode()

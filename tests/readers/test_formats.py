@@ -1,0 +1,299 @@
+import csv
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from pptx.util import Inches
+
+from deep_research import registry
+from deep_research.data import Document
+from deep_research.errors import ConfigError, Unreadable
+from deep_research.readers import _tables, jsonl
+from deep_research.readers import gzip as gzip_reader
+from tests.readers.pdf_files import make_pdf
+
+
+def read(data: bytes, name: str) -> Document:
+    reader = registry.reader_for(name, data[:8192])
+    assert reader is not None
+    document = reader.read(data, name=name)
+    for heading in document.headings:
+        assert document.text[heading.start :].split("\n")[0] == f"{'#' * heading.level} {heading.title}"
+    for page in document.pages:
+        assert 0 <= page.start < len(document.text)
+    return document
+
+
+def make_docx() -> bytes:
+    file = docx.Document()
+    file.core_properties.title, file.core_properties.author = "Melting", "Ann; Bob"
+    file.add_heading("Result", 1)
+    file.add_paragraph("The sample melted at 120 °C.")
+    file.add_paragraph("first", style="List Bullet")
+    table = file.add_table(2, 2)
+    for row, column, text in [(0, 0, "x"), (0, 1, "y"), (1, 0, "1"), (1, 1, "2")]:
+        table.cell(row, column).text = text
+    file.add_heading("Outlook", 2)
+    return saved(file)
+
+
+def make_pptx() -> bytes:
+    file = pptx.Presentation()
+    slide = file.slides.add_slide(file.slide_layouts[1])
+    slide.shapes.title.text = "Plan"
+    slide.placeholders[1].text = "one\ntwo"
+    slide.notes_slide.notes_text_frame.text = "Say it slowly."
+    slide = file.slides.add_slide(file.slide_layouts[5])
+    slide.shapes.title.text = "Figures"
+    table = slide.shapes.add_table(2, 2, 0, 0, Inches(2), Inches(1)).table
+    for row, column, text in [(0, 0, "x"), (0, 1, "y"), (1, 0, "1"), (1, 1, "2")]:
+        table.cell(row, column).text = text
+    return saved(file)
+
+
+def make_xlsx(rows: int = 3) -> bytes:
+    file = openpyxl.Workbook()
+    sheet = file.worksheets[0]
+    sheet.title = "Sales"
+    sheet.append(["Country", "Total"])
+    for number in range(rows):
+        sheet.append([f"Country {number}", number * 1.5])
+    file.create_sheet("Empty")
+    return saved(file)
+
+
+def make_epub(*, missing: bool = False) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as book:
+        book.writestr("mimetype", "application/epub+zip")
+        book.writestr(
+            "META-INF/container.xml",
+            '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+            '<rootfile full-path="OPS/book.opf"/></rootfiles></container>',
+        )
+        book.writestr(
+            "OPS/book.opf",
+            '<package xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">'
+            "<dc:title>Walden</dc:title><dc:creator>H. D. Thoreau</dc:creator><dc:date>1854-08-09</dc:date></metadata>"
+            '<manifest><item id="b" href="b%20two.xhtml"/><item id="a" href="a.xhtml"/></manifest>'
+            '<spine><itemref idref="a"/><itemref idref="b"/></spine></package>',
+        )
+        page = '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body>{}</body></html>'
+        book.writestr("OPS/a.xhtml", page.format("<h1>Economy</h1><p>I went to the woods.</p>"))
+        if not missing:
+            book.writestr("OPS/b two.xhtml", page.format("<h1>Reading</h1><p>Books are wealth.</p>"))
+    return buffer.getvalue()
+
+
+def saved(file: "docx.document.Document | pptx.presentation.Presentation | openpyxl.Workbook") -> bytes:
+    buffer = io.BytesIO()
+    file.save(buffer)
+    return buffer.getvalue()
+
+
+def test_docx():
+    document = read(make_docx(), "a.docx")
+    assert document.text == (
+        "# Result\n\nThe sample melted at 120 °C.\n\n- first\n\n| x | y |\n| --- | --- |\n| 1 | 2 |\n\n## Outlook"
+    )
+    assert (document.title, document.authors) == ("Melting", ("Ann", "Bob"))
+
+
+def test_pptx():
+    document = read(make_pptx(), "a.pptx")
+    assert document.text == (
+        "## Plan\n\n- one\n- two\n\nSay it slowly.\n\n## Figures\n\n| x | y |\n| --- | --- |\n| 1 | 2 |"
+    )
+    assert [(page.start, page.number) for page in document.pages] == [(0, 1), (document.text.index("## Figures"), 2)]
+
+
+def test_small_sheet_is_a_table():
+    document = read(make_xlsx(), "a.xlsx")
+    assert document.text.startswith(
+        "## Sales\n\n| Country | Total |\n| --- | --- |\n| Country 0 | 0 |\n| Country 1 | 1.5 |"
+    )
+
+
+def test_rows_of_a_large_sheet_name_their_columns():
+    assert "- Country: Country 77; Total: 115.5\n" in read(make_xlsx(100), "a.xlsx").text
+
+
+def test_rows_beyond_the_limit_are_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(_tables, "MAX_ROWS", 50)
+    document = read(make_xlsx(100), "a.xlsx")
+    assert "Country 49;" in document.text
+    assert "Country 50;" not in document.text
+    assert document.warnings == ("only the first 50 rows of sheet 'Sales' were read",)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_csv_with_any_delimiter(delimiter: str):
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter).writerows([["name", "note"], ["Größe", "a, b; c"], ["x", "two\nlines"]])
+    text = read(out.getvalue().encode("cp1252"), "a.csv").text
+    assert text == "| name | note |\n| --- | --- |\n| Größe | a, b; c |\n| x | two lines |"
+
+
+def test_csv_without_header_keeps_every_row():
+    text = read(b"".join(b"%d,%d.5\n" % (n, n) for n in range(60)), "a.csv").text
+    assert text.startswith("- 0; 0.5\n- 1; 1.5")
+    assert text.endswith("- 59; 59.5")
+
+
+def test_json_lines_have_a_heading_for_each_record():
+    records = [
+        {"id": 1, "title": "서울", "text": "서울은 대한민국의 수도이다. " * 20, "tags": ["a", "b"]},
+        {"id": 2, "meta": {"year": 2020}, "ok": True, "none": None},
+    ]
+    document = read("\n".join(json.dumps(record) for record in records).encode(), "a.jsonl")
+    assert [heading.title for heading in document.headings] == ["서울", "2"]
+    assert "## 서울\n\n- id: 1\n- tags: a, b\n\n서울은 대한민국의 수도이다. 서울은" in document.text
+    assert document.text.endswith("## 2\n\n- meta.year: 2020\n- ok: true")
+
+
+def test_json_with_one_list_of_records():
+    data = json.dumps({"items": [{"name": "A", "size": 1}, {"name": "B", "size": 2}]}).encode()
+    assert read(data, "a.json").text == "## A\n\n- size: 1\n\n## B\n\n- size: 2"
+
+
+def test_broken_json_lines_are_warned_of():
+    document = read(b'{"name": "A", "x": 1}\n{"name": \n', "a.jsonl")
+    assert document.text == "## A\n\n- x: 1"
+    assert document.warnings == ("1 of 2 lines are no JSON",)
+
+
+def test_deep_json_ends():
+    with pytest.raises(Unreadable):
+        read(b"[" * 100_000, "a.json")
+    assert read(b'{"name": "x", "a":' + b'{"a":' * 200 + b"1" + b"}" * 201, "a.json").text.startswith("## x")
+
+
+def test_too_many_records_are_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(jsonl, "MAX_RECORDS", 2)
+    document = read(b'{"name": "x"}\n' * 3, "a.jsonl")
+    assert len(document.headings) == 2
+    assert document.warnings == ("only the first 2 records were read",)
+
+
+def test_epub_in_reading_order():
+    document = read(make_epub(), "a.epub")
+    assert document.text == "# Economy\n\nI went to the woods.\n\n# Reading\n\nBooks are wealth."
+    assert (document.title, document.published, document.authors) == ("Walden", "1854-08-09", ("H. D. Thoreau",))
+
+
+def test_epub_with_a_missing_chapter():
+    document = read(make_epub(missing=True), "a.epub")
+    assert document.text == "# Economy\n\nI went to the woods."
+    assert document.warnings == ("chapter b two.xhtml is missing or broken",)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.md", b"# Head\n\ntext"),
+        ("a.html", b"<html><body><h1>Head</h1><p>text</p></body></html>"),
+        ("a.csv", b"Head\ntext"),
+        ("a.pdf", make_pdf([["Head", "text"]])),
+    ],
+)
+def test_gzip_of_every_format(name: str, data: bytes):
+    inside, packed = read(data, name), read(gzip.compress(data), f"{name}.gz")
+    assert packed == inside
+    assert "text" in packed.text
+
+
+def test_gzip_without_suffix_is_recognised():
+    assert read(gzip.compress(b"some words"), "notes").text == "some words"
+
+
+def test_gzip_bomb_is_refused():
+    with pytest.raises(Unreadable, match="larger than"):
+        gzip_reader.unpack(gzip.compress(b"0" * 3_000_000), limit=1_000_000)
+
+
+def test_zip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("deep_research.readers._zip.MAX_BYTES", 1000)
+    with pytest.raises(Unreadable, match="larger than"):
+        read(make_docx(), "a.docx")
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.epub", "a.pdf", "a.txt.gz"])
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.6, 0.9, 0.99])
+def test_truncated_files_are_unreadable_or_read_in_part(name: str, share: float):
+    whole = {
+        "a.docx": make_docx,
+        "a.pptx": make_pptx,
+        "a.xlsx": make_xlsx,
+        "a.epub": make_epub,
+        "a.pdf": lambda: make_pdf([["Some text"]]),
+        "a.txt.gz": lambda: gzip.compress(bytes(range(32, 127)) * 10),
+    }[name]()
+    data = whole[: int(len(whole) * share)]
+    reader = registry.reader_for(name, data[:8192])
+    if reader is None:
+        return
+    try:
+        document = reader.read(data, name=name)
+    except Unreadable:
+        return
+    assert name == "a.pdf"  # PDFium repairs what it can
+    assert "Some text" in document.text
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.epub"])
+def test_zip_of_something_else_is_unreadable(name: str):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as container:
+        container.writestr("readme.txt", "hello")
+    reader = registry.reader_for(name, buffer.getvalue())
+    assert reader is not None
+    with pytest.raises(Unreadable):
+        reader.read(buffer.getvalue(), name=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "expected"),
+    [
+        ("page.html", b"<p>x", "html"),
+        ("README", b"hello", "plain"),
+        ("NOTES.Debian", b"hello", "plain"),
+        ("index", b"\n<!DOCTYPE html><html>", "html"),
+        ("paper.pdf", b"<!doctype html><html>Log in", "html"),
+        ("page.html", b"%PDF-1.4", "pdf"),
+        ("data", b'{"a": 1}\n{"a": 2}\n', "jsonl"),
+        ("A.MD", b"# x", "plain"),
+        (Path("folder.d/a.CSV"), b"a,b", "table"),
+        ("image.html", b"\x89PNG\r\n", None),
+        ("old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", None),
+        ("program", b"\x7fELF\x02", None),
+        ("unknown.bin", b"\x00\x01\x02\x03" * 100, None),
+    ],
+)
+def test_reader_is_chosen_by_bytes_then_suffix_then_look(name: str | Path, first: bytes, expected: str | None):
+    reader = registry.reader_for(name, first)
+    assert (reader.name if reader else None) == expected
+
+
+def test_registry_lists_components_and_refuses_others():
+    assert {"html", "pdf", "plain"} <= set(registry.names("readers"))
+    assert "documents" in registry.names("sources")
+    assert registry.component("readers", "html").name == "html"
+    with pytest.raises(ConfigError, match=r"there are: .*html"):
+        registry.component("readers", "wordstar")
+    with pytest.raises(ConfigError):
+        registry.names("cars")
+
+
+def test_every_reader_says_its_name_and_formats():
+    for name in registry.names("readers"):
+        reader = registry.component("readers", name)()
+        assert reader.name == name
+        assert reader.suffixes
+        assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in reader.suffixes)
+        assert reader.media_types

@@ -1,0 +1,236 @@
+import pytest
+
+from deep_research.data import Document
+from deep_research.readers.html import HtmlReader
+from deep_research.text.passages import cut
+from deep_research.text.sentences import sentences
+
+
+def read(html: str | bytes) -> Document:
+    data = html if isinstance(html, bytes) else html.encode()
+    document = HtmlReader().read(data, name="page.html")
+    for heading in document.headings:
+        line = f"{'#' * heading.level} {heading.title}"
+        assert document.text[heading.start :].split("\n")[0] == line
+    return document
+
+
+def body(html: str) -> str:
+    return read(f"<html><head><title>T</title></head><body>{html}</body></html>").text
+
+
+FILLER = "<p>" + "This paragraph is long enough to count as the text of a page. " * 4 + "</p>"
+
+DOCBOOK = """<?xml version="1.0" encoding="UTF-8" standalone="no"?>
+<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
+<html xmlns="http://www.w3.org/1999/xhtml"><head><title>7.2. Lock Modes</title></head><body>
+<div class="navheader"><table><tr><td><a href="a.html">Prev</a></td><th>Chapter 7</th><td><a href="b.html">Next</a></td>
+</tr></table><hr /></div>
+<div class="sect1" id="LOCKS"><div class="titlepage"><h2 class="title">7.2. Lock Modes</h2></div>
+<div class="toc"><dl class="toc"><dt><a href="#a">7.2.1. Shared</a></dt></dl></div>
+<a id="x" class="indexterm" /><p>The server knows
+   <code class="literal">SHARED</code> and
+   <em>exclusive</em> locks.</p>
+<pre class="synopsis">
+LOCK <em>name</em>
+  IN mode
+</pre>
+<div class="note"><h3 class="title">Note</h3><p>Locks end with the transaction.</p></div>
+<div class="variablelist"><dl class="variablelist"><dt><span class="term"><code>NOWAIT</code></span></dt>
+<dd><p>Do not wait.</p><p>An error is raised instead.</p></dd></dl></div>
+<div class="sect2"><h3 class="title">7.2.1. Shared</h3><p>Readers share.</p></div></div>
+<div class="navfooter"><hr />Prev Up Next</div></body></html>"""
+
+
+def test_docbook_page():
+    document = read(DOCBOOK)
+    assert document.text == (
+        "# 7.2. Lock Modes\n\n"
+        "The server knows SHARED and exclusive locks.\n\n"
+        "```\nLOCK name\n  IN mode\n```\n\n"
+        "Note:\n\nLocks end with the transaction.\n\n"
+        "- NOWAIT: Do not wait.\n\nAn error is raised instead.\n\n"
+        "### 7.2.1. Shared\n\nReaders share."
+    )
+    assert document.title == "7.2. Lock Modes"
+    assert [heading.level for heading in document.headings] == [1, 3]
+
+
+SPHINX = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>queue — Queues &#8212; Docs 1.0</title></head><body>
+<div class="related" role="navigation"><h3>Navigation</h3><ul><li><a href="x">index</a></li></ul></div>
+<div class="document"><div class="body" role="main"><section id="comments">
+<h1>queue — Queues<a class="headerlink" href="#q" title="Permalink">¶</a></h1>
+<p>The module implements queues that many
+producers and consumers can use, see <a class="reference" href="t.html"><code><span class="pre">threading</span></code></a>.
+It has been part of the library for a very long time and is used by other modules.</p>
+<dl class="py class"><dt class="sig sig-object py" id="queue.Queue"><em class="property">class </em><span>queue.</span><span>Queue</span>
+<span class="sig-paren">(</span><em>maxsize=0</em><span class="sig-paren">)</span><a class="headerlink" href="#queue.Queue">¶</a></dt>
+<dd><p>A queue in which the first comes out first.</p>
+<dl class="py method"><dt class="sig sig-object py">Queue.put(item)<a class="headerlink" href="#p">¶</a></dt><dd><p>Put an item in.</p></dd></dl>
+</dd></dl>
+<div class="admonition seealso"><p class="admonition-title">See also</p><p>The module heapq.</p></div>
+</section></div></div>
+<div class="sphinxsidebar"><h3>This Page</h3><ul><li>Show Source</li></ul></div><div class="footer">Copyright</div></body></html>"""
+
+
+def test_sphinx_page():
+    document = read(SPHINX)
+    assert document.title == "queue — Queues"
+    assert [(h.level, h.title) for h in document.headings] == [
+        (1, "queue — Queues"),
+        (2, "class queue.Queue (maxsize=0)"),
+        (3, "Queue.put(item)"),
+    ]
+    assert "see threading. It has been" in document.text
+    assert "See also:\n\nThe module heapq." in document.text
+    for furniture in ("¶", "Navigation", "This Page", "Copyright"):
+        assert furniture not in document.text
+    assert "A queue in which the first comes out first." in [
+        document.text[s.start : s.end] for s in sentences(document.text)
+    ]
+    assert any("queue.Queue (maxsize=0) > Queue.put(item)" in piece.heading for piece in cut(document))
+
+
+def test_table_with_spans_and_header():
+    text = body(
+        "<table><thead><tr><th>City</th><th>Year</th><th>People</th></tr></thead><tbody>"
+        "<tr><td rowspan=2>Rome</td><td>1900</td><td>0.4&nbsp;M</td></tr><tr><td>2000</td><td>2.5 M</td></tr>"
+        "<tr><td colspan=2>all | both</td><td><p>2.9 M</p><p>sum</p></td></tr></tbody></table>" + FILLER
+    )
+    assert text.startswith(
+        "| City | Year | People |\n| --- | --- | --- |\n| Rome | 1900 | 0.4 M |\n| Rome | 2000 | 2.5 M |\n"
+        "| all \\| both |  | 2.9 M sum |"
+    )
+
+
+def test_layout_table_is_no_table():
+    text = body(f"<table><tr><td><h2>News</h2>{FILLER}</td><td><ul><li>one<li>two</ul></td></tr></table>")
+    assert "|" not in text
+    assert "## News" in text
+    assert "- one\n- two" in text
+
+
+def test_nested_and_numbered_lists():
+    text = body(FILLER + "<ol start=3><li>three<ul><li>deep</li></ul></li><li><p>four</p><p>more</p></li></ol>")
+    assert text.endswith("3. three\n  - deep\n4. four\n\nmore")
+
+
+def test_exponents_keep_the_number_and_note_marks_vanish():
+    text = body(
+        FILLER + '<p>About 10<sup>6</sup> H<sub>2</sub>O on the 1<sup>st</sup>.<sup><a href="#n1">[1]</a></sup></p>'
+    )
+    assert text.endswith("About 10^6 H2O on the 1st.")
+
+
+def test_code_cannot_end_its_fence():
+    text = body(FILLER + "<pre>a\n```\nb</pre><p>after</p>")
+    assert text.endswith("```\na\n    ```\nb\n```\n\nafter")
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        '<div style="display: none">SECRET</div>',
+        "<p hidden>SECRET</p>",
+        "<script>SECRET</script>",
+        "<style>SECRET</style>",
+        '<span style="font-size:0">SECRET</span>',
+        "<!-- SECRET -->",
+        "<nav>SECRET</nav>",
+        '<div class="cookie-banner" role="dialog">SECRET</div>',
+        '<ul class="breadcrumbs"><li>SECRET</li></ul>',
+        "<template><p>SECRET</p></template>",
+        "<footer>SECRET</footer>",
+    ],
+)
+def test_what_is_not_the_text_is_dropped_and_what_follows_it_stays(hidden: str):
+    text = body(f"{FILLER}<div>before {hidden} after</div>")
+    assert "SECRET" not in text
+    assert "before" in text
+    assert "after" in text
+
+
+def test_characters_that_hide_or_turn_text_are_removed():
+    text = body(FILLER + "<p>ad\u200bmin \u202eevil\u202c e\u0301 \U000e0041\U000e0042x\ufeff\x07</p>")
+    assert text.endswith("admin evil é x")
+
+
+def test_chinese_lines_are_joined_without_space():
+    text = body("<p>检索增强生成\n   结合了检索与\n生成。 It works\nwell.</p>")
+    assert text == "检索增强生成结合了检索与生成。 It works well."
+
+
+def test_section_whose_id_sounds_like_furniture_stays():
+    text = body(
+        f'<main>{FILLER}<section id="comments"><h2 id="menu">Comments</h2><p>About comments.</p></section></main>'
+    )
+    assert text.endswith("## Comments\n\nAbout comments.")
+
+
+def test_page_inside_an_unclosed_button_is_found():
+    text = body(f"<header><button>Menu<div>x</div><main><article><h1>Big</h1>{FILLER}</article></main></header>")
+    assert "# Big" in text
+    assert "long enough" in text
+
+
+def test_metadata():
+    document = read(
+        '<html><head><title>Big news - The Paper</title><meta property="article:published_time" content="2021-03-04T05:06Z">'
+        '<meta name="author" content="A. Writer"></head><body><h1>Big news</h1>' + FILLER
+    )
+    assert (document.title, document.published, document.authors) == ("Big news", "2021-03-04", ("A. Writer",))
+
+
+def test_metadata_from_json_ld():
+    document = read(
+        '<html><head><title>X</title><script type="application/ld+json">{"@graph": [{"@type": "Article",'
+        '"datePublished": "2020-02", "author": [{"name": "Ann"}, {"name": "Bob"}]}]}</script></head><body>' + FILLER
+    )
+    assert (document.published, document.authors) == ("2020-02", ("Ann", "Bob"))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("gb18030", "人工智能是计算机科学的一个分支，研究如何让机器完成需要人类智能的任务。"),
+        ("shift_jis", "人工知能は計算機科学の一分野であり、機械に知的な作業をさせる研究である。"),
+        ("euc_kr", "인공지능은 컴퓨터 과학의 한 분야로, 기계가 지능적인 일을 하도록 연구한다."),
+        ("iso-8859-1", "Künstliche Intelligenz ist ein Teilgebiet der Informatik, das früher belächelt wurde."),
+        ("utf-16", "Ответ находится в тексте страницы."),
+    ],
+)
+@pytest.mark.parametrize("declared", [True, False])
+def test_encodings(encoding: str, text: str, declared: bool):
+    meta = f'<meta charset="{encoding}">' if declared and encoding != "utf-16" else ""
+    page = f"<html><head>{meta}<title>x</title></head><body><p>{text * 3}</p></body></html>"
+    assert text in read(page.encode(encoding)).text
+
+
+@pytest.mark.parametrize("depth", [300, 3000, 50_000])
+def test_deep_nesting_keeps_the_text(depth: int):
+    html = "<html><body>" + "<div>" * depth + "<p>deep text</p>" + "</div>" * depth + "<p>after it</p></body></html>"
+    text = read(html).text
+    assert "deep text" in text
+    assert "after it" in text
+
+
+def test_deep_inline_nesting_keeps_the_text():
+    assert "deep" in body("<b>" * 30_000 + "deep")
+
+
+def test_many_unclosed_tags_and_attributes_end():
+    text = read("<p " + "a=1 " * 50_000 + ">x" + "<li>y" * 20_000 + "<" * 10_000).text
+    assert text.count("y") == 20_000
+
+
+@pytest.mark.parametrize("html", ["", "   ", "<html></html>", "<html><body><script>x</script></body></html>"])
+def test_page_without_text_is_empty(html: str):
+    assert read(html).text == ""
+
+
+def test_functions_in_a_one_column_table_are_defined_terms():
+    text = body(
+        FILLER + "<table><tr><th><p>Function</p></th></tr>"
+        "<tr><td><p>abs ( x )</p><p>Absolute value</p><p>abs(-17) → 17</p></td></tr></table>"
+    )
+    assert text.endswith("- abs ( x ): Absolute value\n\nabs(-17) → 17")

@@ -1,0 +1,77 @@
+import pytest
+
+from deep_research.data import Document
+from deep_research.errors import Unreadable
+from deep_research.readers.pdf import PdfReader
+from deep_research.text.passages import cut
+from tests.readers.pdf_files import Text, make_pdf
+
+WIDE = "This line of running text is about as wide as the page allows it to be"
+
+
+def read(*pages: list[str | Text], info: str = "") -> Document:
+    return PdfReader().read(make_pdf(pages, info=info), name="paper.pdf")
+
+
+def test_lines_become_paragraphs_and_hyphens_go():
+    document = read([WIDE, f"{WIDE} and inter-", "national words are joined.", ("Next one.", 72, 600, 11)])
+    assert document.text == f"{WIDE} {WIDE} and international words are joined.\n\nNext one."
+
+
+def test_pages_are_kept():
+    document = read(["First page text."], ["Second page text."], ["Third page text."])
+    assert [page.number for page in document.pages] == [1, 2, 3]
+    assert [document.text[page.start :].split("\n")[0] for page in document.pages] == [
+        "First page text.",
+        "Second page text.",
+        "Third page text.",
+    ]
+    assert [piece.page for piece in cut(document)] == [1, 2, 3]
+
+
+def test_larger_lines_are_headings():
+    document = read([("A Large Title", 72, 760, 22), ("Methods", 72, 720, 14), (f"{WIDE}.", 72, 700, 11)])
+    assert document.text == f"# A Large Title\n\n## Methods\n\n{WIDE}."
+    assert document.title == "A Large Title"
+
+
+def test_running_headers_and_page_numbers_are_dropped():
+    pages: list[list[str | Text]] = [
+        [("Journal of Tests", 72, 800, 9), (f"Content of sheet {word}.", 72, 700, 11), (f"Page {n} of 8", 280, 40, 9)]
+        for n, word in enumerate(["ab", "cd", "ef", "gh", "ij", "kl", "mn", "op"], start=1)
+    ]
+    text = read(*pages).text
+    assert "Journal" not in text
+    assert "Page" not in text
+    assert text.count("Content of sheet") == 8
+
+
+def test_bullets_are_items():
+    assert read(["\u2022 first point", "\u2022 second point"]).text == "- first point\n- second point"
+
+
+def test_lines_of_a_table_of_contents_are_dropped():
+    assert read(["1 Introduction . . . . . . . . . . . 3", f"{WIDE}."]).text == f"{WIDE}."
+
+
+def test_metadata():
+    document = read(["text"], info="/Title (On Tests) /Author (Ann Lee; Bo Li) /CreationDate (D:20210305120000Z)")
+    assert (document.title, document.published, document.authors) == ("On Tests", "2021-03-05", ("Ann Lee", "Bo Li"))
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (make_pdf([["secret"]], encrypted=True), "encrypted"),
+        (make_pdf([[]]), "scanned"),
+        (b"%PDF-1.4\nnothing", "broken"),
+        (b"", "broken"),
+    ],
+)
+def test_why_a_pdf_is_unreadable(data: bytes, why: str):
+    with pytest.raises(Unreadable, match=why):
+        PdfReader().read(data, name="a.pdf")
+
+
+def test_pages_without_text_are_warned_of():
+    assert read(["text"], []).warnings == ("1 of 2 pages have no text (images?)",)

@@ -1,0 +1,218 @@
+import pytest
+
+from deep_research.errors import Unreadable
+from deep_research.readers.plain import PlainReader
+
+
+def read(text: str | bytes, name: str = "notes.md") -> str:
+    data = text if isinstance(text, bytes) else text.encode()
+    return PlainReader().read(data, name=name).text
+
+
+MARKDOWN = """---
+title: "Attention"
+date: 2017-06-12
+author: A. Vaswani, N. Shazeer
+---
+<!-- a comment -->
+Attention is *all* you
+need, says [the **paper**](https://arxiv.org/abs/1706.03762 "x") with `snake_case_name` and __init__.
+
+Setext heading
+--------------
+
+# Results #
+
+* one with `a*b*c`
+  that goes on
+    1. deep
+* [x] two
+
+| Model | BLEU |
+|:------|-----:|
+| base  | 27.3 |
+
+```python
+# not a heading
+x = "*kept*"
+```
+
+> Quoted *words*
+> go on.
+
+![figure](a.png) costs 3 * 4 * 5 \\*literal\\* &amp; <b>bold</b> <https://a.org>[^1]
+
+[^1]: A note.
+[link]: https://example.org
+"""
+
+
+def test_markdown():
+    document = PlainReader().read(MARKDOWN.encode(), name="a.md")
+    assert document.text == (
+        "Attention is all you need, says the paper with snake_case_name and init.\n\n"
+        "## Setext heading\n\n# Results\n\n"
+        "- one with a*b*c that goes on\n  1. deep\n- two\n\n"
+        "| Model | BLEU |\n| --- | --- |\n| base | 27.3 |\n\n"
+        '```\n# not a heading\nx = "*kept*"\n```\n\n'
+        "Quoted words go on.\n\n"
+        "figure costs 3 * 4 * 5 *literal* & bold https://a.org\n\n"
+        "A note."
+    )
+    assert (document.title, document.published) == ("Attention", "2017-06-12")
+    assert document.authors == ("A. Vaswani", "N. Shazeer")
+    assert [document.text[h.start :].split("\n")[0] for h in document.headings] == ["## Setext heading", "# Results"]
+
+
+def test_title_is_the_top_heading_or_the_file_name():
+    reader = PlainReader()
+    assert reader.read(b"# Top\n\ntext", name="a.md").title == "Top"
+    assert reader.read(b"just text", name="a.txt").title == "a"
+
+
+RST = """
+=====
+Title
+=====
+
+See :func:`~os.path.join` and :ref:`the guide <guide>`, ``literal*`` and *emphasis*
+in `a link <https://a.org>`_ [1]_.
+
+.. note::
+
+   Careful
+   here.
+
+.. versionadded:: 3.4
+   The option.
+
+.. code-block:: python
+   :linenos:
+
+   def f():
+       pass
+
+Section
+-------
+
+* item
+  goes on
+
+  - deeper
+
+term
+   Its definition.
+
+Example::
+
+    $ run it
+
+===== =====
+A     B
+===== =====
+1     2
+3     4
+===== =====
+
+.. [1] The note.
+.. _target:
+.. a comment
+"""
+
+
+def test_restructured_text():
+    document = PlainReader().read(RST.encode(), name="a.rst")
+    assert document.text == (
+        "# Title\n\n"
+        "See join and the guide, literal* and emphasis in a link.\n\n"
+        "Note:\n\nCareful here.\n\n"
+        "New in version 3.4: The option.\n\n"
+        "```\ndef f():\n    pass\n```\n\n"
+        "## Section\n\n"
+        "- item goes on\n  - deeper\n- term: Its definition.\n\n"
+        "Example:\n\n```\n$ run it\n```\n\n"
+        "| A | B |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n\n"
+        "The note."
+    )
+
+
+TEXT = """USER GUIDE
+==========
+
+This is a paragraph of prose whose lines were wrapped by hand at
+about seventy columns, so that they must be joined again.
+
+  - first thing, which
+    goes on
+  - second thing
+
+    $ make install
+    $ make test
+
+Ann Smith
+12 High Street
+London
+"""
+
+
+def test_plain_text():
+    assert read(TEXT, "README") == (
+        "# USER GUIDE\n\n"
+        "This is a paragraph of prose whose lines were wrapped by hand at about seventy columns, "
+        "so that they must be joined again.\n\n"
+        "- first thing, which goes on\n- second thing\n\n"
+        "```\n    $ make install\n    $ make test\n```\n\n"
+        "Ann Smith\n\n12 High Street\n\nLondon"
+    )
+
+
+def test_suffix_of_text_does_not_hide_markdown():
+    assert read("# One\n\ntext\n\n## Two\n\n**bold**", "a.txt") == "# One\n\ntext\n\n## Two\n\nbold"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("utf-8-sig", "Zażółć gęślą jaźń."),
+        ("utf-16", "注意力机制"),
+        ("utf-16-le", "Plain words in two bytes each."),
+        ("gb18030", "大型语言模型在推理时需要大量的显存，因此人们研究量化和缓存的方法。"),
+        ("shift_jis", "これは日本語の文章です。文字コードを正しく判定できるかを確認します。"),
+        ("euc_jp", "これは日本語の文章です。文字コードを正しく判定できるかを確認します。"),
+        ("euc_kr", "이 문장은 한국어로 쓰였으며 인코딩을 올바르게 알아내야 한다."),
+        ("big5", "這是一段用繁體中文寫成的文字，用來確認編碼可以正確判斷出來。"),
+        ("cp1252", "Le café coûte 3 € à l’été, où l’on naît."),
+    ],
+)
+def test_encodings_without_declaration(encoding: str, text: str):
+    assert text in read(text.encode(encoding), "a.txt")
+
+
+def test_a_broken_byte_does_not_change_the_encoding():
+    text = "注意力机制是一种方法。" * 20
+    data = text.encode()
+    assert "注意力机制是一种方法" in read(data[:100] + b"\xff" + data[100:], "a.txt")
+
+
+def test_control_characters_go_and_text_is_composed():
+    text = "Some words of text. e\u0301a\x00b\x08\r\nc\u202ed\u2069"
+    assert read(text, "a.txt") == "Some words of text. éab cd"
+
+
+def test_binary_data_is_unreadable():
+    with pytest.raises(Unreadable):
+        read(bytes(range(256)) * 50, "a.txt")
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.rst", "a.txt"])
+@pytest.mark.parametrize(
+    "text", ["[" * 20_000, "*a " * 20_000, "`" * 20_000, "_x" * 20_000, "<" * 20_000, "(" * 20_000]
+)
+def test_hostile_text_does_not_hang(name: str, text: str):
+    read(text, name)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "```\n\n```", "| |\n|-|\n", "# \n", "- \n", "..\n", "::\n"])
+@pytest.mark.parametrize("name", ["a.md", "a.rst", "a.txt"])
+def test_nothing_gives_little(name: str, text: str):
+    assert len(read(text, name)) < 20

@@ -1,0 +1,390 @@
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+
+import pytest
+
+from deep_research import registry
+from deep_research.data import Gap, SearchResult
+from deep_research.errors import ConfigError, NotFound
+from deep_research.ports import Library, Reader
+from deep_research.sources import _document_reading
+from deep_research.sources.documents import DocumentsSource
+from deep_research.stores.memory import MemoryLibrary
+from deep_research.stores.sqlite import SqliteLibrary
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
+    made = MemoryLibrary() if request.param == "memory" else SqliteLibrary(tmp_path / "index.db")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    docs = tmp_path / "docs"
+    (docs / "deep").mkdir(parents=True)
+    (docs / "volcano.md").write_text("# Volcanoes\n\nA volcano erupts lava from a magma chamber.\n")
+    (docs / "deep" / "glacier.html").write_text(
+        "<html><head><title>Glaciers</title></head><body><h1>Glaciers</h1><p>A glacier is a body of dense ice.</p>"
+    )
+    return docs
+
+
+class Progress:
+    """Keeps what was reported."""
+
+    def __init__(self) -> None:
+        self.reports: list[tuple[str, int, int]] = []
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        self.reports.append((what, done, total))
+
+    @property
+    def read(self) -> int:
+        """How many files were read."""
+        return max((done for what, done, _ in self.reports if what == "Reading documents"), default=0)
+
+
+async def prepare(library: Library, *paths: Path, **options: object) -> tuple[DocumentsSource, list[Gap], int]:
+    source = DocumentsSource(paths, library, **options)  # pyright: ignore[reportArgumentType]
+    progress = Progress()
+    gaps = list(await source.prepare(progress))
+    await asyncio.sleep(0)
+    return source, gaps, progress.read
+
+
+def titles(result: SearchResult) -> list[str]:
+    return [found.title for found in result.found]
+
+
+async def test_search_and_read(library: Library, folder: Path):
+    source, gaps, read = await prepare(library, folder)
+    assert (gaps, read) == ([], 2)
+    result = await source.search("What does a volcano erupt?", limit=5)
+    found = result.found[0]
+    path = folder / "volcano.md"
+    assert (found.key, found.url, found.location) == (path.as_uri(), path.as_uri(), "volcano.md")
+    assert (found.title, found.origin, found.document) == ("Volcanoes", "documents", None)
+    document = await source.read(found)
+    assert "erupts lava" in document.text[found.spans[0].start : found.spans[0].end]
+    assert document.headings[0].title == "Volcanoes"
+    glacier = (await source.search("glacier ice", limit=1)).found[0]
+    assert glacier.location == os.path.join("deep", "glacier.html")
+    with pytest.raises(NotFound):
+        await source.read(found.model_copy(update={"key": "file:///nowhere"}))
+    await source.close()
+
+
+async def test_many_hits_in_one_document_are_one_result(library: Library, tmp_path: Path):
+    paragraphs = "\n\n".join(f"Comets of kind {n} have long tails of dust and gas. " * 12 for n in range(8))
+    (tmp_path / "comets.txt").write_text(paragraphs)
+    source, _, _ = await prepare(library, tmp_path / "comets.txt")
+    result = await source.search("comets tails dust", limit=5)
+    assert len(result.found) == 1
+    scores = [span.score for span in result.found[0].spans]
+    assert len(scores) > 1
+    assert scores == sorted(scores, reverse=True)
+
+
+async def test_only_what_changed_is_read_again(library: Library, folder: Path):
+    await prepare(library, folder)
+    assert (await prepare(library, folder))[2] == 0
+    (folder / "volcano.md").write_text("# Volcanoes\n\nA geyser is a hot spring that erupts.\n")
+    (folder / "reef.txt").write_text("A coral reef is built by colonies of polyps.")
+    source, _, read = await prepare(library, folder)
+    assert read == 2
+    assert "Volcanoes" in titles(await source.search("geyser hot spring", limit=5))
+    assert "Volcanoes" not in titles(await source.search("magma chamber lava", limit=5))
+    assert "reef" in titles(await source.search("coral polyps", limit=5))
+
+
+async def test_deleted_files_leave_the_index(library: Library, folder: Path):
+    await prepare(library, folder)
+    (folder / "volcano.md").unlink()
+    source, _, read = await prepare(library, folder)
+    assert read == 0
+    assert titles(await source.search("volcano magma", limit=5)) == []
+
+
+async def test_reader_of_another_version_reads_again(library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    await prepare(library, folder)
+    monkeypatch.setattr(registry, "readers_version", lambda: "other")
+    assert (await prepare(library, folder))[2] == 2
+
+
+async def test_problems_are_gaps_every_time_and_read_once(library: Library, folder: Path):
+    (folder / "empty.txt").touch()
+    (folder / "broken.docx").write_bytes(b"PK\x03\x04 word/ and then nothing")
+    (folder / "scan.pdf").write_bytes(b"%PDF-1.4 broken")
+    (folder / "huge.txt").write_text("x " * 60_000)
+    (folder / "data.bin").write_bytes(bytes(1000))
+    (folder / "blank.html").write_text("<html><body><script>1</script></body></html>")
+    expected = {
+        "empty.txt": "empty",
+        "broken.docx": "the DOCX file is broken",
+        "scan.pdf": "the PDF is broken",
+        "huge.txt": "larger than 0.1 MB",
+        "data.bin": "of a format that is not read",
+        "blank.html": "no text in it",
+    }
+    _, gaps, read = await prepare(library, folder, max_file_bytes=100_000)
+    assert {gap.what: gap.why for gap in gaps} == expected
+    assert read == 8
+    _, gaps, read = await prepare(library, folder, max_file_bytes=100_000)
+    assert {gap.what: gap.why for gap in gaps} == expected
+    assert read == 0
+
+
+async def test_a_problem_that_was_solved_is_no_gap_any_more(library: Library, folder: Path):
+    (folder / "late.txt").touch()
+    assert len((await prepare(library, folder))[1]) == 1
+    (folder / "late.txt").write_text("Now it says something.")
+    assert (await prepare(library, folder))[1] == []
+
+
+async def test_many_problems_of_one_kind_are_one_gap(library: Library, folder: Path):
+    for number in range(12):
+        (folder / f"empty{number:02}.txt").touch()
+    _, gaps, _ = await prepare(library, folder)
+    names = ", ".join(f"empty{number:02}.txt" for number in range(5))
+    assert gaps == [Gap(what=f"12 files: {names}, …", why="empty", source="documents")]
+
+
+async def test_what_a_reader_left_out_is_a_gap(library: Library, folder: Path):
+    (folder / "records.jsonl").write_text('{"name": "A", "x": 1}\n{broken\n')
+    for _ in range(2):
+        _, gaps, _ = await prepare(library, folder)
+        assert gaps == [Gap(what="records.jsonl", why="1 of 2 lines are no JSON", source="documents")]
+
+
+async def test_loops_and_second_names_are_followed_once(library: Library, folder: Path):
+    (folder / "deep" / "up").symlink_to(folder)
+    (folder / "self").symlink_to(folder / "self")
+    (folder / "again.md").symlink_to(folder / "volcano.md")
+    (folder / "nowhere.md").symlink_to(folder / "missing.md")
+    _, gaps, read = await prepare(library, folder, folder / "deep", folder / "volcano.md")
+    assert read == 2
+    assert {gap.what for gap in gaps} == {"nowhere.md", "self"}
+
+
+async def test_hidden_version_control_and_pipes_are_skipped(library: Library, folder: Path):
+    (folder / ".git").mkdir()
+    (folder / ".git" / "notes.md").write_text("hidden")
+    (folder / ".secret.md").write_text("hidden")
+    (folder / "style.css").write_text("p {}")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(folder / "pipe.txt")
+    _, gaps, read = await prepare(library, folder)
+    assert (gaps, read) == ([], 2)
+
+
+async def test_generated_index_pages_and_sources_are_skipped(library: Library, folder: Path):
+    (folder / "objects.inv").touch()
+    (folder / "genindex.html").write_text("<p>everything</p>")
+    (folder / "_sources").mkdir()
+    (folder / "_sources" / "volcano.rst.txt").write_text("the same again")
+    assert (await prepare(library, folder))[2] == 2
+
+
+async def test_folder_that_may_not_be_read_is_a_gap(library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    locked = folder / "deep"
+    listdir = os.listdir
+
+    def guarded(path: str | Path) -> list[str]:  # a superuser may read everything, so the refusal is made here
+        if Path(path) == locked:
+            raise PermissionError(13, "Permission denied")
+        return listdir(path)
+
+    monkeypatch.setattr(os, "listdir", guarded)
+    _, gaps, read = await prepare(library, folder)
+    assert gaps == [Gap(what="deep", why="no permission to read it", source="documents")]
+    assert read == 1
+
+
+async def test_names_in_any_script_and_with_signs(library: Library, tmp_path: Path):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for name in ("한국어 문서.txt", "中文#1?.md", "100% sure.txt", "new\nline.txt"):
+        (docs / name).write_text(f"Contents of {name.split('.')[0]!r}, as a text.")
+    (docs / os.fsdecode(b"latin\xe9.txt")).write_text("Contents of a name that is no UTF-8.")
+    source, gaps, read = await prepare(library, docs)
+    assert (gaps, read) == ([], 5)
+    for found in (await source.search("contents", limit=10)).found:
+        assert found.key.startswith("file:///")
+        assert "ontents of" in (await source.read(found)).text
+        found.model_dump_json()
+    assert (await prepare(library, docs))[2] == 0
+
+
+async def test_path_that_does_not_exist(library: Library, folder: Path):
+    with pytest.raises(ConfigError, match=r"there is no file or folder '.*missing'") as caught:
+        await prepare(library, folder, folder / "missing")
+    assert caught.value.fields["setting"] == "docs"
+
+
+async def test_empty_folder(library: Library, tmp_path: Path):
+    (tmp_path / "docs").mkdir()
+    with pytest.raises(ConfigError, match="there are no files in"):
+        await prepare(library, tmp_path / "docs")
+
+
+async def test_folder_without_readable_file_names_the_formats(library: Library, tmp_path: Path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "empty.txt").touch()
+    with pytest.raises(ConfigError, match=r"no readable document in .*docs.*\.docx.*\.html.*\.pdf"):
+        await prepare(library, tmp_path / "docs")
+
+
+def many(folder: Path, count: int) -> None:
+    for number in range(count):
+        (folder / f"note{number:03}.txt").write_text(f"Note {number} speaks of subject{number} at length.")
+
+
+async def test_many_files_are_read_beside_and_the_loop_stays_free(library: Library, folder: Path):
+    many(folder, 150)
+    turns = 0
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counter = asyncio.create_task(count_turns())
+    source, gaps, read = await prepare(library, folder)
+    counter.cancel()
+    assert (gaps, read) == ([], 152)
+    assert turns > 100
+    assert titles(await source.search("subject77", limit=3)) == ["note077"]
+
+
+def test_reading_beside_gives_the_same_as_reading_here(folder: Path):
+    many(folder, 3)
+    (folder / "empty.txt").touch()
+    paths = [str(path) for path in sorted(folder.rglob("*.*"))]
+    here = list(_document_reading.read_here(paths, registry.reader_for, 1_000_000))
+    assert list(_document_reading.read_beside(paths, 1_000_000)) == here
+
+
+def test_a_reader_that_hangs_costs_one_file(folder: Path):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("needs a pipe to hang on")
+    os.mkfifo(folder / "hangs.txt")
+    paths = [str(folder / "hangs.txt"), str(folder / "volcano.md")]
+    hung, good = _document_reading.read_beside(paths, 1_000_000, seconds=1)
+    assert hung.document is None
+    assert "took longer than 1 seconds" in hung.why
+    assert good.document is not None
+
+
+class Broken:
+    """A reader that fails in a way that nobody foresaw."""
+
+    name = "broken"
+    suffixes = (".txt",)
+    media_types = ()
+
+    def read(self, data: bytes, *, name: str) -> None:
+        raise ZeroDivisionError
+
+
+async def test_a_reader_of_the_caller_is_used_and_may_fail(library: Library, folder: Path):
+    (folder / "note.txt").write_text("x")
+
+    def readers(name: str | PurePath, first: bytes) -> Reader | None:
+        return Broken() if str(name).endswith(".txt") else registry.reader_for(name, first)  # pyright: ignore
+
+    _, gaps, _ = await prepare(library, folder, readers=readers)
+    assert gaps == [Gap(what="note.txt", why="broken (ZeroDivisionError in the broken reader)", source="documents")]
+
+
+_INDEXER = """
+import asyncio, sys
+from pathlib import Path
+from deep_research.sources.documents import DocumentsSource
+from deep_research.stores.sqlite import SqliteLibrary
+
+def progress(what, done, total):
+    print(what, done, total, flush=True)
+
+async def main():
+    library = SqliteLibrary(Path(sys.argv[2]))
+    source = DocumentsSource([Path(sys.argv[1])], library)
+    await source.prepare(progress)
+    await asyncio.sleep(0)
+    print("ready", flush=True)
+
+asyncio.run(main())
+"""
+
+
+def start_indexer(folder: Path, index: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", _INDEXER, str(folder), str(index)], stdout=subprocess.PIPE, text=True
+    )
+
+
+async def test_kill_in_the_middle_loses_nothing_that_was_written(folder: Path, tmp_path: Path):
+    many(folder, 400)
+    process = start_indexer(folder, tmp_path / "index.db")
+    assert process.stdout
+    seen = 0
+    for line in process.stdout:
+        if line.startswith("Reading documents") and int(line.split()[2]) >= 100:
+            seen = int(line.split()[2])
+            process.kill()
+            break
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    library = SqliteLibrary(tmp_path / "index.db")
+    source, gaps, read = await prepare(library, folder)
+    assert gaps == []
+    assert 0 < read <= 402 - seen
+    found = {found.title for n in range(0, 400, 40) for found in (await source.search(f"subject{n}", limit=1)).found}
+    assert found == {f"note{n:03}" for n in range(0, 400, 40)}
+    library.close()
+
+
+async def test_two_processes_on_one_folder(folder: Path, tmp_path: Path):
+    many(folder, 200)
+    processes = [start_indexer(folder, tmp_path / "index.db") for _ in range(2)]
+    outputs = [process.communicate(timeout=100)[0] for process in processes]
+    assert all(output.endswith("ready\n") for output in outputs)
+    library = SqliteLibrary(tmp_path / "index.db")
+    source, gaps, read = await prepare(library, folder)
+    assert (gaps, read, len(library.sources())) == ([], 0, 202)
+    assert titles(await source.search("subject123", limit=3)) == ["note123"]
+    library.close()
+
+
+async def test_cancelling_stops_the_reading(folder: Path, tmp_path: Path):
+    many(folder, 300)
+    library = MemoryLibrary()
+    source = DocumentsSource([folder], library)
+    started = asyncio.Event()
+
+    def progress(what: str, done: int, total: int) -> None:
+        if done:
+            started.set()
+
+    task = asyncio.create_task(source.prepare(progress))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (await prepare(library, folder))[1] == []
+
+
+def test_script_without_main_guard_can_index(folder: Path, tmp_path: Path):
+    many(folder, 30)
+    script = tmp_path / "script.py"
+    script.write_text(_INDEXER)
+    run = [sys.executable, str(script), str(folder), str(tmp_path / "index.db")]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout.count("ready") == 1
