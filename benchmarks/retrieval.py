@@ -103,7 +103,7 @@ def run(corpus: Path, queries: Path) -> dict[str, float]:
         began = time.perf_counter()
         hits = library.search(row["question"], limit=2 * DEPTH, hops=HOPS)
         spent.append(time.perf_counter() - began)
-        judged.append(judge(row, documents(hits, docids), [f"{h.title}\n{h.passage.text}" for h in hits[:5]]))
+        judged.append(judge(row, documents(hits, docids), [h.passage.text for h in hits[:5]]))
     keys = dict.fromkeys(key for figures in judged for key in figures)
     means = {key: statistics.fmean(f[key] for f in judged if key in f) for key in keys}
     return {

@@ -4,6 +4,8 @@ Everything here is arithmetic over the index and the texts of some twenty candid
 model and nothing is learnt.
 """
 
+import heapq
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import NamedTuple
 
@@ -12,6 +14,7 @@ from deep_research.index.names import key, names, phrases, possible_titles, titl
 from deep_research.index.postings import Postings, number_of
 from deep_research.index.query import has_cjk, query_terms
 from deep_research.index.ranking import Ranking, idf
+from deep_research.text.near_duplicates import Distinct
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import index_terms
 
@@ -23,6 +26,8 @@ LONGEST_QUERY = 2000
 """Characters of a query in which titles are looked for."""
 COMMON = 200
 """A name in more passages than this links nothing."""
+_POOL = 3
+"""How many times the wanted passages are looked at, for duplicates and diversity."""
 _TITLE_LINK = 0.7
 _NAME_LINK = 0.5
 _COVERED = 0.2
@@ -30,10 +35,11 @@ _COVERED = 0.2
 
 
 class Text(NamedTuple):
-    """The text of a passage and the title of its document."""
+    """The text of a passage, with the title and id of its source."""
 
     text: str
     title: str
+    source: str
 
 
 Read = Callable[[Iterable[int]], Mapping[int, Text]]
@@ -48,15 +54,36 @@ def search(
     limit: int,
     hops: int = 1,
     allowed: Container[int] | None = None,
+    diversity: float = 0.0,
 ) -> list[tuple[int, float]]:
-    """Return the numbers of the best passages with their scores, best first."""
+    """Return the numbers of the best passages with their scores, best first, near-duplicates once.
+
+    `hops` 2 follows the names in the first hits; `allowed` restricts to some passages; `diversity`
+    divides a passage's score by 1 + `diversity` for every better one of the same source.
+    """
     ranking = Ranking(postings, query_terms(query), allowed=allowed)
     _add_titles(postings, ranking, query)
     if has_cjk(query):
         _add_nearness(ranking, read(ranking.best(NEAREST)))
     if hops > 1:
         _add_second_hop(postings, ranking, read(ranking.best(FIRST_HITS)), query, limit)
-    return [(number, ranking.scores[number]) for number in ranking.best(limit)]
+    return _chosen(ranking, read, limit, diversity)
+
+
+def _chosen(ranking: Ranking, read: Read, limit: int, diversity: float) -> list[tuple[int, float]]:
+    """The best passages that do not repeat a better one."""
+    order = ranking.best(limit * _POOL)
+    distinct = Distinct()
+    kept: list[tuple[int, float]] = []
+    of_source: Counter[str] = Counter()
+    for first in range(0, len(order), limit):
+        if not diversity and len(kept) >= limit:
+            break
+        for number, text in read(order[first : first + limit]).items():
+            if distinct.add(text.text):
+                kept.append((number, ranking.scores[number] / (1 + diversity * of_source[text.source])))
+                of_source[text.source] += 1
+    return heapq.nsmallest(limit, kept, key=lambda hit: (-hit[1], hit[0]))
 
 
 def _add_titles(postings: Postings, ranking: Ranking, query: str) -> None:
@@ -91,9 +118,9 @@ def _add_nearness(ranking: Ranking, texts: Mapping[int, Text]) -> None:
 
     For scripts without spaces, whose bigrams are found by chance all over a text; words are not.
     """
-    for number, (text, _) in texts.items():
-        spans = sentences(text)
-        held = [ranking.idf.keys() & set(index_terms(text[s.start : s.end])) for s in spans]
+    for number, text in texts.items():
+        spans = sentences(text.text)
+        held = [ranking.idf.keys() & set(index_terms(text.text[s.start : s.end])) for s in spans]
         pairs = [one | two for one, two in zip(held, [*held[1:], set()], strict=True)]
         ranking.scores[number] += max((sum(ranking.idf[t] for t in pair) for pair in pairs), default=0.0)
 

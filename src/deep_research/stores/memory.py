@@ -116,12 +116,20 @@ class MemoryLibrary:
         with self._lock:
             return list(self._of_source.get(source, ()))
 
-    def search(self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1) -> Sequence[PassageHit]:
-        """Return the best passages for `query`, best first, at most `limit`."""
+    def search(
+        self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1, diversity: float = 0.0
+    ) -> Sequence[PassageHit]:
+        """Return the best passages for `query`, best first, near-duplicates once, at most `limit`.
+
+        `sources` restricts to those ids; `hops` 2 also follows names found in the first hits;
+        `diversity` (0–1) favours passages of sources that are not in the result yet.
+        """
         with self._lock:
             wanted = set(sources)
             allowed = {n for n, p in self._numbers.items() if p.source in wanted} if sources else None
-            found = search(self._postings, self._read, query, limit=limit, hops=hops, allowed=allowed)
+            found = search(
+                self._postings, self._read, query, limit=limit, hops=hops, allowed=allowed, diversity=diversity
+            )
             return [self._hit(number, score) for number, score in found]
 
     def _hit(self, number: int, score: float) -> PassageHit:
@@ -130,7 +138,7 @@ class MemoryLibrary:
 
     def _read(self, numbers: Iterable[int]) -> Mapping[int, Text]:
         found = {number: self._numbers[number] for number in numbers}
-        return {number: Text(p.text, self._sources[p.source].title) for number, p in found.items()}
+        return {number: Text(p.text, self._sources[p.source].title, p.source) for number, p in found.items()}
 
     def remove_source(self, source: str) -> None:
         """Forget a source with its snapshots and passages."""

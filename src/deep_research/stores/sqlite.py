@@ -221,9 +221,12 @@ class SqliteLibrary:
         self._db.execute("UPDATE sources SET passages = ? WHERE number = ?", (made, number))
 
     def _unindex(self, source: int) -> None:
-        self._postings.flush()
         query = "SELECT number FROM passages WHERE source = ? AND current"
-        for (number,) in self._db.execute(query, (source,)).fetchall():
+        rows = self._db.execute(query, (source,)).fetchall()
+        if not rows:
+            return
+        self._postings.flush()  # what waits to be written may be what has to go
+        for (number,) in rows:
             passage, title = self._passage_at(number)
             self._postings.remove(number, analyse(passage.text, title=title, heading=passage.heading))
         self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (source,))
@@ -299,8 +302,14 @@ class SqliteLibrary:
         return [self._passage_at(number)[0] for (number,) in self._db.execute(query, (_number(source),)).fetchall()]
 
     @_guarded
-    def search(self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1) -> Sequence[PassageHit]:
-        """Return the best passages for `query`, best first, at most `limit`."""
+    def search(
+        self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1, diversity: float = 0.0
+    ) -> Sequence[PassageHit]:
+        """Return the best passages for `query`, best first, near-duplicates once, at most `limit`.
+
+        `sources` restricts to those ids; `hops` 2 also follows names found in the first hits;
+        `diversity` (0–1) favours passages of sources that are not in the result yet.
+        """
         if self._depth:
             self._postings.flush()
         allowed: set[int] | None = None
@@ -310,7 +319,7 @@ class SqliteLibrary:
                 for source in sources
             )
             allowed = {number for found in rows for (number,) in found}
-        found = search(self._postings, self._read, query, limit=limit, hops=hops, allowed=allowed)
+        found = search(self._postings, self._read, query, limit=limit, hops=hops, allowed=allowed, diversity=diversity)
         return [self._hit(number, score) for number, score in found]
 
     def _hit(self, number: int, score: float) -> PassageHit:
@@ -319,7 +328,7 @@ class SqliteLibrary:
 
     def _read(self, numbers: Iterable[int]) -> Mapping[int, Text]:
         found = {number: self._passage_at(number) for number in numbers}
-        return {number: Text(passage.text, title) for number, (passage, title) in found.items()}
+        return {number: Text(passage.text, title, passage.source) for number, (passage, title) in found.items()}
 
     @_guarded
     def remove_source(self, source: str) -> None:

@@ -1,0 +1,66 @@
+"""Near-duplicate texts: the same page under two addresses, a reprint, a copied paragraph.
+
+Bottom-k MinHash over word shingles (Broder, "On the resemblance and containment of documents",
+1997): a sketch of a text is its `SKETCH` smallest shingle hashes, and the share of equal hashes
+estimates how much of the texts is the same. Short texts are compared exactly.
+"""
+
+import zlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from deep_research.text.tokens import tokenize
+
+SHINGLE = 3
+SKETCH = 64
+SAME = 0.8
+"""Resemblance from which two texts count as one."""
+
+
+class Sketch(NamedTuple):
+    """The smallest shingle hashes of a text, and how many shingles it has."""
+
+    hashes: frozenset[int]
+    shingles: int
+
+
+def sketch(text: str) -> Sketch:
+    """Return the sketch of a text: the same text gives the same sketch in every process."""
+    hashes = {zlib.crc32("\x1f".join(shingle).encode("utf-8", "surrogatepass")) for shingle in _shingles(text)}
+    return Sketch(frozenset(sorted(hashes)[:SKETCH]), len(hashes))
+
+
+def _shingles(text: str) -> Sequence[tuple[str, ...]]:
+    terms = tokenize(text)
+    return [tuple(terms[i : i + SHINGLE]) for i in range(max(1, len(terms) - SHINGLE + 1))]
+
+
+def resemblance(one: Sketch, two: Sketch) -> float:
+    """Return the estimated Jaccard similarity of two texts: 1 the same, 0 nothing in common."""
+    smallest = sorted(one.hashes | two.hashes)[:SKETCH]
+    if not smallest:
+        return 1.0
+    return len(one.hashes & two.hashes & set(smallest)) / len(smallest)
+
+
+def are_near_duplicates(one: Sketch, two: Sketch) -> bool:
+    """Whether two texts say the same in (almost) the same words."""
+    # Texts of very different length cannot resemble: |A∩B| / |A∪B| ≤ the shorter over the longer.
+    if min(one.shingles, two.shingles) < SAME * max(one.shingles, two.shingles):
+        return False
+    return resemblance(one, two) >= SAME
+
+
+class Distinct:
+    """Remembers texts and says of each new one whether it repeats one of them."""
+
+    def __init__(self) -> None:
+        self._kept: list[Sketch] = []
+
+    def add(self, text: str) -> bool:
+        """Return True and remember `text` when it is new; False when it is a near-duplicate."""
+        made = sketch(text)
+        if any(are_near_duplicates(made, kept) for kept in self._kept):
+            return False
+        self._kept.append(made)
+        return True
