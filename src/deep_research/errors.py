@@ -12,6 +12,7 @@ ResearchError
 │   ├── ContextTooLong     send less
 │   ├── Refused            the model declines
 │   ├── MalformedOutput    the answer does not fit its schema
+│   ├── ModelRateLimited   wait `retry_after` seconds
 │   └── ProviderDown       try later or elsewhere
 ├── StoreError             the disk or database failed
 ├── RunNotFound            no such run
@@ -79,6 +80,10 @@ class Refused(ModelError):
 
 class MalformedOutput(ModelError):
     """The answer does not fit the form that was asked for."""
+
+
+class ModelRateLimited(ModelError):
+    """The provider asked us to wait."""
 
 
 class ProviderDown(ModelError):

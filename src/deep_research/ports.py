@@ -1,8 +1,8 @@
 """Every protocol on one page: what the program asks of a source, reader, reasoner and store."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from deep_research.data import (
     Action,
@@ -14,6 +14,8 @@ from deep_research.data import (
     Document,
     Found,
     Gap,
+    ModelAnswer,
+    ModelRequest,
     Passage,
     PassageHit,
     QueryAnalysis,
@@ -209,6 +211,53 @@ class Reasoner(Protocol):
         library: Library,
     ) -> Composition:
         """Write abstract, conclusion and (where the format asks for it) a table, citing passage ids."""
+        ...
+
+
+class ChatModel(Protocol):
+    """A language model behind one provider's wire protocol."""
+
+    provider: str
+    model: str
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        """Return the model's answer; one attempt, no retries.
+
+        Raises ContextTooLong, Refused, ProviderDown, ModelRateLimited, ConfigError (a bad key or an
+        unknown model) or MalformedOutput, each with model, provider, status, request_id, retry_after.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class ApiResponse(NamedTuple):
+    """An answer of a web API: `headers` have lower-case names, `body` is decompressed and of bounded size."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    url: str
+
+
+class ApiClient(Protocol):
+    """How a source calls its API: polite per host, bounded in time and size, obeying Retry-After."""
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Mapping[str, str | int] | None = None,
+        json: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> ApiResponse:
+        """Return the answer whatever its status (parsers judge it).
+
+        Raises Unreachable when there is none in time, RateLimited when the API keeps asking to wait.
+        """
         ...
 
 

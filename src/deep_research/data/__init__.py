@@ -19,6 +19,14 @@ from deep_research.data.evidence import Passage as Passage
 from deep_research.data.evidence import PassageHit as PassageHit
 from deep_research.data.evidence import Snapshot as Snapshot
 from deep_research.data.evidence import Source as Source
+from deep_research.data.model import FinishReason as FinishReason
+from deep_research.data.model import ModelAnswer as ModelAnswer
+from deep_research.data.model import ModelMessage as ModelMessage
+from deep_research.data.model import ModelRequest as ModelRequest
+from deep_research.data.model import Role as Role
+from deep_research.data.model import ToolCall as ToolCall
+from deep_research.data.model import ToolSpec as ToolSpec
+from deep_research.data.model import Usage as Usage
 from deep_research.data.research import Brief as Brief
 from deep_research.data.research import Clarification as Clarification
 from deep_research.data.research import Composition as Composition

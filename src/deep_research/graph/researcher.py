@@ -4,9 +4,9 @@ A researcher that fails hands back a failed section and a gap; it never ends the
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import wraps
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -22,7 +22,12 @@ from deep_research.steps.context import RunContext
 from deep_research.steps.review import better
 
 _log = logging.getLogger(__name__)
-_Node = Callable[[ResearcherState, Runtime[RunContext]], Awaitable[Any]]
+
+
+class _Node(Protocol):
+    """A node of the researcher, as LangGraph calls it."""
+
+    def __call__(self, state: ResearcherState, runtime: Runtime[RunContext]) -> Awaitable[Any]: ...
 
 
 def _costs_only_itself(node: _Node) -> _Node:

@@ -23,7 +23,7 @@ from deep_research.steps.context import RunContext
 from deep_research.text.answers import wants_to_skip
 
 
-async def clarify(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["analyze", "__end__"]]:
+async def clarify(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
     """Decide whether the question is understood; ask the user one thing at a time until it is."""
     ctx, question = runtime.context, state["question"]
     ctx.emit(StageStarted(stage="clarify"))
@@ -108,9 +108,9 @@ def _task(
     }
 
 
-async def aggregate(_state: AgentState) -> dict[str, Any]:
+async def aggregate(state: AgentState) -> dict[str, Any]:
     """Fan in: the reducers have merged what the researchers handed back."""
-    return {}
+    return {"sections": state["sections"]}
 
 
 async def review_sections(

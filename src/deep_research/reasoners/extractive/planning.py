@@ -1,7 +1,7 @@
 """Laying out sections without a model: by the kind of question, the entities found, the themes of the first hits."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from deep_research.data import Brief, Decision, Discovery, Passage, QueryAnalysis, Question, Section
@@ -132,7 +132,7 @@ def _labels(text: str, hits: Sequence[Passage], library: Library, language: str,
     """Titles of the documents about the question where there are enough of them, else (or in depth) their headings."""
     sources = relevant_sources(text, hits, library)
     titles = _plain_titles(sources, library)
-    scores: Counter[str] = Counter()
+    scores: dict[str, float] = defaultdict(float)
     if len(titles) > MIN_SECTIONS and not deep:
         for key, title in titles.items():
             scores[title] += sources[key]
@@ -146,11 +146,11 @@ def _labels(text: str, hits: Sequence[Passage], library: Library, language: str,
     return _unlike(scores, frozenset(content_terms(text)))
 
 
-def _unlike(scores: Counter[str], asked: frozenset[str]) -> list[str]:
+def _unlike(scores: dict[str, float], asked: frozenset[str]) -> list[str]:
     """The best labels, none that says again what another says."""
     chosen: dict[str, frozenset[str]] = {}
     best = max(scores.values(), default=0.0)
-    for label, score in scores.most_common():
+    for label, score in sorted(scores.items(), key=lambda item: -item[1]):
         terms = frozenset(content_terms(label))
         own = terms - asked or terms
         alike = any(len(own & other) / min(len(own), len(other)) >= 0.6 for other in chosen.values() if own and other)
