@@ -14,9 +14,9 @@ _DATES = re.compile(
     rf"|\b(?P<n5>{_MONTH})\b\.?,? (?:of )?(?P<y5>[12]\d{{3}})(?!\d)"
     r"|(?<!\d)(?P<y6>[12]\d{3})-(?P<m6>0[1-9]|1[0-2])(?![\d-])"
     r"|(?<!\d)(?P<m7>\d{1,2}) ?[月월] ?(?P<d7>\d{1,2}) ?[日号號일]",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
-_DECADE = re.compile(r"\b(?P<d>[12]\d{2}0)['’]?s\b|(?:(?P<c>\d{2})世[纪紀])?(?<!\d)(?P<x>\d0)年代")
+_DECADE = re.compile(r"(?<!\w)(?P<d>[12]\d{2}0)['’]?s\b|(?:(?P<c>\d{2})世[纪紀])?(?<!\d)(?P<x>\d0)年代", re.ASCII)
 _CLOCK = re.compile(r"(?<![\d:])(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)(?![\d:])")
 
 

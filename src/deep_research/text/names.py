@@ -56,6 +56,11 @@ _UNIT_LIKE = frozenset(EXACT) | frozenset(
 )
 
 
+def is_ordinary(word: str) -> bool:
+    """Return whether a capitalised word is no name: a function word, month, weekday, number or frame word."""
+    return word.lower() in _NOT_NAMES
+
+
 def names(text: str) -> list[Name]:
     """Return the names of `text` in order, titles first where they nest."""
     found = [Name(next(g for g in m.groups() if g), m.start(), m.end(), True) for m in _TITLE.finditer(text)]

@@ -37,34 +37,35 @@ _PLAIN = (
 )
 
 _NOT_NUMBERS = re.compile(
-    r"https?://\S+|www\.\S+|\bdoi:\S+|\b10\.\d{4,}/\S+|\barXiv:\s?\S+|\S+@\S+\.\S+"
+    r"https?://[!-~]+|www\.[!-~]+|\bdoi:[!-~]+|\b10\.\d{4,}/[!-~]+|\barXiv:\s?[!-~]+|[!-~]+@[!-~]+\.[!-~]+"
     r"|\b\d+(?:\.\d+){2,}\b"  # 1.2.3
     r"|\b[vV]\d+(?:\.\d+)*\b"
     r"|\b(?![Uu][Ss]\b)[A-Za-z]+[A-Za-z0-9]*(?:[-_./][A-Za-z0-9]+)*[-_./]?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"  # GPT-4, H100
     r"|\b[A-Z]\w*(?<!\bThe)(?<!\bOf)(?<!\bIn)(?<!\bAbout)(?<!\bOver)(?<!\bBy)(?<!\bAt)(?<!\bFrom)(?<!\bTo)(?<!\bWith)"
     r"(?<!\bAn)(?<!\bAnd)(?<!\bNearly)(?<!\bUSD)(?<!\bEUR)(?<!\bGBP)(?<!\bRMB)(?<!\bCNY)"
-    r" \d{1,2}\.\d{1,2}(?=[\s,;:)]*(?:$|[.,;:)]|\s(?:and|or|is|was|has|to|on|in|with|adds|added|does|introduced|supports)\b))"
-    r"|\bversions? \d+(?:\.\d+)*"
+    r" \d{1,2}\.\d{1,2}(?=[\s,;:)]*(?:$|[.,;:)]|[^\x00-\x7f]|\s(?:and|or|is|was|has|to|on|in|with|adds|added|does|introduced|supports)\b))"
+    r"|\bversions? \d+(?:\.\d+)*",
+    re.ASCII,
 )
-_DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|(?<![\d.])\d{1,3}(?: \d{3})+(?![\d,])|\d+)(?:\.\d+)?"
+_DIGITS = r"(?:\d+,\d{1,2}(?= ?%)|\d{1,3}(?:,\d{3})+(?!\d)|(?<![\d.])\d{1,3}(?: \d{3})+(?![\d,])|\d+)(?:\.\d+)?"
 _SCALE = "|".join(sorted((s for s in SCALES if not s.isascii()), key=len, reverse=True))
 _COMPOSITE = r"(?:亿|億|억|兆|조)(?: ?\d[\d,.]* ?(?:억|亿|億))?(?: ?\d[\d,.]* ?(?:천만|만|千万|万|萬))"
 _WORD_SCALE = "hundred|thousand|million|billion|trillion|quadrillion|mln|mn|bn|tn"
 _SIGN = r"US\$|NT\$|HK\$|A\$|C\$|[$€£¥₩]|\b(?:USD|EUR|GBP|RMB|CNY|JPY|KRW) ?"
 _AMOUNT = re.compile(
-    rf"(?P<sign>{_SIGN})? ?(?P<minus>(?<![\w)\]]) ?-|(?<=\s)-)?(?<![\w.])(?P<digits>{_DIGITS})"
-    rf"(?:(?P<suffix>[kKMBT](?![A-Za-z0-9])|(?<=\d)m(?=illion\b)|(?:bn|mn|tn)\b)|[ -]?(?P<scale>(?:{_WORD_SCALE})s?)\b(?! to one)"
+    rf"(?P<sign>{_SIGN})? ?(?P<minus>(?<![A-Za-z0-9_)\]]) ?-|(?<=\s)-)?(?<![A-Za-z0-9_.])(?P<digits>{_DIGITS})"
+    rf"(?:(?P<suffix>(?-i:[kKMBbT])(?![A-Za-z0-9/])|(?:bn|mn|tn)\b|(?(sign)m(?![A-Za-z0-9])|(?!)))|[ -]?(?P<scale>(?:{_WORD_SCALE})s?)\b(?! to one)"
     rf"|(?P<han> ?(?:{_COMPOSITE}|{_SCALE})))?",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _FRACTION = re.compile(r"(?<![\d/.])(?P<n>\d{1,3})/(?P<d>\d{1,4})(?![\d/])")
 _AFTER_ABOUT = re.compile(r"\s?(?:左右|上下|前后|가량|정도|쯤|안팎|程度|ほど|前後|or so\b)")
 _BEFORE = re.compile(
     r"(?:(?P<about>\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.|c\.|some|close to|an estimated)"
-    r"|[~≈∼]|大约|大約|约|約|大概|将近|接近|近|약|대략|거의|およそ)"
+    r"|[~≈∼]|大约|大約|约为?|約|大概|将近|接近|近|약|대략|거의|およそ)"
     r"|(?P<more>\b(?:over|more than|above|at least|exceeding|exceeds|exceeded|upwards of|greater than)|[>≥]|超过|超過|逾|多于|至少|高于|以上|넘는|최소)"
     r"|(?P<less>\b(?:under|less than|fewer than|below|at most|up to)|[<≤]|不到|少于|低于|至多|不足|최대))[ ]?(?:the |a )?[$€£¥₩]?$",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _JOIN = re.compile(r"\s?(?:–|-|~|to|至|到|~|±|\+/-|에서|부터|,|、|,? and|,? or|和|与|및|,\s)\s?")
 
@@ -92,7 +93,9 @@ def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _amount(match: re.Match[str], text: str) -> Quantity | None:
-    value = Decimal(match["digits"].replace(",", "").replace(" ", ""))
+    digits = match["digits"].replace(" ", "")
+    decimal_comma = re.fullmatch(r"\d+,\d{1,2}", digits)
+    value = Decimal(digits.replace(",", "." if decimal_comma else ""))
     value *= _scale(match)
     if match["minus"]:
         value = -value
@@ -118,7 +121,7 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
 def _scale(match: re.Match[str]) -> Decimal:
     if match["suffix"]:
         suffix = match["suffix"]
-        return SCALES.get(suffix.lower()) or Decimal(10) ** SUFFIXES.get(suffix, 6 if match["sign"] else 0)
+        return SCALES.get(suffix.lower()) or Decimal(10) ** SUFFIXES[suffix]
     if match["scale"]:
         return SCALES[match["scale"].lower().removesuffix("s")]
     if match["han"] and (first := re.match(rf" ?({_SCALE})", match["han"])):
@@ -231,6 +234,11 @@ def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
     if claim_unit != there_unit and not _compatible(claim, there, evidence):
         return False
     return _close(claim_value, there_value if claim_unit == there_unit else there.value, claim.bound, there.bound)
+
+
+def unit_base(unit: str) -> str:
+    """Return the unit that `unit` is measured in together with its like: "g" for "mg"."""
+    return BASES.get(unit, (unit, Decimal(1)))[0]
 
 
 def _base(quantity: Quantity) -> tuple[Decimal, str]:

@@ -9,7 +9,6 @@ from deep_research.text.units import SCALES, Make, Quantity, unit_at
 _HAN_NUMBER = re.compile(
     r"百分之(?P<pct>[零〇一二三四五六七八九十百两点\d.]+)"
     r"|(?<![第数數几幾上零〇一二三四五六七八九十百千万亿\d])(?P<han>[一二三四五六七八九两兩十百千万萬亿億零〇]{2,})(?![一-九]?分之)"
-    rf"|(?P<ord>第)(?P<onum>[一二三四五六七八九十]{{1,3}}|\d+)"
     rf"|(?<![第数數几幾一-鿿\d])(?P<one>[二三四五六七八九两兩十])(?=[{units.HAN_COUNTERS}年月天]|小时|分钟)"
     rf"|(?<=[共有为了用包含分的过在前后近约及和与、，。：:；])(?P<two>[二三四五六七八九两兩十])(?=[{units.HAN_COUNTERS}年天]|小时|分钟)"
 )
@@ -19,24 +18,22 @@ _HAN_IDIOMS = frozenset(
 _KOREAN_NUMBER = re.compile(
     rf"(?<![가-힣])(?!세대)(?P<native>{'|'.join(units.KOREAN_NATIVE)})(?= ?(?:{units.KOREAN_COUNTERS}))"
     r"|(?<![가-힣\d])(?P<sino>[일이삼사오육칠팔구]?(?:[십백천만억][일이삼사오육칠팔구]?)+)(?= ?(?:퍼센트|년|개월|개|명|원|달러|배))"
-    r"|제 ?(?P<ord>\d+)(?=[가-힣 ])"
 )
 _WORD = "|".join(sorted(units.WORDS, key=len, reverse=True))
 _ENGLISH_NUMBER = re.compile(
     rf"\b(?P<words>(?:{_WORD})(?:[ -](?:and )?(?:{_WORD}|hundred|thousand|million|billion|trillion))*)\b(?!-(?:party|sided))",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _ORDINAL = re.compile(
-    rf"\b(?P<digits>\d{{1,4}})(?:st|nd|rd|th)\b|(?<!one )(?<!one-)(?<!two )(?<!two-)(?<!a )\b(?P<word>{'|'.join(units.ORDINALS)})\b(?!s|-part)",
-    re.IGNORECASE,
+    rf"\b(?P<digits>\d{{1,4}})(?:st|nd|rd|th)\b|(?<!one )(?<!one-)(?<!two )(?<!two-)(?<!a )\b(?P<word>{'|'.join(units.ORDINALS)})\b(?!s|-part)"
+    r"|第 ?(?P<han>[一二三四五六七八九十]{1,3}|\d+)|제 ?(?P<ko>\d+)(?=[가-힣 ])",
+    re.IGNORECASE | re.ASCII,
 )
 
 
 def _han(match: re.Match[str], text: str) -> Quantity | None:
     if match["pct"]:
         return Quantity(_han_value(match["pct"]), "%", match.start(), match.end())
-    if match["ord"]:
-        return Quantity(_han_value(match["onum"]), "ordinal", match.start(), match.end())
     numeral = match["han"] or match["one"] or match["two"]
     if match["han"] and (
         numeral in _HAN_IDIOMS or not set(numeral) & set("十百千万萬亿億") or not _well_formed(numeral)
@@ -87,8 +84,6 @@ def _positional(numeral: str, digits: dict[str, int]) -> Decimal:
 
 
 def _korean(match: re.Match[str], text: str) -> Quantity | None:
-    if match["ord"]:
-        return Quantity(Decimal(match["ord"]), "ordinal", match.start(), match.end())
     if match["native"]:
         value = Decimal(units.KOREAN_NATIVE[match["native"]])
         if text[match.end() :].lstrip().startswith("번째"):
@@ -119,8 +114,11 @@ def _english(match: re.Match[str], text: str) -> Quantity | None:
 
 
 def _ordinal(match: re.Match[str], text: str) -> Quantity | None:
-    value = match["digits"] or units.ORDINALS[match["word"].lower()]
-    return Quantity(Decimal(value), "ordinal", match.start(), match.end())
+    if match["word"]:
+        value = Decimal(units.ORDINALS[match["word"].lower()])
+    else:
+        value = _han_value(match["han"]) if match["han"] else Decimal(match["digits"] or match["ko"])
+    return Quantity(value, "ordinal", match.start(), match.end())
 
 
 ORDINAL_EXTRACTOR: tuple[re.Pattern[str], Make] = (_ORDINAL, _ordinal)

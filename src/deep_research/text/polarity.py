@@ -15,42 +15,33 @@ _KOREAN_NEGATION = re.compile(
 )
 _PAIRS = (
     "increase increases increased increasing rise rises rose rising grow grows grew growth gain gains gained higher"
+    " 增加 增长 上升 提高 提升 升高 增大 上涨 증가 상승 높아 높은 높다 늘어"
     " | decrease decreases decreased decreasing decline declines declined fall falls fell falling drop drops dropped"
     " reduce reduces reduced reducing reduction lower shrink shrank loss"
-    "\nimprove improves improved improving improvement better superior | worsen worsens worsened worsening worse inferior"
-    "\nfaster accelerate accelerates accelerated | slower slow slows slowed decelerate"
+    " 减少 下降 降低 减小 下跌 降至 감소 하락 낮아 낮은 낮다 낮추 줄어 줄인 줄였"
+    "\nimprove improves improved improving improvement better superior 改善 향상 개선"
+    " | worsen worsens worsened worsening worse inferior 恶化 저하 악화"
+    "\nfaster accelerate accelerates accelerated 更快 加快 加速 빠르 빨라 | slower slow slows slowed decelerate 更慢 减慢 减速 느리 느려"
     "\nlarger bigger greater | smaller"
     "\nmore | less fewer"
-    "\nabove exceed exceeds exceeded | below under"
+    "\nabove exceed exceeds exceeded 高于 大于 优于 多于 | below under 低于 小于 劣于 少于"
     "\nbefore prior | after following"
-    "\nenable enables enabled allow allows allowed permit permits | disable disables disabled forbid forbids forbidden"
-    " prohibit prohibits prohibited prevent prevents prevented"
-    "\nactivate activates activated activating activation agonist agonists | inhibit inhibits inhibited inhibiting"
-    " inhibition inhibitor antagonist antagonists deactivate"
-    "\nsupport supports supported | oppose opposes opposed reject rejects rejected"
+    "\nenable enables enabled allow allows allowed permit permits 允许 허용"
+    " | disable disables disabled forbid forbids forbidden prohibit prohibits prohibited prevent prevents prevented 禁止 금지"
+    "\nactivate activates activated activating activation agonist agonists 激活 激动剂 활성화"
+    " | inhibit inhibits inhibited inhibiting inhibition inhibitor antagonist antagonists deactivate 抑制 拮抗剂 억제"
+    "\nsupport supports supported 支持 지지 찬성 | oppose opposes opposed reject rejects rejected 反对 반대"
     "\nwin wins won | lose loses lost"
-    "\nsensitive | resistant"
+    "\nsensitive 敏感 | resistant 耐药"
     "\nreversible reversibly | irreversible irreversibly"
     "\ncovalent covalently | noncovalent non-covalent"
     "\nsynchronous | asynchronous"
     "\nalways | never"
     "\ncheaper | costlier dearer"
     "\nmaximum maximal highest most | minimum minimal lowest least"
-    "\n增加 增长 上升 提高 提升 升高 增大 上涨 | 减少 下降 降低 减小 下跌 降至"
-    "\n高于 大于 优于 多于 | 低于 小于 劣于 少于"
-    "\n改善 | 恶化"
-    "\n激活 激动剂 | 抑制 拮抗剂"
-    "\n支持 | 反对"
-    "\n更快 加快 加速 | 更慢 减慢 减速"
-    "\n允许 | 禁止"
-    "\n敏感 | 耐药"
-    "\n可逆 | 不可逆"
-    "\n증가 상승 높아 높은 높다 늘어 | 감소 하락 낮아 낮은 낮다 줄어"
-    "\n향상 개선 | 저하 악화"
-    "\n활성화 | 억제"
-    "\n빠르 빨라 | 느리 느려"
-    "\n지지 찬성 | 반대"
-    "\n허용 | 금지"
+)
+_CLAUSE = re.compile(
+    r"[,;:，；：、]\s*|\s(?:and|but|while|whereas|although|because|so that)\s|并且?|而且?|但是?|(?<=[가-힣])(?:으며|며|지만|고|아서|어서)\s"
 )
 
 
@@ -74,12 +65,27 @@ def conflict(claim: str, sentence: str) -> str:
         for terms in negated(one):
             if terms and _plainly_said(terms, other):
                 return f"only the {which} negates “{terms[0]}”"
-    # Two flips cancel: "did not decrease" for "increased" is left to the reader.
-    for up, down in _DIRECTIONS:
-        for side, opposite in ((up, down), (down, up)):
-            said, against = side.search(a), opposite.search(b)
-            if said and against and not side.search(b) and not opposite.search(a):
-                return f"“{said[0]}” against “{against[0]}”"
+    return _opposite_directions(a, b)
+
+
+def _opposite_directions(claim: str, sentence: str) -> str:
+    """Compare each clause of the claim with the clause of the sentence that shares most terms with it.
+
+    Two flips cancel: "did not decrease" against "increased" is left to the support score.
+    """
+    clauses = [(part, set(content_terms(part))) for part in _CLAUSE.split(sentence) if part]
+    for part in _CLAUSE.split(claim):
+        terms = set(content_terms(part))
+        if len(terms) < 2 or not clauses or negated(part):
+            continue
+        nearest, shared = max(clauses, key=lambda c: len(c[1] & terms))
+        if len(shared & terms) < 2 or negated(nearest):
+            continue
+        for up, down in _DIRECTIONS:
+            for side, opposite in ((up, down), (down, up)):
+                said, against = side.search(part), opposite.search(nearest)
+                if said and against and not side.search(nearest) and not opposite.search(part):
+                    return f"“{said[0]}” against “{against[0]}”"
     return ""
 
 

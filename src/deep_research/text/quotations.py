@@ -32,7 +32,12 @@ _QUOTED = re.compile(
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:…|\.{3})\s*\]|\(\s*(?:…|\.{3})\s*\)|…+|\.{3,}|⋯+)\s*")
 _FOLDS = {
     ord(c): plain
-    for plain, written in {"'": "‘’‚‛′`´", '"': "“”„‟″«»「」『』‹›", "-": "‐‑‒–—−－", "": "\u200b\u200c\u200d\ufeff\u00ad*_"}.items()
+    for plain, written in {
+        "'": "‘’‚‛′`´",
+        '"': "“”„‟″«»「」『』‹›",
+        "-": "‐‑‒–—−－",
+        "": "\u200b\u200c\u200d\ufeff\u00ad*_",
+    }.items()
     for c in written
 } | {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _EDGES = " \t\n.,;:!?。，；：！？、"

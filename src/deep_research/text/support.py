@@ -60,7 +60,7 @@ _BACKGROUND = 50
 """Sentences assumed to exist beside the evidence, so that rarity means something in a single passage too."""
 _K1, _B = 1.2, 0.5
 _GRAM = 4
-_SAME_STATEMENT = 0.6
+_SAME_STATEMENT = 0.5
 """Share of the claim's terms a sentence needs before its negation counts against the claim."""
 
 

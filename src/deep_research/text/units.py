@@ -129,7 +129,7 @@ SCALES: dict[str, Decimal] = {
     }.items()
     for name in names.split()
 }
-SUFFIXES = {"k": 3, "K": 3, "M": 6, "B": 9, "T": 12}
+SUFFIXES = {"k": 3, "K": 3, "M": 6, "m": 6, "B": 9, "b": 9, "T": 12}
 """One-letter scales written against the number: 10k, 7B. `m` is million after a currency sign only."""
 
 WORDS = {
@@ -170,7 +170,7 @@ _UNIT_WORD = re.compile(
         if a != "-fold"
     )
     + r")(?P<per> ?(?:/|per ) ?(?:[A-Za-zµμ]{1,10}\d?|[天日年月秒时时])(?![A-Za-z]))?",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 

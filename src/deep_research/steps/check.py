@@ -1,0 +1,229 @@
+"""Checking: every sentence of a draft is judged against the passages it cites, before anyone sees it.
+
+A sentence that its passages do not support gets a better passage from the library, else a rewrite where
+there is a model, else it is cut from the text and listed with its verdict. A judge comes last and only
+on what passed the mechanical checks; a judge that fails leaves its claims unverified, never contradicted.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from deep_research.data import Claim, Gap, Passage, Verdict
+from deep_research.errors import ModelError
+from deep_research.ports import Library
+from deep_research.text.citations import CitedSentence
+from deep_research.text.drafts import parse_draft
+from deep_research.text.verification import (
+    VERBATIM,
+    Evidence,
+    disproof,
+    is_error_text,
+    is_sentence_of,
+    verify,
+    verify_against_document,
+)
+
+Judge = Callable[[Sequence[Claim], Library], Awaitable[Sequence[Verdict]]]
+"""Judges claims against their passages, in order (`Reasoner.judge`). Raises ModelError."""
+Rewrite = Callable[[Claim, Sequence[Passage]], Awaitable[str]]
+"""Says what the passages support of a claim, as one sentence without citations; "" when nothing. Raises ModelError."""
+
+_CODE = Verdict(kind="unverified", reason="code that is not verbatim in a passage")
+_CANDIDATES = 8
+"""How many passages of the library are tried in place of one that does not support its claim."""
+
+
+class Checked(NamedTuple):
+    """A draft after its check: Markdown with passage ids, every claim with its verdict, and what failed."""
+
+    content: str
+    claims: tuple[Claim, ...]
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A sentence on its way through the checks. `shown` says whether it stays in the text."""
+
+    text: str
+    passages: tuple[str, ...]
+    verdict: Verdict
+    context: str = ""
+
+    @property
+    def claim(self) -> str:
+        """The text with what a table cell is about."""
+        return _said(self.text, self.context)
+
+    @property
+    def shown(self) -> bool:
+        return self.verdict.kind == "supported"
+
+
+def _said(text: str, context: str) -> str:
+    return f"{context}: {text}" if context else text
+
+
+def check_claim(text: str, evidence_text: str) -> Verdict:
+    """Judge one sentence against one text, without library or model."""
+    return verify_against_document(text.strip(), evidence_text)
+
+
+async def check_draft(
+    draft_markdown: str,
+    *,
+    section: str,
+    library: Library,
+    judge: Judge | None = None,
+    rewrite: Rewrite | None = None,
+) -> Checked:
+    """Return the draft with only what its passages support, and a claim for every sentence it had.
+
+    `section` is the title the claims belong to. Never raises for what a model did: a failed judge or
+    rewrite is a gap.
+    """
+    draft = parse_draft(draft_markdown)
+    gaps: list[Gap] = []
+    judged = [_check_sentence(sentence, library) for sentence in draft.sentences]
+    if rewrite is not None:
+        judged = [await _rewritten(j, section, library, rewrite, gaps) for j in judged]
+    unsure = [i for i, j in enumerate(judged) if judge is not None and _is_for_judge(j, library)]
+    kept = {i for i, j in enumerate(judged) if j.shown}
+    if judge is not None and unsure:
+        judged, kept = await _ask(judge, judged, unsure, kept, section, library, gaps)
+    changes = {i: (j.text, j.passages) if i in kept else None for i, j in enumerate(judged)}
+    return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
+
+
+def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
+    """Judge a sentence against what it cites, then what its neighbours cite, then what the library has."""
+    cited = _known(sentence.passages, library)
+    first = _judge_text(sentence, cited, library)
+    if first.shown or (is_error_text(sentence.text) and first.verdict.kind == "unverified"):
+        return first
+    near = _known(sentence.near, library) if not cited else []
+    for candidate in (*near, *_candidates(sentence, cited, library)):
+        second = _judge_text(sentence, [candidate], library)
+        if second.shown:
+            return second
+    return first
+
+
+def _known(ids: Sequence[str], library: Library) -> list[Passage]:
+    return [passage for key in ids if (passage := library.passage(key)) is not None]
+
+
+def _candidates(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> list[Passage]:
+    """Passages that may support the sentence instead: of a source it names first, then of all."""
+    tried = {p.id for p in cited}
+    query = f"{sentence.context} {sentence.text}".strip()
+    named = [key for key in sentence.passages if "p" not in key and library.source(key) is not None]
+    hits = [
+        *(library.search(query, limit=_CANDIDATES, sources=named) if named else ()),
+        *library.search(query, limit=_CANDIDATES),
+    ]
+    return list({hit.passage.id: hit.passage for hit in hits if hit.passage.id not in tried}.values())
+
+
+def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: Library) -> _Judged:
+    """Judge the sentence as written where it is verbatim, else without the addresses and numbers it carries."""
+    ids = tuple(p.id for p in passages)
+    if not passages:
+        unknown = [key for key in sentence.passages if library.passage(key) is None]
+        reason = f"no such passage: {', '.join(unknown)}" if unknown else "it cites no passage"
+        return _Judged(sentence.text, (), Verdict(kind="unverified", reason=reason))
+    verbatim = [p for p in passages if is_sentence_of(sentence.raw, p.text)]
+    if verbatim:
+        return _Judged(sentence.raw, tuple(p.id for p in verbatim), VERBATIM, sentence.context)
+    claim = _said(sentence.text, sentence.context)
+    verdict = verify(claim, [_evidence(p, library) for p in passages])
+    if sentence.kind == "code" and verdict != VERBATIM:
+        verdict = _CODE
+    return _Judged(sentence.text, _useful(claim, ids, passages, verdict, library), verdict, sentence.context)
+
+
+def _useful(
+    claim: str, ids: tuple[str, ...], passages: Sequence[Passage], verdict: Verdict, library: Library
+) -> tuple[str, ...]:
+    """Of several cited passages keep those that support the claim alone; all where it takes them together."""
+    if verdict.kind != "supported" or len(passages) < 2:
+        return ids
+    alone = tuple(p.id for p in passages if verify(claim, [_evidence(p, library)]).kind == "supported")
+    return alone or ids
+
+
+def _evidence(passage: Passage, library: Library) -> Evidence:
+    source = library.source(passage.source)
+    title = source.title if source is not None else ""
+    return Evidence(passage.text, " > ".join(part for part in (title, passage.heading) if part))
+
+
+async def _rewritten(judged: _Judged, section: str, library: Library, rewrite: Rewrite, gaps: list[Gap]) -> _Judged:
+    """Ask for a sentence that the passages do support; it goes through the same checks."""
+    passages = _known(judged.passages, library)
+    if judged.shown or not passages:
+        return judged
+    try:
+        text = await rewrite(_claim("", judged, section), passages)
+    except ModelError as error:
+        gaps.append(Gap(what="rewrite", why=error.message))
+        return judged
+    again = parse_draft(text).sentences
+    if len(again) != 1:
+        return judged
+    second = _judge_text(again[0]._replace(context=judged.context), passages, library)
+    return second if second.shown else judged
+
+
+def _is_for_judge(judged: _Judged, library: Library) -> bool:
+    """Whether the judge may speak: on claims with passages that are neither verbatim nor settled by code."""
+    if not judged.passages or judged.verdict in (VERBATIM, _CODE) or judged.verdict.kind == "contradicted":
+        return False
+    evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
+    return judged.shown or disproof(judged.claim, evidence) is None
+
+
+async def _ask(
+    judge: Judge,
+    judged: Sequence[_Judged],
+    unsure: Sequence[int],
+    kept: set[int],
+    section: str,
+    library: Library,
+    gaps: list[Gap],
+) -> tuple[list[_Judged], set[int]]:
+    """Let the judge decide. Where it fails, what passed the scorer stays in the text, marked unverified."""
+    claims = [_claim(f"c{i}", judged[i], section) for i in unsure]
+    try:
+        verdicts = list(await judge(claims, library))
+        failure = "" if len(verdicts) == len(claims) else "the judge answered for another number of claims"
+    except ModelError as error:
+        verdicts, failure = [], error.message
+    done = list(judged)
+    if failure:
+        gaps.append(Gap(what="judge", why=failure))
+        for i in unsure:
+            verdict = Verdict(kind="unverified", reason=f"not judged: {failure}", score=judged[i].verdict.score)
+            done[i] = replace(judged[i], verdict=verdict)
+        return done, kept
+    for i, verdict in zip(unsure, verdicts, strict=True):
+        done[i] = replace(judged[i], verdict=verdict)
+    return done, {i for i, j in enumerate(done) if j.shown}
+
+
+def _claims(judged: Sequence[_Judged], section: str) -> list[Claim]:
+    """Claims with ids that depend on section and text alone, so that a replay gives the same."""
+    seen: Counter[str] = Counter()
+    claims = []
+    for item in judged:
+        seen[item.text] += 1
+        key = f"{section}\0{item.text}\0{seen[item.text]}"
+        claims.append(_claim(f"c{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}", item, section))
+    return claims
+
+
+def _claim(key: str, judged: _Judged, section: str) -> Claim:
+    return Claim(id=key, section=section, text=judged.text, passages=judged.passages, verdict=judged.verdict)

@@ -1,0 +1,82 @@
+"""Near misses: sentences that say what a claim says about something else, or with another value."""
+
+import re
+from collections.abc import Sequence
+
+from deep_research.text.names import Name, NameIndex, is_ordinary, names
+from deep_research.text.numbers import quantities, same, unit_base
+from deep_research.text.support import Match
+from deep_research.text.tokens import content_terms, normalise
+from deep_research.text.units import Quantity
+
+SAME_STATEMENT = 0.75
+"""Share of a claim's terms, its differing value left out, that makes a sentence the same statement."""
+_SUBJECT = re.compile(r"[\s*_“\"]*(?:The |A |An )?([A-Z][a-zA-Z-]{2,})\b")
+_GENERIC = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
+
+
+def without(claim: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return `claim` without the given stretches."""
+    for start, end in sorted(spans, reverse=True):
+        claim = f"{claim[:start]} {claim[end:]}"
+    return claim
+
+
+def same_statement(claim: str, differing: Sequence[tuple[int, int]], lines: Sequence[str]) -> str:
+    """Return the line that says what `claim` says apart from the differing stretches, or ""."""
+    rest = without(claim, differing)
+    if len(content_terms(rest)) < 2 or not lines:
+        return ""
+    match = Match(rest, lines)
+    best = max(range(len(lines)), key=lambda i: match.coverage((i,)))
+    return lines[best] if match.coverage((best,)) >= SAME_STATEMENT else ""
+
+
+def has_other_value(rival: str, claim: str, missing: Sequence[Quantity]) -> bool:
+    """Return whether `rival` has another value of the same dimension as a missing one, or the value with another unit."""
+    own = {(q.value, q.unit) for q in quantities(claim)}
+    others = [q for q in quantities(rival) if (q.value, q.unit) not in own]
+    return any(unit_base(o.unit) == unit_base(q.unit) or o.value == q.value for o in others for q in missing)
+
+
+def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
+    """Return whether `rival` names something that `claim` does not, of the same make as a missing name."""
+    own = normalise(claim)
+    others = [n for n in names(rival) if normalise(n.text) not in own]
+    return any(other.strict == name.strict for other in others for name in missing)
+
+
+def misattributed(claim: str, lines: Sequence[str]) -> str:
+    """Return why a value of `claim` belongs to another name in the evidence, or "".
+
+    The value stands in the evidence, but never beside the claim's name; beside that name stands another
+    value of the same unit.
+    """
+    found = [(line, NameIndex(line), quantities(line)) for line in lines]
+    for quantity in quantities(claim):
+        with_value = [index for line, index, there in found if any(same(quantity, q, line) for q in there)]
+        for name in names(claim):
+            if not with_value or any(index.has(name) for index in with_value):
+                continue
+            for line, index, there in found:
+                if index.has(name) and any(unit_base(q.unit) == unit_base(quantity.unit) for q in there):
+                    written = claim[quantity.start : quantity.end].strip()
+                    return f"{written} is said of something else than {name.text}; of it: {line}"
+    return ""
+
+
+def unknown_subject(claim: str, lines: Sequence[str], about: str) -> str:
+    """Return the first word of `claim` where it seems to be a name that replaced another, or "".
+
+    A capital at the beginning of a sentence tells nothing; but where the evidence says the rest and does
+    not know the word, it may be a name.
+    """
+    subject = _SUBJECT.match(claim)
+    if subject is None or is_ordinary(subject[1]) or _GENERIC.search(subject[1]):
+        return ""
+    word = Name(subject[1], subject.start(1), subject.end(1), strict=False)
+    if NameIndex("\n".join([about, *lines])).has(word) or set(content_terms(subject[1])) <= {
+        t for x in lines for t in content_terms(x)
+    }:
+        return ""
+    return subject[1] if same_statement(claim, [(word.start, word.end)], lines) else ""
