@@ -82,9 +82,7 @@ def answer_recall(row: Row, texts: list[str]) -> float | None:
 
 def judge(row: Row, order: list[Any], texts: list[str]) -> dict[str, float]:
     gold = set(row["gold_docids"])
-    figures: dict[str, float] = {
-        f"recall_at_{k}": len(gold & set(order[:k])) / len(gold) for k in (1, 5, 10)
-    }
+    figures: dict[str, float] = {f"recall_at_{k}": len(gold & set(order[:k])) / len(gold) for k in (1, 5, 10)}
     figures["all_gold_at_8"] = float(gold <= set(order[:8]))
     figures["mrr_at_10"] = max((1 / (place + 1) for place, doc in enumerate(order[:10]) if doc in gold), default=0.0)
     if (recall := answer_recall(row, texts)) is not None:
@@ -130,10 +128,8 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path)
     parser.add_argument("--queries", type=Path)
     given = parser.parse_args()
-    if given.corpus and given.queries:
-        todo = {"all": (given.corpus, given.queries)}
-    else:
-        todo = pairs(given.folder)
+    chosen = given.corpus and given.queries
+    todo = {"all": (given.corpus, given.queries)} if chosen else pairs(given.folder)
     if not todo:
         print(f"{given.folder}: no pair of *corpus*.jsonl and *queries*.jsonl", file=sys.stderr)
         return 2

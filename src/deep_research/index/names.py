@@ -12,9 +12,10 @@ from deep_research.text.tokens import STOP_WORDS, fold_diacritics, normalise
 
 LONGEST_TITLE = 12
 """Words (characters in a run without spaces) of the longest title that is looked for in a text."""
+_UPPER = "".join(letter for letter in map(chr, range(ord("A"), 0x530)) if letter.isupper())
 _INNER = rf"[^\W{CJK}]"
 _CAPITAL = (
-    rf"(?:[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f](?:(?:{_INNER}|['’.\-&])*{_INNER})?"
+    rf"(?:[{_UPPER}](?:(?:{_INNER}|['’.\-&])*{_INNER})?"
     rf"|\d(?:(?:{_INNER}|[.,\-])*{_INNER})?)"
 )
 _SMALL = r"(?:of|the|and|de|la|le|du|des|von|van|der|den|di|da|del|for|in|on|at|to|a|an|et|el|al|y|[&–-])"
@@ -60,7 +61,7 @@ def _parts(phrase: str) -> list[str]:
 
 
 def _without_lead(words: list[str]) -> str:
-    while len(words) > 1 and words[0].casefold() in STOP_WORDS:
+    while len(words) > 1 and words[0].casefold() in _NOT_NAMES:
         words = words[1:]
     return " ".join(words)
 

@@ -23,6 +23,7 @@ _TOKEN = re.compile(
     rf"[{HANGUL}]+|[{_GRAMS}]+|[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])"
     rf"|(?:(?<![\w.])\.(?=[a-z]))?{_LETTER}+(?:[.'\-_+#&]{_LETTER}+)*[+#]*"
 )
+_LONGEST = 64  # what is longer (keys, encoded data) is no word; its beginning will do
 _HANGUL = re.compile(f"[{HANGUL}]")
 _GRAM = re.compile(f"[{_GRAMS}]")
 _CJK_CHAR = re.compile(f"[{CJK}]")
@@ -140,7 +141,7 @@ def _run_terms(run: str, *, stop_words: bool = True) -> Sequence[str]:
             return _bigrams(run)
         if _HANGUL.match(run):
             return _bigrams(_without_particle(run))
-    every, content = _word_terms(run)
+    every, content = _word_terms(run[:_LONGEST])
     return every if stop_words else content
 
 

@@ -1,0 +1,66 @@
+import subprocess
+import sys
+
+import pytest
+
+from deep_research.text.near_duplicates import Distinct, are_near_duplicates, resemblance, sketch
+
+TEXT = (
+    "Paged attention stores the keys and values of a sequence in blocks of fixed size that need not lie next to"
+    " each other, as an operating system does with pages of memory, so that almost none of it is wasted. Blocks are"
+    " shared between sequences that begin alike, and copied when one of them goes another way. The block table of a"
+    " sequence says where its blocks lie."
+)
+CHINESE = (
+    "分页注意力把一个序列的键和值存放在固定大小的块中，这些块不必相邻，就像操作系统处理内存页一样，因此几乎没有浪费。"
+)
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        TEXT,
+        TEXT.upper(),
+        TEXT.replace(". ", ".\n\n"),
+        f"{TEXT} Read more.",
+        TEXT.replace("almost none", "hardly any"),
+    ],
+)
+def test_copies_are_near_duplicates(copy: str) -> None:
+    assert are_near_duplicates(sketch(TEXT), sketch(copy))
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["", "Paged attention stores keys.", TEXT[: len(TEXT) // 2], CHINESE, " ".join(reversed(TEXT.split()))],
+)
+def test_others_are_not(other: str) -> None:
+    assert not are_near_duplicates(sketch(TEXT), sketch(other))
+
+
+def test_chinese_copies() -> None:
+    assert are_near_duplicates(sketch(CHINESE), sketch(CHINESE.replace("，", ", ")))
+    assert not are_near_duplicates(sketch(CHINESE), sketch(CHINESE.replace("注意力", "缓存").replace("内存页", "文件")))
+
+
+def test_resemblance_estimates_what_is_shared() -> None:
+    words = [f"w{i}x" for i in range(4000)]
+    half = resemblance(sketch(" ".join(words)), sketch(" ".join(words[2000:] + [f"v{i}x" for i in range(2000)])))
+    assert 0.2 < half < 0.5  # the true value is a third
+    assert resemblance(sketch("a b c d"), sketch("a b c d")) == 1
+    assert resemblance(sketch("a b c d"), sketch("e f g h")) == 0
+
+
+def test_distinct_remembers() -> None:
+    distinct = Distinct()
+    assert [distinct.add(text) for text in (TEXT, CHINESE, TEXT + " More.", "Else.", CHINESE)] == [
+        True, True, False, True, False,
+    ]  # fmt: skip
+
+
+def test_a_sketch_is_the_same_in_every_process() -> None:
+    code = f"from deep_research.text.near_duplicates import sketch; print(sorted(sketch({TEXT!r}).hashes))"
+    made = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "12345"}
+    )
+    assert made.stdout.strip() == str(sorted(sketch(TEXT).hashes))

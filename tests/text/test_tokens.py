@@ -1,0 +1,102 @@
+import pytest
+
+from deep_research.text.tokens import STOP_WORDS, content_terms, fold_diacritics, index_terms, normalise, tokenize
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("e-mail", "email"),
+        ("GLP-1", "GLP1"),
+        ("GLP‑1 agonists", "glp-1 agonist"),
+        ("state-of-the-art", "state of the art"),
+        ("Aschenbrödel", "Aschenbrodel"),
+        ("Łódź", "lodz"),
+        ("Ångström", "angstrom"),
+        ("Straße", "strasse"),
+        ("ＦＵＬＬ　ｗｉｄｔｈ", "full width"),
+        ("ﬁnding", "find"),
+        ("1,000,000", "1000000"),
+        ("Love's", "love"),
+        ("Love’s", "love's"),
+        ("max_connections", "max connections"),
+        ("asyncio.gather()", "gather"),
+        ("co\u00adoperate", "cooperate"),
+        ("K\u200beyword", "keyword"),
+        ("indexes", "index"),
+        ("서울에서", "서울"),
+        ("모델은", "모델을"),
+        ("ｶﾀｶﾅ", "カタカナ"),
+    ],
+)
+def test_two_ways_of_writing_share_a_term(one: str, other: str) -> None:
+    assert set(content_terms(one)) & set(content_terms(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("C++", "C"), ("C#", "C++"), ("3.14", "14"), ("1,000", "1"), ("й", "и"), ("が", "か"), ("GPT-4", "GPT-3.5x")],
+)
+def test_different_things_have_a_term_of_their_own(one: str, other: str) -> None:
+    assert set(content_terms(one)) - set(content_terms(other))
+
+
+def test_names_of_languages_stay_whole() -> None:
+    assert tokenize("C++, C# and F# on .NET or ASP.NET with Node.js") == [
+        "c++", "c#", "and", "f#", "on", ".net", "net", "or", "asp.net", "asp", "net", "with", "node.js", "node", "js",
+    ]  # fmt: skip
+
+
+def test_a_sentence_end_is_not_a_part_of_the_word() -> None:
+    assert tokenize("It ends. Next, “quoted”; (bracketed)!") == ["it", "end", "next", "quot", "bracket"]
+
+
+def test_chinese_gives_bigrams_without_question_words() -> None:
+    assert tokenize("RAG技术的进展") == ["rag", "技术", "术的", "的进", "进展"]
+    assert content_terms("RAG技术有哪些进展？") == ["rag", "技术", "进展"]
+    assert content_terms("如何训练模型") == ["训练", "练模", "模型"]
+    assert content_terms("什么是注意力") == ["是注", "注意", "意力"]
+
+
+def test_japanese_question_words_go_and_geometry_stays() -> None:
+    assert content_terms("特徴は何ですか") == content_terms("特徴は")
+    assert content_terms("幾何学") == ["幾何", "何学"]
+
+
+def test_korean_words_lose_their_particle_only() -> None:
+    assert content_terms("한국어의 문법은 무엇인가요?") == ["한국", "국어", "문법"]
+    assert index_terms("한국어의") == ["한국", "국어", "한국어"]
+    assert tokenize("고양이") == ["고양"]
+    assert tokenize("나") == ["나"]
+
+
+def test_index_terms_add_single_han_characters() -> None:
+    assert index_terms("位置 ok") == ["位置", "位", "置", "ok"]
+    assert index_terms("水") == ["水"]
+
+
+def test_scripts_without_spaces_and_with_combining_vowels() -> None:
+    assert tokenize("ภาษาไทย")[:2] == ["ภา", "าษ"]
+    assert tokenize("हिन्दी भाषा") == ["हिन्दी", "भाषा"]
+    assert tokenize("Москва") == ["москва"]
+
+
+def test_stop_words_are_kept_by_tokenize_and_dropped_from_content() -> None:
+    text = "What is the use of an index?"
+    assert set(tokenize(text)) & STOP_WORDS
+    assert content_terms(text) == ["index"]
+    assert content_terms("don't") == []
+    assert not content_terms("")
+    assert not content_terms("\x00 ... -- ++ '' __")
+
+
+def test_normalise_and_fold() -> None:
+    assert normalise("ＡＢＣ ﬁ Ⅳ") == "abc fi iv"
+    assert fold_diacritics("crème") == "creme"
+    assert fold_diacritics("が") == "が"
+
+
+def test_a_long_run_takes_linear_time() -> None:
+    assert len(tokenize("字" * 100_000)) == 99_999
+    assert tokenize("a-" * 50_000)
+    assert tokenize("." * 100_000) == []
