@@ -1,0 +1,120 @@
+"""Writes the light Markdown of a `Document` block by block and keeps the offsets of headings and pages."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from deep_research.data import Document, Heading, PageStart
+from deep_research.text.cleaning import clean, fold
+
+_FENCE = re.compile(r"\s{0,3}(?:```+|~~~+)\s*")
+_LOOKS_LIKE_HEADING = re.compile(r"#{1,6} +")
+_MAX_INDENT = 10  # more would no longer read as a list item
+_MAX_HEADING_CHARS = 300
+_MAX_COLUMNS = 60
+
+
+class DocumentBuilder:
+    """Collects blocks in order of the text; empty ones vanish. `document` gives the result."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._last = ""
+        self._headings: list[Heading] = []
+        self._pages: list[PageStart] = []
+        self._page: int | None = None
+        self.warnings: list[str] = []
+
+    def __len__(self) -> int:
+        """Characters written so far."""
+        return self._length
+
+    def heading(self, level: int, title: str) -> None:
+        """Add a heading; one too long to be a title becomes a paragraph."""
+        title = fold(title).strip("# ")
+        if len(title) > _MAX_HEADING_CHARS:
+            self.paragraph(title)
+        elif title:
+            level = min(6, max(1, level))
+            start = self._add("heading", f"{'#' * level} {title}")
+            self._headings.append(Heading(start=start, level=level, title=title))
+
+    def paragraph(self, text: str) -> None:
+        """Add a paragraph on one line. Marks that would turn it into code or a heading are dropped."""
+        text = _LOOKS_LIKE_HEADING.sub("", _FENCE.sub("", fold(text), count=1), count=1)
+        if text:
+            self._add("prose", text)
+
+    def item(self, text: str, *, depth: int = 0, marker: str = "-") -> None:
+        """Add a list item; `depth` counts from 0, `marker` is `-` or a number such as `3.`."""
+        text = fold(text)
+        if text:
+            self._add("item", f"{' ' * min(2 * depth, _MAX_INDENT)}{marker} {text}")
+
+    def table(self, rows: Iterable[Sequence[str]], *, header: bool = True) -> None:
+        """Add a table; with `header` the first row is told apart by a line of dashes."""
+        cells = [[fold(cell).replace("|", "\\|") for cell in row[:_MAX_COLUMNS]] for row in rows]
+        cells = [row for row in cells if any(row)]
+        if not cells:
+            return
+        width = max(map(len, cells))
+        lines = ["| " + " | ".join(row + [""] * (width - len(row))) + " |" for row in cells]
+        if header and len(lines) > 1:
+            lines.insert(1, "|" + " --- |" * width)
+        self._add("table", "\n".join(lines))
+
+    def code(self, text: str) -> None:
+        """Add code as it stands, between fences; a fence inside it is indented so that it cannot end it."""
+        lines = [line.rstrip() for line in clean(text).expandtabs(8).split("\n")]
+        while lines and not lines[0]:
+            lines.pop(0)
+        while lines and not lines[-1]:
+            lines.pop()
+        if lines:
+            body = "\n".join(f"    {line.lstrip()}" if _FENCE.match(line) else line for line in lines)
+            self._add("code", f"```\n{body}\n```")
+
+    def page(self, number: int) -> None:
+        """Say that the next block begins page `number`."""
+        self._page = number
+
+    def warn(self, warning: str) -> None:
+        """Record something inside the document that could not be read, once."""
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
+    def document(
+        self,
+        *,
+        title: str = "",
+        media_type: str = "text/plain",
+        published: str | None = None,
+        authors: Sequence[str] = (),
+    ) -> Document:
+        """Return what was collected; without `title` the first heading of the highest level names it."""
+        if not title and self._headings:
+            title = min(self._headings, key=lambda h: h.level).title
+        return Document(
+            text="".join(self._parts),
+            title=fold(title),
+            media_type=media_type,
+            published=published,
+            authors=tuple(dict.fromkeys(name for author in authors if (name := fold(author)))),
+            headings=tuple(self._headings),
+            pages=tuple(self._pages),
+            warnings=tuple(self.warnings),
+        )
+
+    def _add(self, kind: str, block: str) -> int:
+        if self._parts:
+            separator = "\n" if kind == self._last == "item" else "\n\n"
+            self._parts.append(separator)
+            self._length += len(separator)
+        start = self._length
+        if self._page is not None:
+            self._pages.append(PageStart(start=start, number=self._page))
+            self._page = None
+        self._parts.append(block)
+        self._length += len(block)
+        self._last = kind
+        return start
