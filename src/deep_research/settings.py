@@ -87,7 +87,7 @@ def _from_file() -> tuple[str, dict[str, Any]]:
     for path in candidates:
         try:
             return str(path), tomllib.loads(path.read_text("utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             if named:
                 message = f"The settings file {named!r} of DEEP_RESEARCH_CONFIG does not exist."
                 raise ConfigError(message, setting="DEEP_RESEARCH_CONFIG", value=named) from None

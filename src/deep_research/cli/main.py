@@ -80,15 +80,18 @@ def run(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return 130
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - explained, or raised again
         return _explain(error)
     return result if isinstance(result, int) else 0
 
 
 def _explain(error: Exception) -> int:
-    """Show an error of ours in one line; let a defect show its traceback."""
+    """Show an error of ours or of the disk in one line; let a defect show its traceback."""
     from deep_research.errors import ConfigError, ResearchError, RunNotFound  # noqa: PLC0415
 
+    if isinstance(error, OSError):
+        click.echo(f"Error: cannot write the output: {error.strerror or error}.", err=True)
+        return 1
     if not isinstance(error, ResearchError):
         raise error
     click.echo(f"Error: {error.message}", err=True)

@@ -33,6 +33,8 @@ class Session:
         out = self._flags.get("out")
         if out and out != "-" and not Path(out).expanduser().absolute().parent.is_dir():
             raise ConfigError(f"The folder of --out {out!r} does not exist.", setting="out", value=out)
+        if out and out != "-" and Path(out).expanduser().is_dir():
+            raise ConfigError(f"--out {out!r} is a folder; name a file.", setting="out", value=out)
         settings = settings_module.load_settings(**self._values())
         folder = runs.create(question, home=self._home, settings=settings, docs=self._flags.get("docs") or ())
         return self._sit(folder)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from deep_research.data.base import Noun
 from deep_research.data.result import Report
@@ -27,7 +27,7 @@ class RunRecord(Noun):
     status: RunStatus
     created: str
     docs: tuple[str, ...] = ()
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = Field(default_factory=dict)
     title: str = ""
     error: str = ""
     waiting_for: str = ""

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
 from deep_research.data import Gap, Message, Question, Report
-from deep_research.errors import ConfigError, ResearchError
+from deep_research.errors import ConfigError, ResearchError, StoreError
 from deep_research.events import ClarificationAsked, Event, Progress, ReportReady, RunFailed, RunStarted, StageStarted
 from deep_research.graph.checkpoints import open_checkpoints
 from deep_research.graph.sections import compile_sections
@@ -26,7 +27,7 @@ from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite import SqliteLibrary
 from deep_research.text.language import detect
 
-Answer = Callable[[str, Sequence[str]], "str | None | Awaitable[str | None]"]
+Answer = Callable[[str, Sequence[str]], "str | Awaitable[str | None] | None"]
 """Called with a question to the user and its options; None means that nobody can answer now."""
 
 
@@ -43,8 +44,13 @@ def create(
     history: Sequence[Message] = (),
     wanted_id: str = "",
 ) -> RunFolder:
-    """Make a new run on disk. Raises ConfigError for an unusable question, StoreError for an unusable disk."""
+    """Make a new run on disk.
+
+    Raises ConfigError for an unusable question, path, provider or workflow (nothing is made then),
+    StoreError for an unusable disk.
+    """
     text = clean_question(question, settings)
+    _check(docs, settings)
     folder = RunFolder(home, new_run_id(home, wanted=wanted_id))
     record = RunRecord(
         run_id=folder.run_id,
@@ -57,6 +63,21 @@ def create(
     )
     folder.create(record)
     return folder
+
+
+def _check(docs: Sequence[str], settings: Settings) -> None:
+    open_reasoner(settings)
+    if settings.workflow != "sections":
+        message = f"The workflow {settings.workflow!r} is not available yet; there is: 'sections'."
+        raise ConfigError(message, setting="workflow", value=settings.workflow)
+    for path in docs:
+        if not Path(path).expanduser().exists():
+            raise ConfigError(f"There is no file or folder {path!r}.", setting="docs", value=path)
+        if any("\ud800" <= c <= "\udfff" for c in path):
+            message = (
+                f"The name of {path!r} is not valid Unicode, so a run cannot remember it; rename it or link to it."
+            )
+            raise ConfigError(message, setting="docs", value=path)
 
 
 def clean_question(question: str, settings: Settings) -> str:
@@ -99,6 +120,11 @@ async def carry_out(
     except NeedsAnswer as waiting:
         _note(folder, log, status="waiting", waiting_for=waiting.message, options=waiting.fields["options"])
         raise
+    except (sqlite3.Error, OSError) as error:
+        # What the checkpoints' own database says; ours say it as StoreError.
+        message = f"The state in {str(folder.path)!r} cannot be kept: {error}. Check the disk."
+        _note(folder, log, status="failed", error=message)
+        raise StoreError(message, path=str(folder.path)) from error
     except Exception as error:
         message = error.message if isinstance(error, ResearchError) else f"{type(error).__name__}: {error}"
         _note(folder, log, status="failed", error=message)

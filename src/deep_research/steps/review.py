@@ -12,7 +12,7 @@ async def review(
     judged = await ctx.reasoner.review(brief, sections, claims, ctx.library)
     titles = {section.title for section in sections}
     retry = tuple(t for t in judged.sections_to_retry if t in titles)
-    if iterations >= ctx.settings.max_review_iterations:
+    if judged.is_sufficient or iterations >= ctx.settings.max_review_iterations:
         retry = ()
     judged = judged.model_copy(update={"sections_to_retry": retry})
     ctx.emit(Reviewed(score=judged.overall_score, sufficient=judged.is_sufficient, retry=retry))

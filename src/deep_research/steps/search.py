@@ -2,21 +2,44 @@
 
 import asyncio
 import json
+import logging
+from collections.abc import Coroutine, Iterable
+from typing import Any, TypeVar
 
 from deep_research.data import Action, Found, Gap, Observation, Passage, SearchResult
-from deep_research.errors import SourceError
+from deep_research.errors import LimitReached, ResearchError, Stopped, StoreError
 from deep_research.events import Searched
 from deep_research.ports import SearchPlace
 from deep_research.steps.context import RunContext
 
 _PASSAGES_PER_SOURCE = 4
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
 
 
 async def perform(ctx: RunContext, actions: list[Action], *, section: str = "") -> list[Observation]:
     """Return the observations of `actions`, in their order; they run side by side and fail alone."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_perform(ctx, action, section)) for action in actions]
+    return await _side_by_side(_perform(ctx, action, section) for action in actions)
+
+
+async def _side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
+    """Return the results in order. What ends the run (a full disk) is raised as itself, not as a group."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for one in work]
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed
     return [task.result() for task in tasks]
+
+
+def _why(error: Exception, what: str) -> str:
+    """Say why a place failed; raise what is not its fault and must end the run."""
+    if isinstance(error, StoreError | Stopped | LimitReached):
+        raise error
+    if isinstance(error, ResearchError):
+        return error.message
+    _log.error("%s failed", what, exc_info=error)
+    return f"Internal error: {type(error).__name__}."
 
 
 async def _perform(ctx: RunContext, action: Action, section: str) -> Observation:
@@ -34,9 +57,7 @@ async def _perform(ctx: RunContext, action: Action, section: str) -> Observation
 
 async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
     places = [p for p in ctx.places if action.source in ("", p.name)]
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_search_place(ctx, place, action, section)) for place in places]
-    results = [task.result() for task in tasks]
+    results = await _side_by_side(_search_place(ctx, place, action, section) for place in places)
     if not results:
         gap = Gap(what=action.query, why=f"There is no source named {action.source!r}.", source=action.source)
         return Observation(action=action.id, gap=gap)
@@ -68,8 +89,9 @@ async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, sec
 
     try:
         answer, reused = await ctx.journal.call("search", request, make)
-    except SourceError as error:
-        gap = ctx.report_gap(Gap(what=f"{place.name}: {action.query}", why=error.message, source=place.name))
+    except Exception as error:  # noqa: BLE001 - one place failing costs only itself, also when it has a defect
+        why = _why(error, place.name)
+        gap = ctx.report_gap(Gap(what=f"{place.name}: {action.query}", why=why, source=place.name))
         return Observation(action=action.id, gap=gap)
     seen = Observation.model_validate_json(answer)
     ctx.emit(
@@ -92,8 +114,9 @@ async def _take_in(ctx: RunContext, place: SearchPlace, result: SearchResult, kn
     for found in result.found:
         try:
             rows.append(await _keep(ctx, place, found))
-        except SourceError as error:
-            gap = ctx.report_gap(Gap(what=found.title or found.key, why=error.message, source=place.name))
+        except Exception as error:  # noqa: BLE001 - see above
+            why = _why(error, place.name)
+            gap = ctx.report_gap(Gap(what=found.title or found.key, why=why, source=place.name))
     new = sum(found.key not in known for found in result.found)
     return Observation(action="", passages=tuple(_interleave(rows)), found=len(rows), new=new, gap=gap)
 
