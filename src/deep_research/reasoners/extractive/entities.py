@@ -67,9 +67,12 @@ class _Candidate:
         return max(self.names, key=lambda n: (self.names[n], -len(n)))
 
 
-def discover(target: str, question: str, passages: Sequence[Passage], library: Library) -> Discovery:
-    """Return the entities that answer `target` ("index types"), best first; none when the passages name none."""
-    asked, language = frozenset(content_terms(question)), detect(question)
+def discover(target: str, question: str, passages: Sequence[Passage], library: Library, *, language: str) -> Discovery:
+    """Return the entities that answer `target` ("index types"), best first; none when the passages name none.
+
+    `language` is the reader's: names in a third language are left out.
+    """
+    asked = frozenset(content_terms(question))
     pool: dict[str, _Candidate] = defaultdict(_Candidate)
     for found in _evidence(target, question, passages, library):
         if (cleaned := _clean(found.name, asked)) and _readable(cleaned, language):

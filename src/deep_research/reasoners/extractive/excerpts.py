@@ -36,13 +36,23 @@ _POINTS_AWAY = re.compile(
     r"|described (?:in|above|below|under|later)|this (?:section|chapter|page|document|tutorial|manual|appendix|example)|(?:in|from) (?:section|chapter)"
     r"|next section|previous section|(?:fig|figure|table|section|chapter|eq|appendix)\.? ?\d|for (?:more|further) (?:information|details)|refer to"
     r"|click|copyright|all rights reserved|changed in version|new in version|deprecated since|added in version|versionadded)\b"
-    r"|如下|见下|如上|参见|下表|上图|本节|本章|아래|위의 예|다음과 같|下記|以下の",
+    r"|^(?:source|published|authors?|来源|发表|作者|출처|발행|저자|出典)\s*[:：]|如下|见下|如上|参见|下表|上图|本节|本章|아래|위의 예|다음과 같|下記|以下の",
     re.IGNORECASE,
 )
 _ADVISES = re.compile(
-    r"\b(?:should|recommend\w*|best|prefer\w*|suit\w*|useful|when|whenever|only if|can (?:handle|be used)|support\w*|limit\w*|advantage\w*|disadvantage\w*"
+    r"\b(?:should|recommend\w*|best|prefer\w*|suit\w*|useful|when|whenever|only if|can (?:handle|be used)|supports|supported|support (?:for|only|the|any)|limit\w*|advantage\w*|disadvantage\w*"
     r"|cannot|trade-?off|instead of|rather than|typical\w*|common\w*|appropriate|ideal|effective|efficient\w*)\b"
     r"|适合|适用|建议|应当|局限|缺点|优点|优势|限制|可用于|권장|적합|한계|단점|장점|유용|適|限界|利点|欠点",
+    re.IGNORECASE,
+)
+_IS_A = re.compile(
+    r"^(?:the |an? )?(?:[\w.()/+-]+ ){1,4}(?:is|are) (?:an? |the |one |used|designed)|^.{1,30}(?:是一种|是一个|是由|는 |은 |とは)",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(r"^(?:currently|presently|at present),? no\b|^no(?:ne)?\b", re.IGNORECASE)
+_ORDERS = re.compile(
+    r"^(?:returns?|skips?|replaces?|raises?|sets?|gets?|creates?|adds?|fix(?:es)?|makes?|calls?|prints?|tests?|checks?|removes?|reads?|writes?|opens?|closes?"
+    r"|specif(?:y|ies)|converts?|registers?|defines?|implements?|contains?|represents?|indicates?|ensures?|lists?|shows?|displays?)\b",
     re.IGNORECASE,
 )
 _CHANGES = re.compile(
@@ -220,6 +230,8 @@ def rate(chosen: tuple[str, ...], terms: frozenset[str], wish: Wish, weights: di
     score *= _fit(terms, text, wish, about)
     if _DEFINES.search(text):
         score *= 1.15
+    if _ORDERS.match(text):
+        score *= 0.45
     if wish.advice and _ADVISES.search(text):
         score *= 1.25
     if not wish.changes:
@@ -237,11 +249,19 @@ def _fit(terms: frozenset[str], text: str, wish: Wish, about: About) -> float:
             return 0.25 if wish.subject & terms and len(wish.subject) > 1 else 0.0
         opening = set(content_terms(" ".join(text.split()[:7])))
         fit *= 1.5 if wish.subject <= opening else 1.0 if named else 0.8
+        if wish.subject <= opening and _IS_A.match(text):
+            fit *= 1.4
+        if wish.subject <= set(content_terms(" ".join(text.split()[:3]))) and not _DENIES.match(text):
+            fit *= 1.25
         fit *= 1.8 if wish.subject <= about.title_terms else 1.3 if headed else 1.0
     if wish.context:
-        lost = 0.6 if wish.subject <= about.title_terms else 0.3
-        fit *= 1.25 if wish.context <= about.terms else 1.0 if wish.context & (terms | about.terms) else lost
+        titled = bool(wish.subject) and wish.subject <= about.title_terms
+        known = wish.context & (terms | about.terms)
+        fit *= 1.35 if wish.context <= about.terms else 1.0 if known or titled else 0.3
     others = sum(bool(sibling) and sibling <= terms for sibling in wish.siblings)
+    if not wish.subject:
+        # A survey of all subjects likes the sentences that name many of them.
+        return fit * (1.0, 1.0, 1.3, 1.8)[min(others, 3)]
     return fit * (1.0, 0.85, 0.6, 0.4)[min(others, 3)]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from deep_research.data import Brief, Decision, Discovery, Passage, QueryAnalysis, Question, Section
 from deep_research.ports import Library
 from deep_research.reasoners.extractive import questions
+from deep_research.reasoners.extractive.crossing import Asked, asked_of
 from deep_research.reasoners.extractive.relevance import relevant_sources
 from deep_research.text.language import detect
 from deep_research.text.phrases import phrase
@@ -40,14 +41,14 @@ def plan(
     library: Library,
 ) -> Brief:
     """Return a brief with 3–7 sections; fewer only when the first hits show fewer themes."""
-    text = decision.refined_question or question.text
-    language = question.language
+    text, language = decision.refined_question or question.text, question.language
+    asked = asked_of(question.model_copy(update={"text": text}), analysis, first_hits)
     if analysis.query_type == "comparison" and len(analysis.subjects) >= 2:
-        sections = _comparison(text, analysis, language)
+        sections = _comparison(asked, analysis, language)
     elif discovery is not None and discovery.total_found >= 2:
-        sections = _per_entity(text, analysis, discovery, language)
+        sections = _per_entity(asked, analysis, discovery, language)
     else:
-        sections = _themes(text, first_hits, library, language, deep=analysis.query_type == "deep_dive")
+        sections = _themes(asked, first_hits, library, language, deep=analysis.query_type == "deep_dive")
     return Brief(
         title=_title(text, analysis, language),
         objective=phrase("objective", language, question=text),
@@ -67,17 +68,15 @@ def _title(text: str, analysis: QueryAnalysis, language: str) -> str:
     return line[:1].upper() + line[1:]
 
 
-def _comparison(text: str, analysis: QueryAnalysis, language: str) -> list[Section]:
-    field = questions.subjects(text).context
-    when = _WHEN_WORDS.get(language, _WHEN_WORDS["en"])
-    sections = [
-        _about(subject, [f"{subject} {field}".strip(), f"{subject} {when}"], language) for subject in analysis.subjects
-    ]
+def _comparison(asked: Asked, analysis: QueryAnalysis, language: str) -> list[Section]:
+    field = questions.subjects(asked.text).context
+    when = _WHEN_WORDS.get(asked.language, _WHEN_WORDS["en"])
+    sections = [_about(s, [f"{s} {field}".strip(), f"{s} {when}"], language) for s in analysis.subjects]
     joined = " ".join(analysis.subjects)
     direct = Section(
         title=phrase("head_to_head", language),
         description=phrase("section_about", language, subject=", ".join(analysis.subjects)),
-        queries=(text, f"{joined} {field}".strip()),
+        queries=(asked.text, f"{joined} {field}".strip()),
     )
     choosing = Section(
         title=phrase("choosing", language),
@@ -101,36 +100,35 @@ def _on(theme: str, queries: list[str], language: str) -> Section:
     return _about(theme, queries, language).model_copy(update={"subject": ""})
 
 
-def _per_entity(text: str, analysis: QueryAnalysis, discovery: Discovery, language: str) -> list[Section]:
-    target = analysis.discovery_target
-    when = _WHEN_WORDS.get(language, _WHEN_WORDS["en"])
+def _per_entity(asked: Asked, analysis: QueryAnalysis, discovery: Discovery, language: str) -> list[Section]:
+    when = _WHEN_WORDS.get(asked.language, _WHEN_WORDS["en"])
     asks_when = analysis.output_format == "table"
+    names = [e.name for e in discovery.entities]
     overview = Section(
         title=phrase("overview", language),
-        description=phrase("section_about", language, subject=target),
-        queries=(text, f"{target} {' '.join(e.name for e in discovery.entities)}"),
+        description=phrase("section_about", language, subject=analysis.discovery_target),
+        queries=(asked.text, f"{asked.target} {' '.join(names)}"),
     )
-    room = MAX_SECTIONS - 1
     entities = [
-        _about(e.name, [f"{e.name} {target}", *([f"{e.name} {when}"] if asks_when else [])], language)
-        for e in discovery.entities[:room]
+        _about(name, [f"{name} {asked.target}", *([f"{name} {when}"] if asks_when else [])], language)
+        for name in names[: MAX_SECTIONS - 1]
     ]
     return [overview, *entities]
 
 
-def _themes(text: str, hits: Sequence[Passage], library: Library, language: str, *, deep: bool) -> list[Section]:
+def _themes(asked: Asked, hits: Sequence[Passage], library: Library, language: str, *, deep: bool) -> list[Section]:
     """Sections from what the first hits are titled and headed, different from each other."""
-    labels = _labels(text, hits, library, language, deep=deep)
-    sections = [_on(label, [f"{label} {text}", label], language) for label in labels]
+    labels = _labels(asked, hits, library, deep=deep)
+    sections = [_on(label, [f"{label} {asked.text}", label], language) for label in labels]
     if len(sections) < MIN_SECTIONS:
-        about = phrase("section_about", language, subject=text)
-        sections = [Section(title=phrase("overview", language), description=about, queries=(text,)), *sections]
+        about = phrase("section_about", language, subject=asked.text)
+        sections = [Section(title=phrase("overview", language), description=about, queries=(asked.text,)), *sections]
     return sections
 
 
-def _labels(text: str, hits: Sequence[Passage], library: Library, language: str, *, deep: bool) -> list[str]:
+def _labels(asked: Asked, hits: Sequence[Passage], library: Library, *, deep: bool) -> list[str]:
     """Titles of the documents about the question where there are enough of them, else (or in depth) their headings."""
-    sources = relevant_sources(text, hits, library)
+    sources = relevant_sources(asked.text, hits, library)
     titles = _plain_titles(sources, library)
     scores: dict[str, float] = defaultdict(float)
     if len(titles) > MIN_SECTIONS and not deep:
@@ -141,9 +139,9 @@ def _labels(text: str, hits: Sequence[Passage], library: Library, language: str,
             for rank, name in enumerate(_headings(key, library)):
                 scores[name] += score / (1 + 0.05 * rank)
     for label in scores:
-        if detect(label, default=language) != language:
+        if detect(label, default=asked.language) != asked.language:
             scores[label] *= 0.5
-    return _unlike(scores, frozenset(content_terms(text)))
+    return _unlike(scores, frozenset(content_terms(asked.text)))
 
 
 def _unlike(scores: dict[str, float], asked: frozenset[str]) -> list[str]:

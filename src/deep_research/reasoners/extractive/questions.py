@@ -180,7 +180,7 @@ def subjects(text: str) -> Topic:
     """Return the things a comparison names, and the field they are compared in."""
     line = text.strip().rstrip("?？。.!！ ")
     for script, patterns in (("zh", _ZH_COMPARED), ("ko", _KO_COMPARED), ("ja", _JA_COMPARED), ("latin", _EN_COMPARED)):
-        if script != "latin" and not _script_of(line) == script:
+        if script not in ("latin", _script_of(line)):
             continue
         for pattern in patterns:
             if (match := pattern.search(line)) and len(found := _things(match, script)) >= 2:

@@ -21,6 +21,7 @@ from deep_research.data import (
 )
 from deep_research.ports import Library
 from deep_research.reasoners.extractive import composing, entities, planning, questions, reviewing, searches, writing
+from deep_research.reasoners.extractive.crossing import asked_of
 
 
 class ExtractiveReasoner:
@@ -46,8 +47,8 @@ class ExtractiveReasoner:
         self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
     ) -> Discovery:
         """See `ports.Reasoner.entities`."""
-        target = searches.in_other_languages(analysis.discovery_target, question.language)
-        return entities.discover(target, question.text, passages, library)
+        asked = asked_of(question, analysis, passages)
+        return entities.discover(asked.target, asked.text, passages, library, language=question.language)
 
     async def plan(
         self,

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from deep_research.data import Action, Brief, QueryAnalysis, Question, Section, Turn
 from deep_research.ports import Library
-from deep_research.text.glossary import translations
-from deep_research.text.language import detect
+from deep_research.reasoners.extractive.crossing import with_translations
 from deep_research.text.tokens import content_terms
 
 MAX_PARALLEL = 4
@@ -17,7 +16,7 @@ def scouting(question: Question, analysis: QueryAnalysis, turns: Sequence[Turn])
     text = question.text
     if not turns:
         queries = [text, analysis.discovery_target, *analysis.subjects]
-        return _searches([in_other_languages(q, question.language) for q in queries if q], "d1")
+        return _searches([with_translations(q, question.language) for q in queries if q], "d1")
     if len(turns) == 1 and len(_passages(turns)) < _ENOUGH_PASSAGES:
         terms = content_terms(analysis.discovery_target or text)
         return _searches([" ".join(terms)] if terms else [], "d2")
@@ -32,7 +31,7 @@ def researching(section: Section, brief: Brief, turns: Sequence[Turn], library: 
         queries = list(section.queries) or [section.title]
         if section.attempts > 1:
             queries = [*queries[:1], *_other_words(section, brief, library)]
-        wanted = [in_other_languages(q, brief.language) for q in queries]
+        wanted = [with_translations(q, brief.language) for q in queries]
         return _searches([q for q in wanted if q not in made], prefix)
     passages = _passages(turns)
     sources = {passage.split("p")[0] for passage in passages}
@@ -40,17 +39,6 @@ def researching(section: Section, brief: Brief, turns: Sequence[Turn], library: 
         queries = [q for q in _other_words(section, brief, library) if q not in made]
         return _searches(queries[:2], prefix)
     return []
-
-
-def in_other_languages(query: str, language: str) -> str:
-    """Return `query` with the English terms of a Chinese, Korean or Japanese one added.
-
-    Documents are more often English than questions are; terms that no document has cost nothing.
-    """
-    if detect(query, default=language) == "en":
-        return query
-    added = [t for t in translations(query, source=language, target="en") if t.casefold() not in query.casefold()]
-    return " ".join([query, *added]) if added else query
 
 
 def _other_words(section: Section, brief: Brief, library: Library) -> list[str]:

@@ -55,7 +55,6 @@ def wish_of(section: Section, brief: Brief) -> Wish:
         weights = weigh((brief.title, 0.6), (asked, 0.7), (section.title, 1.0), (section.subject, 1.4))
     else:
         weights = weigh((brief.title, 0.7), (asked, 0.8), (section.title, 1.2))
-        siblings = ()
     advice = brief.output_format == "table"
     changes = bool(_NEWS.search(brief.title))
     return Wish(weights, own, context, siblings, brief.language, advice, changes)
