@@ -6,8 +6,8 @@ from typing import NamedTuple
 from deep_research.index.names import names, title_keys
 from deep_research.text.tokens import index_terms
 
-VERSION = "1"
-"""Changes whenever the same passage would give other terms; stores rebuild an index of another version."""
+VERSION = "2"
+"""Changes whenever the same passage would give other terms, or be stored in another way; stores rebuild an index of another version."""
 TITLE_WEIGHT = 3
 HEADING_WEIGHT = 1
 # No term of a text holds a colon, so names and titles share the posting lists with the terms.

@@ -1,6 +1,6 @@
 """Postings: which passages hold a term, and how much of it, packed for speed and size.
 
-A posting is one unsigned 32-bit number: the passage's place within its block (14 bits), the term's
+A posting is one unsigned 32-bit number: the passage's place within its block (12 bits), the term's
 weighted frequency (6 bits) and the passage's length code (6 bits). Block and place together are the
 passage's number in the index. Carrying the length in the posting (as Apache Lucene does with its
 norms) makes a score a table look-up, and lets lengths change meaning with the collection's average.
@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-BLOCK_BITS = 14
+BLOCK_BITS = 12
 BLOCK_SIZE = 1 << BLOCK_BITS
 """Passages in a block; appending to a posting list rewrites one block of it, not the whole list."""
 MAX_FREQUENCY = 63

@@ -3,7 +3,6 @@
 import json
 import re
 import sqlite3
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,11 +12,13 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
 from deep_research.errors import StoreError
-from deep_research.index.analysis import VERSION, analyse
+from deep_research.index.analysis import VERSION, Analysed, analyse
 from deep_research.index.search import Text, search
 from deep_research.stores.nouns import snapshot_of, source_of
-from deep_research.stores.sqlite_postings import SCHEMA as POSTINGS_SCHEMA
+from deep_research.stores.sqlite_errors import store_error
 from deep_research.stores.sqlite_postings import SqlitePostings
+from deep_research.stores.sqlite_texts import SCHEMA as TEXTS_SCHEMA
+from deep_research.stores.sqlite_texts import SqliteTexts
 from deep_research.text.passages import cut
 
 _SCHEMA = """
@@ -25,9 +26,6 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS sources (
   number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, title TEXT NOT NULL, facts TEXT NOT NULL,
   passages INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, length INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS chunks (
-  text INTEGER NOT NULL, start INTEGER NOT NULL, body BLOB NOT NULL, UNIQUE (text, start));
 CREATE TABLE IF NOT EXISTS snapshots (
   id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, text INTEGER NOT NULL, facts TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS snapshots_of_source ON snapshots (source);
@@ -37,7 +35,6 @@ CREATE TABLE IF NOT EXISTS passages (
   snapshot INTEGER NOT NULL, text INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
   page INTEGER, heading TEXT NOT NULL, current INTEGER NOT NULL DEFAULT 1, UNIQUE (source, ordinal));
 """
-_CHUNK = 16_384
 _SOURCE_ID = re.compile(r"s([1-9][0-9]{0,15})")
 _PASSAGE_ID = re.compile(r"(s[1-9][0-9]{0,15})p([1-9][0-9]{0,15})")
 _P = ParamSpec("_P")
@@ -55,23 +52,9 @@ def _guarded(
             try:
                 return method(self, *args, **kwargs)
             except sqlite3.Error as error:
-                raise _store_error(error, self._path) from error
+                raise store_error(error, self._path) from error
 
     return guarded
-
-
-def _store_error(error: sqlite3.Error, path: str) -> StoreError:
-    code = getattr(error, "sqlite_errorname", "") or ""
-    advice = {
-        "SQLITE_FULL": "The disk is full: free some space and start again; what was stored before is kept",
-        "SQLITE_NOTADB": "It is not a library file: name another file, or move this one away",
-        "SQLITE_CORRUPT": "It is damaged: move it away and start again",
-        "SQLITE_CANTOPEN": "It cannot be opened: check that the folder exists and may be written to",
-        "SQLITE_READONLY": "It may not be written to: check its permissions",
-        "SQLITE_BUSY": "Another process is writing to it: wait for it, or stop it",
-    }
-    says = next((text for name, text in advice.items() if code.startswith(name)), "The database failed")
-    return StoreError(f"{path}: {says} ({error}).", path=path)
 
 
 class SqliteLibrary:
@@ -87,7 +70,8 @@ class SqliteLibrary:
         try:
             self._db = sqlite3.connect(self._path, timeout=30, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
-            raise _store_error(error, self._path) from error
+            raise store_error(error, self._path) from error
+        self._texts = SqliteTexts(self._db)
         self._postings = SqlitePostings(self._db)
         self._open()
 
@@ -96,31 +80,39 @@ class SqliteLibrary:
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA cache_size = -32000")
-        with self._transaction():
-            for statement in (_SCHEMA + POSTINGS_SCHEMA).split(";"):
-                self._db.execute(statement)
-            if self._meta("index") != VERSION:
-                self._rebuild()
+        if not self._is_current():  # a reader need not wait for whoever writes
+            with self._transaction():
+                for statement in (_SCHEMA + TEXTS_SCHEMA).split(";"):
+                    self._db.execute(statement)
+                if self._meta("index") != VERSION:
+                    self._rebuild()
+
+    def _is_current(self) -> bool:
+        made = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
+        return bool(made) and self._meta("index") == VERSION
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """One transaction; a nested one is a part of the outer."""
+        """One transaction; inside another one a savepoint, so that a failed part can be passed over."""
+        outer = self._depth == 0
+        self._db.execute("BEGIN IMMEDIATE" if outer else "SAVEPOINT part")
         self._depth += 1
         try:
-            if self._depth == 1:
-                self._db.execute("BEGIN IMMEDIATE")
             yield
-            if self._depth == 1:
+            if outer:
                 self._postings.flush()
-                self._db.execute("COMMIT")
+            self._db.execute("COMMIT" if outer else "RELEASE part")
         except BaseException:
-            if self._depth == 1:
-                self._postings.discard()
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+            self._undo(outer)
             raise
         finally:
             self._depth -= 1
+
+    def _undo(self, outer: bool) -> None:
+        if outer:
+            self._postings.discard()
+        if self._db.in_transaction:  # a full disk may have ended it already
+            self._db.execute("ROLLBACK" if outer else "ROLLBACK TO part")
 
     def _meta(self, name: str) -> str | None:
         row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
@@ -130,8 +122,8 @@ class SqliteLibrary:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def _rebuild(self) -> None:
-        """Index every current passage anew."""
-        self._postings.clear()
+        """Index every current passage anew: the index is made of the passages, never the other way round."""
+        self._postings.create()
         rows = self._db.execute("SELECT number FROM passages WHERE current ORDER BY number").fetchall()
         for (number,) in rows:
             passage, title = self._passage_at(number)
@@ -146,7 +138,7 @@ class SqliteLibrary:
                 with self._transaction():
                     yield
             except sqlite3.Error as error:
-                raise _store_error(error, self._path) from error
+                raise store_error(error, self._path) from error
 
     @_guarded
     def add_source(self, found: Found) -> Source:
@@ -173,7 +165,7 @@ class SqliteLibrary:
                 return old
             self._unindex(_number(source))
             snapshot = snapshot_of(source, document, retrieved_at)
-            text = self._store_text(document)
+            text = self._texts.add(document)
             facts = snapshot.model_dump_json(exclude={"text", "source"})
             insert = "INSERT INTO snapshots (source, text, facts) VALUES (?, ?, ?)"
             row = self._db.execute(insert, (_number(source), text, facts)).lastrowid
@@ -192,19 +184,6 @@ class SqliteLibrary:
             )
         return owner
 
-    def _store_text(self, document: Document) -> int:
-        row = self._db.execute("SELECT id FROM texts WHERE sha256 = ?", (document.sha256,)).fetchone()
-        if row:
-            return row[0]
-        insert = "INSERT INTO texts (sha256, length) VALUES (?, ?)"
-        text = self._db.execute(insert, (document.sha256, len(document.text))).lastrowid or 0
-        chunks = (
-            (text, start, document.text[start : start + _CHUNK].encode("utf-8", "surrogatepass"))
-            for start in range(0, len(document.text), _CHUNK)
-        )
-        self._db.executemany("INSERT INTO chunks VALUES (?, ?, ?)", chunks)
-        return text
-
     def _store_passages(self, owner: Source, document: Document, *, snapshot: int, text: int) -> None:
         number = _number(owner.id)
         made = self._db.execute("SELECT passages FROM sources WHERE number = ?", (number,)).fetchone()[0]
@@ -212,12 +191,15 @@ class SqliteLibrary:
             "INSERT INTO passages (source, ordinal, snapshot, text, start, stop, page, heading)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         )
+        analysed: dict[int, Analysed] = {}
         for piece in cut(document):
             made += 1
             values = (number, made, snapshot, text, piece.start, piece.end, piece.page, piece.heading)
             row = self._db.execute(insert, values).lastrowid or 0
             passage = document.text[piece.start : piece.end]
-            self._postings.add(row, analyse(passage, title=owner.title, heading=piece.heading))
+            analysed[row] = analyse(passage, title=owner.title, heading=piece.heading)
+        for row, terms in analysed.items():  # last, when nothing of the document can fail any more
+            self._postings.add(row, terms)
         self._db.execute("UPDATE sources SET passages = ? WHERE number = ?", (made, number))
 
     def _unindex(self, source: int) -> None:
@@ -255,15 +237,7 @@ class SqliteLibrary:
         facts = json.loads(row[1])
         facts["headings"] = tuple(Heading(**heading) for heading in facts["headings"])
         facts["pages"] = tuple(PageStart(**page) for page in facts["pages"])
-        return Snapshot(source=source, text=self._slice(row[0], 0, None), **facts)
-
-    def _slice(self, text: int, start: int, stop: int | None) -> str:
-        """Return `text[start:stop]` from the chunks that hold it."""
-        first = start - start % _CHUNK
-        last = stop if stop is not None else sys.maxsize
-        query = "SELECT body FROM chunks WHERE text = ? AND start >= ? AND start < ? ORDER BY start"
-        bodies = [row[0].decode("utf-8", "surrogatepass") for row in self._db.execute(query, (text, first, last))]
-        return "".join(bodies)[start - first : None if stop is None else stop - first]
+        return Snapshot(source=source, text=self._texts.slice(row[0]), **facts)
 
     @_guarded
     def passage(self, passage: str) -> Passage | None:
@@ -289,7 +263,7 @@ class SqliteLibrary:
             sha256=sha256,
             start=start,
             end=stop,
-            text=self._slice(text, start, stop),
+            text=self._texts.slice(text, start, stop),
             page=page,
             heading=heading,
         )
@@ -336,11 +310,11 @@ class SqliteLibrary:
         number = _number(source)
         with self._transaction():
             self._unindex(number)
-            for table, column in (("passages", "source"), ("snapshots", "source"), ("sources", "number")):
-                self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))  # noqa: S608 — constants
-            unused = "SELECT id FROM texts WHERE id NOT IN (SELECT text FROM snapshots)"
-            self._db.execute(f"DELETE FROM chunks WHERE text IN ({unused})")  # noqa: S608 — constants
-            self._db.execute(f"DELETE FROM texts WHERE id IN ({unused})")  # noqa: S608 — constants
+            texts = self._db.execute("SELECT DISTINCT text FROM snapshots WHERE source = ?", (number,)).fetchall()
+            self._db.execute("DELETE FROM passages WHERE source = ?", (number,))
+            self._db.execute("DELETE FROM snapshots WHERE source = ?", (number,))
+            self._db.execute("DELETE FROM sources WHERE number = ?", (number,))
+            self._texts.remove_unused(text for (text,) in texts)
 
     @_guarded
     def close(self) -> None:

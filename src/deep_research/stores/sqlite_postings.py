@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from deep_research.index.analysis import Analysed
 from deep_research.index.postings import BLOCK_BITS, Block, length_code, number_of, pack
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, frequency INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS postings (place INTEGER PRIMARY KEY, entries BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS collection (id INTEGER PRIMARY KEY, passages INTEGER NOT NULL, length INTEGER NOT NULL);
-INSERT OR IGNORE INTO collection VALUES (1, 0, 0);
-"""
+_SCHEMA = (
+    "CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, frequency INTEGER NOT NULL)",
+    "CREATE TABLE postings (place INTEGER PRIMARY KEY, entries BLOB NOT NULL)",
+    "CREATE TABLE collection (id INTEGER PRIMARY KEY, passages INTEGER NOT NULL, length INTEGER NOT NULL)",
+    "INSERT INTO collection VALUES (1, 0, 0)",
+)
 _BLOCKS_BITS = 20  # a million blocks of a term: more passages than SQLite can hold
 _FLUSH_AFTER = 8192
 _APPEND = """
@@ -27,7 +27,7 @@ _AT_ONCE = 500  # values in one statement
 
 
 class SqlitePostings:
-    """Posting lists in the tables of `SCHEMA`; the caller holds the lock and the transaction."""
+    """Posting lists in three tables; the caller holds the lock and the transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
@@ -99,12 +99,13 @@ class SqlitePostings:
         rows = self._db.execute("SELECT place, entries FROM postings WHERE place BETWEEN ? AND ?", _range(row[0]))
         return [(place & ((1 << _BLOCKS_BITS) - 1), array("I", entries)) for place, entries in rows]
 
-    def clear(self) -> None:
-        """Forget everything."""
+    def create(self) -> None:
+        """Make the tables, empty; those of an earlier version go."""
         self.discard()
-        self._db.execute("DELETE FROM postings")
-        self._db.execute("DELETE FROM terms")
-        self._db.execute("UPDATE collection SET passages = 0, length = 0")
+        for table in ("terms", "postings", "collection"):
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _SCHEMA:
+            self._db.execute(statement)
 
     def _terms(self, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
         """The id and the frequency of each of `terms` that is known."""
