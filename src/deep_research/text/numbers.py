@@ -180,6 +180,8 @@ def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
         this, following = found[index], found[index + 1]
         between = text[this.end : following.start]
         if _RANGE.fullmatch(between):
+            if this.unit == "year" and not following.unit and this.value % 100 < following.value < 100:
+                found[index + 1] = following._replace(unit="year", value=this.value // 100 * 100 + following.value)
             this = this._replace(value=this.value * _shared_scale(this, following, text))
             if this.unit in _MONEY and following.unit == "":
                 found[index + 1] = following._replace(unit=this.unit)
@@ -248,7 +250,12 @@ def _base(quantity: Quantity) -> tuple[Decimal, str]:
 
 def _compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
     pair = {claim.unit, there.unit}
-    if pair <= {"", "year"} or ("¥" in pair and pair <= {"¥", "cny", "jpy"}):
+    # A count may carry its unit in the noun: 78 (at the age of 78), grade 9 (9th grade).
+    if (
+        pair <= {"", "year"}
+        or pair in ({"", "years"}, {"", "ordinal"})
+        or ("¥" in pair and pair <= {"¥", "cny", "jpy"})
+    ):
         return True
     # In a table the unit stands in the header: | accuracy (%) |.
     return there.unit == "" and claim.unit not in ("", *_KINDS) and f"({claim.unit.lower()}" in evidence.lower()

@@ -11,6 +11,7 @@ from deep_research.text.units import Quantity
 
 SAME_STATEMENT = 0.75
 """Share of a claim's terms, its differing value left out, that makes a sentence the same statement."""
+_HALF = 0.5
 _SUBJECT = re.compile(r"[\s*_“\"]*(?:The |A |An )?([A-Z][a-zA-Z-]{2,})\b")
 _GENERIC = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
 
@@ -49,17 +50,22 @@ def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
 def misattributed(claim: str, lines: Sequence[str]) -> str:
     """Return why a value of `claim` belongs to another name in the evidence, or "".
 
-    The value stands in the evidence, but never beside the claim's name; beside that name stands another
-    value of the same unit.
+    The value stands in the evidence, but never beside the claim's name; beside that name, in a sentence
+    that shares half of the claim's terms, stands another value of the same unit.
     """
+    wanted = quantities(claim)
+    if not wanted or not lines:
+        return ""
     found = [(line, NameIndex(line), quantities(line)) for line in lines]
-    for quantity in quantities(claim):
+    match = Match(without(claim, [(q.start, q.end) for q in wanted]), lines)
+    for quantity in wanted:
         with_value = [index for line, index, there in found if any(same(quantity, q, line) for q in there)]
         for name in names(claim):
             if not with_value or any(index.has(name) for index in with_value):
                 continue
-            for line, index, there in found:
-                if index.has(name) and any(unit_base(q.unit) == unit_base(quantity.unit) for q in there):
+            for number, (line, index, there) in enumerate(found):
+                rival = any(unit_base(q.unit) == unit_base(quantity.unit) for q in there)
+                if rival and index.has(name) and match.coverage((number,)) >= _HALF:
                     written = claim[quantity.start : quantity.end].strip()
                     return f"{written} is said of something else than {name.text}; of it: {line}"
     return ""

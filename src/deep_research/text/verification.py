@@ -40,8 +40,8 @@ class Evidence(NamedTuple):
 
 VERBATIM = Verdict(kind="supported", reason="verbatim in the passage", score=1.0)
 """The verdict on a whole sentence of the evidence."""
-_TOLD = 0.7
-"""Share of the claim's terms, numbers apart, that its best sentences and headings must have, whatever the score."""
+_TOLD = 0.65
+"""Share of the claim's terms, numbers apart, that the evidence and its headings must have, whatever the score."""
 _ANCHORS, _CHARS_PER_ANCHOR = 3, 22
 """Across languages a claim stands on its names and numbers alone: at least so many, and as many characters for each."""
 
@@ -158,17 +158,17 @@ def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
         sure = measured.covered >= SAME_STATEMENT
         reason = f"{measured.conflict}: {_short(lines[measured.best[0]])}"
         return Verdict(kind="contradicted" if sure else "unverified", reason=reason, score=score)
-    if measured.supported and _told(claim, lines, measured.best, about) >= _TOLD:
+    if measured.supported and _told(claim, lines, about) >= _TOLD:
         return Verdict(kind="supported", reason=measured.explanation, score=score)
     return Verdict(kind="unverified", reason=f"too little support: {measured.explanation}", score=score)
 
 
-def _told(claim: str, lines: Sequence[str], best: Sequence[int], about: str) -> float:
-    """How much of the claim, its numbers left out, stands in its best sentences or in what they are about."""
+def _told(claim: str, lines: Sequence[str], about: str) -> float:
+    """How much of the claim, its numbers left out, stands in the evidence or in what it is about."""
     rest = without(claim, [(q.start, q.end) for q in quantities(claim)])
     if not content_terms(rest):
         return 0.0
-    return Match(rest, [*lines, about]).coverage([*best, len(lines)])
+    return Match(rest, [*lines, about]).coverage(range(len(lines) + 1))
 
 
 def _foreign(claim: str, whole: str) -> bool:
@@ -177,23 +177,18 @@ def _foreign(claim: str, whole: str) -> bool:
 
 
 def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:
-    """Names and numbers are all that can be compared; they suffice where they are most of the claim."""
-    found = {normalise(n.text) for n in names(claim)}
+    """Names and numbers are all that can be compared; they suffice where one sentence has all and they are most of the claim."""
     values = {(q.value, q.unit) for q in quantities(claim)}
-    match = Match(" ".join(n.text for n in names(claim)) or claim, lines)
-    there = " ".join(lines[i] for i in match.best)
-    anchors = len(found) + len(values)
-    together = numbers_agree(claim, there).ok and names_occur(claim, there).ok
-    dense = len(re.findall(rf"[{CJK}]|\w+", claim)) <= anchors * _CHARS_PER_ANCHOR
-    if values and anchors >= _ANCHORS and together and dense:
-        if conflict(claim, there) or bool(negated(normalise(claim))) != bool(negated(normalise(there))):
-            return Verdict(
-                kind="unverified", reason="the passage is in another language and differs in negation or direction"
-            )
-        return Verdict(kind="supported", reason=f"in another language; {anchors} names and numbers agree")
-    return Verdict(
-        kind="unverified", reason="the passage is in another language; names and numbers are too few to tell"
-    )
+    anchors = len({normalise(n.text) for n in names(claim)}) + len(values)
+    dense = len(re.findall(rf"[{CJK}]|[^\W{CJK}]+", claim)) <= anchors * _CHARS_PER_ANCHOR
+    there = next((x for x in lines if numbers_agree(claim, x).ok and names_occur(claim, x).ok), "")
+    if not (values and anchors >= _ANCHORS and dense and there):
+        reason = "the passage is in another language; names and numbers are too few to tell"
+        return Verdict(kind="unverified", reason=reason)
+    if conflict(claim, there) or bool(negated(normalise(claim))) != bool(negated(normalise(there))):
+        reason = "the passage is in another language and differs in negation or direction"
+        return Verdict(kind="unverified", reason=reason)
+    return Verdict(kind="supported", reason=f"in another language; {anchors} names and numbers agree")
 
 
 def verify_against_document(claim: str, text: str) -> Verdict:
