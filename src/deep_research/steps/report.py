@@ -109,7 +109,7 @@ def _weaknesses(language: str, sections: Sequence[Section], claims: Sequence[Cla
 
 def _searched(ctx: RunContext, brief: Brief) -> dict[str, str]:
     queries = dict.fromkeys(q for s in brief.sections for q in s.queries)
-    return {"places": ", ".join(p.purpose for p in ctx.places), "queries": "; ".join(queries)}
+    return {"places": ", ".join(p.purpose.rstrip(".") for p in ctx.places), "queries": "; ".join(queries)}
 
 
 def _ledger(ctx: RunContext) -> Ledger:

@@ -1,0 +1,47 @@
+"""What all tests share: a state folder of their own, and one run over the bundled library per language."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deep_research.settings import PREFIX
+from tests.runs.running import Ran, run
+
+QUESTIONS = {
+    "en": "What are the main ways to make large language model inference faster?",
+    "zh": "大语言模型推理优化有哪些方法？",
+    "ko": "KRAS G12C 억제제의 내성 기전에는 어떤 것들이 있나요?",
+}
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test sees the settings or runs of whoever starts the tests."""
+    for name in [name for name in os.environ if name.startswith(PREFIX)]:
+        monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    monkeypatch.setenv("DEEP_RESEARCH_HOME", str(home))
+    return home
+
+
+@pytest.fixture(scope="session")
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One state folder for the runs over the bundled library: it is indexed once."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="session")
+def english(shared_home: Path) -> Ran:
+    """A finished run over the bundled library: a list question in English."""
+    return run(QUESTIONS["en"], home=shared_home)
+
+
+@pytest.fixture(scope="session", params=sorted(QUESTIONS))
+def bundled(request: pytest.FixtureRequest, shared_home: Path) -> Iterator[Ran]:
+    """The same in each language in turn."""
+    if request.param == "en":
+        yield request.getfixturevalue("english")
+    else:
+        yield run(QUESTIONS[request.param], home=shared_home)

@@ -1,0 +1,86 @@
+"""Runs for tests: through the public functions, with their events and their folder on disk."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from deep_research.data import Report
+from deep_research.events import Event
+from deep_research.runs import run as runs
+from deep_research.runs.folder import RunFolder
+from deep_research.settings import Settings
+
+E = TypeVar("E")
+
+
+@dataclass
+class Ran:
+    """A run, its report when it has one, and everything it said."""
+
+    folder: RunFolder
+    home: Path
+    events: list[Event] = field(default_factory=list)
+    finished: Report | None = None
+
+    @property
+    def report(self) -> Report:
+        """The report of a finished run."""
+        assert self.finished is not None
+        return self.finished
+
+    def of(self, kind: type[E]) -> list[E]:
+        """The events of one kind, in order."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def begin(question: str, *, home: Path, docs: Sequence[Path] = (), **settings: Any) -> Ran:
+    """Make a run without doing it."""
+    values = {"allow_clarification": False, **settings}
+    folder = runs.create(question, home=home, settings=Settings(**values), docs=[str(d) for d in docs])
+    return Ran(folder, home)
+
+
+def go_on(ran: Ran, *, answer: runs.Answer | None = None, listener: Callable[[Event], None] | None = None) -> Ran:
+    """Do what is left of a run."""
+
+    def listen(event: Event) -> None:
+        ran.events.append(event)
+        if listener is not None:
+            listener(event)
+
+    ran.finished = asyncio.run(runs.carry_out(ran.folder, home=ran.home, listener=listen, answer=answer))
+    return ran
+
+
+def run(question: str, *, home: Path, docs: Sequence[Path] = (), **settings: Any) -> Ran:
+    """Do a whole run; nothing is asked."""
+    return go_on(begin(question, home=home, docs=docs, **settings))
+
+
+def write_notes(folder: Path, **notes: str) -> Path:
+    """Write a folder of Markdown notes, one per name, and return it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in notes.items():
+        (folder / f"{name}.md").write_text(text, "utf-8")
+    return folder
+
+
+def engines(folder: Path) -> Path:
+    """A small library about three kinds of engine that do not exist: enough for several sections."""
+    return write_notes(
+        folder,
+        alpha="# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm. "
+        "The Alpha engine was built in 1999 by Rolf Maier in Graz. Its advantage is that it runs without oil. "
+        "The Alpha engine is best suited for small boats.\n",
+        beta="# Beta engine\n\nThe Beta engine is a piston engine that turns at 4,500 rpm. "
+        "The Beta engine was built in 2004 by Anna Holm in Bergen. Its disadvantage is a weight of 85 kg. "
+        "The Beta engine is recommended for trucks.\n",
+        gamma="# Gamma engine\n\nThe Gamma engine is a turbine engine that turns at 21,000 rpm. "
+        "The Gamma engine was built in 2011 by Luis Prado in Porto. It is limited to clean fuel. "
+        "The Gamma engine is used in aircraft.\n",
+        kinds="# Kinds of engines\n\nThere are three kinds of engines: the Alpha engine, the Beta engine and the "
+        "Gamma engine. The Alpha engine and the Beta engine differ in weight. "
+        "The Gamma engine is faster than the Beta engine.\n",
+    )

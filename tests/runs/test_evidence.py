@@ -1,0 +1,62 @@
+"""Invariants of every finished run: its report can be checked by anyone who has the result and the library."""
+
+import hashlib
+
+from deep_research.data import Report
+from deep_research.events import ReportReady, RunStarted
+from deep_research.runs.eventlog import read_events
+from deep_research.stores.sqlite import SqliteLibrary
+from tests.runs.running import Ran
+from tests.runs.soundness import assert_sound, is_quoted
+
+
+def test_every_citation_and_passage_resolves(bundled: Ran) -> None:
+    assert bundled.report.answered
+    assert_sound(bundled.report, bundled.folder)
+
+
+def test_the_hash_of_a_source_is_that_of_its_text(bundled: Ran) -> None:
+    library = SqliteLibrary(bundled.folder.library)
+    try:
+        for key, source in bundled.report.sources.items():
+            snapshot = library.snapshot(key)
+            assert snapshot is not None
+            assert hashlib.sha256(snapshot.text.encode()).hexdigest() == source.sha256
+    finally:
+        library.close()
+
+
+def test_every_sentence_of_an_extractive_report_is_verbatim(bundled: Ran) -> None:
+    report = bundled.report
+    assert report.reasoner.kind == "extractive"
+    invented = [claim.text for claim in report.claims if claim.stands and not is_quoted(claim, report)]
+    assert invented == []
+
+
+def test_only_what_stands_is_in_the_text(bundled: Ran) -> None:
+    report = bundled.report
+    standing = {claim.text for claim in report.claims if claim.stands}
+    for section in report.sections:
+        for claim in report.claims:
+            if claim.section == section.title and claim.text not in standing:
+                assert claim.text not in section.content
+
+
+def test_the_saved_result_is_the_returned_one(bundled: Ran) -> None:
+    saved = bundled.folder.load_result()
+    assert saved == bundled.report
+    assert Report.model_validate_json(saved.model_dump_json()) == saved
+    assert bundled.folder.report.read_text("utf-8") == saved.report
+
+
+def test_events_are_numbered_timed_and_kept(bundled: Ran) -> None:
+    kept = read_events(bundled.folder.events)
+    assert kept == bundled.events
+    assert [event.number for event in kept] == list(range(1, len(kept) + 1))
+    assert [event.seconds for event in kept] == sorted(event.seconds for event in kept)
+    assert isinstance(kept[0], RunStarted)
+    assert isinstance(kept[-1], ReportReady)
+
+
+def test_the_bundled_library_is_announced(english: Ran) -> None:
+    assert english.of(RunStarted)[0].notice == "bundled"
