@@ -19,7 +19,8 @@ async def plan(
     if not turns:
         turns = await _look_around(ctx, question, analysis)
     brief = await ctx.reasoner.plan(question, analysis, decision, discovery, first_hits(ctx, turns), ctx.library)
-    brief = brief.model_copy(update={"sections": brief.sections[: ctx.settings.max_sections]})
+    distinct = tuple({section.title: section for section in reversed(brief.sections)}.values())[::-1]
+    brief = brief.model_copy(update={"sections": distinct[: ctx.settings.max_sections]})
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     return brief
 

@@ -20,7 +20,7 @@ _PROGRESS = re.compile(
     re.IGNORECASE,
 )
 _LIST = re.compile(
-    r"^(?:please\s+)?(?:list|enumerate|name|give me a list|show me all)\b|\bwhat\b.{0,60}\b(?:are (?:there|available)|exist)\b"
+    r"^(?:please\s+)?(?:list|enumerate|name|give me a list|show me all)\b|\b(?:what|which)\b.{0,60}\b(?:are (?:there|available|known)|exist)\b"
     r"|\b(?:what|which)\s+(?:(?!is\b|are\b|does\b|do\b|was\b|happens?\b)[\w-]+\s+){0,4}(?:types?|kinds?|methods?|models?|options?"
     r"|techniques?|approaches|tools?|ways|drugs?|trials?|libraries|frameworks?|mechanisms?|projects?|systems?|formats?|modes?"
     r"|strategies|functions?|commands?|algorithms?|inhibitors?|linkers?|agonists?|variants?|features?|settings?|parameters?)\b"

@@ -43,8 +43,10 @@ def researching(section: Section, brief: Brief, turns: Sequence[Turn], library: 
 
 def _other_words(section: Section, brief: Brief, library: Library) -> list[str]:
     """Other ways to ask: the subject alone, the bare terms, and the titles of what was found nearby."""
-    own = section.subject or section.title
-    terms = " ".join(dict.fromkeys(content_terms(f"{own} {section.notes}")))
+    # A title such as "Overview" is the program's own word: searched for, it would find what nobody asked.
+    own = section.subject or (section.queries[-1] if section.queries else section.title)
+    notes = section.notes if section.notes != section.title else ""
+    terms = " ".join(dict.fromkeys(content_terms(f"{own} {notes}")))
     near = [s.title for s in library.sources() if set(content_terms(s.title)) & set(content_terms(own))][:2]
     wanted = [own, f"{own} {brief.title}", terms, *near]
     return list(dict.fromkeys(q for q in wanted if q.strip()))

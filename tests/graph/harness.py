@@ -1,0 +1,208 @@
+"""The real graph over places and reasoners of a test's own: no part of the program is replaced."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from langgraph.types import Command
+
+from deep_research.data import (
+    Action,
+    Brief,
+    Document,
+    Found,
+    Gap,
+    Observation,
+    Question,
+    Report,
+    SearchResult,
+    Section,
+    SectionDraft,
+    Turn,
+)
+from deep_research.data import Passage as PassageNoun
+from deep_research.events import Event
+from deep_research.graph.checkpoints import open_checkpoints
+from deep_research.graph.sections import compile_sections
+from deep_research.ports import Library, Progress, Reasoner, SearchPlace
+from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
+from deep_research.settings import Settings
+from deep_research.steps.context import RunContext
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.text.language import detect
+from deep_research.text.tokens import content_terms
+
+E = TypeVar("E")
+
+
+class Shelf:
+    """A place that holds a few texts: finds those that share a term with the query, and counts what it is asked."""
+
+    def __init__(self, name: str = "shelf", **texts: str) -> None:
+        self.name = name
+        self.purpose = f"Texts on the {name}."
+        self.texts = texts
+        self.asked: Counter[str] = Counter()
+
+    async def prepare(self, progress: Progress) -> Sequence[Gap]:
+        return ()
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        self.asked[query] += 1
+        wanted = set(content_terms(query))
+        hits = [key for key, text in self.texts.items() if wanted & set(content_terms(text))]
+        return SearchResult(found=tuple(self._found(key) for key in hits[:limit]))
+
+    def _found(self, key: str) -> Found:
+        title = self.texts[key].splitlines()[0].removeprefix("# ")
+        return Found(key=f"{self.name}:{key}", title=title, origin=self.name, location=key)
+
+    async def read(self, found: Found) -> Document:
+        return Document(text=self.texts[found.key.removeprefix(f"{self.name}:")], title=found.title)
+
+    async def close(self) -> None:
+        return
+
+
+class Broken(Shelf):
+    """A place whose searches fail with an error of one's choice."""
+
+    def __init__(self, error: Exception, name: str = "broken") -> None:
+        super().__init__(name)
+        self._error = error
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        self.asked[query] += 1
+        raise self._error
+
+
+class Planner(ExtractiveReasoner):
+    """Plans the sections it is told to, so that a test knows what to expect; all else is extractive."""
+
+    def __init__(self, *titles: str) -> None:
+        self.titles = titles
+        self.plans = 0
+        self.turns: dict[tuple[str, int], Sequence[Turn]] = {}
+
+    async def plan(self, question: Question, *args: Any, **kwargs: Any) -> Brief:
+        self.plans += 1
+        sections = tuple(Section(title=t, subject=t, queries=(t,)) for t in self.titles)
+        return Brief(title=question.text, objective=question.text, language=question.language, sections=sections)
+
+    async def next_actions(
+        self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        self.turns[section.title, section.attempts] = tuple(turns)
+        return await super().next_actions(section, brief, turns, library)
+
+
+class Writer(Planner):
+    """Writes what it is told into every section; `{p}` stands for the id of the best passage noted."""
+
+    def __init__(self, *titles: str, draft: str, findings: tuple[str, ...] = ()) -> None:
+        super().__init__(*titles)
+        self.draft, self.findings = draft, findings
+
+    async def write_section(
+        self, section: Section, brief: Brief, passages: Sequence[PassageNoun], library: Library
+    ) -> SectionDraft:
+        best = passages[0].id if passages else "s1p1"
+        return SectionDraft(content=self.draft.replace("{p}", best), key_findings=self.findings)
+
+
+@dataclass
+class Trace:
+    """What a graph did: which nodes ended in which order, what it said, what it ended with."""
+
+    nodes: list[str] = field(default_factory=list)
+    updates: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    state: dict[str, Any] = field(default_factory=dict)
+    interrupts: list[Any] = field(default_factory=list)
+
+    @property
+    def report(self) -> Report:
+        return self.state["report"]
+
+    def of(self, kind: type[E]) -> list[E]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def observations(self) -> list[Observation]:
+        turns = [turn for name, update in self.updates if name == "tools" for turn in update.get("turns", [])]
+        return [seen for turn in turns for seen in turn.observations]
+
+
+class Bench:
+    """A graph with its library, journal and checkpoints in a folder; use as an async context."""
+
+    def __init__(self, folder: Path, *places: SearchPlace, reasoner: Reasoner | None = None, **settings: Any) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self._stack = folder, AsyncExitStack()
+        self.trace = Trace()
+        self.library = SqliteLibrary(folder / "library.db")
+        self.journal = SqliteJournal(folder / "journal.db")
+        self.context = RunContext(
+            run_id="run",
+            settings=Settings(**{"allow_clarification": False, **settings}),
+            reasoner=reasoner or ExtractiveReasoner(),
+            library=self.library,
+            journal=self.journal,
+            places=places,
+            emit=self.trace.events.append,
+        )
+
+    async def __aenter__(self) -> "Bench":
+        saver = await self._stack.enter_async_context(open_checkpoints(self._folder / "checkpoints.db"))
+        self._graph = compile_sections(saver)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._stack.aclose()
+        self.journal.close()
+        self.library.close()
+
+    async def ask(self, question: str, **state: Any) -> Trace:
+        """Run the graph from the start."""
+        given = {
+            "messages": [],
+            "original_query": question,
+            "question": Question(text=question, language=detect(question)),
+            "sections": [],
+            "claims": {},
+            "gaps": [],
+        }
+        return await self._run({**given, **state})
+
+    async def answer(self, text: str) -> Trace:
+        """Go on from an interrupt."""
+        return await self._run(Command(resume=text))
+
+    async def _run(self, given: Any) -> Trace:
+        config: Any = {"configurable": {"thread_id": "run"}, "recursion_limit": 200}
+        self.trace.interrupts = []
+        async for _path, update in self._graph.astream(
+            given, config, context=self.context, stream_mode="updates", subgraphs=True
+        ):
+            for node, change in update.items():
+                if node == "__interrupt__":
+                    self.trace.interrupts.extend(one.value for one in change)
+                    continue
+                self.trace.nodes.append(node)
+                self.trace.updates.append((node, change or {}))
+        self.trace.state = (await self._graph.aget_state(config)).values
+        return self.trace
+
+
+def ask(folder: Path, question: str, *places: SearchPlace, reasoner: Reasoner | None = None, **settings: Any) -> Trace:
+    """Ask a question of the whole graph over these places."""
+
+    async def work() -> Trace:
+        async with Bench(folder, *places, reasoner=reasoner, **settings) as bench:
+            return await bench.ask(question)
+
+    return asyncio.run(work())

@@ -1,0 +1,283 @@
+"""Contract rows B1, B2, B5 and B7: the shape of the graph and the way through it."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deep_research.data import Brief, Claim, Gap, Review, SearchResult, Section, SectionReview
+from deep_research.events import Planned, Reviewed, SectionStarted, StageStarted
+from deep_research.graph.discover import build_discover
+from deep_research.graph.researcher import build_researcher
+from deep_research.graph.sections import compile_sections
+from deep_research.graph.state import (
+    AgentState,
+    ResearcherOutput,
+    ResearcherState,
+    claims_reducer,
+    gaps_reducer,
+    section_reducer,
+)
+from deep_research.ports import Library
+from tests.graph.harness import Bench, Planner, Shelf, ask
+
+NOTES = {
+    "alpha": "# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm. It was built in 1999.",
+    "beta": "# Beta engine\n\nThe Beta engine is a piston engine that turns at 4,500 rpm. It was built in 2004.",
+    "gamma": "# Gamma engine\n\nThe Gamma engine is a turbine that turns at 21,000 rpm. It was built in 2011.",
+}
+THREE = ("Alpha engine", "Beta engine", "Gamma engine")
+
+
+def _edges(graph: Any) -> set[tuple[str, str]]:
+    return {(edge.source, edge.target) for edge in graph.get_graph().edges}
+
+
+def test_b1_nodes_and_routes_of_the_graph() -> None:
+    graph = compile_sections()
+    assert set(graph.nodes) - {"__start__"} == {
+        "clarify", "analyze", "discover", "plan_sections", "researcher", "aggregate", "review", "final_report",
+    }  # fmt: skip
+    assert _edges(graph) == {
+        ("__start__", "clarify"), ("clarify", "analyze"), ("clarify", "__end__"), ("analyze", "discover"),
+        ("analyze", "plan_sections"), ("discover", "plan_sections"), ("plan_sections", "researcher"),
+        ("plan_sections", "aggregate"), ("researcher", "aggregate"), ("aggregate", "review"),
+        ("review", "plan_sections"), ("review", "final_report"), ("final_report", "__end__"),
+    }  # fmt: skip
+
+
+def test_b4_and_b6_nodes_of_the_subgraphs() -> None:
+    assert set(build_discover().nodes) - {"__start__"} == {"discover_invoke", "discover_tools", "extract_output"}
+    assert set(build_researcher().nodes) - {"__start__"} == {"researcher_invoke", "tools", "compress_output"}
+    assert ("tools", "researcher_invoke") in _edges(build_researcher())
+    assert ("discover_tools", "discover_invoke") in _edges(build_discover())
+
+
+def test_b1_a_list_question_goes_through_discovery(tmp_path: Path) -> None:
+    trace = ask(tmp_path, "Which engines are there?", Shelf(**NOTES), max_review_iterations=0)
+    stages = [event.stage for event in trace.of(StageStarted)]
+    assert stages == ["clarify", "analyze", "discover", "plan", "research", "review", "report"]
+    assert _outer(trace.nodes)[:3] == ["clarify", "analyze", "discover"]
+    assert _outer(trace.nodes)[-3:] == ["aggregate", "review", "final_report"]
+
+
+def test_b1_other_questions_go_straight_to_the_plan(tmp_path: Path) -> None:
+    trace = ask(tmp_path, "How does the Alpha engine work?", Shelf(**NOTES), max_review_iterations=0)
+    assert "discover" not in trace.nodes
+    assert [event.stage for event in trace.of(StageStarted)] == [
+        "clarify",
+        "analyze",
+        "plan",
+        "research",
+        "review",
+        "report",
+    ]
+
+
+def _outer(nodes: list[str]) -> list[str]:
+    inner = {"researcher_invoke", "tools", "compress_output", "discover_invoke", "discover_tools", "extract_output"}
+    return [node for node in nodes if node not in inner]
+
+
+class Meeting(Shelf):
+    """Answers the searches of the sections only when all of them have arrived."""
+
+    def __init__(self, parties: int, **texts: str) -> None:
+        super().__init__(**texts)
+        self._barrier = asyncio.Barrier(parties)
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        if query in THREE:
+            async with asyncio.timeout(20):
+                await self._barrier.wait()
+        return await super().search(query, limit=limit)
+
+
+def test_b1_researchers_work_side_by_side_and_meet_at_aggregate(tmp_path: Path) -> None:
+    place = Meeting(len(THREE), **NOTES)
+    trace = ask(tmp_path, "Engines", place, reasoner=Planner(*THREE), max_review_iterations=0)
+    assert trace.state["gaps"] == []
+    assert trace.nodes.count("researcher") == 3
+    assert trace.nodes.count("aggregate") == 1
+    assert max(i for i, n in enumerate(trace.nodes) if n == "researcher") < trace.nodes.index("aggregate")
+
+
+def test_b2_state_has_the_fields_of_the_design() -> None:
+    assert set(AgentState.__annotations__) >= {
+        "original_query", "query_type", "output_format", "discovered_items", "discovery_complete",
+        "discovery_summary", "research_brief", "sections", "review_iterations", "max_review_iterations", "final_report",
+    }  # fmt: skip
+    assert "messages" in AgentState.__annotations__ or "messages" in AgentState.__mro__[1].__annotations__
+    assert set(ResearcherState.__annotations__) >= {
+        "section", "research_brief", "tool_call_iterations", "max_tool_calls", "is_complete",
+    }  # fmt: skip
+    assert set(Section.model_fields) >= {"title", "description", "status", "content", "sources"}
+    assert set(ResearcherOutput.__annotations__) >= {"sections", "claims", "gaps"}
+
+
+def test_b2_a_finished_run_has_filled_them(tmp_path: Path) -> None:
+    state = ask(tmp_path, "Which engines are there?", Shelf(**NOTES)).state
+    assert state["original_query"] == "Which engines are there?"
+    assert state["query_type"] == "list"
+    assert state["discovery_complete"] is True
+    assert state["research_brief"]
+    assert state["final_report"] == state["report"].report
+    assert state["messages"][-1].content == state["final_report"]
+
+
+_titles = st.sampled_from(["a", "b", "c", "d"])
+_sections = st.lists(st.builds(Section, title=_titles, content=st.text(max_size=3)), max_size=6)
+
+
+@given(_sections, _sections)
+def test_b2_section_reducer_merges_by_title(existing: list[Section], updates: list[Section]) -> None:
+    old = section_reducer([], existing)
+    merged = section_reducer(old, updates)
+    titles = [section.title for section in merged]
+    assert len(titles) == len(set(titles))
+    assert titles[: len(old)] == [section.title for section in old]
+    newest = {section.title: section for section in [*existing, *updates]}
+    assert {section.title: section for section in merged} == newest
+    assert section_reducer(merged, updates) == merged
+
+
+@given(_sections, _sections, _sections)
+def test_b2_section_reducer_takes_updates_of_different_sections_in_any_order(
+    existing: list[Section], one: list[Section], other: list[Section]
+) -> None:
+    other = [section for section in other if section.title not in {s.title for s in one}]
+    first = section_reducer(section_reducer(existing, one), other)
+    second = section_reducer(section_reducer(existing, other), one)
+    assert {s.title: s for s in first} == {s.title: s for s in second}
+
+
+def test_b2_claims_and_gaps_merge() -> None:
+    assert claims_reducer({"a": [], "b": []}, {"b": [_claim("x")]}) == {"a": [], "b": [_claim("x")]}
+    one, two = Gap(what="1", why="x"), Gap(what="2", why="x")
+    assert gaps_reducer([one], [two, one]) == [one, two]
+
+
+def _claim(text: str) -> Claim:
+    return Claim.model_validate(
+        {"id": text, "section": "b", "text": text, "passages": [], "verdict": {"kind": "unverified", "reason": "x"}}
+    )
+
+
+class Reviewer(Planner):
+    """Finds the same sections weak at every review."""
+
+    def __init__(self, *titles: str, weak: tuple[str, ...], sufficient: bool = False) -> None:
+        super().__init__(*titles)
+        self.weak, self.sufficient = weak, sufficient
+        self.seen: list[list[Section]] = []
+
+    async def review(
+        self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
+    ) -> Review:
+        self.seen.append(list(sections))
+        rows = tuple(SectionReview(title=t, status="partial", notes="more about Gamma") for t in self.weak)
+        return Review(
+            is_sufficient=self.sufficient, overall_score=3, section_coverage=rows, sections_to_retry=self.weak
+        )
+
+
+def test_b7_review_sends_back_only_the_named_section_and_keeps_the_outline(tmp_path: Path) -> None:
+    reasoner = Reviewer(*THREE, weak=("Beta engine",))
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner)
+    attempts = [(event.section, event.attempt) for event in trace.of(SectionStarted)]
+    assert sorted(attempts) == [
+        ("Alpha engine", 1), ("Beta engine", 1), ("Beta engine", 2), ("Beta engine", 3), ("Gamma engine", 1),
+    ]  # fmt: skip
+    assert [section.title for section in trace.state["sections"]] == list(THREE)
+    assert len(trace.of(Planned)) == 1
+    assert reasoner.seen[1][0] == reasoner.seen[0][0]
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3])
+def test_b7_reviews_end_at_their_limit(tmp_path: Path, limit: int) -> None:
+    reasoner = Reviewer(*THREE, weak=("Beta engine",))
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=limit)
+    retries = [event.retry for event in trace.of(Reviewed)]
+    assert retries == [("Beta engine",)] * limit + [()]
+    assert trace.state.get("review_iterations", 0) == limit
+    assert "report" in trace.state
+
+
+def test_b7_a_section_the_outline_does_not_have_is_not_sent_out(tmp_path: Path) -> None:
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Reviewer(*THREE, weak=("Delta engine",)))
+    assert [section.title for section in trace.state["sections"]] == list(THREE)
+    assert {event.attempt for event in trace.of(SectionStarted)} == {1}
+
+
+def test_b7_a_sufficient_review_ends_the_research(tmp_path: Path) -> None:
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Reviewer(*THREE, weak=("Beta engine",), sufficient=True))
+    assert {event.attempt for event in trace.of(SectionStarted)} == {1}
+
+
+def test_b7_the_notes_of_the_review_reach_the_researcher(tmp_path: Path) -> None:
+    class Listening(Reviewer):
+        notes: list[str]
+
+        async def next_actions(self, section: Section, *args: Any) -> Any:
+            self.notes = [*getattr(self, "notes", []), section.notes]
+            return await super().next_actions(section, *args)
+
+    reasoner = Listening(*THREE, weak=("Beta engine",))
+    ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=1)
+    assert "more about Gamma" in reasoner.notes
+
+
+def test_b7_a_second_attempt_that_finds_less_does_not_replace_the_first(tmp_path: Path) -> None:
+    class Forgetful(Reviewer):
+        async def write_section(self, section: Section, *args: Any) -> Any:
+            draft = await super().write_section(section, *args)
+            return draft if section.attempts == 1 else draft.model_copy(update={"content": ""})
+
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Forgetful(*THREE, weak=("Beta engine",)))
+    beta = next(section for section in trace.report.sections if section.title == "Beta engine")
+    assert "piston engine" in beta.content
+    assert any(claim.section == "Beta engine" and claim.stands for claim in trace.report.claims)
+
+
+def test_b5_a_plan_that_exists_is_kept(tmp_path: Path) -> None:
+    reasoner = Reviewer(*THREE, weak=("Alpha engine",))
+    ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner)
+    assert reasoner.plans == 1
+
+
+async def test_b5_sections_given_from_outside_are_not_planned_again(tmp_path: Path) -> None:
+    reasoner = Planner("Another plan")
+    brief = await reasoner.plan(_question())
+    given = [Section(title="Alpha engine", subject="Alpha engine", queries=("Alpha engine",))]
+    async with Bench(tmp_path, Shelf(**NOTES), reasoner=reasoner, max_review_iterations=0) as bench:
+        trace = await bench.ask("Engines", sections=given, brief=brief)
+    assert [section.title for section in trace.report.sections] == ["Alpha engine"]
+    assert trace.of(Planned) == []
+
+
+def _question() -> Any:
+    from deep_research.data import Question
+
+    return Question(text="Engines", language="en")
+
+
+def test_b5_a_reasoner_that_plans_too_much_is_cut_to_seven(tmp_path: Path) -> None:
+    titles = [f"Alpha engine part {i}" for i in range(12)]
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Planner(*titles), max_review_iterations=0)
+    assert [section.title for section in trace.state["sections"]] == titles[:7]
+
+
+def test_b5_sections_of_the_same_title_are_researched_once(tmp_path: Path) -> None:
+    planner = Planner("Alpha engine", "Beta engine", "Alpha engine")
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=planner, max_review_iterations=0)
+    assert sorted(event.section for event in trace.of(SectionStarted)) == ["Alpha engine", "Beta engine"]
+
+
+def test_b5_a_plan_without_sections_still_ends_in_a_report(tmp_path: Path) -> None:
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Planner())
+    assert trace.report.sections == ()
+    assert not trace.report.answered
