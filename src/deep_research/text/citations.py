@@ -41,6 +41,7 @@ _GROUP = re.compile(
 _NUMBERS = re.compile(r"\s*(?:(?<![\w`])|(?<=\s))[\[【]\s*\^?\d{1,3}(?:\s*[,;、–-]\s*\d{1,3})*\s*[\]】](?!\()")
 _LINK = re.compile(r"\[([^\[\]]*)\]\(\s*<?(?:https?:|www\.|mailto:)[^()\s]*>?(?:\s+\"[^\"]*\")?\s*\)")
 _BARE_URL = re.compile(r"\s*[(（<]?\b(?:https?://|www\.)[^\s<>()（）\]」。，、]*[^\s<>()（）\]」。，、.,;:!?][)）>]?")
+_GONE = "\x00"
 _OTHER_NUMBER = re.compile(r"(?<!\\)\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\](?!\()")
 _FULL_STOP = re.compile(r"[.!?…。！？][\"'”’」』）)\]*_]*\s*$")
 
@@ -95,9 +96,12 @@ def _joined(
 
 def without_links(text: str) -> str:
     """Return `text` without addresses and bracketed numbers that stand where a citation would; link texts stay."""
-    text = _LINK.sub(r"\1", text)
-    text = _BARE_URL.sub("", text)
-    return re.sub(r"\(\s*\)|\[\s*\]", "", _NUMBERS.sub("", text)).strip()
+    text = _LINK.sub(lambda link: _GONE if link[1].strip(" ^").isdigit() else link[1], text)
+    text = _NUMBERS.sub(_GONE, _BARE_URL.sub(_GONE, text))
+    # Brackets and commas that held nothing else go along; `run()` and `[]` of the text stay.
+    text = re.sub(rf"\s*[(（\[]\s*{_GONE}\s*[)）\]]", _GONE, text)
+    text = re.sub(rf"[,;、，\s]*{_GONE}(?=[,;、，\s{_GONE}]*(?:[.。]|$))", "", text)
+    return text.replace(_GONE, "").strip()
 
 
 def cut_cited(body: str, offset: int, kind: Kind) -> Iterator[CitedSentence]:

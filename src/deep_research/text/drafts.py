@@ -212,10 +212,12 @@ def _read_row(draft: Draft, at: int, cells: list[str], header: list[str], *, is_
     ids_of = [tuple(dict.fromkeys(key for _s, _e, ids in groups(cell) for key in ids)) for cell in cells]
     row_ids = tuple(dict.fromkeys(key for ids in ids_of for key in ids))
     subject = _plain_cell(cells[0]) if cells else ""
+    # A first column names what the others speak of; alone it is a statement like any other.
+    names_row = any(re.search(r"\w", _plain_cell(cell)) for cell in cells[1:]) or bool(row_ids)
     for column, (cell, ids) in enumerate(zip(cells, ids_of, strict=True)):
         clean = lift(cell)[0].strip()
         text = without_links(clean)
-        if not re.search(r"\w", text) or (not ids and (is_head or column == 0)):
+        if not re.search(r"\w", text) or (not ids and (is_head or (column == 0 and names_row))):
             # A column that only holds ids has given them to its row.
             yield text
             continue

@@ -10,6 +10,10 @@ _NEGATION = re.compile(
     r"|fail(?:s|ed|ing)? to|lack(?:s|ed|ing)?(?: of)?|unable to|hardly)\b|n['’]t\b"
     r"|不(?!仅|但|只|断|同|过|久|良|少|管|论|足|得不|可或缺|是不)|没有?|无法|无(?!论|数|线|人机)|未(?!来|必)|并非|非(?!常|洲|凡)"
 )
+_DENIAL = re.compile(
+    r"\bno (?:\w+ )?(?:evidence|proof|indication|sign)\b(?: that| of| for)?|\b(?:not|never|yet to be) (?:been )?(?:clear|known|proven|shown|established|confirmed|demonstrated)\b"
+    r"|\b(?:false|untrue|a myth|wrong|unlikely|disputed|unproven) that\b|没有证据|并无证据|尚不清楚|尚未证实|증거(?:가|는|도)? ?없|확인되지 않|입증되지 않"
+)
 _KOREAN_NEGATION = re.compile(
     r"지(?:는|도|를)? ?(?:않|못)|(?:이|가|은|는|도|수) ?없|(?:이|가) 아니|(?<![가-힣])(?:안|못) (?=[가-힣])"
 )
@@ -65,6 +69,9 @@ def conflict(claim: str, sentence: str) -> str:
         for terms in negated(one):
             if terms and _plainly_said(terms, other):
                 return f"only the {which} negates “{terms[0]}”"
+        denial = _DENIAL.search(other)
+        if denial and not negated(one):
+            return f"“{denial[0]}” is said only in the {'passage' if which == 'claim' else 'claim'}"
     return _opposite_directions(a, b)
 
 

@@ -40,8 +40,11 @@ class Evidence(NamedTuple):
 
 VERBATIM = Verdict(kind="supported", reason="verbatim in the passage", score=1.0)
 """The verdict on a whole sentence of the evidence."""
-_TOLD = 0.65
-"""Share of the claim's terms, numbers apart, that the evidence and its headings must have, whatever the score."""
+_SHORT = 12
+"""Up to so many sentences are a passage, in which one sentence carries a claim; more are a document, which may spread it."""
+_TOLD = {True: (0.65, 0.5), False: (0.5, 0.25)}
+"""Shares of the claim's terms, numbers apart, that all sentences and headings together and the best sentence
+alone must have, whatever the score; for a passage and for a document."""
 _ANCHORS, _CHARS_PER_ANCHOR = 3, 22
 """Across languages a claim stands on its names and numbers alone: at least so many, and as many characters for each."""
 
@@ -158,17 +161,20 @@ def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
         sure = measured.covered >= SAME_STATEMENT
         reason = f"{measured.conflict}: {_short(lines[measured.best[0]])}"
         return Verdict(kind="contradicted" if sure else "unverified", reason=reason, score=score)
-    if measured.supported and _told(claim, lines, about) >= _TOLD:
+    if measured.supported and _is_told(claim, lines, about):
         return Verdict(kind="supported", reason=measured.explanation, score=score)
     return Verdict(kind="unverified", reason=f"too little support: {measured.explanation}", score=score)
 
 
-def _told(claim: str, lines: Sequence[str], about: str) -> float:
-    """How much of the claim, its numbers left out, stands in the evidence or in what it is about."""
+def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
+    """Whether enough of the claim, its numbers left out, stands in the evidence and close together."""
     rest = without(claim, [(q.start, q.end) for q in quantities(claim)])
     if not content_terms(rest):
-        return 0.0
-    return Match(rest, [*lines, about]).coverage(range(len(lines) + 1))
+        return False
+    in_all, in_one = _TOLD[len(lines) <= _SHORT]
+    match = Match(rest, [*lines, about])
+    alone = max(match.coverage((i,)) for i in range(len(lines)))
+    return alone >= in_one and match.coverage(range(len(lines) + 1)) >= in_all
 
 
 def _foreign(claim: str, whole: str) -> bool:

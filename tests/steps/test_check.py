@@ -1,0 +1,217 @@
+"""A hostile reasoner tries to break the promises: no citation without a passage, no claim that is not judged."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from deep_research.data import Claim, Document, Found, Passage, Verdict
+from deep_research.errors import ProviderDown
+from deep_research.ports import Library
+from deep_research.steps.check import Checked, Judge, Rewrite, check_claim, check_draft
+from deep_research.stores.memory import MemoryLibrary
+
+DOCUMENTS = {
+    "s1": "# Sotorasib in lung cancer\n\nSotorasib is a covalent inhibitor of KRAS G12C. In the CodeBreaK 100 trial the "
+    "objective response rate was 37.1% among 124 patients. The recommended dose is 960 mg once daily. It did not "
+    "improve overall survival compared with docetaxel. Skoulidis called it “a turning point for targeted therapy”.",
+    "s2": "# GPU memory\n\nThe NVIDIA H100 has 80 GB of HBM3 memory. The A100 was released in May 2020 with 40 GB of memory. "
+    "PagedAttention reduces memory waste of the KV cache to under 4%.",
+    "s3": "# 注意力机制\n\nTransformer 模型于2017年由谷歌提出。FlashAttention 将显存占用降低了百分之二十，并使训练速度提高3倍。",
+    "s4": "# 검색 증강 생성\n\n이 방법은 정확도를 15% 향상시켰으며 1천 개의 문서를 사용하였다. 이 모델은 이미지를 지원하지 않는다.",
+}
+
+
+@pytest.fixture
+def library() -> MemoryLibrary:
+    made = MemoryLibrary()
+    for key, text in DOCUMENTS.items():
+        source = made.add_source(Found(key=key, title=text.split("\n")[0][2:], origin="test"))
+        made.add_snapshot(source.id, Document(text=text), retrieved_at="2026-01-01T00:00:00Z")
+    return made
+
+
+def check(draft: str, library: Library, *, judge: Judge | None = None, rewrite: Rewrite | None = None) -> Checked:
+    return asyncio.run(check_draft(draft, section="S", library=library, judge=judge, rewrite=rewrite))
+
+
+def only(checked: Checked) -> Claim:
+    (claim,) = checked.claims
+    return claim
+
+
+def test_a_verbatim_sentence_stands_as_it_is(library: MemoryLibrary) -> None:
+    draft = "Sotorasib is a covalent inhibitor of KRAS G12C. [s1p1]"
+    checked = check(draft, library)
+    assert checked.content == draft
+    assert only(checked).stands
+    assert only(checked).section == "S"
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "The objective response rate in CodeBreaK 100 was 73.1%. [s1p1]",
+        "The recommended dose is 960 g once daily. [s1p1]",
+        "The recommended dose is 960 mg twice in 30 days. [s1p1]",
+        "Sotorasib is a covalent inhibitor of KRAS G12D. [s1p1]",
+        "Adagrasib is a covalent inhibitor of KRAS G12C. [s1p1]",
+        "Skoulidis called it “the end of targeted therapy”. [s1p1]",
+        "Sotorasib improved overall survival compared with docetaxel. [s1p1]",
+        "Sotorasib is not a covalent inhibitor of KRAS G12C. [s1p1]",
+        "PagedAttention increases memory waste of the KV cache to under 4%. [s2p1]",
+        "The A100 has 80 GB of memory. [s2p1]",
+        "Sotorasib cures all cancers. [s1p1][s2p1]",
+        "Sotorasib cures all cancers.",
+        "Sotorasib cures all cancers. [s77p1]",
+        "Sotorasib cures all cancers. [https://example.org/proof] [1]",
+        "Search failed: HTTP 503 from example.org. [s1p1]",
+        "No documents were found about KRAS G12C. [s1p1]",
+        "Error: Unreachable: the page of Sotorasib could not be read. [s1p1]",
+        "- Sotorasib cures all cancers. [s1p1]",
+        "| Drug | Effect |\n|---|---|\n| Sotorasib | cures all cancers [s1p1] |",
+        "| Sotorasib cures all cancers |\n|---|\n| Sotorasib cures all cancers |",
+        "```\nSotorasib cures all cancers.\n```\n[s1p1]",
+        "FlashAttention 将显存占用降低了30%。[s3p1]",
+        "FlashAttention 使训练速度降低了3倍。[s3p1]",
+        "FlashInfer 将显存占用降低了20%。[s3p1]",
+        "Transformer 模型于2018年由谷歌提出。[s3p1]",
+        "이 방법은 정확도를 51% 향상시켰다. [s4p1]",
+        "이 방법은 1천만 개의 문서를 사용하였다. [s4p1]",
+        "이 모델은 이미지를 지원한다. [s4p1]",
+        "索托拉西布可以治愈所有癌症。[s1p1]",
+        "NVIDIA H100 拥有 40 GB 的 HBM3 显存。[s2p1]",
+    ],
+)
+def test_a_false_sentence_is_cut_and_listed(draft: str, library: MemoryLibrary) -> None:
+    checked = check(draft, library)
+    assert checked.content == ""
+    assert checked.claims
+    assert not any(claim.stands for claim in checked.claims)
+    assert all(claim.verdict.reason for claim in checked.claims)
+
+
+@pytest.mark.parametrize(
+    ("draft", "right"),
+    [
+        ("The H100 has 80 GB of HBM3 memory. [s1p1]", "s2p1"),
+        ("The H100 has 80 GB of HBM3 memory. [s99p9]", "s2p1"),
+        ("The H100 has 80 GB of HBM3 memory.", "s2p1"),
+        ("The H100 has 80 GB of HBM3 memory. [s2]", "s2p1"),
+        ("The H100 has 80 GB of HBM3 memory. [3]", "s2p1"),
+        ("Transformer 模型于2017年由谷歌提出。[s4p1]", "s3p1"),
+        ("이 방법은 1000개의 문서를 사용하였다. [s1p1]", "s4p1"),
+    ],
+)
+def test_a_wrong_citation_is_repaired(draft: str, right: str, library: MemoryLibrary) -> None:
+    checked = check(draft, library)
+    assert only(checked).stands
+    assert only(checked).passages == (right,)
+    assert checked.content.endswith(f" [{right}]")
+
+
+def test_a_citation_that_adds_nothing_is_taken_out(library: MemoryLibrary) -> None:
+    checked = check("The H100 has 80 GB of HBM3 memory. [s1p1][s2p1]", library)
+    assert only(checked).passages == ("s2p1",)
+
+
+def test_true_sentences_stay_when_false_ones_go(library: MemoryLibrary) -> None:
+    draft = (
+        "## Drug\n\nSotorasib covalently inhibits KRAS G12C [s1p1]. It cures all cancers [s1p1].\n\n"
+        "## Myths\n\n- It heals everything. [s1p1]\n\n"
+        "| GPU | Memory |\n|---|---|\n| H100 | 80 GB [s2p1] |\n| A100 | 80 GB [s2p1] |"
+    )
+    checked = check(draft, library)
+    assert checked.content == (
+        "## Drug\n\nSotorasib covalently inhibits KRAS G12C. [s1p1]\n\n"
+        "## Myths\n\n| GPU | Memory |\n| --- | --- |\n| H100 | 80 GB [s2p1] |"
+    )
+    assert [c.stands for c in checked.claims] == [True, False, False, True, False]
+
+
+@pytest.mark.parametrize("draft", ["", "  \n\n", "# Only a heading", "[s1p1]", "---"])
+def test_an_empty_draft_has_no_content_and_no_claims(draft: str, library: MemoryLibrary) -> None:
+    assert check(draft, library) == Checked("", (), ())
+
+
+def test_claim_ids_are_unique_and_the_same_each_time(library: MemoryLibrary) -> None:
+    draft = "It works. It works. Sotorasib is a covalent inhibitor of KRAS G12C. [s1p1]"
+    first, second = check(draft, library), check(draft, library)
+    assert [c.id for c in first.claims] == [c.id for c in second.claims]
+    assert len({c.id for c in first.claims}) == 3
+
+
+def test_content_cites_only_passages_that_exist(library: MemoryLibrary) -> None:
+    draft = "Sotorasib covalently inhibits KRAS G12C [s1p1, s42p7] [12](https://a.b/c), https://x.y/z [4]."
+    checked = check(draft, library)
+    assert checked.content == "Sotorasib covalently inhibits KRAS G12C. [s1p1]"
+
+
+PARAPHRASE = "Sotorasib covalently inhibits KRAS G12C. [s1p1]"
+
+
+def judging(*kinds: str) -> Judge:
+    async def judge(claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+        return [Verdict(kind=kind, reason="judged") for kind, _ in zip(kinds, claims, strict=False)]  # type: ignore[arg-type]
+
+    return judge
+
+
+async def failing(_claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+    raise ProviderDown("no answer")
+
+
+def test_the_judge_has_the_last_word_on_paraphrases(library: MemoryLibrary) -> None:
+    assert check(PARAPHRASE, library, judge=judging("contradicted")).content == ""
+    assert check(PARAPHRASE, library, judge=judging("supported")).content == PARAPHRASE
+    assert check("The drug binds the mutant protein for good. [s1p1]", library, judge=judging("supported")).content
+
+
+@pytest.mark.parametrize(
+    "draft",
+    ["The recommended dose is 960 g once daily. [s1p1]", "Skoulidis called it “the end”. [s1p1]", "Nothing cites. "],
+)
+def test_the_judge_cannot_overrule_the_code(draft: str, library: MemoryLibrary) -> None:
+    assert check(draft, library, judge=judging("supported")).content == ""
+
+
+def test_a_failed_judge_means_unverified_never_contradicted(library: MemoryLibrary) -> None:
+    verbatim = "The recommended dose is 960 mg once daily. [s1p1]"
+    checked = check(f"{verbatim} {PARAPHRASE}", library, judge=failing)
+    assert [c.verdict.kind for c in checked.claims] == ["supported", "unverified"]
+    assert checked.content == f"{verbatim} {PARAPHRASE}"
+    assert [(g.what, g.why) for g in checked.gaps] == [("judge", "no answer")]
+
+
+def test_a_judge_that_answers_for_too_few_claims_has_failed(library: MemoryLibrary) -> None:
+    checked = check(PARAPHRASE, library, judge=judging())
+    assert only(checked).verdict.kind == "unverified"
+    assert checked.gaps
+
+
+def test_a_rewrite_goes_through_the_same_checks(library: MemoryLibrary) -> None:
+    async def honest(_claim: Claim, passages: Sequence[Passage]) -> str:
+        assert [p.id for p in passages] == ["s1p1"]
+        return "Sotorasib did not improve overall survival."
+
+    async def lying(_claim: Claim, _passages: Sequence[Passage]) -> str:
+        return "Sotorasib cures all cancers."
+
+    async def broken(_claim: Claim, _passages: Sequence[Passage]) -> str:
+        raise ProviderDown("no answer")
+
+    draft = "Sotorasib cures all patients. [s1p1]"
+    assert check(draft, library, rewrite=honest).content == "Sotorasib did not improve overall survival. [s1p1]"
+    assert check(draft, library, rewrite=lying).content == ""
+    failed = check(draft, library, rewrite=broken)
+    assert failed.content == ""
+    assert [g.what for g in failed.gaps] == ["rewrite"]
+
+
+def test_one_claim_against_one_text() -> None:
+    text = DOCUMENTS["s1"]
+    assert check_claim("The recommended dose is 960 mg once daily.", text).kind == "supported"
+    assert check_claim("The recommended dose is 960 g once daily.", text).kind == "contradicted"
+    assert check_claim("Bananas are yellow.", text).kind == "unverified"
+    assert check_claim("", text).kind == "unverified"
+    assert check_claim("Bananas are yellow.", "").kind == "unverified"
