@@ -1,0 +1,24 @@
+"""Stand-ins for the world, over real HTTP: for the tests of this program and of programs built on it."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deep_research.testing.scripted_provider import RecordedCall as RecordedCall
+    from deep_research.testing.scripted_provider import ScriptedProvider as ScriptedProvider
+    from deep_research.testing.scripted_replies import Call as Call
+    from deep_research.testing.scripted_replies import Reply as Reply
+
+_HOME = {
+    "Call": "scripted_replies",
+    "RecordedCall": "scripted_provider",
+    "Reply": "scripted_replies",
+    "ScriptedProvider": "scripted_provider",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name when it is first used."""
+    if name in _HOME:
+        return getattr(import_module(f"deep_research.testing.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
