@@ -156,7 +156,7 @@ class Reasoner(Protocol):
         ...
 
     async def discover_actions(
-        self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn]
+        self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
         """Choose searches that look around before planning (for lists: for entities); none or research_complete ends."""
         ...

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.data import Brief, Claim, Gap, Review, SearchResult, Section, SectionReview
+from deep_research.data import Brief, Claim, Gap, Question, Review, SearchResult, Section, SectionReview
 from deep_research.events import Planned, Reviewed, SectionStarted, StageStarted
 from deep_research.graph.discover import build_discover
 from deep_research.graph.researcher import build_researcher
@@ -251,18 +251,12 @@ def test_b5_a_plan_that_exists_is_kept(tmp_path: Path) -> None:
 
 async def test_b5_sections_given_from_outside_are_not_planned_again(tmp_path: Path) -> None:
     reasoner = Planner("Another plan")
-    brief = await reasoner.plan(_question())
+    brief = await reasoner.plan(Question(text="Engines", language="en"))
     given = [Section(title="Alpha engine", subject="Alpha engine", queries=("Alpha engine",))]
     async with Bench(tmp_path, Shelf(**NOTES), reasoner=reasoner, max_review_iterations=0) as bench:
         trace = await bench.ask("Engines", sections=given, brief=brief)
     assert [section.title for section in trace.report.sections] == ["Alpha engine"]
     assert trace.of(Planned) == []
-
-
-def _question() -> Any:
-    from deep_research.data import Question
-
-    return Question(text="Engines", language="en")
 
 
 def test_b5_a_reasoner_that_plans_too_much_is_cut_to_seven(tmp_path: Path) -> None:

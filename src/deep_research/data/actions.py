@@ -6,12 +6,13 @@ from deep_research.data.base import Noun
 from deep_research.data.claims import Gap
 from deep_research.data.evidence import Document
 
-ActionName = Literal["search", "read", "recall", "think", "research_complete"]
+ActionName = Literal["search", "read", "recall", "think", "research_complete", "unknown"]
 
 
 class Action(Noun):
-    """One tool call. `source` names the source to search (""= by strategy); `query` is the search,
-    the id or address to read, or the thought."""
+    """One tool call. `source` names the place to search (""= by strategy); `query` is the search, the id to
+    read, the thought, the ids worth citing (research_complete), or what was wrong with the call (unknown).
+    """
 
     id: str
     name: ActionName

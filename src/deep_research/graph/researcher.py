@@ -69,15 +69,19 @@ async def researcher_invoke(
 
 
 @_costs_only_itself
-async def tools(state: ResearcherState, runtime: Runtime[RunContext]) -> Command[Literal["researcher_invoke"]]:
-    """Carry out the actions of the last turn, side by side."""
+async def tools(
+    state: ResearcherState, runtime: Runtime[RunContext]
+) -> Command[Literal["researcher_invoke", "compress_output"]]:
+    """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
     turn = state["turns"][-1]
     actions: list[Action] = list(turn.actions)
     seen = await research.act(runtime.context, state["section"], actions)
     done = turn.model_copy(update={"observations": tuple(seen)})
     used = state.get("tool_call_iterations", 0) + len(actions)
+    complete = research.is_complete(actions)
     return Command(
-        goto="researcher_invoke", update={"turns": [*state["turns"][:-1], done], "tool_call_iterations": used}
+        goto="compress_output" if complete else "researcher_invoke",
+        update={"turns": [*state["turns"][:-1], done], "tool_call_iterations": used, "is_complete": complete},
     )
 
 
@@ -101,7 +105,7 @@ def build_researcher() -> CompiledStateGraph[Any, RunContext, Any, Any]:
     """Return the compiled researcher."""
     graph = StateGraph(ResearcherState, context_schema=RunContext, output_schema=ResearcherOutput)
     graph.add_node("researcher_invoke", researcher_invoke, destinations=("tools", "compress_output"))
-    graph.add_node("tools", tools, destinations=("researcher_invoke",))
+    graph.add_node("tools", tools, destinations=("researcher_invoke", "compress_output"))
     graph.add_node("compress_output", compress_output)
     graph.add_edge(START, "researcher_invoke")
     graph.add_edge("compress_output", END)

@@ -11,7 +11,7 @@ async def discover_actions(
     """Return the next searches; none when the reasoner is done or `max_discover_iterations` are used up."""
     if len(turns) >= ctx.settings.max_discover_iterations:
         return []
-    actions = list(await ctx.reasoner.discover_actions(question, analysis, turns))
+    actions = list(await ctx.reasoner.discover_actions(question, analysis, turns, ctx.library))
     return [] if any(a.name == "research_complete" for a in actions) else actions
 
 

@@ -10,7 +10,7 @@ _RRF = 10.0
 
 
 def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> list[Passage]:
-    """Return at most `limit` passages, best first.
+    """Return at most `limit` passages, best first: those a researcher named when it was done, then the found ones.
 
     Rankings of the single searches are fused by reciprocal rank (Cormack, Clarke and Büttcher,
     "Reciprocal Rank Fusion", SIGIR 2009).
@@ -20,5 +20,6 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
         for seen in turn.observations:
             for rank, passage in enumerate(seen.passages):
                 scores[passage] += 1.0 / (_RRF + rank)
-    best = sorted(scores, key=lambda p: -scores[p])[:limit]
+    named = [p for turn in turns for a in turn.actions if a.name == "research_complete" for p in a.query.split()]
+    best = list(dict.fromkeys([*named, *sorted(scores, key=lambda p: -scores[p])]))[:limit]
     return [found for p in best if (found := library.passage(p)) is not None]

@@ -26,6 +26,6 @@ async def plan(
 
 
 async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnalysis) -> list[Turn]:
-    actions: list[Action] = list(await ctx.reasoner.discover_actions(question, analysis, []))
+    actions: list[Action] = list(await ctx.reasoner.discover_actions(question, analysis, [], ctx.library))
     observations = await search.perform(ctx, actions)
     return [Turn(actions=tuple(actions), observations=tuple(observations))]

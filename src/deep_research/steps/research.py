@@ -1,5 +1,6 @@
 """One researcher at one section: choose what to do, do it, and write from what was noted."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.data import Action, Brief, Claim, Gap, Observation, Section, Turn
@@ -21,13 +22,17 @@ class Written(NamedTuple):
 
 
 async def next_actions(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> list[Action]:
-    """Return what to do next, within the tool calls that are left; none when research is complete."""
+    """Return what to do next, within the tool calls that are left; none when there is nothing left to do."""
     used = sum(len(turn.actions) for turn in turns)
     left = ctx.settings.max_tool_calls_per_researcher - used
     if left <= 0:
         return []
-    actions = list(await ctx.reasoner.next_actions(section, brief, turns, ctx.library))
-    return [] if any(a.name == "research_complete" for a in actions) else actions[:left]
+    return list(await ctx.reasoner.next_actions(section, brief, turns, ctx.library))[:left]
+
+
+def is_complete(actions: Sequence[Action]) -> bool:
+    """Whether a researcher says that it has enough."""
+    return any(action.name == "research_complete" for action in actions)
 
 
 async def act(ctx: RunContext, section: Section, actions: list[Action]) -> list[Observation]:

@@ -49,10 +49,17 @@ async def _perform(ctx: RunContext, action: Action, section: str) -> Observation
         hits = await asyncio.to_thread(ctx.library.search, action.query, limit=ctx.settings.search_results)
         return Observation(action=action.id, passages=tuple(h.passage.id for h in hits), found=len(hits))
     if action.name == "read":
-        passages = [p.id for p in ctx.library.passages(action.query)]
-        missing = Gap(what=action.query, why="There is no source of that id in the library.")
-        return Observation(action=action.id, passages=tuple(passages), gap=None if passages else missing)
+        return _read(ctx, action)
     return Observation(action=action.id)
+
+
+def _read(ctx: RunContext, action: Action) -> Observation:
+    """The passages of a source (s7), or those of its text from one passage on (s7p3)."""
+    source, _, ordinal = action.query.strip("[] ").partition("p")
+    passages = [p.id for p in ctx.library.passages(source)]
+    start = passages.index(f"{source}p{ordinal}") if ordinal and f"{source}p{ordinal}" in passages else 0
+    missing = Gap(what=action.query, why="There is no source of that id in the library.")
+    return Observation(action=action.id, passages=tuple(passages[start:]), gap=None if passages else missing)
 
 
 async def _search(ctx: RunContext, action: Action, section: str) -> Observation:

@@ -38,7 +38,7 @@ class ExtractiveReasoner:
         return questions.analyze(question.text)
 
     async def discover_actions(
-        self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn]
+        self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
         """See `ports.Reasoner.discover_actions`."""
         return searches.scouting(question, analysis, turns)

@@ -1,0 +1,139 @@
+"""The typed answers a language model gives; each becomes a JSON schema, and a noun of ours."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from deep_research.data import OutputFormat, QueryType
+from deep_research.data.research import NextAction
+
+
+class Answer(BaseModel):
+    """Base: unknown fields are ignored, because models like to add some."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class DecideAnswer(Answer):
+    """See the prompt `decide`."""
+
+    next_action: NextAction
+    confidence: float = Field(ge=0, le=1)
+    goal: str
+    research_focus: list[str]
+    unknown_terms: list[str]
+    refined_question: str
+    question: str = Field(description="the one question to the person; empty unless you ask")
+    options: list[str] = Field(description="options to choose from; empty unless you ask")
+    missing_info: str = Field(description="what is missing; empty unless you ask")
+    assumptions: list[str]
+    verification: str
+    reasoning: str
+
+
+class AnalyzeAnswer(Answer):
+    """See the prompt `analyze`."""
+
+    query_type: QueryType
+    output_format: OutputFormat
+    needs_discovery: bool
+    discovery_target: str
+    subjects: list[str]
+    reasoning: str
+
+
+class EntityAnswer(Answer):
+    """One entity of a discovery."""
+
+    name: str
+    category: str
+    brief: str
+    passages: list[str]
+    priority: Literal["high", "medium", "low"]
+
+
+class EntitiesAnswer(Answer):
+    """See the prompt `entities`."""
+
+    entities: list[EntityAnswer]
+    summary: str
+    categories: list[str]
+    search_coverage: str
+
+
+class SectionPlan(Answer):
+    """One section of a plan."""
+
+    title: str
+    description: str
+    queries: list[str]
+
+
+class PlanAnswer(Answer):
+    """See the prompts `plan_from_…`."""
+
+    title: str
+    objective: str
+    scope: str
+    sections: list[SectionPlan] = Field(min_length=1)
+
+
+class SectionAnswer(Answer):
+    """See the prompt `write_section`."""
+
+    content: str
+    key_findings: list[str]
+
+
+class VerdictAnswer(Answer):
+    """The verdict on one numbered statement."""
+
+    number: int
+    verdict: Literal["supported", "contradicted", "unverified"]
+    reason: str
+
+
+class JudgeAnswer(Answer):
+    """See the prompt `judge`."""
+
+    verdicts: list[VerdictAnswer]
+
+
+class RewrittenClaim(Answer):
+    """One rewritten statement."""
+
+    number: int
+    text: str
+
+
+class RewriteAnswer(Answer):
+    """See the prompt `rewrite`."""
+
+    statements: list[RewrittenClaim]
+
+
+class SectionCoverage(Answer):
+    """How well one section is covered."""
+
+    title: str
+    status: Literal["sufficient", "partial", "missing"]
+    notes: str
+
+
+class ReviewAnswer(Answer):
+    """See the prompt `review`."""
+
+    is_sufficient: bool
+    overall_score: int = Field(ge=1, le=10)
+    section_coverage: list[SectionCoverage]
+    gaps: list[str]
+    sections_to_retry: list[str]
+    reasoning: str
+
+
+class ComposeAnswer(Answer):
+    """See the prompt `compose`."""
+
+    abstract: str
+    conclusion: str
+    table: str

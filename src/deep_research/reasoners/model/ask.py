@@ -1,0 +1,116 @@
+"""Asking a model: structured answers by schema with repair, contexts that shrink when they do not fit."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, ToolSpec
+from deep_research.errors import ContextTooLong, MalformedOutput
+from deep_research.reasoners.model.answers import Answer
+
+Complete = Callable[[ModelRequest, Role], Awaitable[ModelAnswer]]
+"""Makes one call: retries, limits, journal and ledger are behind it."""
+_A = TypeVar("_A", bound=Answer)
+_R = TypeVar("_R")
+_SHRINKS = 3
+
+
+class Asker:
+    """Puts questions to a model and reads typed answers."""
+
+    def __init__(self, complete: Complete, *, retries: int = 2) -> None:
+        """`retries`: how often an answer that does not fit its schema is asked for again."""
+        self._complete = complete
+        self._retries = retries
+
+    async def structured(
+        self, role: Role, messages: Sequence[ModelMessage], kind: type[_A], *, max_output_tokens: int = 4096
+    ) -> _A:
+        """Return the answer as `kind`. A misfit is shown its error and asked again.
+
+        Raises MalformedOutput (with the last text) when it stays a misfit, and what `Complete` raises.
+        """
+        conversation = list(messages)
+        name = _schema_name(kind)
+        last = ""
+        for _ in range(self._retries + 1):
+            request = ModelRequest(
+                messages=tuple(conversation),
+                schema_=schema_of(kind),
+                schema_name=name,
+                max_output_tokens=max_output_tokens,
+            )
+            answer = await self._complete(request, role)
+            last = answer.text
+            try:
+                return kind.model_validate(first_object(answer.text))
+            except (ValueError, ValidationError) as error:
+                said = ModelMessage(role="assistant", text=answer.text or "(empty)")
+                problem = f"That does not fit the schema: {_brief(error)}\nAnswer again with the JSON object alone."
+                conversation = [*messages, said, ModelMessage(role="user", text=problem)]
+        raise MalformedOutput(f"The answer to {name!r} did not fit its schema.", text=last)
+
+    async def act(self, role: Role, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> ModelAnswer:
+        """Return the model's next tool calls (or its text)."""
+        request = ModelRequest(messages=tuple(messages), tools=tuple(tools), max_output_tokens=2048)
+        return await self._complete(request, role)
+
+
+async def shrinking(budget: int, make: Callable[[int], Awaitable[_R]]) -> _R:
+    """Return `make(budget)`, with half the budget each time the context proves too long.
+
+    Raises ContextTooLong when it is too long even then.
+    """
+    for _ in range(_SHRINKS):
+        try:
+            return await make(budget)
+        except ContextTooLong:
+            budget //= 2
+    return await make(budget)
+
+
+def schema_of(kind: type[Answer]) -> dict[str, Any]:
+    """Return the JSON schema of an answer in the strict form providers ask for: no defaults, nothing extra."""
+    return _strict(kind.model_json_schema())
+
+
+def _strict(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_strict(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: _strict(value) for key, value in schema.items() if key not in ("title", "default")}
+    if made.get("type") == "object" and "properties" in schema:
+        # "title" may also be the name of a property.
+        made["properties"] = {name: _strict(part) for name, part in schema["properties"].items()}
+        made["required"] = list(schema["properties"])
+        made["additionalProperties"] = False
+    return made
+
+
+def first_object(text: str) -> Any:
+    """Return the first JSON object in `text`, which may stand in a code fence or between words.
+
+    Raises ValueError when there is none.
+    """
+    start = text.find("{")
+    while start >= 0:
+        try:
+            found, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
+        except ValueError:
+            start = text.find("{", start + 1)
+            continue
+        return found
+    raise ValueError("no JSON object in the answer")
+
+
+def _schema_name(kind: type[Answer]) -> str:
+    return kind.__name__.removesuffix("Answer").lower()
+
+
+def _brief(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        return "; ".join(f"{'.'.join(str(x) for x in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
+    return str(error)

@@ -1,0 +1,147 @@
+"""A researcher's conversation with a model: what it did and saw, as messages that only grow.
+
+Results are rendered the same way each time, so that the beginning of a prompt is the end of the one
+before. When a conversation grows too long its oldest results shrink to a line per source; every passage
+can be read again by id.
+"""
+
+from collections.abc import Sequence
+
+from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, Passage, ToolCall, ToolSpec, Turn
+from deep_research.ports import Library
+from deep_research.text.budget import estimate_tokens
+from deep_research.text.fencing import attribute, fence
+
+_SHOWN_CHARS = 480
+_SHOWN_PASSAGES = 6
+
+
+def tools(places: Sequence[str]) -> tuple[ToolSpec, ...]:
+    """Return the tools of a researcher; `places` are the names that `search` takes."""
+    text = {"type": "string"}
+    source = {"type": "string", "enum": ["", *places], "description": "place to search; empty: all that fit"}
+    ids = {"type": "array", "items": text, "description": "ids of passages worth citing, best first"}
+    return (
+        _tool("search", "Search with a short keyword query.", {"query": text, "source": source}),
+        _tool("read", "Read more of a source by its id (s7).", {"source": text}),
+        _tool("recall", "Search in what all researchers of this run have read so far.", {"query": text}),
+        _tool("think", "Write down a thought about what to do next.", {"thought": text}),
+        _tool("research_complete", "End the research of this section.", {"passages": ids}),
+    )
+
+
+def _tool(name: str, description: str, properties: dict[str, object]) -> ToolSpec:
+    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return ToolSpec(name=name, description=description, parameters=schema)
+
+
+def actions_of(answer: ModelAnswer, prefix: str) -> list[Action]:
+    """Return the tool calls of an answer as actions; a call we cannot carry out is an `unknown` action."""
+    return [_action(call, f"{prefix}c{i}") for i, call in enumerate(answer.tool_calls, 1)]
+
+
+def _action(call: ToolCall, key: str) -> Action:
+    given = call.arguments
+    if given is None:
+        return Action(id=key, name="unknown", query=f"the arguments of {call.name} were no JSON object")
+    match call.name:
+        case "search" if str(given.get("query", "")).strip():
+            return Action(
+                id=key, name="search", query=str(given["query"]).strip(), source=str(given.get("source") or "")
+            )
+        case "read" if str(given.get("source", "")).strip():
+            return Action(id=key, name="read", query=str(given["source"]).strip())
+        case "recall" if str(given.get("query", "")).strip():
+            return Action(id=key, name="recall", query=str(given["query"]).strip())
+        case "think":
+            return Action(id=key, name="think", query=str(given.get("thought", "")))
+        case "research_complete":
+            ids = given.get("passages")
+            return Action(
+                id=key,
+                name="research_complete",
+                query=" ".join(str(i).strip("[] ") for i in ids) if isinstance(ids, list) else "",
+            )
+        case "search" | "read" | "recall":
+            return Action(id=key, name="unknown", query=f"{call.name} needs its argument")
+        case _:
+            return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
+
+
+def messages_of(turns: Sequence[Turn], library: Library, *, budget: int) -> list[ModelMessage]:
+    """Return turns as messages within about `budget` tokens; the oldest results shrink first."""
+    shown: set[str] = set()
+    full = [_turn(turn, library, shown) for turn in turns]
+    sizes = [sum(estimate_tokens(m.text) for m in group) for group in full]
+    excess = sum(sizes) - budget
+    for index, turn in enumerate(turns[:-1]):
+        if excess <= 0:
+            break
+        full[index] = _turn(turn, library, None)
+        excess -= sizes[index] - sum(estimate_tokens(m.text) for m in full[index])
+    return [message for group in full for message in group]
+
+
+def _turn(turn: Turn, library: Library, shown: set[str] | None) -> list[ModelMessage]:
+    calls = tuple(ToolCall(id=a.id, name=_name(a), arguments=_arguments(a)) for a in turn.actions)
+    messages = [ModelMessage(role="assistant", tool_calls=calls)]
+    seen = {o.action: o for o in turn.observations}
+    for action in turn.actions:
+        text = _result(action, seen.get(action.id), library, shown)
+        messages.append(ModelMessage(role="tool", tool_call_id=action.id, text=text))
+    return messages
+
+
+def _name(action: Action) -> str:
+    return "think" if action.name == "unknown" else action.name
+
+
+def _arguments(action: Action) -> dict[str, object]:
+    match action.name:
+        case "search":
+            return {"query": action.query, "source": action.source}
+        case "read":
+            return {"source": action.query}
+        case "recall":
+            return {"query": action.query}
+        case "research_complete":
+            return {"passages": action.query.split()}
+        case _:
+            return {"thought": action.query}
+
+
+def _result(action: Action, seen: Observation | None, library: Library, shown: set[str] | None) -> str:
+    if action.name == "unknown":
+        return f"Not done: {action.query}."
+    if action.name in ("think", "research_complete"):
+        return "Noted."
+    if seen is None:
+        return "Not done."
+    if not seen.passages:
+        return f"Nothing found. {f'({attribute(seen.gap.why)})' if seen.gap else ''}".strip()
+    passages = [p for key in seen.passages if (p := library.passage(key)) is not None]
+    if shown is None:
+        return _line_per_source(passages, library)
+    new = [p for p in passages if p.id not in shown][:_SHOWN_PASSAGES]
+    known = [p.id for p in passages if p.id in shown]
+    shown.update(p.id for p in new)
+    parts = [_short(p, library) for p in new]
+    if known:
+        parts.append(f"Shown before: {', '.join(known)}")
+    return "\n".join(parts)
+
+
+def _short(passage: Passage, library: Library) -> str:
+    source = library.source(passage.source)
+    text = passage.text if len(passage.text) <= _SHOWN_CHARS else passage.text[:_SHOWN_CHARS].rstrip() + " …"
+    return fence(
+        passage, title=source.title if source else "", published=source.published if source else None, text=text
+    )
+
+
+def _line_per_source(passages: Sequence[Passage], library: Library) -> str:
+    groups: dict[str, list[str]] = {}
+    for passage in passages:
+        groups.setdefault(passage.source, []).append(passage.id)
+    titles = {key: source.title if (source := library.source(key)) else "" for key in groups}
+    return "\n".join(f"{key} {attribute(titles[key])}: {', '.join(ids)}" for key, ids in groups.items())

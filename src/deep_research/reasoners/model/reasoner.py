@@ -1,0 +1,450 @@
+"""The model reasoner: the same thoughts as the extractive one, by prompts with typed answers.
+
+An answer that stays malformed is a gap of its step, and the extractive reasoner does that step instead:
+never a crash, never a made-up value.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from deep_research.data import (
+    Action,
+    Brief,
+    Claim,
+    Clarification,
+    Composition,
+    Decision,
+    DiscoveredItem,
+    Discovery,
+    Gap,
+    ModelMessage,
+    Passage,
+    QueryAnalysis,
+    Question,
+    ReasonerInfo,
+    Review,
+    Section,
+    SectionDraft,
+    SectionReview,
+    Turn,
+    Verdict,
+)
+from deep_research.errors import ContextTooLong, MalformedOutput, Refused
+from deep_research.ports import Library, Reasoner
+from deep_research.prompts import render
+from deep_research.reasoners.model.answers import (
+    AnalyzeAnswer,
+    ComposeAnswer,
+    DecideAnswer,
+    EntitiesAnswer,
+    JudgeAnswer,
+    PlanAnswer,
+    ReviewAnswer,
+    RewriteAnswer,
+    SectionAnswer,
+)
+from deep_research.reasoners.model.ask import Asker, Complete, shrinking
+from deep_research.reasoners.model.conversation import actions_of, messages_of, tools
+from deep_research.text.budget import within
+from deep_research.text.fencing import fence
+from deep_research.text.language import language_name
+
+_R = TypeVar("_R")
+_FIRST_LOOK_TOKENS = 2500
+
+
+class ModelReasoner:
+    """Implements `ports.Reasoner` with a language model."""
+
+    def __init__(
+        self,
+        complete: Complete,
+        *,
+        info: ReasonerInfo,
+        fallback: Reasoner,
+        places: Sequence[tuple[str, str]],
+        date: str,
+        max_context_tokens: int,
+        compression_target_tokens: int,
+        max_tool_calls: int,
+        max_sections: int,
+        max_clarification_rounds: int,
+        retries: int = 2,
+        on_gap: Callable[[Gap], object] = lambda _gap: None,
+        prompt_folder: Path | None = None,
+    ) -> None:
+        """`places` are (name, purpose) of what can be searched; `date` is today's, ISO 8601."""
+        self.info = info
+        self._ask = Asker(complete, retries=retries)
+        self._fallback = fallback
+        self._places = [f"{name} ({purpose})" for name, purpose in places]
+        self._tools = tools([name for name, _ in places])
+        self._date = date
+        self._context_tokens = max_context_tokens
+        self._passage_tokens = compression_target_tokens
+        self._max_tool_calls = max_tool_calls
+        self._max_sections = max_sections
+        self._max_rounds = max_clarification_rounds
+        self._on_gap = on_gap
+        self._folder = prompt_folder
+
+    def _render(self, name: str, **values: Any) -> str:
+        return render(name, folder=self._folder, **values)
+
+    def _system(self, question: str, language: str, brief: Brief | None = None) -> ModelMessage:
+        text = self._render(
+            "system",
+            date=self._date,
+            question=question,
+            language=language_name(language),
+            objective=brief.objective if brief else "",
+            sections=brief.sections if brief else (),
+        )
+        return ModelMessage(role="system", text=text)
+
+    async def _or_else(self, step: str, think: Awaitable[_R], instead: Callable[[], Awaitable[_R]]) -> _R:
+        """Return the thought, or what the extractive reasoner thinks when the answer is unusable."""
+        try:
+            return await think
+        except (MalformedOutput, Refused, ContextTooLong) as error:
+            self._on_gap(Gap(what=step, why=f"{error.message} This step was done without the model."))
+            return await instead()
+
+    # Intake
+
+    async def decide(self, question: Question, *, rounds: int) -> Decision:
+        """See `ports.Reasoner.decide`."""
+        prompt = self._render(
+            "decide",
+            date=self._date,
+            conversation=question.history,
+            message=question.text,
+            rounds=rounds,
+            max_rounds=self._max_rounds,
+            language=language_name(question.language),
+        )
+
+        async def think() -> Decision:
+            answer = await self._ask.structured("research", [_user(prompt)], DecideAnswer, max_output_tokens=1500)
+            return _decision(answer, question)
+
+        return await self._or_else("intake", think(), lambda: self._fallback.decide(question, rounds=rounds))
+
+    async def analyze(self, question: Question) -> QueryAnalysis:
+        """See `ports.Reasoner.analyze`."""
+        prompt = self._render("analyze", question=question.text, focus=())
+
+        async def think() -> QueryAnalysis:
+            answer = await self._ask.structured("research", [_user(prompt)], AnalyzeAnswer, max_output_tokens=800)
+            return QueryAnalysis(**answer.model_dump(exclude={"subjects"}), subjects=tuple(answer.subjects))
+
+        return await self._or_else("analysis", think(), lambda: self._fallback.analyze(question))
+
+    # Looking around
+
+    async def discover_actions(
+        self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.discover_actions`. The first look needs no model: the question is the query."""
+        if not turns:
+            return await self._fallback.discover_actions(question, analysis, turns, library)
+        if analysis.query_type != "list":
+            return []
+        task = self._render("discover", target=analysis.discovery_target, places=self._places)
+        head = [self._system(question.text, question.language), _user(task)]
+
+        async def make(budget: int) -> Sequence[Action]:
+            seen = messages_of(turns, library, budget=budget)
+            answer = await self._ask.act("research", [*head, *seen], self._tools)
+            return actions_of(answer, f"d{len(turns)}")
+
+        async def stop() -> Sequence[Action]:
+            return []
+
+        return await self._or_else("discovery", shrinking(self._context_tokens // 2, make), stop)
+
+    async def entities(
+        self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
+    ) -> Discovery:
+        """See `ports.Reasoner.entities`."""
+
+        async def think() -> Discovery:
+            async def make(budget: int) -> EntitiesAnswer:
+                text = self._render(
+                    "entities", target=analysis.discovery_target, passages=_fenced(passages, library, budget)
+                )
+                messages = [self._system(question.text, question.language), _user(text)]
+                return await self._ask.structured("research", messages, EntitiesAnswer)
+
+            return _discovery(await shrinking(self._passage_tokens, make), library)
+
+        return await self._or_else(
+            "discovery", think(), lambda: self._fallback.entities(question, analysis, passages, library)
+        )
+
+    async def plan(
+        self,
+        question: Question,
+        analysis: QueryAnalysis,
+        decision: Decision,
+        discovery: Discovery | None,
+        passages: Sequence[Passage],
+        library: Library,
+    ) -> Brief:
+        """See `ports.Reasoner.plan`; three prompts: from the query, a clarification, or a discovery."""
+
+        async def think() -> Brief:
+            async def make(budget: int) -> PlanAnswer:
+                text = self._plan_prompt(question, analysis, decision, discovery, _fenced(passages, library, budget))
+                messages = [self._system(question.text, question.language), _user(text)]
+                return await self._ask.structured("research", messages, PlanAnswer)
+
+            answer = await shrinking(_FIRST_LOOK_TOKENS, make)
+            return _brief(answer, question, analysis, decision, discovery, self._max_sections)
+
+        return await self._or_else(
+            "plan",
+            think(),
+            lambda: self._fallback.plan(question, analysis, decision, discovery, passages, library),
+        )
+
+    def _plan_prompt(
+        self, question: Question, analysis: QueryAnalysis, decision: Decision, discovery: Discovery | None, fenced: str
+    ) -> str:
+        values: dict[str, Any] = {
+            "query_type": analysis.query_type,
+            "output_format": analysis.output_format,
+            "focus": decision.research_focus,
+            "assumptions": decision.assumptions,
+            "passages": fenced,
+            "max_sections": self._max_sections,
+        }
+        if discovery is not None and discovery.entities:
+            return self._render("plan_from_discovery", entities=discovery.entities, **values)
+        if question.history:
+            return self._render("plan_from_clarification", conversation=question.history, **values)
+        return self._render("plan_from_query", **values)
+
+    # Sections
+
+    async def next_actions(
+        self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.next_actions`."""
+        task = self._render(
+            "research", section=section, notes=section.notes, places=self._places, calls=self._max_tool_calls
+        )
+        head = [self._system(brief.title, brief.language, brief), _user(task)]
+
+        async def make(budget: int) -> Sequence[Action]:
+            answer = await self._ask.act("research", [*head, *messages_of(turns, library, budget=budget)], self._tools)
+            return actions_of(answer, f"a{section.attempts}t{len(turns)}")
+
+        return await self._or_else(
+            f"research: {section.title}",
+            shrinking(self._context_tokens // 2, make),
+            lambda: self._fallback.next_actions(section, brief, turns, library),
+        )
+
+    async def write_section(
+        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+    ) -> SectionDraft:
+        """See `ports.Reasoner.write_section`. Without passages there is nothing to write, and nothing is asked."""
+        if not passages:
+            return SectionDraft(content="")
+
+        async def make(budget: int) -> SectionDraft:
+            text = self._render(
+                "write_section",
+                section=section,
+                passages=_fenced(passages, library, budget),
+                output_format=brief.output_format,
+            )
+            messages = [self._system(brief.title, brief.language, brief), _user(text)]
+            answer = await self._ask.structured("write", messages, SectionAnswer)
+            return SectionDraft(content=answer.content, key_findings=tuple(answer.key_findings))
+
+        return await self._or_else(
+            f"writing: {section.title}",
+            shrinking(self._passage_tokens, make),
+            lambda: self._fallback.write_section(section, brief, passages, library),
+        )
+
+    # Judging
+
+    async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
+        """See `ports.Reasoner.judge`. Raises ModelError: the check step then leaves the claims unverified."""
+        prompt = self._render("judge", passages=_cited(claims, library), claims=_numbered(claims))
+        answer = await self._ask.structured("judge", [_user(prompt)], JudgeAnswer)
+        given = {v.number: Verdict(kind=v.verdict, reason=v.reason[:200]) for v in answer.verdicts}
+        missing = Verdict(kind="unverified", reason="the judge gave no verdict")
+        return [given.get(number, missing) for number in range(1, len(claims) + 1)]
+
+    async def rewrite(self, claim: Claim, passages: Sequence[Passage]) -> str:
+        """Return the claim so that it says only what `passages` say; "" when nothing. Raises ModelError."""
+        fenced = "\n".join(fence(p) for p in passages)
+        prompt = self._render("rewrite", passages=fenced, claims=_numbered([claim]))
+        answer = await self._ask.structured("judge", [_user(prompt)], RewriteAnswer, max_output_tokens=800)
+        return next((s.text for s in answer.statements if s.number == 1), "")
+
+    async def review(
+        self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
+    ) -> Review:
+        """See `ports.Reasoner.review`."""
+        rows = [_for_review(section, claims) for section in sections]
+        messages = [self._system(brief.title, brief.language, brief), _user(self._render("review", sections=rows))]
+
+        async def think() -> Review:
+            answer = await self._ask.structured("review", messages, ReviewAnswer, max_output_tokens=2500)
+            return Review(
+                is_sufficient=answer.is_sufficient,
+                overall_score=answer.overall_score,
+                section_coverage=tuple(SectionReview(**row.model_dump()) for row in answer.section_coverage),
+                gaps=tuple(answer.gaps),
+                sections_to_retry=() if answer.is_sufficient else tuple(answer.sections_to_retry),
+                reasoning=answer.reasoning,
+            )
+
+        return await self._or_else("review", think(), lambda: self._fallback.review(brief, sections, claims, library))
+
+    async def compose(
+        self,
+        question: Question,
+        analysis: QueryAnalysis,
+        brief: Brief,
+        sections: Sequence[Section],
+        claims: Sequence[Claim],
+        library: Library,
+    ) -> Composition:
+        """See `ports.Reasoner.compose`."""
+        written = [{"title": s.title, "content": s.content} for s in sections if s.content]
+        prompt = self._render("compose", title=brief.title, output_format=analysis.output_format, sections=written)
+        messages = [self._system(brief.title, brief.language, brief), _user(prompt)]
+
+        async def think() -> Composition:
+            if not written:
+                return Composition()
+            answer = await self._ask.structured("report", messages, ComposeAnswer)
+            return Composition(abstract=answer.abstract, conclusion=answer.conclusion, table=answer.table)
+
+        return await self._or_else(
+            "report",
+            think(),
+            lambda: self._fallback.compose(question, analysis, brief, sections, claims, library),
+        )
+
+
+def _user(text: str) -> ModelMessage:
+    return ModelMessage(role="user", text=text)
+
+
+def _fenced(passages: Sequence[Passage], library: Library, budget: int) -> str:
+    """Passages, best first, as far as `budget` tokens reach."""
+    blocks = [(block, block) for p in passages if (block := _fence(p, library))]
+    return "\n".join(within(blocks, budget))
+
+
+def _fence(passage: Passage, library: Library) -> str:
+    source = library.source(passage.source)
+    return fence(passage, title=source.title if source else "", published=source.published if source else None)
+
+
+def _cited(claims: Sequence[Claim], library: Library) -> str:
+    ids = dict.fromkeys(key for claim in claims for key in claim.passages)
+    return "\n".join(_fence(p, library) for key in ids if (p := library.passage(key)) is not None)
+
+
+def _numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
+    return [
+        {"text": c.text, "cited": "".join(f"[{key}]" for key in c.passages), "reason": c.verdict.reason} for c in claims
+    ]
+
+
+def _for_review(section: Section, claims: Sequence[Claim]) -> dict[str, object]:
+    own = [c for c in claims if c.section == section.title]
+    supported = sum(c.stands for c in own)
+    return {
+        "title": section.title,
+        "description": section.description,
+        "content": section.content or "(nothing was found)",
+        "sources": len(section.sources),
+        "supported": supported,
+        "cut": len(own) - supported,
+    }
+
+
+def _decision(answer: DecideAnswer, question: Question) -> Decision:
+    asks = bool(answer.question.strip())
+    return Decision(
+        next_action=answer.next_action,
+        confidence=answer.confidence,
+        goal=answer.goal,
+        research_focus=tuple(answer.research_focus),
+        unknown_terms=tuple(answer.unknown_terms),
+        refined_question=answer.refined_question or question.text,
+        reasoning=answer.reasoning,
+        verification=answer.verification,
+        clarification=Clarification(
+            question=answer.question, options=tuple(answer.options), missing_info=answer.missing_info
+        )
+        if asks
+        else None,
+        assumptions=tuple(answer.assumptions),
+    )
+
+
+def _discovery(answer: EntitiesAnswer, library: Library) -> Discovery:
+    items: list[DiscoveredItem] = []
+    for entity in answer.entities:
+        known = tuple(key for key in entity.passages if library.passage(key) is not None)
+        if not known:
+            continue  # an entity that no passage names was not found
+        source = library.source(known[0].split("p")[0])
+        items.append(
+            DiscoveredItem(
+                name=entity.name,
+                category=entity.category,
+                brief=entity.brief,
+                source=source.title if source else "",
+                urls=(source.url,) if source and source.url else (),
+                priority=entity.priority,
+                passages=known,
+            )
+        )
+    return Discovery(
+        entities=tuple(items),
+        summary=answer.summary,
+        categories=tuple(answer.categories),
+        search_coverage=answer.search_coverage,
+    )
+
+
+def _brief(
+    answer: PlanAnswer,
+    question: Question,
+    analysis: QueryAnalysis,
+    decision: Decision,
+    discovery: Discovery | None,
+    max_sections: int,
+) -> Brief:
+    names = {e.name.casefold(): e.name for e in discovery.entities} if discovery else {}
+    sections = [
+        Section(
+            title=" ".join(planned.title.split()),
+            description=planned.description,
+            queries=tuple(q.strip() for q in planned.queries if q.strip())[:3],
+            subject=names.get(planned.title.strip().casefold(), ""),
+        )
+        for planned in answer.sections
+    ]
+    distinct = {s.title.casefold(): s for s in reversed(sections) if s.title}
+    return Brief(
+        title=answer.title or question.text,
+        objective=answer.objective,
+        scope=answer.scope,
+        assumptions=decision.assumptions,
+        language=question.language,
+        output_format=analysis.output_format,
+        sections=tuple(list(distinct.values())[::-1][:max_sections]),
+    )

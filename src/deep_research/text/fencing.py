@@ -1,0 +1,48 @@
+"""Fencing outside text for prompts: it is data between delimiters that it cannot forge.
+
+Hidden characters (zero width, bidirectional overrides, Unicode tags, variation selectors) are removed,
+because a reader cannot see what they say, and the delimiters' own form is broken where text imitates it.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from deep_research.data import Passage
+
+_HIDDEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
+_DELIMITER = re.compile(r"[<＜‹〈]\s*(/?)\s*(passage|question|message|conversation|section|system)\b", re.IGNORECASE)
+_CITATION = re.compile(r"\[(s\d+(?:p\d+)?)\]")
+
+
+def clean(text: str) -> str:
+    """Return `text` without hidden and control characters, and with nothing that looks like our delimiters or ids."""
+    visible = _HIDDEN.sub("", text)
+    visible = "".join(c for c in visible if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Co", "Cs"))
+    # An id inside a passage is text, not a citation of ours.
+    return _CITATION.sub(r"(\1)", _DELIMITER.sub(r"(\1\2", visible))
+
+
+def attribute(text: str) -> str:
+    """Return `text` fit for an attribute of a delimiter: one line, no quotation marks, not longer than 120."""
+    return " ".join(clean(text).replace('"', "'").replace("<", "(").replace(">", ")").split())[:120]
+
+
+def fence(passage: Passage, *, title: str = "", published: str | None = None, text: str | None = None) -> str:
+    """Return a passage between its delimiters, with its id, its source's title, date and place."""
+    facts = [f'id="{passage.id}"']
+    if title:
+        facts.append(f'source="{attribute(title)}"')
+    if published:
+        facts.append(f'published="{attribute(published)}"')
+    if passage.heading and passage.heading != title:
+        facts.append(f'under="{attribute(passage.heading.split(" > ")[-1])}"')
+    return f"<passage {' '.join(facts)}>\n{clean(passage.text if text is None else text)}\n</passage>"
+
+
+def fence_all(blocks: Iterable[str]) -> str:
+    """Join fenced passages."""
+    return "\n".join(blocks)
