@@ -1,0 +1,76 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deep_research.text.json_repair import find_object, parse_object
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('```json\n{"a": 1}\n```', {"a": 1}),
+        ('{"a": 1,}', {"a": 1}),
+        ('{"a": [1, 2,],}', {"a": [1, 2]}),
+        ("{'a': 'it is \"so\"', 'b': True, 'c': None}", {"a": 'it is "so"', "b": True, "c": None}),
+        ('{"a": {"b": ["x", "y"', {"a": {"b": ["x", "y"]}}),
+        ('{"a": "x",', {"a": "x"}),
+        ('{"a": "line\nbreak"}', {"a": "line\nbreak"}),
+        ('{"a": "\\u00e9\\n" // note\n}', {"a": "é\n"}),
+        ("", None),
+        ("[1, 2]", None),
+        ('{"a": "cut of', None),
+        ('{"a": 12', None),
+        ('{"a": ', None),
+        ('{"a"', None),
+        ("{a: 1}", None),
+        ('{"a": 1} {"b": 2}', None),
+        ('{"a": 1 "b": 2}', None),
+        ("{" * 5000, None),
+    ],
+)
+def test_repairs_only_what_has_one_meaning(text: str, found: object) -> None:
+    assert parse_object(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('Here it is: {"a": {"b": 2}} Hope it helps.', {"a": {"b": 2}}),
+        ('I use {x} as a set. The answer:\n```json\n{"a": 1}\n```\nDone.', {"a": 1}),
+        ("Sure! {'a': 1,} is it", {"a": 1}),
+        ("no object at all", None),
+        ("a set {x, y} only", None),
+    ],
+)
+def test_finds_the_object_between_words(text: str, found: object) -> None:
+    assert find_object(text) == found
+
+
+@given(st.dictionaries(st.text(max_size=5), VALUES, min_size=1, max_size=4))
+def test_valid_json_comes_back_as_it_was(value: dict[str, object]) -> None:
+    assert parse_object(json.dumps(value)) == value
+    assert find_object("x " + json.dumps(value)) == value
+
+
+@given(st.dictionaries(st.text(max_size=5), VALUES, min_size=1, max_size=4), st.integers(1, 200))
+def test_a_cut_end_never_makes_up_a_value(value: dict[str, object], cut: int) -> None:
+    text = json.dumps(value)
+    found = parse_object(text[: -min(cut, len(text) - 1)])
+    assert found is None or _part_of(found, value)
+
+
+def _part_of(found: object, whole: object) -> bool:
+    if isinstance(found, dict) and isinstance(whole, dict):
+        return all(key in whole and _part_of(part, whole[key]) for key, part in found.items())
+    if isinstance(found, list) and isinstance(whole, list):
+        return all(_part_of(part, whole[at]) for at, part in enumerate(found))
+    return found == whole
