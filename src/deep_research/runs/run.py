@@ -17,7 +17,7 @@ from deep_research.events import ClarificationAsked, Event, Progress, ReportRead
 from deep_research.graph.checkpoints import open_checkpoints
 from deep_research.graph.sections import compile_sections
 from deep_research.ports import SearchPlace
-from deep_research.runs.eventlog import EventLog
+from deep_research.runs.eventlog import EventLog, read_events
 from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
 from deep_research.runs.places import open_places
 from deep_research.runs.reasoners import open_reasoner
@@ -157,6 +157,7 @@ async def _carry_out(
         library=library,
         journal=journal,
         places=places,
+        gaps=[Gap(what=e.what, why=e.why, source=e.source) for e in read_events(folder.events) if e.kind == "gap_found"],
         emit=log.emit,
         elapsed=lambda: log.seconds,
     )

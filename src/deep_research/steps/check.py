@@ -21,6 +21,7 @@ from deep_research.text.verification import (
     Evidence,
     disproof,
     is_error_text,
+    is_plainly_said,
     is_sentence_of,
     verify,
     verify_against_document,
@@ -104,10 +105,12 @@ def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
     first = _judge_text(sentence, cited, library)
     if first.shown or (is_error_text(sentence.text) and first.verdict.kind == "unverified"):
         return first
+    if first.verdict.kind == "contradicted" and first.verdict.score is not None:
+        return first  # the passage says the opposite: agreement elsewhere would be an accident
     near = _known(sentence.near, library) if not cited else []
     for candidate in (*near, *_candidates(sentence, cited, library)):
         second = _judge_text(sentence, [candidate], library)
-        if second.shown:
+        if second.shown and (candidate in near or is_plainly_said(second.claim, _evidence(candidate, library))):
             return second
     return first
 

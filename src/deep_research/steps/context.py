@@ -12,7 +12,7 @@ from deep_research.settings import Settings
 
 @dataclass(frozen=True)
 class RunContext:
-    """The run's settings, thinker, places to search, memory and voice."""
+    """The run's settings, thinker, places to search, memory and voice; `gaps` are all that were met so far."""
 
     run_id: str
     settings: Settings
@@ -20,6 +20,7 @@ class RunContext:
     library: Library
     journal: Journal
     places: tuple[SearchPlace, ...]
+    gaps: list[Gap] = field(default_factory=list)
     emit: Callable[[Event], None] = field(default=lambda _event: None)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
@@ -29,6 +30,9 @@ class RunContext:
         return self.now().isoformat(timespec="seconds")
 
     def report_gap(self, gap: Gap) -> Gap:
-        """Tell the screens about a gap and return it."""
+        """Tell the screens about a gap, remember it for the report, and return it."""
+        if gap in self.gaps:
+            return gap
+        self.gaps.append(gap)
         self.emit(GapFound(what=gap.what, why=gap.why, source=gap.source))
         return gap

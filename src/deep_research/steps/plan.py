@@ -1,6 +1,6 @@
 """Planning: a brief with independent sections."""
 
-from deep_research.data import Action, Brief, Decision, Discovery, QueryAnalysis, Question, Turn
+from deep_research.data import Action, Brief, Decision, Discovery, Gap, QueryAnalysis, Question, Turn
 from deep_research.events import Planned
 from deep_research.steps import search
 from deep_research.steps.context import RunContext
@@ -14,15 +14,15 @@ async def plan(
     decision: Decision,
     discovery: Discovery | None,
     turns: list[Turn],
-) -> Brief:
-    """Return the brief; looks around once when nothing was found before."""
+) -> tuple[Brief, list[Gap]]:
+    """Return the brief and what failed on the way to it; looks around once when nothing was found before."""
     if not turns:
         turns = await _look_around(ctx, question, analysis)
     brief = await ctx.reasoner.plan(question, analysis, decision, discovery, first_hits(ctx, turns), ctx.library)
     distinct = tuple({section.title: section for section in reversed(brief.sections)}.values())[::-1]
     brief = brief.model_copy(update={"sections": distinct[: ctx.settings.max_sections]})
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
-    return brief
+    return brief, [gap for turn in turns for seen in turn.observations for gap in seen.gaps]
 
 
 async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnalysis) -> list[Turn]:

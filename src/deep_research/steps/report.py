@@ -51,7 +51,7 @@ async def write_report(
     section_claims = [c for s in sections for c in claims.get(s.title, [])]
     parts = await _compose(ctx, question, analysis, brief, sections, section_claims)
     all_claims = (*section_claims, *parts.claims)
-    all_gaps = tuple(dict.fromkeys([*gaps, *parts.gaps, *_weaknesses(question.language, sections, section_claims)]))
+    all_gaps = tuple(dict.fromkeys([*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(question.language, sections, section_claims)]))
     references = References(ctx.library)
     ledger = _ledger(ctx)
     rendered = render_report(

@@ -36,7 +36,9 @@ def is_complete(actions: Sequence[Action]) -> bool:
 
 
 async def act(ctx: RunContext, section: Section, actions: list[Action]) -> list[Observation]:
-    """Carry the actions out."""
+    """Carry the actions out; beside research_complete nothing else is begun."""
+    if is_complete(actions):
+        return [Observation(action=action.id) for action in actions]
     return await search.perform(ctx, actions, section=section.title)
 
 
@@ -56,7 +58,7 @@ async def write(ctx: RunContext, section: Section, brief: Brief, turns: list[Tur
         }
     )
     gaps = list(checked.gaps)
-    gaps += [o.gap for turn in turns for o in turn.observations if o.gap is not None]
+    gaps += [gap for turn in turns for seen in turn.observations for gap in seen.gaps]
     supported = sum(c.stands for c in checked.claims)
     ctx.emit(
         SectionWritten(

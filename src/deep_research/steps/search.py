@@ -68,7 +68,7 @@ async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
     if not results:
         gap = Gap(what=action.query, why=f"There is no source named {action.source!r}.", source=action.source)
         return Observation(action=action.id, gap=gap)
-    gaps = [r.gap for r in results if r.gap is not None]
+    gaps = [gap for r in results for gap in r.gaps]
     passages = _interleave([list(r.passages) for r in results])
     return Observation(
         action=action.id,
@@ -76,6 +76,7 @@ async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
         found=sum(r.found for r in results),
         new=sum(r.new for r in results),
         gap=gaps[0] if gaps else None,
+        more_gaps=tuple(gaps[1:]),
     )
 
 
@@ -117,15 +118,22 @@ async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, sec
 async def _take_in(ctx: RunContext, place: SearchPlace, result: SearchResult, known: set[str]) -> Observation:
     """Put what was found into the library and return the ids of the passages that answer, best first."""
     rows: list[list[str]] = []
-    gap = ctx.report_gap(result.gaps[0]) if result.gaps else None
+    gaps = [ctx.report_gap(gap) for gap in result.gaps]
     for found in result.found:
         try:
             rows.append(await _keep(ctx, place, found))
         except Exception as error:  # noqa: BLE001 - see above
             why = _why(error, place.name)
-            gap = ctx.report_gap(Gap(what=found.title or found.key, why=why, source=place.name))
+            gaps.append(ctx.report_gap(Gap(what=found.title or found.key, why=why, source=place.name)))
     new = sum(found.key not in known for found in result.found)
-    return Observation(action="", passages=tuple(_interleave(rows)), found=len(rows), new=new, gap=gap)
+    return Observation(
+        action="",
+        passages=tuple(_interleave(rows)),
+        found=len(rows),
+        new=new,
+        gap=gaps[0] if gaps else None,
+        more_gaps=tuple(gaps[1:]),
+    )
 
 
 async def _keep(ctx: RunContext, place: SearchPlace, found: Found) -> list[str]:
