@@ -74,7 +74,8 @@ class References:
         place = _place_of(source, passages, snapshot.retrieved_at if snapshot else "", language)
         lines = [f"{entry.number}. **{source.title}** — {place}"]
         for passage in passages:
-            under = f"{passage.heading}: " if passage.heading and passage.heading != source.title else ""
+            path = [part for part in passage.heading.split(" > ") if part and part != source.title]
+            under = f"*{' › '.join(path)}* — " if path else ""
             lines.append(f"   > `{passage.id}` {under}{_quoted(passage, said.get(passage.id, []))}")
             lines.append("   >")
         return "\n".join(lines[:-1] if passages else lines)
@@ -113,13 +114,15 @@ def render_report(
     language = question.language
     head = _head(original, brief, decision, reasoner, claims, language)
     blocks = [head, *_opening(parts, references, language)]
+    if findings := _findings(parts, sections, references, language):
+        blocks.insert(2 if parts.abstract else 1, findings)
     if not any(c.stands for c in claims):
         blocks.append(_nothing(searched, language))
     contents: dict[str, str] = {}
-    findings: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for section in sections:
         contents[section.title] = render_citations(section.content, references.cite)
-        findings[section.title] = tuple(render_citations(f, references.cite) for f in section.key_findings)
+        found[section.title] = tuple(render_citations(f, references.cite) for f in section.key_findings)
         if section.content:
             blocks.append(f"## {section.title}\n\n{contents[section.title]}")
     if parts.conclusion:
@@ -129,7 +132,7 @@ def render_report(
     blocks.append(_checked(claims, ledger, references, language))
     if entries:
         blocks.append(_reference_list(entries, claims, references, language))
-    return Rendered("\n\n".join(blocks).strip() + "\n", contents, findings, entries)
+    return Rendered("\n\n".join(blocks).strip() + "\n", contents, found, entries)
 
 
 def _head(
@@ -155,6 +158,13 @@ def _opening(parts: Composition, references: References, language: str) -> list[
     if parts.table:
         blocks.append(f"## {phrase('at_a_glance', language)}\n\n{render_citations(parts.table, references.cite)}")
     return blocks
+
+
+def _findings(parts: Composition, sections: Sequence[Section], references: References, language: str) -> str:
+    """The first key finding of each section that the abstract does not say already."""
+    chosen = [next((f for f in s.key_findings if f not in parts.abstract), "") for s in sections]
+    lines = [f"- {render_citations(finding, references.cite)}" for finding in dict.fromkeys(chosen) if finding]
+    return f"## {phrase('key_findings', language)}\n\n" + "\n".join(lines) if len(lines) > 1 else ""
 
 
 def _nothing(searched: dict[str, str], language: str) -> str:
@@ -216,12 +226,16 @@ def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, langu
 
 def _quoted(passage: Passage, said: Sequence[str]) -> str:
     """Return the part of a passage that the claims rest on: around verbatim sentences, else its beginning."""
-    text = " ".join(passage.text.split())
+    lines = (line for line in passage.text.splitlines() if not line.startswith("#"))
+    text = " ".join(" ".join(lines).split())
     if len(text) <= _QUOTED_CHARS:
         return text
-    starts = [text.find(sentence) for sentence in said if sentence in text]
-    begin = max(0, min(starts)) if starts else 0
-    end = max((text.find(s) + len(s) for s in said if s in text), default=begin + _QUOTED_CHARS)
-    end = max(end, min(len(text), begin + _QUOTED_CHARS // 2))
+    places = [(text.find(s), text.find(s) + len(s)) for s in said if s in text]
+    begin = min((start for start, _ in places), default=0)
+    end = max((stop for _, stop in places), default=_to_word(text, _QUOTED_CHARS))
     return ("… " if begin else "") + text[begin:end] + (" …" if end < len(text) else "")
 
+
+def _to_word(text: str, end: int) -> int:
+    space = text.rfind(" ", end // 2, end)
+    return space if space > 0 else end

@@ -51,7 +51,9 @@ async def write_report(
     section_claims = [c for s in sections for c in claims.get(s.title, [])]
     parts = await _compose(ctx, question, analysis, brief, sections, section_claims)
     all_claims = (*section_claims, *parts.claims)
-    all_gaps = tuple(dict.fromkeys([*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(question.language, sections, section_claims)]))
+    all_gaps = tuple(
+        dict.fromkeys([*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(question.language, sections, section_claims)])
+    )
     references = References(ctx.library)
     ledger = _ledger(ctx)
     rendered = render_report(
@@ -68,7 +70,9 @@ async def write_report(
         reasoner=ctx.reasoner.info,
         searched=_searched(ctx, brief),
     )
-    return _assemble(ctx, question, original, analysis, decision, brief, rendered, sections, all_claims, all_gaps, ledger)
+    return _assemble(
+        ctx, question, original, analysis, decision, brief, rendered, sections, all_claims, all_gaps, ledger
+    )
 
 
 async def _compose(

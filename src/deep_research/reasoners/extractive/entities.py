@@ -94,7 +94,7 @@ def _discovery(ranked: list[_Candidate], target: str, seen: int) -> Discovery:
     kept = [c for c in ranked if c.score >= 0.12 * top][:MAX_ENTITIES]
     items = tuple(
         DiscoveredItem(
-            name=candidate.name,
+            name=_capitalised(candidate.name),
             category=target,
             priority="high" if index < 5 else "medium",
             passages=tuple(dict.fromkeys(candidate.passages))[:6],
@@ -102,6 +102,11 @@ def _discovery(ranked: list[_Candidate], target: str, seen: int) -> Discovery:
         for index, candidate in enumerate(kept)
     )
     return Discovery(entities=items, categories=(target,) if items else (), search_coverage=f"{seen} passages")
+
+
+def _capitalised(name: str) -> str:
+    """A heading's form of a common noun ("Speculative decoding"); names keep their own letters."""
+    return name[:1].upper() + name[1:] if re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", name) else name
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from deep_research.text.tokens import content_terms
 
 _SENTENCES, _CHARS = 9, 2200
 _TITLED, _BEGINNING = 4, 4
-_ENOUGH = 4
-"""With fewer sentences in the reader's language, sentences in other languages are quoted too."""
+_ENOUGH, _LITTLE = 4, 2
+"""With fewer sentences in the reader's language, sentences in English are quoted too, with very few in any language."""
 
 
 _NEWS = re.compile(
@@ -29,8 +29,10 @@ def write_section(section: Section, brief: Brief, passages: Sequence[Passage], l
     ranked = excerpts(with_neighbours(passages, library, wish), wish, titles=titles)
     own = [e for e in ranked if detect(e.text, default=brief.language) == brief.language]
     chosen = pick(own, limit=_SENTENCES, budget=_CHARS)
-    if sum(len(e.sentences) for e in chosen) < _ENOUGH:
-        foreign = [e for e in ranked if e not in own]
+    said = sum(len(e.sentences) for e in chosen)
+    # Most readers of other languages read English, few readers of English read the others.
+    foreign = [e for e in ranked if e not in own and (said < _LITTLE or detect(e.text) == "en")]
+    if said < _ENOUGH and foreign:
         chosen += pick(foreign, limit=_ENOUGH, budget=_CHARS // 2, taken=chosen)
     if not chosen:
         return SectionDraft(content="")
