@@ -155,6 +155,9 @@ def test_agreement(claim: str, evidence: str) -> None:
         ("More than 1,000 people came.", "900 people came"),
         ("It has 100 layers.", "an H100 has layers"),
         ("50% agreed.", "about 48.7% agreed"),
+        ("About 676 million were sold.", "about 675 million were sold"),
+        ("It is up to 27 times faster.", "it is up to 24 times faster"),
+        ("It ran over 25 weeks.", "it ran over 26 weeks"),
     ],
 )
 def test_disagreement_gives_a_reason(claim: str, evidence: str) -> None:

@@ -16,6 +16,9 @@ GPU = Evidence(
 ZH = Evidence(
     "Transformer 模型于2017年由谷歌提出。FlashAttention 将显存占用降低了百分之二十，并使训练速度提高3倍。该方法不支持稀疏矩阵。"
 )
+HISTORY = Evidence(
+    "Bahdanau proposed attention for translation in 2014. Vaswani built the Transformer in 2017 without recurrence."
+)
 KO = Evidence("이 방법은 정확도를 15% 향상시켰으며 1천 개의 문서를 사용하였다. 이 모델은 이미지를 지원하지 않는다.")
 
 
@@ -64,6 +67,8 @@ def test_contradicted(claim: str, evidence: Evidence) -> None:
         ("Vitamin C cures lung cancer.", DRUG),
         ("In 2031 the price fell to 12 dollars.", DRUG),
         ("The A100 has 80 GB of memory.", GPU),
+        ("Bahdanau proposed attention for translation in 2017.", HISTORY),
+        ("Bahdanau did not propose attention for translation.", HISTORY),
         ("NVIDIA H100 拥有 40 GB 的 HBM3 显存。", GPU),
         ("NVIDIA H100 不支持 80 GB 的 HBM3 显存。", GPU),
         ("这种药物可以治愈所有患者。", DRUG),

@@ -64,7 +64,7 @@ _BEFORE = re.compile(
     r"(?:(?P<about>\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.|c\.|some|close to|an estimated)"
     r"|[~≈∼]|大约|大約|约为?|約|大概|将近|接近|近|약|대략|거의|およそ)"
     r"|(?P<more>\b(?:over|more than|above|at least|exceeding|exceeds|exceeded|upwards of|greater than)|[>≥]|超过|超過|逾|多于|至少|高于|以上|넘는|최소)"
-    r"|(?P<less>\b(?:under|less than|fewer than|below|at most|up to)|[<≤]|不到|少于|低于|至多|不足|최대))[ ]?(?:the |a )?[$€£¥₩]?$",
+    r"|(?P<less>\b(?:under|less than|fewer than|below|at most)|[<≤]|不到|少于|低于|至多|不足|최대))[ ]?(?:the |a )?[$€£¥₩]?$",
     re.IGNORECASE | re.ASCII,
 )
 _JOIN = re.compile(r"\s?(?:–|-|~|to|至|到|~|±|\+/-|에서|부터|,|、|,? and|,? or|和|与|및|,\s)\s?")
@@ -169,8 +169,8 @@ def _bound(text: str, quantity: Quantity) -> str:
     if _AFTER_ABOUT.match(text, quantity.end):
         return "~"
     match = _BEFORE.search(text[max(0, quantity.start - 24) : quantity.start])
-    if match is None:
-        return ""
+    if match is None or (match["more"] == "over" and unit_base(quantity.unit) in _PERIODS):
+        return ""  # "over 26 weeks" is how long it took
     return "~" if match["about"] else ">" if match["more"] else "<"
 
 
@@ -200,6 +200,7 @@ def _shared_scale(this: Quantity, following: Quantity, text: str) -> Decimal:
 
 
 _KINDS = frozenset({"year", "yearmonth", "date", "decade", "ordinal", "clock", "fraction"})
+_PERIODS = frozenset({"s", "day", "month"})
 _MONEY = frozenset({"usd", "eur", "gbp", "cny", "jpy", "krw", "¥"})
 
 
@@ -262,10 +263,13 @@ def _compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
 
 
 def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool:
+    """Whether the values agree. Where both are rounded, or both limits, they are the same number or none."""
     if claim == there or (claim > 0 and claim == -there):
         return True
-    if bound == "~" or there_bound == "~":
-        return abs(claim - there) <= abs(there) * TOLERANCE if bound == "~" else False
+    if bound == there_bound:
+        return False
+    if bound == "~":
+        return abs(claim - there) <= abs(there) * TOLERANCE
     if bound == ">":
         return claim <= there <= claim * REACH
     if bound == "<":

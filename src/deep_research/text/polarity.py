@@ -72,6 +72,9 @@ def conflict(claim: str, sentence: str) -> str:
         denial = _DENIAL.search(other)
         if denial and not negated(one):
             return f"“{denial[0]}” is said only in the {'passage' if which == 'claim' else 'claim'}"
+    # A passage may negate something else beside; a claim that negates what the passage does not is its own.
+    if len(negated(a)) > len(negated(b)):
+        return "only the claim negates"
     return _opposite_directions(a, b)
 
 

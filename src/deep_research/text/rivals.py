@@ -59,7 +59,10 @@ def misattributed(claim: str, lines: Sequence[str]) -> str:
     found = [(line, NameIndex(line), quantities(line)) for line in lines]
     match = Match(without(claim, [(q.start, q.end) for q in wanted]), lines)
     for quantity in wanted:
-        with_value = [index for line, index, there in found if any(same(quantity, q, line) for q in there)]
+        holds = [any(same(quantity, q, line) for q in there) for line, _index, there in found]
+        with_value = [index for (_line, index, _there), holding in zip(found, holds, strict=True) if holding]
+        if with_value and (rival := _says_otherwise(quantity, found, holds, match)):
+            return f"{claim[quantity.start : quantity.end].strip()} is said of something else; of this: {rival}"
         for name in names(claim):
             if not with_value or any(index.has(name) for index in with_value):
                 continue
@@ -68,6 +71,19 @@ def misattributed(claim: str, lines: Sequence[str]) -> str:
                 if rival and index.has(name) and match.coverage((number,)) >= _HALF:
                     written = claim[quantity.start : quantity.end].strip()
                     return f"{written} is said of something else than {name.text}; of it: {line}"
+    return ""
+
+
+def _says_otherwise(
+    quantity: Quantity, found: Sequence[tuple[str, NameIndex, list[Quantity]]], holds: Sequence[bool], match: Match
+) -> str:
+    """The sentence that makes the claim's statement with another value, where the value stands in unlike sentences only."""
+    if any(holding and match.coverage((number,)) >= _HALF for number, holding in enumerate(holds)):
+        return ""
+    for number, (line, _index, there) in enumerate(found):
+        rival = any(unit_base(q.unit) == unit_base(quantity.unit) for q in there)
+        if rival and not holds[number] and match.coverage((number,)) >= SAME_STATEMENT:
+            return line
     return ""
 
 

@@ -79,6 +79,14 @@ def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     return disproof(claim, texts) or _measured(claim, texts)
 
 
+def is_plainly_said(claim: str, evidence: Evidence) -> bool:
+    """Return whether one sentence of the evidence carries the claim: what a citation nobody gave must show."""
+    lines = evidence_sentences(evidence.text)
+    return verify(claim, [evidence]).kind == "supported" and (
+        is_sentence_of(claim, evidence.text) or bool(same_statement(claim, [], lines)) or _foreign(claim, evidence.text)
+    )
+
+
 def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
     """Return the verdict where code alone settles that the evidence does not support `claim`, else None.
 
