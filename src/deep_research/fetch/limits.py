@@ -1,0 +1,51 @@
+"""The numbers of fetching, as values: sizes, times, attempts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from deep_research.errors import RateLimited, SourceError, Unreachable
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """Ends of one exchange. Bytes count after decompression; seconds include everything but polite waiting."""
+
+    max_bytes: int = 20_000_000
+    max_header_bytes: int = 65_536
+    max_redirects: int = 5
+    total_seconds: float = 45.0
+    connect_seconds: float = 10.0
+    read_seconds: float = 20.0
+    min_bytes_per_second: int = 200
+    slow_after_seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often one kind of failure is tried again and how long is waited: `first_wait`, doubled each time.
+
+    `max_wait` bounds every wait, also one that the server asks for: who asks for more has failed.
+    """
+
+    attempts: int = 1
+    first_wait: float = 1.0
+    max_wait: float = 30.0
+
+    def wait(self, attempt: int) -> float:
+        """Return seconds to wait after the attempt of that number, counted from 1."""
+        return min(self.first_wait * 2 ** (attempt - 1), self.max_wait)
+
+
+def _page_policies() -> Mapping[type[SourceError], RetryPolicy]:
+    return {Unreachable: RetryPolicy(attempts=3), RateLimited: RetryPolicy(attempts=2, first_wait=5.0)}
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicies:
+    """A policy per class of error; a class that is not named (Blocked, NotFound, Unreadable) is not tried again."""
+
+    by_error: Mapping[type[SourceError], RetryPolicy] = field(default_factory=_page_policies)
+
+    def of(self, error: SourceError) -> RetryPolicy:
+        """Return the policy of an error."""
+        return self.by_error.get(type(error), RetryPolicy())

@@ -1,0 +1,165 @@
+"""Answers kept in SQLite: for the length of a run, and as an HTTP cache between runs (RFC 9111 basics).
+
+A private cache: `no-store` is obeyed, `no-cache`, age and validators too. What a request sends never
+varies, so of `Vary` only `*` matters.
+"""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+
+from deep_research.errors import StoreError
+from deep_research.fetch.addresses import parse_address
+from deep_research.fetch.transport import Answer
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (
+    url TEXT PRIMARY KEY, status INTEGER NOT NULL, headers TEXT NOT NULL, body BLOB NOT NULL,
+    at REAL NOT NULL, used REAL NOT NULL, size INTEGER NOT NULL
+)
+"""
+_HEURISTIC_SHARE = 0.1
+_HEURISTIC_MOST = 86_400.0
+_FRESH_MOST = 30 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An answer and when (seconds since 1970) the server gave or confirmed it."""
+
+    answer: Answer
+    at: float
+
+    def is_fresh(self, now: float) -> bool:
+        """Whether it may be used without asking the server again."""
+        return now - self.at < fresh_seconds(self.answer.headers, self.at)
+
+    @property
+    def validators(self) -> dict[str, str]:
+        """The headers that ask the server whether it changed; empty when it gave none."""
+        headers = self.answer.headers
+        pairs = (("If-None-Match", headers.get("etag", "")), ("If-Modified-Since", headers.get("last-modified", "")))
+        return {name: value for name, value in pairs if value}
+
+
+class AnswerStore:
+    """Answers by address in one SQLite file; safe across threads."""
+
+    def __init__(self, path: Path | str = "", *, max_bytes: int = 500_000_000) -> None:
+        """Open or make the file; "" is a temporary one that ends with this object. Raises StoreError.
+
+        Over `max_bytes` of bodies those used longest ago are forgotten; a temporary store keeps all.
+        """
+        self._path = str(path)
+        self._most = max_bytes if path else None
+        self._lock = threading.Lock()
+        try:
+            self._db = sqlite3.connect(self._path, check_same_thread=False, timeout=30, isolation_level=None)
+            if path:
+                self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute(_SCHEMA)
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+
+    def get(self, url: str, *, now: float) -> Stored | None:
+        """Return the answer of an address, or None."""
+        try:
+            with self._lock:
+                row = self._db.execute("SELECT status, headers, body, at FROM answers WHERE url = ?", (url,)).fetchone()
+                if row:
+                    self._db.execute("UPDATE answers SET used = ? WHERE url = ?", (now, url))
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+        if not row:
+            return None
+        return Stored(Answer(parse_address(url), row[0], json.loads(row[1]), row[2]), row[3])
+
+    def put(self, answer: Answer, *, at: float) -> None:
+        """Keep an answer under its address."""
+        row = (answer.address.url, answer.status, json.dumps(dict(answer.headers)), answer.body, at, at)
+        try:
+            with self._lock:
+                self._db.execute(
+                    "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, len(answer.body))
+                )
+                self._forget()
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._db.close()
+
+    def _forget(self) -> None:
+        if self._most is None:
+            return
+        (size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM answers").fetchone()
+        while size > self._most:
+            oldest, freed = self._db.execute("SELECT url, size FROM answers ORDER BY used, rowid LIMIT 1").fetchone()
+            self._db.execute("DELETE FROM answers WHERE url = ?", (oldest,))
+            size -= freed
+
+    def _failed(self, error: sqlite3.Error) -> StoreError:
+        name = repr(self._path) if self._path else "of this run"
+        return StoreError(f"The page cache {name} cannot be used: {error}. Check the disk.", path=self._path)
+
+
+def may_be_kept(answer: Answer) -> bool:
+    """Whether the answer may be kept after the run."""
+    control = cache_control(answer.headers)
+    return answer.status == 200 and "no-store" not in control and answer.headers.get("vary", "").strip() != "*"
+
+
+def fresh_seconds(headers: Mapping[str, str], at: float) -> float:
+    """Return for how long after `at` an answer with these headers is fresh (RFC 9111, 4.2)."""
+    control = cache_control(headers)
+    if "no-cache" in control:
+        return 0.0
+    if (age := control.get("max-age", "")).isdecimal():
+        spent = headers.get("age", "0")
+        return min(float(age), _FRESH_MOST) - (float(spent) if spent.isdecimal() else 0.0)
+    if expires := headers.get("expires", ""):
+        until = timestamp(expires)
+        return min(until - at, _FRESH_MOST) if until is not None else 0.0
+    if (modified := timestamp(headers.get("last-modified", ""))) is not None:
+        return min((at - modified) * _HEURISTIC_SHARE, _HEURISTIC_MOST)
+    return 0.0
+
+
+def refreshed(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return of a "not modified" answer the headers that replace the kept ones (RFC 9111, 4.3.4)."""
+    return {name: headers[name] for name in ("cache-control", "expires", "date", "age", "etag") if name in headers}
+
+
+def cache_control(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the directives of Cache-Control, names in lower case, values without quotes."""
+    directives: dict[str, str] = {}
+    for part in headers.get("cache-control", "").split(","):
+        name, _, value = part.strip().partition("=")
+        directives[name.strip().lower()] = value.strip().strip('"')
+    return directives
+
+
+def timestamp(http_date: str) -> float | None:
+    """Return an HTTP date as seconds since 1970, or None when it is none."""
+    try:
+        moment = parsedate_to_datetime(http_date)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Return the seconds that a Retry-After header asks to wait (RFC 9110, 10.2.3), or None."""
+    value = headers.get("retry-after", "").strip()
+    if value.isdecimal():
+        return float(value[:9])
+    until = timestamp(value)
+    return None if until is None else max(until - now.timestamp(), 0.0)

@@ -1,0 +1,312 @@
+"""One HTTP exchange: guarded, bounded in time and size, with nothing sent along that was not asked for.
+
+Built on httpcore rather than a full client: no cookie jar, no netrc, no proxies from the environment,
+no automatic redirects or decompression, so each of these is decided here.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import NoReturn
+from weakref import WeakKeyDictionary
+
+import httpcore
+
+from deep_research.errors import ConfigError, NotFound, Unreachable, Unreadable
+from deep_research.fetch.addresses import Address, parse_address
+from deep_research.fetch.clock import Clock, SystemClock
+from deep_research.fetch.decoding import ACCEPTED, Decoder
+from deep_research.fetch.guard import Guard
+from deep_research.fetch.limits import FetchLimits
+from deep_research.fetch.network import Dial, GuardedNetwork, Resolver, SystemResolver, judged_ips, system_dial
+
+PRODUCT = "deep-research"
+"""The product token that robots.txt files name."""
+
+_MAX_CONNECTIONS = 32
+_KEEPALIVE_SECONDS = 15.0
+# What explains a refusal fits in this; the rest of an error page is not read.
+_ERROR_BODY_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer: header names in lower case (repeated ones joined by ", "), body unpacked."""
+
+    address: Address
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def user_agent(contact: str = "") -> str:
+    """Return the User-Agent: name, version and, where set, an address or e-mail of whoever runs this.
+
+    Raises ConfigError when `contact` cannot stand in a header.
+    """
+    if not (contact.isascii() and contact.isprintable()) or set(contact) & set("()"):
+        raise ConfigError(f"contact {contact!r} must be plain printable ASCII.", setting="contact", value=contact)
+    name = f"{PRODUCT}/{version('deep-research')}"
+    return f"{name} (+{contact})" if contact else name
+
+
+class Transport:
+    """Makes HTTP exchanges over one pool of connections per event loop."""
+
+    def __init__(
+        self,
+        guard: Guard,
+        *,
+        resolver: Resolver | None = None,
+        dial: Dial = system_dial,
+        clock: Clock | None = None,
+        proxy: str = "",
+        ca_file: Path | None = None,
+        agent: str = "",
+    ) -> None:
+        """`proxy` is the http(s) proxy of the settings; `ca_file` holds further certificates to trust (PEM).
+
+        Behind a proxy the proxy resolves names again and connects: names are still judged here first,
+        but the promise about the address really connected to is the proxy's to keep.
+        """
+        self._guard = guard
+        self._resolver = resolver or SystemResolver()
+        self._dial = dial
+        self._clock = clock or SystemClock()
+        self._proxy = parse_address(proxy) if proxy else None
+        self._ca_file = ca_file
+        self._agent = agent or user_agent()
+        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, httpcore.AsyncConnectionPool] = WeakKeyDictionary()
+        self.requests = 0
+        self.bytes_read = 0
+
+    async def send(
+        self,
+        address: Address,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        content: bytes = b"",
+        limits: FetchLimits,
+        cut: bool = False,
+    ) -> Answer:
+        """Make one exchange, without retries and without following redirects.
+
+        A body over `limits.max_bytes` raises Unreadable, or with `cut` is cut there. Bodies of errors
+        are always cut. Raises Blocked (the guard), NotFound (no such name), Unreachable or Unreadable.
+        """
+        self._guard.check_address(address)
+        if self._proxy:
+            await self._judge_for_proxy(address)
+        request = self._request(address, method, headers or {}, content, limits)
+        self.requests += 1
+        try:
+            async with asyncio.timeout(limits.total_seconds), self._open(request, address) as response:
+                return await self._read(response, address, limits, cut=cut)
+        except TimeoutError as error:
+            message = f"{address.url} was not done after {limits.total_seconds:g} seconds."
+            raise Unreachable(message, url=address.url, rule="time", final=True) from error
+
+    def check(self, address: Address) -> None:
+        """Raise Blocked when the guard refuses host or port, before anything is sent."""
+        self._guard.check_address(address)
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop."""
+        if pool := self._pools.pop(asyncio.get_running_loop(), None):
+            await pool.aclose()
+
+    async def _judge_for_proxy(self, address: Address) -> None:
+        try:
+            await judged_ips(address, self._guard, self._resolver)
+        except (NotFound, Unreachable):
+            return  # behind many proxies names of the outside cannot be looked up
+
+    def _request(
+        self, address: Address, method: str, headers: Mapping[str, str], content: bytes, limits: FetchLimits
+    ) -> httpcore.Request:
+        own = {"Host": address.authority, "User-Agent": self._agent, "Accept-Encoding": ACCEPTED}
+        if content or method != "GET":
+            own["Content-Length"] = str(len(content))
+        lower = {name.lower() for name in own}
+        sent = [*own.items(), *((name, value) for name, value in headers.items() if name.lower() not in lower)]
+        timeout = {
+            "connect": limits.connect_seconds,
+            "read": limits.read_seconds,
+            "write": limits.read_seconds,
+            "pool": limits.total_seconds,
+        }
+        return httpcore.Request(
+            method,
+            httpcore.URL(
+                scheme=address.scheme.encode(),
+                host=address.host.encode(),
+                port=address.port,
+                target=address.target.encode(),
+            ),
+            headers=[(name.encode("ascii"), value.encode("utf-8")) for name, value in sent],
+            content=content,
+            extensions={"timeout": timeout},
+        )
+
+    @asynccontextmanager
+    async def _open(self, request: httpcore.Request, address: Address) -> AsyncIterator[httpcore.Response]:
+        with _translated(address):
+            response = await self._pool().handle_async_request(request)
+            try:
+                yield response
+            finally:
+                await response.aclose()
+
+    def _pool(self) -> httpcore.AsyncConnectionPool:
+        loop = asyncio.get_running_loop()
+        if (pool := self._pools.get(loop)) is None:
+            trusted = frozenset({(self._proxy.host, self._proxy.port)}) if self._proxy else frozenset()
+            pool = self._pools[loop] = httpcore.AsyncConnectionPool(
+                ssl_context=_ssl_context(self._ca_file),
+                proxy=httpcore.Proxy(self._proxy.origin) if self._proxy else None,
+                max_connections=_MAX_CONNECTIONS,
+                keepalive_expiry=_KEEPALIVE_SECONDS,
+                network_backend=GuardedNetwork(self._guard, self._resolver, self._dial, trusted=trusted),
+            )
+        return pool
+
+    async def _read(self, response: httpcore.Response, address: Address, limits: FetchLimits, *, cut: bool) -> Answer:
+        headers = _headers(response.headers, address, limits)
+        body = _Body(address, headers, limits, self._clock, cut=cut, success=200 <= response.status < 300)
+        async for chunk in response.aiter_stream():
+            self.bytes_read += len(chunk)
+            if not body.take(chunk):
+                break
+        return Answer(address, response.status, headers, body.whole())
+
+
+class _Body:
+    """A body while it comes in, with its ends: size, pace, damage."""
+
+    def __init__(
+        self,
+        address: Address,
+        headers: Mapping[str, str],
+        limits: FetchLimits,
+        clock: Clock,
+        *,
+        cut: bool,
+        success: bool,
+    ) -> None:
+        self._url = address.url
+        self._limits = limits
+        self._clock = clock
+        self._cut = cut or not success
+        self._most = limits.max_bytes if success else min(limits.max_bytes, _ERROR_BODY_BYTES)
+        self._begun = clock.monotonic()
+        self._decoder = Decoder(headers.get("content-encoding", "") if success else "", self._url)
+        self._parts: list[bytes] = []
+        self._size = self._received = 0
+        self._full = False
+        length = headers.get("content-length", "")
+        if success and not cut and length.isdecimal() and int(length) > self._most:
+            self._too_large(f"says it has {length} bytes")
+
+    def take(self, chunk: bytes) -> bool:
+        """Take a piece as it came over the wire; False when no more is wanted. Raises Unreadable, Unreachable."""
+        self._received += len(chunk)
+        self._check_pace()
+        for piece in self._decoder.feed(chunk):
+            if self._size + len(piece) > self._most:
+                if not self._cut:
+                    self._too_large("unpacks to more" if self._received < self._size else "has more")
+                self._parts.append(piece[: self._most - self._size])
+                self._full = True
+                return False
+            self._parts.append(piece)
+            self._size += len(piece)
+        return True
+
+    def whole(self) -> bytes:
+        """Return the body. Raises Unreadable when its packing ended early."""
+        if not self._full:
+            self._decoder.finish()
+        return b"".join(self._parts)
+
+    def _check_pace(self) -> None:
+        seconds = self._clock.monotonic() - self._begun
+        limits = self._limits
+        if seconds > limits.slow_after_seconds and self._received < seconds * limits.min_bytes_per_second:
+            message = f"{self._url} sends less than {limits.min_bytes_per_second} bytes a second."
+            raise Unreachable(message, url=self._url, rule="pace", final=True)
+
+    def _too_large(self, how: str) -> NoReturn:
+        message = f"{self._url} {how}; at most {self._most} bytes are read."
+        raise Unreadable(message, url=self._url, rule="size", limit=self._most)
+
+
+def _headers(raw: Sequence[tuple[bytes, bytes]], address: Address, limits: FetchLimits) -> dict[str, str]:
+    if sum(len(name) + len(value) + 4 for name, value in raw) > limits.max_header_bytes:
+        message = f"{address.url} answers with more than {limits.max_header_bytes} bytes of headers."
+        raise Unreadable(message, url=address.url, rule="headers")
+    headers: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    return headers
+
+
+class _translated:  # noqa: N801 - reads as a phrase in `with`
+    """Turns httpcore's errors into ours, by type; a test walks all of them."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if error is not None and isinstance(error, _HTTPCORE_ERRORS):
+            raise translate(error, self._address.url) from error
+
+
+_HTTPCORE_ERRORS = (
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+    httpcore.ConnectionNotAvailable,
+)
+
+
+def translate(error: BaseException, url: str) -> Unreachable:
+    """Return what an httpcore error means to us; `final` is set where trying again cannot help."""
+    if isinstance(error, httpcore.ConnectError) and _caused_by_tls(error):
+        return Unreachable(f"{url} could not show a certificate to trust: {error}.", url=url, rule="tls", final=True)
+    if isinstance(error, httpcore.TimeoutException):
+        return Unreachable(f"{url} did not answer in time.", url=url, rule="time")
+    detail = str(error).strip().rstrip(".")
+    reason = f"the connection failed ({detail})" if detail else f"the connection failed ({type(error).__name__})"
+    return Unreachable(f"{url} could not be read: {reason}.", url=url, rule="connection")
+
+
+def _caused_by_tls(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+@cache
+def _ssl_context(ca_file: Path | None) -> ssl.SSLContext:
+    context = httpcore.default_ssl_context()
+    if ca_file is not None:
+        try:
+            context.load_verify_locations(ca_file)
+        except (OSError, ssl.SSLError) as error:
+            message = f"The certificate file {str(ca_file)!r} cannot be read: {error}."
+            raise ConfigError(message, setting="ca_file", value=str(ca_file)) from error
+    return context

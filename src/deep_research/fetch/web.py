@@ -1,0 +1,93 @@
+"""The way out of one process: built once from settings, shared by its runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deep_research.fetch import archive
+from deep_research.fetch.addresses import parse_address
+from deep_research.fetch.api import API_DELAYS, WebApiClient
+from deep_research.fetch.clock import Clock, SystemClock
+from deep_research.fetch.fetcher import Fetcher, FetchOptions
+from deep_research.fetch.guard import Guard
+from deep_research.fetch.known import KnownAddresses
+from deep_research.fetch.network import Dial, Resolver, system_dial
+from deep_research.fetch.pace import HostPace
+from deep_research.fetch.store import AnswerStore
+from deep_research.fetch.transport import Transport, user_agent
+
+
+@dataclass(frozen=True, slots=True)
+class WebOptions:
+    """What the user may set about the way out.
+
+    `base_addresses` are addresses the user wrote into the settings (of sources, of the archive): their
+    hosts may be internal, for API calls only. `cache` is the file of the page cache, None for none.
+    """
+
+    contact: str = ""
+    allowed_internal_hosts: tuple[str, ...] = ()
+    base_addresses: tuple[str, ...] = ()
+    proxy: str = ""
+    ca_file: Path | None = None
+    cache: Path | None = None
+    cache_megabytes: int = 500
+    page_delay: float = 0.5
+    page_concurrency: int = 2
+    api_delays: tuple[tuple[str, float], ...] = ()
+    fetch: FetchOptions = field(default_factory=FetchOptions)
+
+
+class Web:
+    """Pages and APIs over separate connections: what an API's base address opens, no page can reach."""
+
+    def __init__(
+        self,
+        options: WebOptions | None = None,
+        *,
+        resolver: Resolver | None = None,
+        dial: Dial = system_dial,
+        clock: Clock | None = None,
+    ) -> None:
+        """Open the cache; connections are made when needed. Raises ConfigError and StoreError."""
+        self._options = options = options or WebOptions()
+        self._clock = clock = clock or SystemClock()
+        agent = user_agent(options.contact)
+
+        def transport(allowed: Sequence[str]) -> Transport:
+            return Transport(
+                Guard(allowed), resolver=resolver, dial=dial, clock=clock, proxy=options.proxy,
+                ca_file=options.ca_file, agent=agent,
+            )  # fmt: skip
+
+        self._pages = transport((*options.allowed_internal_hosts, *_opened(options.fetch.archive_base, archive.BASE)))
+        opened = [entry for base in options.base_addresses for entry in _opened(base)]
+        delays = {**API_DELAYS, **dict(options.api_delays)}
+        self._page_pace = HostPace(delay=options.page_delay, concurrency=options.page_concurrency, clock=clock)
+        api_pace = HostPace(delay=0.0, delays=delays, concurrency=4, clock=clock)
+        self.api = WebApiClient(transport((*options.allowed_internal_hosts, *opened)), pace=api_pace, clock=clock)
+        self._cache = None
+        if options.cache is not None:
+            self._cache = AnswerStore(options.cache, max_bytes=options.cache_megabytes * 1_000_000)
+
+    def fetcher(self, known: KnownAddresses) -> Fetcher:
+        """Return the fetcher of one run, which may open what `known` holds."""
+        return Fetcher(
+            self._pages, known, options=self._options.fetch, pace=self._page_pace, cache=self._cache, clock=self._clock
+        )
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop, and the cache."""
+        await self._pages.close()
+        await self.api.close()
+        if self._cache is not None:
+            self._cache.close()
+
+
+def _opened(base: str, default: str = "") -> list[str]:
+    """Return the guard's entry for a base address; what the program itself brings needs none."""
+    if not base or base == default:
+        return []
+    address = parse_address(base)
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    return [f"{host}:{address.port}"]
