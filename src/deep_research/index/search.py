@@ -5,14 +5,15 @@ model and nothing is learnt.
 """
 
 import heapq
+import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from deep_research.index.analysis import NAME, TITLE
 from deep_research.index.names import key, names, phrases, possible_titles, title_keys
 from deep_research.index.postings import Postings, number_of
-from deep_research.index.query import has_cjk, query_terms
+from deep_research.index.query import expected_answer, has_cjk, query_terms
 from deep_research.index.ranking import Ranking, idf
 from deep_research.text.near_duplicates import Distinct
 from deep_research.text.sentences import sentences
@@ -28,6 +29,7 @@ COMMON = 200
 """A name in more passages than this links nothing."""
 _POOL = 3
 """How many times the wanted passages are looked at, for duplicates and diversity."""
+_ANSWERING = 1.3
 _TITLE_LINK = 0.7
 _NAME_LINK = 0.5
 _COVERED = 0.2
@@ -64,7 +66,7 @@ def search(
     ranking = Ranking(postings, query_terms(query), allowed=allowed)
     _add_titles(postings, ranking, query)
     if has_cjk(query):
-        _add_nearness(ranking, read(ranking.best(NEAREST)))
+        _add_nearness(ranking, read(ranking.best(NEAREST)), query)
     if hops > 1:
         _add_second_hop(postings, ranking, read(ranking.best(FIRST_HITS)), query, limit)
     return _chosen(ranking, read, limit, diversity)
@@ -113,16 +115,26 @@ def _numbers(postings: Postings, term: str) -> list[int]:
     return [number_of(block, entry) for block, entries in postings.blocks(term) for entry in entries]
 
 
-def _add_nearness(ranking: Ranking, texts: Mapping[int, Text]) -> None:
+def _add_nearness(ranking: Ranking, texts: Mapping[int, Text], query: str) -> None:
     """Add the weight of the terms that stand together in the best two neighbouring sentences.
 
     For scripts without spaces, whose bigrams are found by chance all over a text; words are not.
+    Sentences that hold what the question word asks for (a date for "when") count a little more.
     """
+    expected = expected_answer(query)
     for number, text in texts.items():
-        spans = sentences(text.text)
-        held = [ranking.idf.keys() & set(index_terms(text.text[s.start : s.end])) for s in spans]
-        pairs = [one | two for one, two in zip(held, [*held[1:], set()], strict=True)]
-        ranking.scores[number] += max((sum(ranking.idf[t] for t in pair) for pair in pairs), default=0.0)
+        ranking.scores[number] += max(_near(ranking, text.text, expected), default=0.0)
+
+
+def _near(ranking: Ranking, text: str, expected: re.Pattern[str] | None) -> Iterator[float]:
+    """The weight of the query's terms in each two neighbouring sentences."""
+    held = [text[s.start : s.end] for s in sentences(text)]
+    terms = [ranking.idf.keys() & set(index_terms(sentence)) for sentence in held]
+    answers = [expected is not None and bool(expected.search(sentence)) for sentence in held]
+    for here in range(len(held)):
+        both = slice(here, here + 2)
+        weight = sum(ranking.idf[term] for term in set().union(*terms[both]))
+        yield weight * (_ANSWERING if any(answers[both]) else 1.0)
 
 
 def _add_second_hop(postings: Postings, ranking: Ranking, texts: Mapping[int, Text], query: str, limit: int) -> None:
