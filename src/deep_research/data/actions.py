@@ -23,7 +23,8 @@ class Action(Noun):
 class Observation(Noun):
     """What an action brought: ids of passages, best first, or the gap that explains why nothing.
 
-    `found` counts the sources that answered, `new` those nobody in the run had seen before.
+    `found` counts the sources that answered, `new` those nobody in the run had seen before. `gap` is the
+    first thing that failed, `more_gaps` are the others.
     """
 
     action: str
@@ -31,6 +32,12 @@ class Observation(Noun):
     found: int = 0
     new: int = 0
     gap: Gap | None = None
+    more_gaps: tuple[Gap, ...] = ()
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Everything that failed."""
+        return (self.gap, *self.more_gaps) if self.gap is not None else self.more_gaps
 
 
 class Turn(Noun):

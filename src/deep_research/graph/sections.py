@@ -12,7 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Command, Send, interrupt
 
-from deep_research.data import Brief, Claim, Section
+from deep_research.data import Brief, Claim, Gap, Section
 from deep_research.events import Analyzed, StageStarted
 from deep_research.graph.discover import build_discover
 from deep_research.graph.researcher import build_researcher
@@ -69,8 +69,9 @@ async def plan_sections(state: AgentState, runtime: Runtime[RunContext]) -> Comm
     sections = state.get("sections", [])
     update: dict[str, Any] = {}
     if not sections:
-        brief, sections = await _plan(state, runtime)
-        update = {"brief": brief, "research_brief": brief.objective, "review_iterations": 0}
+        brief, gaps = await _plan(state, runtime)
+        sections = list(brief.sections)
+        update = {"brief": brief, "research_brief": brief.objective, "review_iterations": 0, "gaps": gaps}
     else:
         brief = state["brief"]
     pending = [s for s in sections if s.status == "pending"]
@@ -80,9 +81,9 @@ async def plan_sections(state: AgentState, runtime: Runtime[RunContext]) -> Comm
     return Command(goto=sends or "aggregate", update={**update, "sections": out or sections})
 
 
-async def _plan(state: AgentState, runtime: Runtime[RunContext]) -> tuple[Brief, list[Section]]:
+async def _plan(state: AgentState, runtime: Runtime[RunContext]) -> tuple[Brief, list[Gap]]:
     runtime.context.emit(StageStarted(stage="plan"))
-    brief = await plan.plan(
+    return await plan.plan(
         runtime.context,
         state["question"],
         state["analysis"],
@@ -90,7 +91,6 @@ async def _plan(state: AgentState, runtime: Runtime[RunContext]) -> tuple[Brief,
         state.get("discovery"),
         state.get("discovery_turns", []),
     )
-    return brief, list(brief.sections)
 
 
 def _task(

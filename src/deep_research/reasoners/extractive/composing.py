@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from deep_research.data import Brief, Claim, Composition, QueryAnalysis, Section
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.excerpts import About, Excerpt, cited, leans, pick, rate
+from deep_research.reasoners.extractive.excerpts import About, Excerpt, cited, defines, leans, pick, rate
 from deep_research.reasoners.extractive.writing import wish_of
 from deep_research.text.phrases import phrase
 from deep_research.text.tokens import content_terms
@@ -64,10 +64,12 @@ def _abstract(best: dict[str, list[Excerpt]], sections: Sequence[Section]) -> li
 
 
 def _conclusion(pool: list[Excerpt], taken: list[Excerpt]) -> list[Excerpt]:
-    """Sentences that advise, limit or weigh, not those of the abstract."""
-    advice = {e.text: e for e in pool if _ADVICE.search(e.text) and e not in taken}
-    ranked = sorted(advice.values(), key=lambda e: -e.score)
-    return pick(ranked, limit=4, budget=_CONCLUSION_CHARS, taken=taken, per_source=2)
+    """Sentences that advise, limit or weigh, not those of the abstract; without any, the best that are left."""
+    left = {e.text: e for e in pool if e not in taken}
+    ranked = sorted(left.values(), key=lambda e: -e.score)
+    advice = [e for e in ranked if _ADVICE.search(e.text)]
+    chosen = pick(advice, limit=4, budget=_CONCLUSION_CHARS, taken=taken, per_source=2)
+    return chosen or pick(ranked, limit=2, budget=_CONCLUSION_CHARS, taken=taken, per_source=2)
 
 
 def _table(sections: Sequence[Section], best: dict[str, list[Excerpt]], brief: Brief) -> str:
@@ -78,7 +80,7 @@ def _table(sections: Sequence[Section], best: dict[str, list[Excerpt]], brief: B
         own = [e for e in best[section.title] if _fits_cell(e.text)]
         if not section.subject or not own:
             continue
-        what = own[0]
+        what = next((e for e in own[:4] if defines(section.subject, e.text)), own[0])
         use = next((e for e in own if e is not what and _ADVICE.search(e.text)), None)
         rows.append(f"| {section.subject} | {cited(what)} | {cited(use) if use else '—'} |")
     if len(rows) < 2:

@@ -189,6 +189,12 @@ def leans(text: str) -> bool:
     return bool(_LEANS.match(text))
 
 
+def defines(subject: str, text: str) -> bool:
+    """Whether a sentence begins with the subject and says what it is ("GPTQ is a one-shot method …")."""
+    opening = set(content_terms(" ".join(text.split()[:7])))
+    return bool(_IS_A.match(text)) and set(content_terms(subject)) <= opening
+
+
 def _first_of_chain(texts: list[str], spans: list[Sentence], index: int) -> int | None:
     """The sentence from which this one can be understood: itself, or at most two before it."""
     first = index
