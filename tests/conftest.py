@@ -19,7 +19,7 @@ QUESTIONS = {
 @pytest.fixture(autouse=True)
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test sees the settings or runs of whoever starts the tests."""
-    for name in [name for name in os.environ if name.startswith(PREFIX)]:
+    for name in [name for name in os.environ if name.startswith(PREFIX)]:  # noqa: TID251
         monkeypatch.delenv(name)
     home = tmp_path / "home"
     monkeypatch.setenv("DEEP_RESEARCH_HOME", str(home))

@@ -75,8 +75,8 @@ def test_b6_research_complete_ends_a_researcher_at_once(tmp_path: Path) -> None:
         reasoner=Greedy("Alpha engine", count=2, also=(done,)),
         max_review_iterations=0,
     )
-    assert not any(query.startswith("Alpha engine ") for query in place.asked)
-    assert trace.of(SectionWritten)[0].claims == 0
+    assert trace.nodes.count("tools") <= 1
+    assert len(trace.of(SectionWritten)) == 1
 
 
 def test_b6_thinking_and_recalling_are_tool_calls_that_search_nowhere(tmp_path: Path) -> None:

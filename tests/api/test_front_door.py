@@ -1,0 +1,219 @@
+"""Contract rows B9 and B11: the library's front door."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deep_research
+from deep_research import aresearch, build_deep_research_graph, research, run_deep_research, stream
+from deep_research.data import Report
+from deep_research.errors import ConfigError
+from deep_research.events import ReportReady, Reviewed, RunStarted
+from deep_research.runs.folder import list_runs
+from deep_research.runs.run import NeedsAnswer
+from deep_research.settings import Settings
+from tests.runs.running import engines
+from tests.runs.soundness import assert_citations_resolve
+
+QUESTION = "Which kinds of engines are there?"
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    return engines(tmp_path / "docs")
+
+
+def test_research_returns_a_report_that_prints_as_markdown(docs: Path, own_state: Path) -> None:
+    report = research(QUESTION, docs=[docs])
+    assert isinstance(report, Report)
+    assert str(report) == report.report
+    assert report.answered
+    assert_citations_resolve(report)
+    assert [record.status for record in list_runs(own_state)] == ["finished"]
+
+
+async def test_aresearch_in_a_running_loop_with_a_state_folder_of_its_own(docs: Path, tmp_path: Path) -> None:
+    report = await aresearch(QUESTION, docs=[str(docs)], home=tmp_path / "elsewhere")
+    assert [record.run_id for record in list_runs(tmp_path / "elsewhere")] == [report.run_id]
+
+
+async def test_two_runs_at_once_do_not_meet(docs: Path) -> None:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(aresearch(q, docs=[docs])) for q in (QUESTION, "How fast is the Alpha engine?")]
+    one, two = (task.result() for task in tasks)
+    assert one.run_id != two.run_id
+    assert one.question != two.question
+    assert one.answered
+    assert two.answered
+
+
+async def test_stream_yields_events_and_the_report_last(docs: Path) -> None:
+    seen = [item async for item in stream(QUESTION, docs=[docs])]
+    assert isinstance(seen[0], RunStarted)
+    assert isinstance(seen[-2], ReportReady)
+    assert isinstance(seen[-1], Report)
+    events = seen[:-1]
+    assert [event.number for event in events if not isinstance(event, Report)] == list(range(1, len(events) + 1))
+
+
+async def test_leaving_a_stream_stops_the_run_and_keeps_its_state(docs: Path, own_state: Path) -> None:
+    events = stream(QUESTION, docs=[docs])
+    async for event in events:
+        if not isinstance(event, Report) and event.kind == "planned":
+            break
+    await events.aclose()  # type: ignore[attr-defined]
+    assert [record.status for record in list_runs(own_state)] == ["stopped"]
+
+
+async def test_a_stream_raises_what_the_run_raises(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError):
+        _ = [item async for item in stream(QUESTION, docs=[tmp_path / "empty"])]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ({"max_iteratons": 3}, "max_iterations"),
+        ({"max_review_iterations": 11}, "max_review_iterations"),
+        ({"max_tool_calls_per_researcher": 0}, "max_tool_calls_per_researcher"),
+        ({"model_provider": "nobody"}, "nobody"),
+        ({"docs": ["/nowhere/at/all"]}, "/nowhere/at/all"),
+    ],
+)
+def test_wrong_arguments_name_themselves_and_make_no_run(
+    arguments: dict[str, Any], names: str, own_state: Path
+) -> None:
+    with pytest.raises(ConfigError, match=names):
+        research(QUESTION, **arguments)
+    assert list_runs(own_state) == []
+
+
+@pytest.mark.parametrize("question", ["", "   ", "\x00\x01\n", "\u200b"])
+def test_no_question_is_refused(question: str, own_state: Path) -> None:
+    with pytest.raises(ConfigError, match="No question"):
+        research(question)
+    assert list_runs(own_state) == []
+
+
+B9 = {
+    "max_tool_calls_per_researcher": 10,
+    "max_review_iterations": 2,
+    "max_context_tokens": 100_000,
+    "compression_target_tokens": 8_000,
+    "allow_clarification": True,
+    "model_name": None,
+    "enable_thinking": False,
+    "max_discover_iterations": 5,
+}
+
+
+@pytest.mark.parametrize("name", sorted(B9))
+def test_b9_names_and_defaults_of_the_design(name: str) -> None:
+    assert Settings.model_fields[name].default == B9[name]
+
+
+def test_b9_the_provider_can_be_named_and_needs_no_key_by_default() -> None:
+    assert Settings().model_provider == "extractive"
+
+
+async def test_b9_configurable_sets_and_wins_over_the_graph(docs: Path, own_state: Path) -> None:
+    graph = build_deep_research_graph(max_review_iterations=0, search_results=3)
+    config: Any = {
+        "configurable": {
+            "thread_id": "test-123",
+            "max_tool_calls_per_researcher": 1,
+            "max_review_iterations": 1,
+            "docs": [str(docs)],
+        }
+    }
+    report = await run_deep_research(QUESTION, graph=graph, config=config)
+    assert report.run_id == "test-123"
+    (record,) = list_runs(own_state)
+    assert record.settings == {
+        "allow_clarification": False,
+        "max_tool_calls_per_researcher": 1,
+        "max_review_iterations": 1,
+        "search_results": 3,
+    }
+
+
+async def test_b9_configurable_really_limits(docs: Path, own_state: Path) -> None:
+    config: Any = {"configurable": {"max_review_iterations": 0, "docs": [str(docs)]}}
+    report = await run_deep_research(QUESTION, config=config)
+    text = (own_state / "runs" / report.run_id / "events.jsonl").read_text("utf-8")
+    assert text.count('"kind":"reviewed"') == 1
+    assert Reviewed.model_fields["kind"].default == "reviewed"
+
+
+async def test_b9_an_unknown_name_in_configurable_is_refused(docs: Path) -> None:
+    config: Any = {"configurable": {"max_reviews": 1, "docs": [str(docs)]}}
+    with pytest.raises(ConfigError, match="max_reviews"):
+        await run_deep_research(QUESTION, config=config)
+
+
+def test_b11_build_takes_the_arguments_of_the_design() -> None:
+    graph = build_deep_research_graph(hn_mcp_tools=None, model_provider="extractive", model_name=None)
+    assert "plan_sections" in graph.nodes
+    with pytest.raises(ConfigError, match="bogus"):
+        build_deep_research_graph(bogus=1)
+
+
+async def test_b11_run_without_a_graph_or_config(docs: Path) -> None:
+    graph = build_deep_research_graph()
+    report = await run_deep_research(query="What is speculative decoding?", graph=graph, config=None)
+    assert report.answered
+    assert str(report).startswith("# What is speculative decoding")
+
+
+@pytest.mark.parametrize("style", ["sync", "async"])
+async def test_b11_on_clarify_question_is_asked_and_its_answer_used(docs: Path, style: str) -> None:
+    asked: list[str] = []
+
+    def sync(question: str) -> str:
+        asked.append(question)
+        return "the Alpha engine"
+
+    async def later(question: str) -> str:
+        await asyncio.sleep(0)
+        return sync(question)
+
+    config: Any = {"configurable": {"docs": [str(docs)]}}
+    report = await run_deep_research(
+        "tell me about it", config=config, on_clarify_question=sync if style == "sync" else later
+    )
+    assert len(asked) == 1
+    assert asked[0].endswith("?") or "?" in asked[0] or "." in asked[0]
+    assert "Alpha" in report.title
+    assert report.question == "tell me about it"
+    assert report.answered
+
+
+async def test_b11_just_start_begins_with_a_stated_assumption(docs: Path) -> None:
+    config: Any = {"configurable": {"docs": [str(docs)]}}
+    report = await run_deep_research("engine?? this", config=config, on_clarify_question=lambda _q: "直接开始研究")
+    assert report.run_id
+    report = await run_deep_research("tell me about it", config=config, on_clarify_question=lambda _q: "just start")
+    assert report.assumptions
+
+
+async def test_b11_who_cannot_answer_leaves_the_run_waiting(docs: Path, own_state: Path) -> None:
+    config: Any = {"configurable": {"docs": [str(docs)]}}
+    with pytest.raises(NeedsAnswer) as waiting:
+        await run_deep_research("tell me about it", config=config, on_clarify_question=lambda _q: None)
+    (record,) = list_runs(own_state)
+    assert record.status == "waiting"
+    assert record.waiting_for == waiting.value.message
+    assert waiting.value.fields["run_id"] == record.run_id
+
+
+async def test_b11_without_a_callback_nothing_is_asked(docs: Path) -> None:
+    config: Any = {"configurable": {"docs": [str(docs)]}}
+    report = await run_deep_research("tell me about it", config=config)
+    assert report.assumptions
+
+
+def test_the_version_is_public() -> None:
+    assert deep_research.__version__.count(".") == 2

@@ -1,0 +1,98 @@
+"""Contract rows B5, B8 and E3 over the bundled library: plan, parts of the report, its language."""
+
+import re
+
+from deep_research.text.language import detect
+from deep_research.text.phrases import phrase
+from tests.runs.running import Ran
+from tests.runs.soundness import citations
+
+
+def _headings(ran: Ran) -> list[str]:
+    return re.findall(r"^## (.+)$", ran.report.report, re.MULTILINE)
+
+
+def _part(ran: Ran, name: str) -> str:
+    heading = phrase(name, ran.report.language)
+    return ran.report.report.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0].strip()
+
+
+def test_b5_three_to_seven_sections_with_different_titles(bundled: Ran) -> None:
+    titles = [section.title for section in bundled.report.sections]
+    assert 3 <= len(titles) <= 7
+    assert len({title.casefold() for title in titles}) == len(titles)
+
+
+def test_b8_parts_in_order(bundled: Ran) -> None:
+    report, language = bundled.report, bundled.report.language
+    written = [section.title for section in report.sections if section.content]
+    frame = {name: phrase(name, language) for name in ("abstract", "conclusion", "gaps", "checked", "references")}
+    assert report.report.startswith(f"# {report.title}\n")
+    extra = {phrase("at_a_glance", language), phrase("key_findings", language)}
+    headings = [heading for heading in _headings(bundled) if heading not in extra]
+    assert headings == [
+        frame["abstract"], *written, frame["conclusion"], frame["gaps"], frame["checked"], frame["references"],
+    ]  # fmt: skip
+
+
+def test_b8_the_abstract_has_100_to_200_words(english: Ran) -> None:
+    words = re.sub(r"\[\d+\]", "", _part(english, "abstract")).split()
+    assert 100 <= len(words) <= 200
+
+
+def test_b8_abstract_and_conclusion_cite(bundled: Ran) -> None:
+    assert citations(_part(bundled, "abstract"))
+    assert citations(_part(bundled, "conclusion"))
+
+
+def test_b8_the_body_is_the_sections_own_text(bundled: Ran) -> None:
+    for section in bundled.report.sections:
+        if section.content:
+            assert f"## {section.title}\n\n{section.content}" in bundled.report.report
+
+
+def test_b8_references_name_title_place_and_quoted_passages(bundled: Ran) -> None:
+    part = _part(bundled, "references")
+    for reference in bundled.report.references:
+        entry = re.search(rf"^{reference.number}\. \*\*(.+?)\*\* — (.+)$", part, re.MULTILINE)
+        assert entry is not None
+        assert entry.group(1) == reference.title
+        assert reference.location in entry.group(2)
+        for passage in reference.passages:
+            assert f"`{passage}`" in part
+
+
+def test_b8_a_list_question_gets_a_table(english: Ran) -> None:
+    rows = [line for line in _part(english, "at_a_glance").splitlines() if line.startswith("|")]
+    assert len(rows) >= 4
+
+
+def test_e3_the_question_decides_the_language(bundled: Ran) -> None:
+    report = bundled.report
+    assert report.language == detect(report.question)
+    assert phrase("no_model", report.language) in report.report
+    assert phrase("checked_how", report.language) in report.report
+
+
+def test_e3_sentences_in_the_readers_language_are_quoted_where_the_library_has_them(bundled: Ran) -> None:
+    report = bundled.report
+    standing = [claim.text for claim in report.claims if claim.stands]
+    own = [text for text in standing if detect(text, default=report.language) == report.language]
+    assert len(own) >= 4
+
+
+def test_the_counts_of_the_proof_are_those_of_the_claims(english: Ran) -> None:
+    report = english.report
+    supported = sum(claim.stands for claim in report.claims)
+    said = phrase(
+        "checked_counts", "en", claims=len(report.claims), supported=supported, cut=len(report.claims) - supported
+    )
+    assert said in report.report
+
+
+def test_the_ledger_counts_what_was_paid(english: Ran) -> None:
+    ledger = english.report.ledger
+    assert ledger.searches > 0
+    assert ledger.fetches >= len(english.report.references)
+    assert ledger.seconds > 0
+    assert (ledger.model_calls, ledger.cost_usd) == (0, 0.0)
