@@ -134,11 +134,12 @@ def _look(data: bytes) -> str:
 
 @cache
 def readers_version() -> str:
-    """Return a digest of the readers' code: a document read by other code is read again."""
+    """Return a digest of the code that makes text and passages of a file: what other code read is read again."""
     digest = hashlib.sha256()
-    for place in import_module("deep_research.readers").__path__:
-        for file in sorted(Path(place).glob("*.py")):
-            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    for package in ("deep_research.readers", "deep_research.text"):
+        for place in import_module(package).__path__:
+            for file in sorted(Path(place).glob("*.py")):
+                digest.update(file.name.encode() + b"\0" + file.read_bytes())
     for name, entry in sorted(_offered("readers").items()):
         digest.update(f"{name}={entry.value} {entry.dist.version if entry.dist else ''}".encode())
     return digest.hexdigest()[:12]

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from deep_research.readers._clean import fold
 from deep_research.readers._html_tree import Element, text_of
+from deep_research.text.cleaning import fold
 
 _DATE_NAMES = (
     "article:published_time", "datepublished", "citation_publication_date", "citation_date", "dc.date.issued",

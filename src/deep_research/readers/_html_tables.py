@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from deep_research.readers._clean import fold
 from deep_research.readers._html_tree import Element, lxml_etree, names_of, text_of
 from deep_research.readers._words import words
+from deep_research.text.cleaning import fold
 
 _BLOCKS_IN_CELL = ("table", "pre", "h1", "h2", "h3", "h4", "ul", "ol", "dl")
 _SEPARATE = words("p div li dt dd br ul ol dl tr section blockquote pre")

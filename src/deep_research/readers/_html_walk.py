@@ -2,11 +2,11 @@
 
 import re
 
-from deep_research.readers._build import DocumentBuilder
-from deep_research.readers._clean import fold
 from deep_research.readers._html_tables import is_data_table, table_rows
 from deep_research.readers._html_tree import Element, lxml_etree, names_of, text_of
 from deep_research.readers._words import words
+from deep_research.text.cleaning import fold
+from deep_research.text.light_markdown import DocumentBuilder
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = words(

@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
-from deep_research.readers._clean import clean, fold
+from deep_research.text.cleaning import clean, fold
 
 _HYPHEN_AT_END = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad\u0002\ufffe]$")
 _ITEM = re.compile(r"^\s*(?:[•◦▪●○■□–‣∙·*\uf0b7\u2022\uf0a7]|\(?\d{1,2}[.)])\s+(?=\S)")

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from deep_research.readers._build import DocumentBuilder
-from deep_research.readers._clean import fold
+from deep_research.text.cleaning import fold
+from deep_research.text.light_markdown import DocumentBuilder
 
 MAX_ROWS = 50_000
 _ONE_PASSAGE = 900  # characters; a larger table is cut, and the rows after the cut would lose their header

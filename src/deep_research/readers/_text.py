@@ -2,8 +2,8 @@
 
 import re
 
-from deep_research.readers._build import DocumentBuilder
 from deep_research.text.language import CJK
+from deep_research.text.light_markdown import DocumentBuilder
 
 _UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
 _ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s+(.*)$")

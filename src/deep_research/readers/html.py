@@ -2,10 +2,10 @@
 
 from deep_research.data import Document
 from deep_research.readers import _html_tree as tree
-from deep_research.readers._build import DocumentBuilder
-from deep_research.readers._clean import fold
 from deep_research.readers._html_meta import Metadata, metadata, page_title
 from deep_research.readers._html_walk import write_blocks
+from deep_research.text.cleaning import fold
+from deep_research.text.light_markdown import DocumentBuilder
 
 _TOO_LITTLE = 120
 

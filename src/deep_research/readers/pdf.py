@@ -1,16 +1,17 @@
 """PDF: text by page, lines joined into paragraphs, running headers and footers dropped."""
 
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from deep_research.data import Document
 from deep_research.errors import Unreadable
-from deep_research.readers._build import DocumentBuilder
-from deep_research.readers._clean import fold
 from deep_research.readers._html_meta import iso_date
 from deep_research.readers._pdf_lines import Line, blocks, page_lines
+from deep_research.text.cleaning import fold
+from deep_research.text.light_markdown import DocumentBuilder
 
 _MAX_PAGES = 5000
 _EDGE_LINES = 3  # lines at the top and bottom of a page among which running headers and footers are looked for
@@ -22,6 +23,9 @@ _PAGE_NUMBER = re.compile(
 _CONTENTS_LINE = re.compile(r"(?:\.\s?){5,}\s*(?:\d+|[ivxlc]+)?\s*$")
 _NO_TITLE = re.compile(r"^(?:untitled|microsoft |powerpoint |slide 1$)|\.(?:dvi|docx?|tex|indd|pptx?|qxd|fm)$")
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD, https://pdfium.googlesource.com/pdfium/+/refs/heads/main/public/fpdfview.h
+
+
+_PDFIUM = threading.Lock()  # the library is not safe across threads
 
 
 class PdfReader:
@@ -36,6 +40,10 @@ class PdfReader:
 
         Raises Unreadable when the file is broken, encrypted, or has no text (scanned pages).
         """
+        with _PDFIUM:
+            return self._read(data, name)
+
+    def _read(self, data: bytes, name: str) -> Document:
         pdf = _open(data)
         try:
             builder = DocumentBuilder()

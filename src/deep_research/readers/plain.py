@@ -4,18 +4,22 @@ import re
 from pathlib import PurePath
 
 from deep_research.data import Document
-from deep_research.readers._build import DocumentBuilder
-from deep_research.readers._clean import clean
 from deep_research.readers._decode import decode
 from deep_research.readers._markdown import write_markdown
 from deep_research.readers._rst import write_rst
 from deep_research.readers._text import write_text
+from deep_research.text.cleaning import clean
+from deep_research.text.light_markdown import DocumentBuilder
 
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
 _RST = (".rst", ".rest")
 _MARKDOWN_SIGN = re.compile(r"^#{1,6} \S|^```|^\[[^\]]+\]\(|\]\(https?://|^\|.*\|\s*$", re.MULTILINE)
 _RST_SIGN = re.compile(r"^\.\. [\w-]+::|:[a-z]+:`[^`]+`|^\.\. _", re.MULTILINE)
 _DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
+_DATE_LINE = re.compile(
+    r"^\W{0,4}(?:published|date|updated|last modified|发表|发布|日期|발행|날짜|公開|発行)\W{0,4}[:：]\W{0,4}(\d{4}(?:-\d{2}){0,2})\b", re.I | re.M
+)
+"""A line near the beginning that says when a text was published."""
 
 
 class PlainReader:
@@ -38,11 +42,13 @@ class PlainReader:
         else:
             write_text(text, builder)
         date = _DATE.match(fields.get("date") or fields.get("published") or "")
+        line = _DATE_LINE.search(text[:1500])
+        published = date.group() if date else line.group(1) if line else None
         authors = fields.get("authors") or fields.get("author") or ""
         document = builder.document(
             title=fields.get("title", ""),
             media_type=kind,
-            published=date.group() if date else None,
+            published=published,
             authors=[author.strip(" \"'") for author in authors.split(",")],
         )
         return document if document.title else document.model_copy(update={"title": PurePath(name).stem or name})

@@ -2,9 +2,11 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 
+from deep_research import registry
 from deep_research.ports import SearchPlace
 from deep_research.settings import Settings
 from deep_research.sources.documents import DocumentsSource
@@ -20,12 +22,18 @@ def bundled_library() -> Path:
 def open_places(docs: Sequence[str], home: Path, settings: Settings) -> tuple[SearchPlace, ...]:
     """Return the places to search, not yet prepared; without `docs` that is the bundled library.
 
-    Each set of paths has an index of its own in the state folder, kept from run to run.
+    Each set of paths has an index of its own in the state folder, kept from run to run. One that another
+    version of the readers has made would be emptied file by file, so it is replaced as a whole.
     """
     paths = [Path(p).expanduser() for p in docs] or [bundled_library()]
     name = hashlib.sha256("\0".join(sorted(str(p.resolve()) for p in paths)).encode("utf-8", "surrogatepass"))
     folder = home / "documents"
     folder.mkdir(parents=True, exist_ok=True)
-    library = SqliteLibrary(folder / f"{name.hexdigest()[:24]}.db")
+    index = folder / f"{name.hexdigest()[:24]}-{registry.readers_version()}.db"
+    for old in folder.glob(f"{name.hexdigest()[:24]}-*"):
+        if not old.name.startswith(index.name):
+            with suppress(OSError):  # another process may hold it open
+                old.unlink()
+    library = SqliteLibrary(index)
     limit = settings.max_file_megabytes * 1024 * 1024
     return (DocumentsSource(paths, library, max_file_bytes=limit),)
