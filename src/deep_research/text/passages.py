@@ -34,14 +34,14 @@ def cut(document: Document) -> list[Cut]:
     """Return the passages of `document` in order."""
     text = document.text
     scale = _scale(text)
-    borders = sorted(page.start for page in document.pages)
+    pages = sorted(document.pages, key=lambda page: page.start)
+    borders = [page.start for page in pages]
     cuts: list[Cut] = []
-    headings = _HeadingPath(document.headings)
+    headings = _HeadingPath(text, document.headings)
     for start, end in _stretches(text, borders, int(TARGET_CHARS * scale), int(MAX_CHARS * scale)):
-        page = None
-        if borders and (index := bisect_right(borders, start)):
-            page = sorted(document.pages, key=lambda p: p.start)[index - 1].number if index else None
-        cuts.append(Cut(start, end, page, headings.at(start, end)))
+        index = bisect_right(borders, start)
+        page = pages[index - 1].number if index else None
+        cuts.append(Cut(start, end, page, headings.at(start)))
     return cuts
 
 
@@ -118,20 +118,35 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int] | None:
 class _HeadingPath:
     """The headings above a place, outermost first."""
 
-    def __init__(self, headings: tuple[Heading, ...]) -> None:
+    def __init__(self, text: str, headings: tuple[Heading, ...]) -> None:
+        self._text = text
         self._headings = sorted(headings, key=lambda h: h.start)
         self._starts = [h.start for h in self._headings]
 
-    def at(self, start: int, end: int) -> str:
-        """The path at `start`, including headings that begin inside the leading lines of the passage."""
+    def at(self, start: int) -> str:
+        """The path above the text of a passage that begins at `start`, perhaps with heading lines."""
         path: list[Heading] = []
         # Walking back and keeping ever higher levels gives the ancestors only.
-        index = bisect_right(self._starts, start)
         level = 99
-        for heading in reversed(self._headings[:index]):
+        for heading in reversed(self._headings[: self._last_leading(start)]):
             if heading.level < level:
                 path.append(heading)
                 level = heading.level
             if level <= 1:
                 break
         return " > ".join(h.title for h in reversed(path))
+
+    def _last_leading(self, start: int) -> int:
+        """How many headings stand before the first line at or after `start` that is none."""
+        index = bisect_right(self._starts, start)
+        position = start
+        if index and self._starts[index - 1] == start:
+            position = self._line_end(start)
+        while index < len(self._starts) and not self._text[position : self._starts[index]].strip():
+            position = self._line_end(self._starts[index])
+            index += 1
+        return index
+
+    def _line_end(self, start: int) -> int:
+        stop = self._text.find("\n", start)
+        return len(self._text) if stop < 0 else stop

@@ -1,0 +1,66 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deep_research.text.sentences import blocks, sentences, split
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One ends. Two begins! Three? Four", ["One ends.", "Two begins!", "Three?", "Four"]),
+        ("Dr. Smith met Mr. Jones at 3.14 p.m. on Monday.", ["Dr. Smith met Mr. Jones at 3.14 p.m. on Monday."]),
+        ("See Fig. 3 and Eq. 2. Then go on.", ["See Fig. 3 and Eq. 2.", "Then go on."]),
+        ("J. K. Rowling wrote it. It sold well.", ["J. K. Rowling wrote it.", "It sold well."]),
+        ("The U.S. Army came, e.g. by sea. It left.", ["The U.S. Army came, e.g. by sea.", "It left."]),
+        ('He said "Stop." She did.', ['He said "Stop."', "She did."]),
+        ("第一句。第二句！“第三句？”第四句", ["第一句。", "第二句！", "“第三句？”", "第四句"]),
+        ("日本語です。次の文。", ["日本語です。", "次の文。"]),
+        ("한국어 문장이다. 다음 문장이다.", ["한국어 문장이다.", "다음 문장이다."]),
+        ("Version 2.0 is out. Use node.js now.", ["Version 2.0 is out.", "Use node.js now."]),
+        ("Wrapped\nlines are one.\nNext one.", ["Wrapped lines are one.", "Next one."]),
+        ("", []),
+        (" \n\n ", []),
+    ],
+)
+def test_split(text: str, expected: list[str]) -> None:
+    assert split(text) == expected
+
+
+def test_headings_tables_and_code_are_not_prose() -> None:
+    text = "# Title. Not prose.\n\nProse here.\n\n| a. | b. |\n|---|---|\n\n```\ncode. More code.\n```\n\n- item one\n- item two. With more."
+    assert split(text) == ["Prose here.", "item one", "item two.", "With more."]
+    assert [b.kind for b in blocks(text)] == ["heading", "prose", "table", "code", "item", "item"]
+
+
+def test_a_sentence_never_runs_across_blocks() -> None:
+    assert split("No full stop here\n\nNext paragraph\n- an item") == ["No full stop here", "Next paragraph", "an item"]
+
+
+def test_an_open_fence_ends_with_the_text() -> None:
+    assert [b.kind for b in blocks("```\nnever closed. At all.")] == ["code"]
+
+
+texts = st.text(alphabet=st.sampled_from("aB1.!?。！ \n#-|`>“”\"'。、，字가"), max_size=200)
+
+
+@given(texts)
+def test_spans_are_ordered_trimmed_and_hold_all_prose(text: str) -> None:
+    last = 0
+    for sentence in sentences(text):
+        assert last <= sentence.start < sentence.end <= len(text)
+        assert text[sentence.start : sentence.end].strip() == text[sentence.start : sentence.end]
+        last = sentence.end
+
+
+@given(texts)
+def test_blocks_hold_everything_but_white_space(text: str) -> None:
+    inside = "".join(text[b.start : b.end] for b in blocks(text))
+    assert "".join(inside.split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text", ["." * 100_000, "a. " * 40_000, "- " * 50_000, "。" * 100_000, "\n#" * 30_000, "“" * 100_000]
+)
+def test_hostile_texts_take_linear_time(text: str) -> None:
+    assert sum(s.end - s.start for s in sentences(text)) <= len(text)
