@@ -49,10 +49,15 @@ class ModelRequest(Noun):
 
 
 class Usage(Noun):
-    """Tokens of a call; `estimated` when the provider gave none. `cached_tokens` are part of `prompt_tokens`."""
+    """Tokens of a call; `estimated` when the provider gave none.
+
+    `cached_tokens` (read from the provider's cache) and `cache_write_tokens` (written to it, where that
+    costs extra) are part of `prompt_tokens`.
+    """
 
     prompt_tokens: int = 0
     cached_tokens: int = 0
+    cache_write_tokens: int = 0
     completion_tokens: int = 0
     reasoning_tokens: int = 0
     estimated: bool = False

@@ -10,7 +10,6 @@ from deep_research.errors import (
     ConfigError,
     ContextTooLong,
     MalformedOutput,
-    ModelError,
     ModelRateLimited,
     ProviderDown,
     Refused,
@@ -126,8 +125,6 @@ _STATUS: dict[int, Meaning] = {
     429: RATE,
 }
 
-_GENERIC = frozenset({"", "invalid_request_error", "invalid_parameter_error", "BadRequestError", "InvalidParameter"})
-
 
 def translate(failure: WireFailure, about: About) -> ResearchError:
     """Return the error of ours that a failure on the wire means, with all that is known about it."""
@@ -150,23 +147,29 @@ def translate(failure: WireFailure, about: About) -> ResearchError:
 
 def meaning_of(failure: WireFailure, body: ErrorBody, provider: str) -> tuple[Meaning, dict[str, int]]:
     """Return what a failure means, and the numbers `limit` and `used` where its message has them."""
-    if failure.reason == "address":
-        return BAD_ADDRESS, {}
     if failure.reason:
-        return DOWN, {}
-    if failure.status == 413:  # Groq calls a request beyond its tokens per minute a rate limit; waiting does not help
-        return TOO_LONG, _numbers(body.message)
+        return (BAD_ADDRESS if failure.reason == "address" else DOWN), {}
+    meaning = _by_code(failure.status, body, provider) or _by_message(failure.status, body.message)
+    if meaning is None:
+        down = failure.status >= 500 or failure.status == 0
+        meaning = DOWN if down else _STATUS.get(failure.status, BAD_REQUEST)
+    return meaning, _numbers(body.message) if meaning is TOO_LONG else {}
+
+
+def _by_code(status: int, body: ErrorBody, provider: str) -> Meaning | None:
+    if status == 413:  # Groq calls a request beyond its tokens per minute a rate limit; waiting does not help
+        return TOO_LONG
     for code in (body.code, body.type):
         meaning = _VENDOR_CODES.get((provider, code)) or _CODES.get(code) or _throttling(code)
-        if meaning and code not in _GENERIC:
-            return meaning, _numbers(body.message) if meaning is TOO_LONG else {}
-    if failure.status in (0, 400, 402, 413, 422, 500):
-        for pattern, meaning in _MESSAGES:
-            if pattern.search(body.message):
-                return meaning, _numbers(body.message)
-    if failure.status >= 500 or failure.status == 0:
-        return DOWN, {}
-    return _STATUS.get(failure.status, BAD_REQUEST), {}
+        if meaning:
+            return meaning
+    return None
+
+
+def _by_message(status: int, message: str) -> Meaning | None:
+    if status not in (0, 400, 422, 500):
+        return None
+    return next((meaning for pattern, meaning in _MESSAGES if pattern.search(message)), None)
 
 
 def _throttling(code: str) -> Meaning | None:
@@ -257,8 +260,3 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     except (KeyError, ValueError, TypeError):
         return None
     return max(0.0, moment - (time.time() if now is None else now))
-
-
-def is_known(error: ModelError) -> bool:
-    """Return whether an error has a class of its own (for tests that walk SDKs' errors)."""
-    return type(error) is not ModelError

@@ -14,6 +14,7 @@ from deep_research.data.base import Noun
 from deep_research.errors import ConfigError
 
 Structured = Literal["native", "tool", "json", "text"]
+_PRICES = ("input_usd", "output_usd", "cached_usd", "cache_write_usd")
 
 
 class Family(Noun):
@@ -25,8 +26,8 @@ class Family(Noun):
     output_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
     parallel_tools: bool = False
-    thinking_on: dict[str, Any] = {}
-    thinking_off: dict[str, Any] = {}
+    thinking_on: dict[str, Any] = Field(default_factory=dict)
+    thinking_off: dict[str, Any] = Field(default_factory=dict)
     thinking_with_tools: bool = False
     thinking_tokens: int = Field(4096, ge=0)
     always_thinks: bool = False
@@ -43,18 +44,22 @@ class Family(Noun):
         """Return what a call cost in US dollars, or None when the prices are not known."""
         if self.input_usd is None or self.output_usd is None:
             return None
-        cached_price = self.input_usd if self.cached_usd is None else self.cached_usd
-        fresh = usage.prompt_tokens - usage.cached_tokens
-        paid = fresh * self.input_usd + usage.cached_tokens * cached_price + usage.completion_tokens * self.output_usd
-        return paid / 1e6
+        read_usd = self.input_usd if self.cached_usd is None else self.cached_usd
+        write_usd = self.input_usd if self.cache_write_usd is None else self.cache_write_usd
+        fresh = usage.prompt_tokens - usage.cached_tokens - usage.cache_write_tokens
+        paid = fresh * self.input_usd + usage.completion_tokens * self.output_usd
+        return (paid + usage.cached_tokens * read_usd + usage.cache_write_tokens * write_usd) / 1e6
 
 
 @cache
 def _table() -> tuple[dict[str, Any], tuple[tuple[str, dict[str, Any]], ...]]:
-    """The defaults, and (pattern, facts) with longer patterns first, so that the order in the file is free."""
-    text = files("deep_research.providers").joinpath("families.toml").read_text("utf-8")
-    parsed = tomllib.loads(text)
-    rows = [(pattern, facts) for facts in parsed["family"] for pattern in facts.pop("patterns")]
+    """The defaults, and (beginning of a name, facts) with longer ones first: the order in the file is free."""
+    parsed = tomllib.loads(files("deep_research.providers").joinpath("families.toml").read_text("utf-8"))
+    rows = [
+        (name, family | dict(zip(_PRICES, prices, strict=False)) | {"checked": parsed["checked"]})
+        for family in parsed["family"]
+        for name, prices in family.pop("models").items()
+    ]
     rows.sort(key=lambda row: -len(row[0]))
     return parsed["default"], tuple(rows)
 
