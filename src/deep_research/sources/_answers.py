@@ -1,0 +1,271 @@
+"""From an API's raw answer to its JSON or XML, or to an error that says what the reader can do.
+
+An answer that is no success, or no data, never becomes text: it ends here as a SourceError.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from importlib import import_module
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._fields import at, listed, text
+from deep_research.sources._markup import line
+
+Element = Any  # lxml.etree._Element
+
+_PLAN_IS_USED_UP = (402, 432, 433)  # the last two are Tavily's
+_MAX_WHY_CHARS = 200
+_MAX_WAIT_SECONDS = 24 * 3600.0
+_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
+_WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too many requests|request limit", re.IGNORECASE)
+_CLOSED = re.compile(rb"</[\w:.-]+\s*>\s*(?:<!--.*?-->\s*)*$", re.DOTALL)
+
+
+class Place(NamedTuple):
+    """Whose answer it is: the source's name and the variable of its key (None: keyless), for messages."""
+
+    name: str
+    needs: str | None = None
+
+
+def judge(response: ApiResponse, place: Place) -> None:
+    """Pass a success; raise what the status means otherwise.
+
+    401 and 403 → Blocked (naming the key's variable), 402 → Blocked (plan used up), 404 and 410 → NotFound,
+    429 and 503 with Retry-After → RateLimited, other 5xx → Unreachable, other 4xx → SourceError.
+    """
+    status = response.status
+    if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+        return
+    why = _explained(response)
+    wait = retry_after(response.headers)
+    if status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None):
+        raise limited(response, place)
+    if status == HTTPStatus.UNAUTHORIZED:
+        raise failure(Blocked, response, place, f"{_key(place)} was refused (HTTP 401{why})")
+    if status in _PLAN_IS_USED_UP:
+        raise failure(Blocked, response, place, f"the plan of {_key(place)} is used up (HTTP {status}{why})")
+    if status == HTTPStatus.FORBIDDEN:
+        raise failure(Blocked, response, place, f"access was refused (HTTP 403{why}){_hint(place)}")
+    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
+        raise failure(NotFound, response, place, f"not found (HTTP {status}{why})")
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.REQUEST_TIMEOUT:
+        raise failure(Unreachable, response, place, f"the service failed (HTTP {status}{why})")
+    raise failure(SourceError, response, place, f"the request was not accepted (HTTP {status}{why})")
+
+
+def json_of(response: ApiResponse, place: Place) -> Any:
+    """Return the JSON of a successful answer. Raises what `judge` raises, and Unreadable for anything but JSON."""
+    judge(response, place)
+    return loads(response, place)
+
+
+def loads(response: ApiResponse, place: Place) -> Any:
+    """Return the JSON of an answer whatever its status. Raises Unreadable, or RateLimited where the text says so."""
+    try:
+        return json.loads(response.body.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise _not_data(response, place, "JSON") from None
+
+
+def xml_of(response: ApiResponse, place: Place, *, lenient: bool = False) -> Element:
+    """Return the root element of a successful answer.
+
+    `lenient` also reads documents with small faults (feeds written by hand), as long as they are complete.
+    External entities, DTDs and huge trees are refused. Raises as `json_of` does.
+    """
+    judge(response, place)
+    return parse_xml(response, place, lenient=lenient)
+
+
+def parse_xml(response: ApiResponse, place: Place, *, lenient: bool = False) -> Element:
+    """Return the root element of an answer whatever its status. Raises Unreadable."""
+    etree = import_module("lxml.etree")
+    body = response.body.lstrip()
+    if not body.startswith((b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or _HTML.match(body):
+        raise _not_data(response, place, "XML")
+    for recover in (False, True) if lenient and _CLOSED.search(body) else (False,):
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=recover
+        )
+        try:
+            root = etree.fromstring(body, parser)
+        except (etree.XMLSyntaxError, ValueError):
+            continue
+        if root is not None:
+            return root
+    raise _not_data(response, place, "XML")
+
+
+def text_of(element: Element | None) -> str:
+    """Return all text inside an element on one line."""
+    return "" if element is None else text("".join(str(part) for part in element.itertext()))
+
+
+def child(element: Element | None, *path: str) -> Element | None:
+    """Return the first descendant along `path`, by local names whatever their namespace."""
+    for name in path:
+        if element is None:
+            return None
+        element = element.find(f"{{*}}{name}")
+    return element
+
+
+def children(element: Element | None, name: str) -> list[Element]:
+    """Return the direct children of a local name."""
+    return [] if element is None else element.findall(f"{{*}}{name}")
+
+
+def inner_markup(element: Element | None) -> str:
+    """Return an element's content as markup, for `_markup` to clean."""
+    etree = import_module("lxml.etree")
+    if element is None:
+        return ""
+    parts = [_escape(element.text)]
+    for part in element:
+        if isinstance(part.tag, str):
+            parts.append(etree.tostring(part, encoding="unicode", with_tail=False))
+        elif part.tag is etree.Entity:
+            parts.append(part.text or "")
+        parts.append(_escape(part.tail))
+    return "".join(parts)
+
+
+def local_name(element: Element) -> str:
+    """Return an element's name without its namespace, in lower case."""
+    return str(element.tag).rsplit("}", 1)[-1].lower()
+
+
+def limited(response: ApiResponse, place: Place) -> RateLimited:
+    """Return the error that says how long to wait, as far as the API says."""
+    wait = retry_after(response.headers)
+    after = f"; wait {wait:.0f} s" if wait is not None else ""
+    why = _explained(response)
+    message = f"{place.name}: too many requests (HTTP {response.status}{why}){after}"
+    return RateLimited(message, **_about(response, place), retry_after=wait)
+
+
+def failure(kind: type[SourceError], response: ApiResponse, place: Place, why: str) -> SourceError:
+    """Return an error of `kind` about this answer; its message begins with the source's name."""
+    return kind(f"{place.name}: {why}", **_about(response, place))
+
+
+def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
+    """Return the seconds that the headers ask to wait (Retry-After, x-ratelimit-reset), or None."""
+    now = now or datetime.now(UTC)
+    value = (headers.get("retry-after") or headers.get("x-rate-limit-retry-after-seconds") or "").strip()
+    if re.fullmatch(r"\d{1,9}(?:\.\d+)?", value):
+        return min(float(value), _MAX_WAIT_SECONDS)
+    try:
+        return _until(parsedate_to_datetime(value).timestamp(), now) if value else _reset(headers, now)
+    except (TypeError, ValueError, IndexError, OverflowError):
+        return _reset(headers, now)
+
+
+def says_wait(words: str) -> bool:
+    """Whether the text of an answer asks to come back later."""
+    return bool(_WAIT_WORDS.search(words))
+
+
+def explanation(response: ApiResponse) -> str:
+    """Return what the answer itself gives as its reason: the message of a JSON error, or a short plain text."""
+    try:
+        value = json.loads(response.body.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return _from_plain_text(response.body)
+    return _shorten(_message(value))
+
+
+def _message(value: Any, depth: int = 0) -> str:
+    if isinstance(value, str):
+        return value
+    if depth > 3:
+        return ""
+    if isinstance(value, list):
+        return next((found for item in value[:5] if (found := _message(item, depth + 1))), "")
+    names = (
+        "message",
+        "errorMessage",
+        "error",
+        "detail",
+        "errors",
+        "title",
+        "info",
+        "msg",
+        "reason",
+        "readableMessage",
+    )
+    for name in names:
+        for item in listed(at(value, name)):
+            if found := _message(item, depth + 1):
+                return found
+    return ""
+
+
+def _from_plain_text(body: bytes) -> str:
+    if _HTML.match(body):
+        return "an HTML page"
+    return _shorten(body[:2000].decode("utf-8", "replace"))
+
+
+def _explained(response: ApiResponse) -> str:
+    why = explanation(response)
+    return f": {why}" if why else ""
+
+
+def _shorten(words: str) -> str:
+    words = _ADDRESS.sub("…", line(words))
+    return words if len(words) <= _MAX_WHY_CHARS else f"{words[:_MAX_WHY_CHARS]}…"
+
+
+def _not_data(response: ApiResponse, place: Place, wanted: str) -> SourceError:
+    body = response.body.strip()
+    if not body:
+        return failure(Unreadable, response, place, f"the answer is empty instead of {wanted}")
+    if _HTML.match(body):
+        return failure(Unreadable, response, place, f"the answer is an HTML page instead of {wanted}")
+    if len(body) < _MAX_WHY_CHARS and says_wait(body.decode("utf-8", "replace")):
+        return limited(response, place)
+    opened = body[:1] in b"{[<"
+    return failure(Unreadable, response, place, f"the answer is {'broken or cut off' if opened else 'no'} {wanted}")
+
+
+def _about(response: ApiResponse, place: Place) -> dict[str, object]:
+    parts = urlsplit(response.url)
+    # A query may hold a key.
+    return {
+        "source": place.name,
+        "url": f"{parts.scheme}://{parts.hostname or ''}{parts.path}",
+        "status": response.status,
+    }
+
+
+def _key(place: Place) -> str:
+    return f"the key in {place.needs}" if place.needs else "this computer"
+
+
+def _hint(place: Place) -> str:
+    return f"; check {place.needs}" if place.needs else ""
+
+
+def _reset(headers: Mapping[str, str], now: datetime) -> float | None:
+    value = (headers.get("x-ratelimit-reset") or "").strip()
+    if headers.get("x-ratelimit-remaining", "0").strip() != "0" or not re.fullmatch(r"\d{9,11}", value):
+        return None
+    return _until(float(value), now)
+
+
+def _until(moment: float, now: datetime) -> float:
+    return min(max(0.0, moment - now.timestamp()), _MAX_WAIT_SECONDS)
+
+
+def _escape(words: str | None) -> str:
+    return (words or "").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,208 @@
+"""What all sources behind a web API share: options, keys, the calls, and what becomes of their errors."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.errors import Blocked, ConfigError, NotFound, SourceError
+from deep_research.ports import ApiClient, ApiResponse, Progress
+from deep_research.sources._answers import Place
+from deep_research.sources._queries import attempts
+from deep_research.text.cleaning import fold
+
+_MASK = "…"
+_SHORTEST_SECRET = 6
+
+
+class ApiOptions(BaseModel):
+    """What can be set for every source: where its API is, and how often it may be called."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    base_url: str = Field("", description="Address of the API; a proxy, mirror or test server can stand in for it.")
+    requests_per_second: float = Field(1.0, gt=0, le=100, description="Calls per second at most.")
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_web_address(cls, value: str) -> str:
+        if value and not value.startswith(("https://", "http://")):
+            raise ValueError("an address begins with https:// or http://")
+        return value.rstrip("/")
+
+
+class DatedOptions(ApiOptions):
+    """Options of a source that can search a period."""
+
+    since: date | None = Field(None, description="Nothing published before this day.")
+    until: date | None = Field(None, description="Nothing published after this day.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.since and self.until and self.since > self.until:
+            raise ValueError(f"since ({self.since}) is later than until ({self.until})")
+        return self
+
+
+Options = TypeVar("Options", bound=ApiOptions)
+
+
+class ApiSource(Generic[Options]):
+    """One place behind a web API. A source sets the class variables and writes `_search` (and `_read`).
+
+    `needs` is the environment variable of its key (None: keyless), `also` are variables that it uses when
+    they are set (a token that raises limits). Keys come in by these names; nothing reads the environment.
+    """
+
+    name: ClassVar[str]
+    purpose: ClassVar[str]
+    needs: ClassVar[str | None] = None
+    also: ClassVar[tuple[str, ...]] = ()
+    options_type: ClassVar[type[ApiOptions]] = ApiOptions
+    narrow: ClassVar[bool] = False  # the API wants every word of the query: it is asked with keywords, then with fewer
+    max_query_chars: ClassVar[int] = 300
+
+    def __init__(self, options: Options, client: ApiClient, keys: Mapping[str, str]) -> None:
+        self.options = options
+        self._client = client
+        self._keys = {name: keys[name].strip() for name in self.variables() if keys.get(name, "").strip()}
+
+    @classmethod
+    def variables(cls) -> tuple[str, ...]:
+        """Return the environment variables that this source may use, the needed one first."""
+        return (*((cls.needs,) if cls.needs else ()), *cls.also)
+
+    @classmethod
+    def build(cls, options: Mapping[str, Any] | ApiOptions | None, client: ApiClient, keys: Mapping[str, str]) -> Self:
+        """Return the source with these options (unset ones have defaults). Raises ConfigError for wrong ones."""
+        return cls(cls.read_options(options), client, keys)  # pyright: ignore[reportArgumentType]
+
+    @classmethod
+    def read_options(cls, options: Mapping[str, Any] | ApiOptions | None) -> ApiOptions:
+        """Return the options as an object of this source's type. Raises ConfigError."""
+        if isinstance(options, cls.options_type):
+            return options
+        try:
+            return cls.options_type.model_validate({} if options is None else options)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"]) or "options"
+            setting = f"sources.{cls.name}.{place}"
+            message = f"The option {setting} = {first['input']!r} does not fit: {first['msg'].lower()}."
+            raise ConfigError(message, setting=setting, value=first["input"]) from None
+
+    @classmethod
+    def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
+        """Return what has to be set before the source works, "" when it is ready."""
+        del options
+        return f"set {cls.needs}" if cls.needs and not keys.get(cls.needs, "").strip() else ""
+
+    @property
+    def _place(self) -> Place:
+        return Place(self.name, self.needs)
+
+    async def prepare(self, progress: Progress) -> Sequence[Gap]:
+        """Return the gap of a source that lacks its key; nothing is called."""
+        del progress
+        missing = self.missing(self.options, self._keys)
+        return [Gap(what=f"search at {self.name}", why=missing, source=self.name)] if missing else []
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        """Return at most `limit` results, best first, each thing once. Raises SourceError when the place fails."""
+        if limit < 1 or not query.strip():
+            return SearchResult()
+        self._insist_on_key()
+        result = SearchResult()
+        try:
+            for attempt in attempts(query, narrow=self.narrow, max_chars=self.max_query_chars):
+                result = await self._search(attempt, limit)
+                if result.found:
+                    break
+        except SourceError as error:
+            raise self._without_secrets(error) from None
+        return result.model_copy(update={"found": _once(result.found)[:limit]})
+
+    async def read(self, found: Found) -> Document:
+        """Return the text behind a result as far as the API has it.
+
+        Raises NotFound when the API knows only its address: the page itself is to be opened then.
+        """
+        if found.document is not None:
+            return found.document
+        self._insist_on_key()
+        try:
+            return await self._read(found)
+        except SourceError as error:
+            raise self._without_secrets(error) from None
+
+    async def close(self) -> None:
+        """Nothing is held: the client belongs to the caller."""
+
+    @abstractmethod
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        raise NotImplementedError
+
+    async def _read(self, found: Found) -> Document:
+        where = found.url or found.key
+        raise NotFound(f"{self.name} knows only the address of {found.title!r}: open {where}", url=found.url)
+
+    async def _get(self, path: str, params: Mapping[str, str | int] | None = None) -> ApiResponse:
+        """GET an address under the API's base; parameters without a value are left out."""
+        given = {name: value for name, value in (params or {}).items() if value != ""}
+        return await self._client.request("GET", f"{self._base()}{path}", params=given, headers=self._headers())
+
+    async def _post(self, path: str, body: Mapping[str, object]) -> ApiResponse:
+        """POST JSON to an address under the API's base; null fields are left out."""
+        given = {name: value for name, value in body.items() if value not in (None, "", [], ())}
+        return await self._client.request("POST", f"{self._base()}{path}", json=given, headers=self._headers())
+
+    def _base(self) -> str:
+        return self.options.base_url
+
+    def _headers(self) -> dict[str, str]:
+        return {"accept": "application/json"}
+
+    def _key(self) -> str:
+        return self._keys.get(self.needs or "", "")
+
+    def _insist_on_key(self) -> None:
+        if missing := self.missing(self.options, self._keys):
+            raise Blocked(f"{self.name} is not ready: {missing}", source=self.name)
+
+    def _without_secrets(self, error: SourceError) -> SourceError:
+        """Return the error with every key masked: services repeat keys in messages and addresses."""
+        message = self._masked(error.message)
+        fields = {
+            name: self._masked(value) if isinstance(value, str) else value for name, value in error.fields.items()
+        }
+        return type(error)(message, **fields)
+
+    def _masked(self, words: str) -> str:
+        for secret in self._secrets():
+            if len(secret) >= _SHORTEST_SECRET:
+                words = words.replace(secret, _MASK)
+        return words
+
+    def _secrets(self) -> Iterable[str]:
+        """The keys, the parts of keys in two parts, and what was made of them."""
+        for value in self._keys.values():
+            yield value
+            yield from value.split(":")
+
+
+def result(found: Iterable[Found | None], gaps: Iterable[Gap] = ()) -> SearchResult:
+    """Return a result of what is there."""
+    return SearchResult(found=tuple(one for one in found if one is not None), gaps=tuple(gaps))
+
+
+def snippet(text: str, limit: int = 300) -> str:
+    """Return the beginning of a text on one line."""
+    line = fold(text)
+    return line if len(line) <= limit else f"{line[:limit].rsplit(' ', 1)[0]} …"
+
+
+def _once(found: Iterable[Found]) -> tuple[Found, ...]:
+    return tuple({one.key: one for one in reversed(list(found))}.values())[::-1]

@@ -1,0 +1,123 @@
+"""What web search engines share: options, one key per address, results as `Found`."""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from pydantic import Field, field_validator
+
+from deep_research import registry
+from deep_research.data import Document, Found
+from deep_research.errors import Unreadable
+from deep_research.sources import _writing
+from deep_research.sources._api import DatedOptions, snippet
+from deep_research.sources._papers import Ids, arxiv_id, doi, pmid, work_key
+
+_EXCERPT_CHARS = 400  # a shorter one only tells what the page is about
+_TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|igshid|ref_src|spm")
+_DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+")
+_TRIAL = re.compile(r"/(?:ct2/show/|study/)(NCT\d{8})")
+
+
+class WebOptions(DatedOptions):
+    """Options of a web search engine."""
+
+    include_domains: tuple[str, ...] = Field((), max_length=20, description="Only pages of these domains.")
+    exclude_domains: tuple[str, ...] = Field((), max_length=20, description="No pages of these domains.")
+    language: str = Field("", pattern=r"^([a-z]{2})?$", description="Language of the pages, such as en.")
+
+    @field_validator("include_domains", "exclude_domains")
+    @classmethod
+    def _are_domains(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        domains = tuple(domain.lower().strip(".") for domain in value)
+        for domain in domains:
+            if not _DOMAIN.fullmatch(domain):
+                raise ValueError(f"{domain!r} is no domain; write it as example.org")
+        return domains
+
+
+class Page(NamedTuple):
+    """One result of a web search. `excerpt` is what the engine shows of it, `text` the whole page where it has it."""
+
+    title: str
+    url: str
+    excerpt: str = ""
+    published: str | None = None
+    author: str = ""
+    score: float = 0.0
+    text: str = ""
+
+
+def found_pages(pages: Iterable[Page], origin: str) -> list[Found]:
+    """Return the results that have a web address, in their order.
+
+    Long excerpts and whole texts become documents; those of excerpts carry a warning that says so.
+    """
+    return [_found(page, origin) for page in pages if urlsplit_or_none(page.url)]
+
+
+def urlsplit_or_none(url: str) -> str:
+    """Return the host of a web address, "" when it is none."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname or "" if parts.scheme in ("http", "https") else ""
+    except ValueError:
+        return ""
+
+
+def page_key(url: str) -> str:
+    """Return one key for all spellings of an address; papers, trials and repositories have the key of their source."""
+    parts = urlsplit(url)
+    host, path = (parts.hostname or "").removeprefix("www."), parts.path
+    if host.endswith("arxiv.org") and (paper := arxiv_id(f"arxiv.org{path}")):
+        return work_key(Ids(arxiv=paper))
+    if host in ("doi.org", "dx.doi.org") and (name := doi(path)):
+        return work_key(Ids(doi=name))
+    if host == "pubmed.ncbi.nlm.nih.gov" and (number := pmid(path.strip("/"))):
+        return work_key(Ids(pmid=number))
+    if host == "clinicaltrials.gov" and (trial := _TRIAL.search(path)):
+        return f"nct:{trial[1]}"
+    if host == "github.com" and len(names := path.strip("/").split("/")) == 2:
+        return f"github:{'/'.join(names).lower()}"
+    query = [(name, value) for name, value in parse_qsl(parts.query) if not _TRACKING.fullmatch(name)]
+    return urlunsplit((parts.scheme, parts.netloc.lower(), path.rstrip("/") or "/", urlencode(query), ""))
+
+
+def sited(query: str, options: WebOptions) -> str:
+    """Return the query with `site:` operators, for engines that have no parameter for domains."""
+    included = " OR ".join(f"site:{domain}" for domain in options.include_domains)
+    included = f"({included})" if len(options.include_domains) > 1 else included
+    excluded = " ".join(f"-site:{domain}" for domain in options.exclude_domains)
+    return " ".join(part for part in (query, included, excluded) if part)
+
+
+def _found(page: Page, origin: str) -> Found:
+    authors = (page.author,) if page.author else ()
+    title = page.title or page.url
+    return Found(
+        key=page_key(page.url),
+        title=title,
+        url=page.url,
+        origin=origin,
+        published=page.published,
+        authors=authors,
+        snippet=snippet(page.excerpt or page.text, 500),
+        score=page.score,
+        document=_document(page, title, authors, origin),
+    )
+
+
+def _document(page: Page, title: str, authors: tuple[str, ...], origin: str) -> Document | None:
+    if page.text.strip():
+        reader = registry.component("readers", "plain")()
+        try:
+            read = reader.read(page.text.encode("utf-8", "replace"), name="page.md")
+        except Unreadable:
+            return None
+        return _writing.headed(read, title, published=page.published, authors=authors)
+    if len(page.excerpt) < _EXCERPT_CHARS:
+        return None
+    warning = f"an excerpt by {origin}, not the whole page"
+    sections = [("Excerpt", page.excerpt)]
+    return _writing.document(title, sections=sections, published=page.published, authors=authors, warnings=[warning])

@@ -1,0 +1,145 @@
+"""arXiv: preprints by words, or single papers by id (https://info.arxiv.org/help/api/user-manual.html)."""
+
+import re
+from typing import ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import (
+    Element,
+    Place,
+    child,
+    children,
+    failure,
+    judge,
+    local_name,
+    parse_xml,
+    text_of,
+)
+from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import number
+from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, full_text_of_arxiv, unstructured
+
+NAME = "arxiv"
+PURPOSE = "Preprints in physics, mathematics, computer science, biology, finance, statistics: abstracts and full text."
+NEEDS = None
+_PLACE = Place(NAME)
+_ERROR_ID = "arxiv.org/api/errors"
+_FIELDS = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
+
+
+class ArxivOptions(DatedOptions):
+    """Options of arXiv."""
+
+    base_url: str = Field("https://export.arxiv.org", description="Address of the API.")
+    requests_per_second: float = Field(1 / 3, gt=0, le=1, description="arXiv asks for one call in three seconds.")
+    categories: tuple[str, ...] = Field((), description="Only these categories, such as cs.CL.")
+
+
+class ArxivSource(ApiSource[ArxivOptions]):
+    """Searches arXiv; a query that is an arXiv id or address gives that paper."""
+
+    name = NAME
+    purpose = PURPOSE
+    options_type: ClassVar = ArxivOptions
+    narrow = True
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        ids = [found for word in query.split() if (found := arxiv_id(word))]
+        if ids and len(ids) == len(query.split()):
+            params = {"id_list": ",".join(ids), "max_results": len(ids)}
+        else:
+            params = {"search_query": search_query(query, self.options), "start": 0, "max_results": min(limit, 100)}
+            params |= {"sortBy": "relevance", "sortOrder": "descending"}
+        return result(parse_feed(await self._get("/api/query", params)))
+
+    def _headers(self) -> dict[str, str]:
+        return {"accept": "application/atom+xml"}
+
+
+def search_query(query: str, options: ArxivOptions) -> str:
+    """Return the query in arXiv's language: all words wanted, with the categories and the period of the options.
+
+    A query with field prefixes (`ti:`, `au:`, …) is kept.
+    """
+    wanted = query if _FIELDS.search(query) else " AND ".join(f"all:{_quoted(word)}" for word in query.split())
+    parts = [f"({wanted})"] if options.categories or options.since or options.until else [wanted]
+    if options.categories:
+        parts.append("(" + " OR ".join(f"cat:{name}" for name in options.categories) + ")")
+    if options.since or options.until:
+        since = f"{options.since:%Y%m%d}0000" if options.since else "199101010000"
+        until = f"{options.until:%Y%m%d}2359" if options.until else "210012312359"
+        parts.append(f"submittedDate:[{since} TO {until}]")
+    return " AND ".join(parts)
+
+
+def parse_feed(response: ApiResponse) -> list[Found]:
+    """Return the papers of an Atom answer, in its order; unknown ids simply are not there.
+
+    Raises SourceError for an error feed (HTTP 400 or 200), RateLimited for "Rate exceeded.", Unreadable
+    for anything that is no feed.
+    """
+    try:
+        root = parse_xml(response, _PLACE)
+    except Unreadable:
+        judge(response, _PLACE)  # a failure says more than its page
+        raise
+    entries = children(root, "entry")
+    _refuse_error(entries, response)
+    judge(response, _PLACE)
+    if local_name(root) != "feed":
+        raise failure(Unreadable, response, _PLACE, "the answer is no Atom feed")
+    if not entries and _promises_entries(root):
+        raise failure(Unreachable, response, _PLACE, "the answer lacks the results that it counts; try again later")
+    return [found for entry in entries if (found := _paper(entry))]
+
+
+def _refuse_error(entries: list[Element], response: ApiResponse) -> None:
+    for entry in entries:
+        if _ERROR_ID in text_of(child(entry, "id")):
+            why = text_of(child(entry, "summary"))
+            kind = NotFound if "id format" in why else SourceError
+            raise failure(kind, response, _PLACE, f"the request was not accepted: {why[:200]}")
+
+
+def _promises_entries(root: Element) -> bool:
+    """Whether the feed counts results on this page and has none: arXiv does so when called too often."""
+    total, start, size = (number(text_of(child(root, name))) for name in ("totalResults", "startIndex", "itemsPerPage"))
+    return total is not None and size != 0 and total > (start or 0)
+
+
+def _paper(entry: Element) -> Found | None:
+    versioned = text_of(child(entry, "id")).rsplit("/abs/", 1)[-1]
+    paper = arxiv_id(f"arxiv:{versioned}")
+    if not paper:
+        return None
+    comment, journal = text_of(child(entry, "comment")), text_of(child(entry, "journal_ref"))
+    work = Work(
+        title=text_of(child(entry, "title")),
+        ids=Ids(arxiv=paper, doi=doi(text_of(child(entry, "doi")))),
+        url=f"https://arxiv.org/abs/{versioned}",
+        authors=tuple(dict.fromkeys(name for a in children(entry, "author") if (name := text_of(child(a, "name"))))),
+        published=iso_date(text_of(child(entry, "published"))),
+        venue=journal,
+        sections=unstructured(text_of(child(entry, "summary"))),
+        facts=(
+            ("Updated", iso_date(text_of(child(entry, "updated"))) if not versioned.endswith("v1") else None),
+            ("Subjects", [category.get("term") for category in children(entry, "category")]),
+            ("Comment", comment),
+        ),
+        full_text=full_text_of_arxiv(versioned),
+    )
+    return found_work(work, NAME)
+
+
+def _quoted(word: str) -> str:
+    word = word.replace('"', "")
+    return f'"{word}"' if re.search(r"[^\w.]", word) else word
+
+
+build = ArxivSource.build
+COMPONENT = ArxivSource

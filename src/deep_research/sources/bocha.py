@@ -1,0 +1,92 @@
+"""Bocha (博查) web search, strong on Chinese pages (https://open.bochaai.com)."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.errors import Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import Place, explanation, failure, judge, loads
+from deep_research.sources._api import ApiSource, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, first, number, objects, raw, text
+from deep_research.sources._markup import line
+from deep_research.sources._web import Page, WebOptions, found_pages
+
+NAME = "bocha"
+PURPOSE = "General web search, strong on Chinese pages."
+NEEDS = "BOCHA_API_KEY"
+_PLACE = Place(NAME, NEEDS)
+
+
+class BochaOptions(WebOptions):
+    """Options of Bocha."""
+
+    base_url: str = Field("https://api.bochaai.com", description="Address of the API.")
+    requests_per_second: float = Field(2.0, gt=0, le=50, description="Calls per second at most.")
+
+
+class BochaSource(ApiSource[BochaOptions]):
+    """Searches the web with summaries of the pages."""
+
+    name = NAME
+    purpose = PURPOSE
+    needs = NEEDS
+    options_type: ClassVar = BochaOptions
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        options = self.options
+        body = {
+            "query": query,
+            "summary": True,
+            "count": min(limit, 50),
+            "freshness": _freshness(options),
+            "include": "|".join(options.include_domains),
+            "exclude": "|".join(options.exclude_domains),
+        }
+        return result(parse_search(await self._post("/v1/web-search", body)))
+
+    def _headers(self) -> dict[str, str]:
+        return super()._headers() | {"authorization": f"Bearer {self._key()}"}
+
+
+def parse_search(response: ApiResponse) -> list[Found]:
+    """Return the pages of a search, best first.
+
+    Raises Blocked for a wrong key and for "not enough money", RateLimited for HTTP 429; the code inside a
+    body with HTTP 200 counts as well. Raises Unreadable when there is no result in the answer.
+    """
+    judge(response, _PLACE)
+    answer = loads(response, _PLACE)
+    code = number(at(answer, "code"))
+    if code is not None and code != HTTPStatus.OK:
+        known = response._replace(status=code if HTTPStatus.BAD_REQUEST <= code < 600 else HTTPStatus.BAD_REQUEST)
+        judge(known, _PLACE)
+    data = at(answer, "data") if isinstance(at(answer, "data"), Mapping) else answer
+    if not isinstance(data, Mapping) or not ({"webPages", "images", "_type", "queryContext"} & data.keys()):
+        raise failure(Unreadable, response, _PLACE, f"the answer is no search result: {explanation(response)}")
+    return found_pages((_page(entry) for entry in objects(at(data, "webPages", "value"))), NAME)
+
+
+def _page(entry: Mapping[str, Any]) -> Page:
+    summary, short = raw(entry.get("summary")), raw(entry.get("snippet"))
+    return Page(
+        title=line(raw(entry.get("name"))),
+        url=first(entry, "url", "displayUrl"),
+        excerpt=summary if len(summary) >= len(short) else short,
+        # The "last crawled" of this service is the day of publication.
+        published=iso_date(text(entry.get("datePublished"))) or iso_date(text(entry.get("dateLastCrawled"))),
+    )
+
+
+def _freshness(options: BochaOptions) -> str:
+    if options.since or options.until:
+        return f"{options.since or '1990-01-01'}..{options.until or '2100-12-31'}"
+    return "noLimit"
+
+
+build = BochaSource.build
+COMPONENT = BochaSource

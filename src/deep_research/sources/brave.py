@@ -1,0 +1,98 @@
+"""Brave web search (https://api-dashboard.search.brave.com/app/documentation/web-search)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.errors import Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources._api import ApiSource, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, first, listed, number, objects, raw, text
+from deep_research.sources._markup import line
+from deep_research.sources._web import Page, WebOptions, found_pages, sited
+
+NAME = "brave"
+PURPOSE = "General web search with an index of its own."
+NEEDS = "BRAVE_API_KEY"
+_PLACE = Place(NAME, NEEDS)
+_BLOCKS = ("web", "news", "discussions", "faq")
+
+
+class BraveOptions(WebOptions):
+    """Options of Brave."""
+
+    base_url: str = Field("https://api.search.brave.com", description="Address of the API.")
+    requests_per_second: float = Field(0.9, gt=0, le=50, description="One call per second with a free key.")
+    country: str = Field("", pattern=r"^([A-Z]{2})?$", description="Country of the results, such as US.")
+
+
+class BraveSource(ApiSource[BraveOptions]):
+    """Searches the web and the news in it."""
+
+    name = NAME
+    purpose = PURPOSE
+    needs = NEEDS
+    options_type: ClassVar = BraveOptions
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        options = self.options
+        params = {
+            "q": sited(query, options),
+            "count": min(limit, 20),
+            "search_lang": options.language,
+            "country": options.country,
+            "freshness": f"{options.since or '1990-01-01'}to{options.until or '2100-12-31'}"
+            if options.since or options.until
+            else "",
+            "extra_snippets": "true",
+        }
+        return result(parse_search(await self._get("/res/v1/web/search", params)))
+
+    def _headers(self) -> dict[str, str]:
+        return super()._headers() | {"x-subscription-token": self._key()}
+
+
+def parse_search(response: ApiResponse) -> list[Found]:
+    """Return the pages in the order of `mixed.main`, then what is left of each block. Raises SourceError."""
+    answer = json_of(response, _PLACE)
+    known = {"web", "query", "mixed", "news", "results", "type"}
+    if not isinstance(answer, Mapping) or not (known & answer.keys()) or answer.get("type") == "ErrorResponse":
+        raise failure(Unreadable, response, _PLACE, "the answer is no search result")
+    return found_pages((_page(entry) for entry in _ordered(answer)), NAME)
+
+
+def _ordered(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    blocks = {name: objects(at(answer, name, "results")) for name in _BLOCKS}
+    blocks["web"] = blocks["web"] or objects(answer.get("results"))
+    taken: set[tuple[str, int]] = set()
+    for place in objects(at(answer, "mixed", "main")):
+        name, index = text(place.get("type")), number(place.get("index"))
+        indices = [index] if index is not None else range(len(blocks.get(name, ())))
+        for position in indices:
+            if name in blocks and 0 <= position < len(blocks[name]) and (name, position) not in taken:
+                taken.add((name, position))
+                yield blocks[name][position]
+    for name, entries in blocks.items():
+        yield from (entry for position, entry in enumerate(entries) if (name, position) not in taken)
+
+
+def _page(entry: Mapping[str, Any]) -> Page:
+    excerpts = [
+        raw(entry.get("description")) or raw(entry.get("answer")),
+        *map(raw, listed(entry.get("extra_snippets"))),
+    ]
+    return Page(
+        title=line(raw(entry.get("title")) or raw(entry.get("question"))),
+        url=text(entry.get("url")),
+        excerpt="\n\n".join(dict.fromkeys(words for excerpt in excerpts if (words := line(excerpt)))),
+        published=iso_date(text(entry.get("page_age"))) or iso_date(text(entry.get("age"))),
+        author=first(at(entry, "article", "author", 0) or {}, "name"),
+    )
+
+
+build = BraveSource.build
+COMPONENT = BraveSource

@@ -1,0 +1,172 @@
+"""ClinicalTrials.gov: registered trials with their results (https://clinicaltrials.gov/data-api/api)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Document, Found, SearchResult
+from deep_research.errors import NotFound, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources import _writing
+from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, first, number, objects, raw, text, texts
+from deep_research.sources._trial_results import result_sections
+
+NAME = "clinicaltrials"
+PURPOSE = "Registered clinical trials: design, status, eligibility, outcomes and posted results."
+NEEDS = None
+_PLACE = Place(NAME)
+_MAX_OUTCOMES = 30
+
+
+class ClinicalTrialsOptions(DatedOptions):
+    """Options of ClinicalTrials.gov; the period is that of the study's start."""
+
+    base_url: str = Field("https://clinicaltrials.gov/api/v2", description="Address of the API.")
+    requests_per_second: float = Field(0.8, gt=0, le=10, description="About 50 per minute are allowed.")
+    statuses: tuple[str, ...] = Field((), description="Only these states, such as RECRUITING.")
+
+
+class ClinicalTrialsSource(ApiSource[ClinicalTrialsOptions]):
+    """Searches trials; an NCT number finds that trial."""
+
+    name = NAME
+    purpose = PURPOSE
+    options_type: ClassVar = ClinicalTrialsOptions
+    narrow = True
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        since, until = self.options.since, self.options.until
+        params = {
+            "query.term": query,
+            "pageSize": min(limit, 100),
+            "filter.overallStatus": ",".join(self.options.statuses),
+            "filter.advanced": f"AREA[StartDate]RANGE[{since or 'MIN'},{until or 'MAX'}]" if since or until else "",
+        }
+        return result(parse_studies(await self._get("/studies", params)))
+
+    async def _read(self, found: Found) -> Document:
+        studies = parse_studies(await self._get(f"/studies/{found.key.removeprefix('nct:')}"))
+        if not studies or studies[0].document is None:
+            raise NotFound(f"{NAME} has no record of {found.key}", source=NAME, url=found.url)
+        return studies[0].document
+
+
+def parse_studies(response: ApiResponse) -> list[Found]:
+    """Return the trials of a search, or the one trial of an answer about one. Raises SourceError."""
+    answer = json_of(response, _PLACE)
+    if not isinstance(answer, Mapping) or not ({"studies", "protocolSection"} & answer.keys()):
+        raise failure(Unreadable, response, _PLACE, "the answer has no studies in it")
+    studies = objects(answer["studies"]) if "studies" in answer else [answer]
+    return [found for study in studies if (found := _study(study))]
+
+
+def _study(study: Mapping[str, Any]) -> Found | None:
+    protocol = at(study, "protocolSection")
+    names = at(protocol, "identificationModule")
+    trial = text(at(names, "nctId")).upper()
+    title = first(names, "briefTitle", "officialTitle", "acronym") or trial
+    if not trial:
+        return None
+    status = at(protocol, "statusModule")
+    published = (
+        iso_date(text(at(status, "studyFirstPostDateStruct", "date")))
+        or iso_date(text(at(status, "studyFirstSubmitDate")))
+        or iso_date(text(at(status, "startDateStruct", "date")))
+    )
+    sponsor = text(at(protocol, "sponsorCollaboratorsModule", "leadSponsor", "name"))
+    summary = raw(at(protocol, "descriptionModule", "briefSummary"))
+    return Found(
+        key=f"nct:{trial}",
+        title=title,
+        url=f"https://clinicaltrials.gov/study/{trial}",
+        origin=NAME,
+        published=published,
+        authors=(sponsor,) if sponsor else (),
+        snippet=snippet(summary),
+        document=_writing.document(
+            title,
+            published=published,
+            facts=_facts(protocol, trial),
+            sections=[*_sections(protocol), *result_sections(at(study, "resultsSection"))],
+        ),
+    )
+
+
+def _facts(protocol: Any, trial: str) -> tuple[_writing.Fact, ...]:
+    status, design = at(protocol, "statusModule"), at(protocol, "designModule")
+    enrolled = number(at(design, "enrollmentInfo", "count"))
+    kind = text(at(design, "enrollmentInfo", "type")).lower()
+    sponsors = at(protocol, "sponsorCollaboratorsModule")
+    return (
+        ("Trial", trial),
+        ("Official title", text(at(protocol, "identificationModule", "officialTitle"))),
+        ("Status", _words(text(at(status, "overallStatus")))),
+        ("Why stopped", text(at(status, "whyStopped"))),
+        ("Study type", _words(text(at(design, "studyType")))),
+        ("Phase", [_words(phase) for phase in texts(at(design, "phases")) if phase != "NA"]),
+        ("Start", _date(at(status, "startDateStruct"))),
+        ("Primary completion", _date(at(status, "primaryCompletionDateStruct"))),
+        ("Completion", _date(at(status, "completionDateStruct"))),
+        ("Enrollment", f"{enrolled} participants{f' ({kind})' if kind else ''}" if enrolled is not None else ""),
+        ("Sponsor", text(at(sponsors, "leadSponsor", "name"))),
+        ("Collaborators", [text(one.get("name")) for one in objects(at(sponsors, "collaborators"))]),
+        ("Conditions", texts(at(protocol, "conditionsModule", "conditions"))),
+        ("Allocation", _words(text(at(design, "designInfo", "allocation")))),
+        ("Model", _words(text(at(design, "designInfo", "interventionModel")))),
+        ("Masking", _words(text(at(design, "designInfo", "maskingInfo", "masking")))),
+        ("Ages", _ages(at(protocol, "eligibilityModule"))),
+        ("Sex", _words(text(at(protocol, "eligibilityModule", "sex")))),
+        ("Countries", _countries(at(protocol, "contactsLocationsModule", "locations"))),
+    )
+
+
+def _sections(protocol: Any) -> Iterable[tuple[str, str]]:
+    description = at(protocol, "descriptionModule")
+    yield "Summary", raw(at(description, "briefSummary"))
+    yield "Description", raw(at(description, "detailedDescription"))
+    arms = at(protocol, "armsInterventionsModule")
+    yield "Arms", _items(at(arms, "armGroups"), "label", "type", "description")
+    yield "Interventions", _items(at(arms, "interventions"), "name", "type", "description")
+    outcomes = at(protocol, "outcomesModule")
+    yield "Primary outcomes", _items(at(outcomes, "primaryOutcomes"), "measure", "timeFrame", "description")
+    yield "Secondary outcomes", _items(at(outcomes, "secondaryOutcomes"), "measure", "timeFrame", "description")
+    yield "Eligibility", raw(at(protocol, "eligibilityModule", "eligibilityCriteria")).replace("\\>", ">")
+
+
+def _items(value: Any, name: str, aside: str, description: str) -> str:
+    lines: list[str] = []
+    for entry in objects(value)[:_MAX_OUTCOMES]:
+        beside = text(entry.get(aside))
+        beside = _words(beside) if aside == "type" else beside
+        head = f"{text(entry.get(name))} ({beside})" if beside else text(entry.get(name))
+        lines.append(": ".join(part for part in (head, text(entry.get(description))) if part))
+    return "\n".join(f"- {one}" for one in lines if one)
+
+
+def _ages(eligibility: Any) -> str:
+    low, high = text(at(eligibility, "minimumAge")), text(at(eligibility, "maximumAge"))
+    if low and high:
+        return f"{low} to {high}"
+    return f"{low} and older" if low else f"up to {high}" if high else ""
+
+
+def _countries(locations: Any) -> list[str]:
+    return list(dict.fromkeys(name for place in objects(locations) if (name := text(place.get("country")))))
+
+
+def _date(struct: Any) -> str:
+    day, kind = text(at(struct, "date")), text(at(struct, "type")).lower()
+    return f"{day} ({kind})" if day and kind else day
+
+
+def _words(code: str) -> str:
+    """`ACTIVE_NOT_RECRUITING` → active not recruiting; what is not a code stays."""
+    return code.replace("_", " ").lower() if code.isupper() else code
+
+
+build = ClinicalTrialsSource.build
+COMPONENT = ClinicalTrialsSource

@@ -1,0 +1,116 @@
+"""Crossref: the register of DOIs (https://api.crossref.org/swagger-ui)."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.errors import Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, first, number, objects, raw, score, text
+from deep_research.sources._markup import line, sections
+from deep_research.sources._papers import Ids, Work, doi, found_work, structured
+
+NAME = "crossref"
+PURPOSE = (
+    "The register of DOIs: journal articles, books and conference papers, with abstracts where publishers give them."
+)
+NEEDS = None
+_PLACE = Place(NAME)
+_FIELDS = (
+    "DOI,title,subtitle,author,editor,abstract,container-title,published,published-online,published-print,issued,type,"
+    "publisher,is-referenced-by-count,URL,link,score,volume,issue,page,update-to"
+)
+_DATES = ("published", "published-online", "published-print", "issued", "posted", "created")
+
+
+class CrossrefOptions(DatedOptions):
+    """Options of Crossref."""
+
+    base_url: str = Field("https://api.crossref.org", description="Address of the API.")
+    requests_per_second: float = Field(3.0, gt=0, le=50, description="Calls per second at most.")
+    types: tuple[str, ...] = Field((), description="Only these types, such as journal-article.")
+
+
+class CrossrefSource(ApiSource[CrossrefOptions]):
+    """Searches by words; a query that is a DOI gives that work."""
+
+    name = NAME
+    purpose = PURPOSE
+    also = ("CROSSREF_MAILTO",)
+    options_type: ClassVar = CrossrefOptions
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        mail = {"mailto": self._keys.get("CROSSREF_MAILTO", "")}
+        if name := doi(query):
+            return result(parse_works(await self._get("/works", {"filter": f"doi:{name}", "rows": 1} | mail)))
+        params = {"query.bibliographic": query, "rows": min(limit, 100), "filter": _filter(self.options)}
+        return result(parse_works(await self._get("/works", params | {"select": _FIELDS} | mail)))
+
+
+def parse_works(response: ApiResponse) -> list[Found]:
+    """Return the works of a list, or the one work of an answer about one. Raises SourceError."""
+    message = at(json_of(response, _PLACE), "message")
+    if not isinstance(message, Mapping) or not ({"items", "DOI"} & message.keys()):
+        raise failure(Unreadable, response, _PLACE, "the answer has no works in it")
+    works = objects(message["items"]) if "items" in message else [message]
+    return [found for work in works if (found := _work(work))]
+
+
+def _work(work: Mapping[str, Any]) -> Found | None:
+    name = doi(text(work.get("DOI")))
+    title = ": ".join(part for part in (line(raw(work.get("title"))), line(raw(work.get("subtitle")))) if part)
+    made = Work(
+        title=title,
+        ids=Ids(doi=name),
+        url="" if name else text(work.get("URL")),
+        authors=_people(work.get("author")) or _people(work.get("editor")),
+        published=next((day for field in _DATES if (day := iso_date(at(work, field, "date-parts")))), None),
+        venue=line(raw(work.get("container-title")) or first(work, "publisher")),
+        sections=structured(sections(raw(work.get("abstract")))),
+        facts=(
+            ("Type", text(work.get("type")).replace("-", " ")),
+            ("Volume", text(work.get("volume"))),
+            ("Pages", text(work.get("page"))),
+            ("Cited by (Crossref)", number(work.get("is-referenced-by-count"))),
+            ("Corrects or retracts", [text(entry.get("DOI")) for entry in objects(work.get("update-to"))]),
+        ),
+        full_text=tuple(dict.fromkeys(_links(work))),
+        score=score(work.get("score")),
+    )
+    return found_work(made, NAME)
+
+
+def _people(value: Any) -> tuple[str, ...]:
+    names = (
+        " ".join(part for part in (text(person.get("given")), text(person.get("family"))) if part)
+        or first(person, "name", "literal")
+        for person in objects(value)
+    )
+    return tuple(dict.fromkeys(line(name) for name in names if name))
+
+
+def _links(work: Mapping[str, Any]) -> list[str]:
+    """Addresses of texts that anybody may open; those for text mining want a subscription."""
+    return [
+        text(link.get("URL"))
+        for link in objects(work.get("link"))
+        if text(link.get("URL")) and text(link.get("intended-application")) != "text-mining"
+    ]
+
+
+def _filter(options: CrossrefOptions) -> str:
+    parts = [
+        f"from-pub-date:{options.since}" if options.since else "",
+        f"until-pub-date:{options.until}" if options.until else "",
+        *(f"type:{name}" for name in options.types),
+    ]
+    return ",".join(part for part in parts if part)
+
+
+build = CrossrefSource.build
+COMPONENT = CrossrefSource

@@ -1,0 +1,81 @@
+"""Exa web search by meaning (https://docs.exa.ai/reference/search)."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.errors import Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources._api import ApiSource, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, first, listed, objects, raw, score, text
+from deep_research.sources._markup import line
+from deep_research.sources._web import Page, WebOptions, found_pages
+
+NAME = "exa"
+PURPOSE = "General web search by meaning, with the text of the pages."
+NEEDS = "EXA_API_KEY"
+_PLACE = Place(NAME, NEEDS)
+
+
+class ExaOptions(WebOptions):
+    """Options of Exa."""
+
+    base_url: str = Field("https://api.exa.ai", description="Address of the API.")
+    requests_per_second: float = Field(4.0, gt=0, le=50, description="Calls per second at most.")
+    text_chars: int = Field(20_000, ge=0, le=200_000, description="Text per page, characters; 0: none.")
+    category: str = Field("", description="Kind of pages, such as research paper, news, github.")
+
+
+class ExaSource(ApiSource[ExaOptions]):
+    """Searches the web; the text of the pages comes with the results."""
+
+    name = NAME
+    purpose = PURPOSE
+    needs = NEEDS
+    options_type: ClassVar = ExaOptions
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        options = self.options
+        body = {
+            "query": query,
+            "numResults": min(limit, 25),
+            "category": options.category,
+            "includeDomains": list(options.include_domains),
+            "excludeDomains": list(options.exclude_domains),
+            "startPublishedDate": f"{options.since}T00:00:00.000Z" if options.since else "",
+            "endPublishedDate": f"{options.until}T23:59:59.999Z" if options.until else "",
+            "contents": {"text": {"maxCharacters": options.text_chars}} if options.text_chars else None,
+        }
+        return result(parse_search(await self._post("/search", body)))
+
+    def _headers(self) -> dict[str, str]:
+        return super()._headers() | {"x-api-key": self._key()}
+
+
+def parse_search(response: ApiResponse) -> list[Found]:
+    """Return the pages of a search, best first. Raises SourceError."""
+    answer = json_of(response, _PLACE)
+    if not isinstance(at(answer, "results"), list):
+        raise failure(Unreadable, response, _PLACE, "the answer has no results in it")
+    return found_pages((_page(entry) for entry in objects(answer["results"])), NAME)
+
+
+def _page(entry: Mapping[str, Any]) -> Page:
+    highlights = "\n\n".join(map(raw, listed(entry.get("highlights"))))
+    return Page(
+        title=line(raw(entry.get("title"))),
+        url=first(entry, "url", "id"),
+        excerpt=highlights or raw(entry.get("summary")),
+        published=iso_date(text(entry.get("publishedDate"))),
+        author=line(text(entry.get("author"))),
+        score=score(entry.get("score")),
+        text=raw(entry.get("text")),
+    )
+
+
+build = ExaSource.build
+COMPONENT = ExaSource

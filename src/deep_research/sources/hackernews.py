@@ -1,0 +1,156 @@
+"""Hacker News through Algolia's search (https://hn.algolia.com/api), discussions included."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, time
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Document, Found, SearchResult
+from deep_research.errors import NotFound, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import first, listed, number, objects, raw, score, text
+from deep_research.sources._markup import entities, paragraphs
+from deep_research.sources._writing import Fact, write_text
+from deep_research.text.light_markdown import DocumentBuilder
+
+NAME = "hackernews"
+PURPOSE = "What practitioners discuss: stories and comments of Hacker News."
+NEEDS = None
+_PLACE = Place(NAME)
+_MAX_COMMENTS = 200
+
+
+class HackerNewsOptions(DatedOptions):
+    """Options of Hacker News."""
+
+    base_url: str = Field("https://hn.algolia.com/api/v1", description="Address of the API.")
+    requests_per_second: float = Field(2.0, gt=0, le=10, description="10,000 calls per hour are allowed.")
+    tags: str = Field("story", description="What to search: story, comment, show_hn, ask_hn; a comma means and.")
+    least_points: int = Field(0, ge=0, description="Only stories with at least so many points.")
+
+
+class HackerNewsSource(ApiSource[HackerNewsOptions]):
+    """Searches stories; reading one gives its text and the discussion."""
+
+    name = NAME
+    purpose = PURPOSE
+    options_type: ClassVar = HackerNewsOptions
+    narrow = True
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        params = {"query": query, "tags": self.options.tags, "hitsPerPage": min(limit, 100)}
+        return result(parse_search(await self._get("/search", params | {"numericFilters": _filters(self.options)})))
+
+    async def _read(self, found: Found) -> Document:
+        item = parse_item(await self._get(f"/items/{found.key.removeprefix('hn:')}"))
+        if item.document is None:
+            raise NotFound(f"the story {found.title!r} has no text and no comments", source=NAME, url=found.url)
+        return item.document
+
+
+def parse_search(response: ApiResponse) -> list[Found]:
+    """Return the stories and comments of a search, best first. Raises SourceError."""
+    answer = json_of(response, _PLACE)
+    if not isinstance(answer, Mapping) or "hits" not in answer:
+        raise failure(Unreadable, response, _PLACE, "the answer has no hits in it")
+    return [found for hit in objects(answer["hits"]) if (found := _hit(hit))]
+
+
+def parse_item(response: ApiResponse) -> Found:
+    """Return an item with its discussion, from Algolia or Firebase. Raises NotFound for null (an unknown id)."""
+    item = json_of(response, _PLACE)
+    if item is None:
+        raise failure(NotFound, response, _PLACE, "there is no such item")
+    found = _hit(item) if isinstance(item, Mapping) else None
+    if found is None:
+        raise failure(Unreadable, response, _PLACE, "the answer is no item")
+    comments = list(_comments(item))
+    if found.document is None and not comments:
+        return found
+    return found.model_copy(update={"document": _discussion(item, found, comments)})
+
+
+def _hit(hit: Mapping[str, Any]) -> Found | None:
+    own = first(hit, "objectID", "id")
+    if not own:
+        return None
+    author = first(hit, "author", "by")
+    body = paragraphs(first_raw(hit, "story_text", "comment_text", "text"))
+    story = entities(first(hit, "title", "story_title"))
+    is_comment = not text(hit.get("title")) and bool(body)
+    title = (f"Comment by {author or 'unknown'}" + (f" on {story}" if story else "")) if is_comment else story
+    published = iso_date(text(hit.get("created_at"))) or iso_date(hit.get("created_at_i") or hit.get("time"))
+    if not title:
+        return None
+    found = Found(
+        key=f"hn:{own}",
+        title=title,
+        url=f"https://news.ycombinator.com/item?id={own}",
+        origin=NAME,
+        published=published,
+        authors=(author,) if author else (),
+        snippet=snippet(body) or text(hit.get("url")),
+        score=score(number(first(hit, "points", "score")) or 0),
+    )
+    return found.model_copy(update={"document": _discussion(hit, found, [])}) if body else found
+
+
+def _discussion(item: Mapping[str, Any], found: Found, comments: list[str]) -> Document:
+    builder = DocumentBuilder()
+    builder.heading(1, found.title)
+    facts: tuple[Fact, ...] = (
+        ("Posted by", ", ".join(found.authors)),
+        ("Posted", found.published),
+        ("Links to", text(item.get("url"))),
+        ("Points", first(item, "points", "score")),
+        ("Comments", first(item, "num_comments", "descendants")),
+    )
+    for name, value in facts:
+        if value:
+            builder.item(f"{name}: {value}")
+    write_text(builder, paragraphs(first_raw(item, "story_text", "comment_text", "text")))
+    if comments:
+        builder.heading(2, "Comments")
+        for comment in comments:
+            builder.paragraph(comment)
+    return builder.document(
+        title=found.title, media_type="text/markdown", published=found.published, authors=found.authors
+    )
+
+
+def _comments(item: Mapping[str, Any]) -> Iterator[str]:
+    """The comments below an item as lines "name: text", first threads first; deleted ones are left out."""
+    waiting = list(reversed(objects(item.get("children"))))
+    for _ in range(_MAX_COMMENTS):
+        if not waiting:
+            return
+        comment = waiting.pop()
+        waiting += reversed(objects(comment.get("children")))
+        if body := " ".join(paragraphs(raw(comment.get("text"))).split()):
+            yield f"{first(comment, 'author', 'by') or 'unknown'}: {body}"
+
+
+def first_raw(item: Mapping[str, Any], *names: str) -> str:
+    """Return the first of the fields that has a text, markup included."""
+    return next((body for name in names for body in map(raw, listed(item.get(name))) if body.strip()), "")
+
+
+def _filters(options: HackerNewsOptions) -> str:
+    parts = [
+        f"created_at_i>={_seconds(options.since)}" if options.since else "",
+        f"created_at_i<{_seconds(options.until) + 86_400}" if options.until else "",
+        f"points>={options.least_points}" if options.least_points else "",
+    ]
+    return ",".join(part for part in parts if part)
+
+
+def _seconds(day: date) -> int:
+    return int(datetime.combine(day, time(), UTC).timestamp())
+
+
+build = HackerNewsSource.build
+COMPONENT = HackerNewsSource

@@ -1,0 +1,81 @@
+"""Models on the Hugging Face Hub (https://huggingface.co/docs/hub/api)."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.errors import Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources import _writing
+from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources._api import ApiOptions, ApiSource, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import first, number, objects, score, text, texts
+
+NAME = "huggingface_models"
+PURPOSE = "Models on the Hugging Face Hub with task, downloads, likes and licence."
+NEEDS = None
+_PLACE = Place(NAME)
+_MAX_TAGS = 30
+
+
+class HuggingFaceModelsOptions(ApiOptions):
+    """Options of the model search."""
+
+    base_url: str = Field("https://huggingface.co", description="Address of the site.")
+    requests_per_second: float = Field(1.0, gt=0, le=2, description="500 calls in five minutes are allowed.")
+    sort: str = Field("downloads", description="Order: downloads, likes, trendingScore, createdAt, lastModified.")
+
+
+class HuggingFaceModelsSource(ApiSource[HuggingFaceModelsOptions]):
+    """Searches models by words in their names."""
+
+    name = NAME
+    purpose = PURPOSE
+    options_type: ClassVar = HuggingFaceModelsOptions
+    narrow = True
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        params = {"search": query, "sort": self.options.sort, "direction": -1, "limit": min(limit, 100)}
+        return result(parse_models(await self._get("/api/models", params)))
+
+
+def parse_models(response: ApiResponse) -> list[Found]:
+    """Return the models of a list in its order. Raises SourceError."""
+    answer = json_of(response, _PLACE)
+    if not isinstance(answer, list):
+        raise failure(Unreadable, response, _PLACE, "the answer is no list of models")
+    return [found for entry in objects(answer) if (found := _model(entry))]
+
+
+def _model(entry: Mapping[str, Any]) -> Found | None:
+    name = first(entry, "id", "modelId")
+    if not name:
+        return None
+    author = text(entry.get("author")) or (name.split("/", maxsplit=1)[0] if "/" in name else "")
+    published = iso_date(text(entry.get("createdAt")))
+    facts = (
+        ("Task", text(entry.get("pipeline_tag"))),
+        ("Library", text(entry.get("library_name"))),
+        ("Downloads", number(entry.get("downloads"))),
+        ("Likes", number(entry.get("likes"))),
+        ("Last change", iso_date(text(entry.get("lastModified")))),
+        ("Tags", texts(entry.get("tags"))[:_MAX_TAGS]),
+    )
+    return Found(
+        key=f"hf-model:{name}",
+        title=name,
+        url=f"https://huggingface.co/{name}",
+        origin=NAME,
+        published=published,
+        authors=(author,) if author else (),
+        snippet="; ".join(f"{label}: {value}" for label, value in facts[:4] if value),
+        score=score(entry.get("trendingScore")),
+        document=_writing.document(name, facts=facts, published=published, authors=(author,) if author else ()),
+    )
+
+
+build = HuggingFaceModelsSource.build
+COMPONENT = HuggingFaceModelsSource

@@ -1,0 +1,115 @@
+"""Jina search and reader (https://jina.ai/reader): results with the text of their pages."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from pydantic import Field
+
+from deep_research.data import Document, Found, SearchResult
+from deep_research.errors import NotFound, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import Place, failure, judge, loads
+from deep_research.sources._api import ApiSource, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, first, number, objects, raw, text
+from deep_research.sources._markup import line
+from deep_research.sources._web import Page, WebOptions, found_pages, sited
+
+NAME = "jina"
+PURPOSE = "General web search that returns the pages as Markdown; reads single pages."
+NEEDS = "JINA_API_KEY"
+_PLACE = Place(NAME, NEEDS)
+_HEADER = re.compile(r"^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$", re.MULTILINE)
+_BODY = "Markdown Content:"
+
+
+class JinaOptions(WebOptions):
+    """Options of Jina."""
+
+    base_url: str = Field("https://s.jina.ai", description="Address of the search.")
+    reader_url: str = Field("https://r.jina.ai", description="Address of the reader.")
+    requests_per_second: float = Field(1.0, gt=0, le=20, description="Calls per second at most.")
+
+
+class JinaSource(ApiSource[JinaOptions]):
+    """Searches the web; reading a result asks Jina for the page."""
+
+    name = NAME
+    purpose = PURPOSE
+    needs = NEEDS
+    options_type: ClassVar = JinaOptions
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        del limit  # Jina returns five
+        return result(parse_search(await self._get(f"/{quote(sited(query, self.options), safe='')}")))
+
+    async def _read(self, found: Found) -> Document:
+        address = f"{self.options.reader_url.rstrip('/')}/{found.url}"
+        pages = parse_reader(await self._client.request("GET", address, headers=self._headers()))
+        if not pages or pages[0].document is None:
+            raise NotFound(f"{NAME} could not read {found.url}", source=NAME, url=found.url)
+        return pages[0].document
+
+    def _headers(self) -> dict[str, str]:
+        return super()._headers() | {"authorization": f"Bearer {self._key()}"}
+
+
+def parse_search(response: ApiResponse) -> list[Found]:
+    """Return the pages of a search; pages whose site answered with an error are left out. Raises SourceError."""
+    data = _data(response)
+    return found_pages((_page(entry) for entry in objects(data) if not text(entry.get("warning"))), NAME)
+
+
+def parse_reader(response: ApiResponse) -> list[Found]:
+    """Return the one page of a reader's answer, in JSON or as text.
+
+    Raises NotFound when the answer carries a warning (the page's own error arrives as a success), SourceError.
+    """
+    judge(response, _PLACE)
+    entry = _from_text(response) if response.body.lstrip()[:1] != b"{" else _data(response)
+    warning = text(at(entry, "warning"))
+    if warning:
+        raise failure(NotFound, response, _PLACE, f"the page could not be read: {line(warning)[:200]}")
+    return found_pages((_page(one) for one in objects(entry)), NAME)
+
+
+def _data(response: ApiResponse) -> Any:
+    judge(response, _PLACE)
+    answer = loads(response, _PLACE)
+    code = number(at(answer, "code"))
+    if code is not None and code >= 400:
+        judge(response._replace(status=min(code, 599)), _PLACE)
+    data = at(answer, "data")
+    if not isinstance(data, list | Mapping):
+        raise failure(Unreadable, response, _PLACE, "the answer has no data in it")
+    return data
+
+
+def _from_text(response: ApiResponse) -> Mapping[str, Any]:
+    head, mark, body = response.body.decode("utf-8", "replace").partition(_BODY)
+    fields = {name: value.strip() for name, value in _HEADER.findall(head)}
+    if not mark or not fields.get("URL Source"):
+        raise failure(Unreadable, response, _PLACE, "the answer is no page")
+    return {
+        "title": fields.get("Title"),
+        "url": fields["URL Source"],
+        "publishedTime": fields.get("Published Time"),
+        "warning": fields.get("Warning"),
+        "content": body,
+    }
+
+
+def _page(entry: Mapping[str, Any]) -> Page:
+    return Page(
+        title=line(raw(entry.get("title"))),
+        url=text(entry.get("url")),
+        excerpt=line(raw(entry.get("description"))),
+        published=iso_date(first(entry, "publishedTime", "date")),
+        text=raw(entry.get("content")),
+    )
+
+
+build = JinaSource.build
+COMPONENT = JinaSource

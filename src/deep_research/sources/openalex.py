@@ -1,0 +1,140 @@
+"""OpenAlex: scholarly works of all fields (https://docs.openalex.org)."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.errors import Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, first, listed, number, objects, score, text
+from deep_research.sources._markup import line
+from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
+
+NAME = "openalex"
+PURPOSE = "Scholarly works of all fields with abstracts, citations and open-access links."
+NEEDS = None
+_PLACE = Place(NAME, "OPENALEX_API_KEY")
+_MAX_POSITION = 20_000
+_FIELDS = (
+    "id,doi,title,display_name,publication_date,publication_year,ids,language,primary_location,locations,type,"
+    "open_access,best_oa_location,authorships,cited_by_count,is_retracted,abstract_inverted_index,relevance_score"
+)
+
+
+class OpenAlexOptions(DatedOptions):
+    """Options of OpenAlex."""
+
+    base_url: str = Field("https://api.openalex.org", description="Address of the API.")
+    requests_per_second: float = Field(5.0, gt=0, le=100, description="Calls per second at most.")
+    language: str = Field("", pattern=r"^([a-z]{2})?$", description="Only works in this language, such as en.")
+    types: tuple[str, ...] = Field((), description="Only these types, such as article or review.")
+
+
+class OpenAlexSource(ApiSource[OpenAlexOptions]):
+    """Searches titles, abstracts and full texts; a query that is a DOI gives that work."""
+
+    name = NAME
+    purpose = PURPOSE
+    also = ("OPENALEX_API_KEY", "OPENALEX_MAILTO")
+    options_type: ClassVar = OpenAlexOptions
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        own: dict[str, str | int] = {
+            "api_key": self._keys.get("OPENALEX_API_KEY", ""),
+            "mailto": self._keys.get("OPENALEX_MAILTO", ""),
+        }
+        if name := doi(query):
+            return result(parse_works(await self._get("/works", {"filter": f"doi:{name}", "per_page": 1} | own)))
+        params = {"search": _plain(query), "per_page": min(limit, 200), "filter": _filter(self.options)}
+        return result(parse_works(await self._get("/works", params | {"select": _FIELDS} | own)))
+
+
+def parse_works(response: ApiResponse) -> list[Found]:
+    """Return the works of a list, or the one work of an answer about one. Raises SourceError."""
+    answer = json_of(response, _PLACE)
+    if not isinstance(answer, Mapping) or not ({"results", "id", "doi"} & answer.keys()):
+        raise failure(Unreadable, response, _PLACE, "the answer has no works in it")
+    works = objects(answer["results"]) if "results" in answer else [answer]
+    return [found for work in works if (found := _work(work))]
+
+
+def abstract(index: Any) -> str:
+    """Return the text of an inverted index {word: [positions]}; "" when there is none."""
+    if not isinstance(index, Mapping):
+        return ""
+    placed: dict[int, str] = {}
+    for word, positions in index.items():
+        for position in listed(positions):
+            where = number(position)
+            if where is not None and 0 <= where <= _MAX_POSITION:
+                placed.setdefault(where, str(word))
+    return " ".join(placed[where] for where in sorted(placed))
+
+
+def _work(work: Mapping[str, Any]) -> Found | None:
+    locations = [*objects(work.get("primary_location")), *objects(work.get("locations"))]
+    addresses = [text(place.get("landing_page_url")) for place in locations]
+    ids = Ids(
+        doi=doi(first(work, "doi") or text(at(work, "ids", "doi"))),
+        arxiv=next((found for address in addresses if "arxiv.org" in address and (found := arxiv_id(address))), ""),
+        pmid=pmid(text(at(work, "ids", "pmid"))),
+        pmcid=_pmcid(text(at(work, "ids", "pmcid"))),
+        other=text(work.get("id")),
+    )
+    open_access = (
+        text(at(work, "best_oa_location", "pdf_url")),
+        text(at(work, "open_access", "oa_url")),
+        text(at(work, "primary_location", "pdf_url")),
+    )
+    made = Work(
+        title=line(first(work, "title", "display_name")),
+        ids=ids,
+        url="" if ids.doi or ids.arxiv else next((address for address in addresses if address), ids.other),
+        authors=_authors(work),
+        published=iso_date(work.get("publication_date")) or iso_date(work.get("publication_year")),
+        venue=line(text(at(work, "primary_location", "source", "display_name"))),
+        sections=unstructured(line(abstract(work.get("abstract_inverted_index")))),
+        facts=(
+            ("Type", text(work.get("type"))),
+            ("Cited by (OpenAlex)", number(work.get("cited_by_count"))),
+            ("Retracted", work.get("is_retracted") is True),
+        ),
+        full_text=tuple(dict.fromkeys(address for address in open_access if address)),
+        score=score(work.get("relevance_score")),
+    )
+    return found_work(made, NAME)
+
+
+def _authors(work: Mapping[str, Any]) -> tuple[str, ...]:
+    entries = objects(work.get("authorships"))
+    names = (text(at(entry, "author", "display_name")) or text(entry.get("raw_author_name")) for entry in entries)
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _pmcid(address: str) -> str:
+    tail = address.rstrip("/").rsplit("/", 1)[-1].upper().removeprefix("PMC")
+    return f"PMC{tail}" if tail.isdecimal() else ""
+
+
+def _plain(query: str) -> str:
+    """Commas and pipes are operators in OpenAlex's parameters."""
+    return " ".join(query.replace(",", " ").replace("|", " ").split())
+
+
+def _filter(options: OpenAlexOptions) -> str:
+    parts = [
+        f"from_publication_date:{options.since}" if options.since else "",
+        f"to_publication_date:{options.until}" if options.until else "",
+        f"language:{options.language}" if options.language else "",
+        f"type:{'|'.join(options.types)}" if options.types else "",
+    ]
+    return ",".join(part for part in parts if part)
+
+
+build = OpenAlexSource.build
+COMPONENT = OpenAlexSource

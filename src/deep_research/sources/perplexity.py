@@ -1,0 +1,92 @@
+"""Perplexity: the pages that its answers cite (https://docs.perplexity.ai). The answers themselves are no evidence."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.errors import Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import Place, failure, judge, loads
+from deep_research.sources._api import ApiSource, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import first, objects, raw, texts
+from deep_research.sources._markup import line
+from deep_research.sources._web import Page, WebOptions, found_pages
+
+NAME = "perplexity"
+PURPOSE = "Pages that an answering engine found; its answers are left out."
+NEEDS = "PERPLEXITY_API_KEY"
+_PLACE = Place(NAME, NEEDS)
+
+
+class PerplexityOptions(WebOptions):
+    """Options of Perplexity."""
+
+    base_url: str = Field("https://api.perplexity.ai", description="Address of the API.")
+    requests_per_second: float = Field(0.8, gt=0, le=20, description="50 calls per minute for new keys.")
+    model: str = Field("sonar", description="Model that searches.")
+
+
+class PerplexitySource(ApiSource[PerplexityOptions]):
+    """Asks for an answer and keeps what it was made from."""
+
+    name = NAME
+    purpose = PURPOSE
+    needs = NEEDS
+    options_type: ClassVar = PerplexityOptions
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        options = self.options
+        domains = [*options.include_domains, *(f"-{domain}" for domain in options.exclude_domains)]
+        body = {
+            "model": options.model,
+            "messages": [{"role": "user", "content": query}],
+            "max_tokens": 64,
+            "search_domain_filter": domains[:20],
+            "search_after_date_filter": f"{options.since:%m/%d/%Y}" if options.since else "",
+            "search_before_date_filter": f"{options.until:%m/%d/%Y}" if options.until else "",
+        }
+        del limit
+        return result(parse_answer(await self._post("/chat/completions", body)))
+
+    def _headers(self) -> dict[str, str]:
+        return super()._headers() | {"authorization": f"Bearer {self._key()}"}
+
+
+def parse_answer(response: ApiResponse) -> list[Found]:
+    """Return the pages of an answer, in one piece or as a stream (its last complete piece). Raises SourceError."""
+    judge(response, _PLACE)
+    answer = _last_event(response) if response.body.lstrip().startswith(b"data:") else loads(response, _PLACE)
+    if not isinstance(answer, Mapping) or not ({"choices", "citations", "search_results"} & answer.keys()):
+        raise failure(Unreadable, response, _PLACE, "the answer has no citations in it")
+    pages = [_page(entry) for entry in objects(answer.get("search_results"))]
+    known = {page.url for page in pages}
+    pages += [Page(title="", url=address) for address in texts(answer.get("citations")) if address not in known]
+    return found_pages(pages, NAME)
+
+
+def _last_event(response: ApiResponse) -> Any:
+    for part in reversed(response.body.decode("utf-8", "replace").splitlines()):
+        try:
+            event = json.loads(part.removeprefix("data:"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, Mapping) and ({"citations", "search_results"} & event.keys()):
+            return event
+    raise failure(Unreadable, response, _PLACE, "the stream has no citations in it")
+
+
+def _page(entry: Mapping[str, Any]) -> Page:
+    return Page(
+        title=line(raw(entry.get("title"))),
+        url=first(entry, "url"),
+        excerpt=line(raw(entry.get("snippet"))),
+        published=iso_date(first(entry, "date", "last_updated")),
+    )
+
+
+build = PerplexitySource.build
+COMPONENT = PerplexitySource

@@ -1,0 +1,228 @@
+"""PubMed: biomedical literature (https://www.ncbi.nlm.nih.gov/books/NBK25499/): esearch for ids, efetch for records."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.errors import SourceError, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import (
+    Element,
+    Place,
+    child,
+    children,
+    explanation,
+    failure,
+    inner_markup,
+    json_of,
+    limited,
+    local_name,
+    says_wait,
+    text_of,
+    xml_of,
+)
+from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._dates import iso_date, month_number, written
+from deep_research.sources._fields import at, number, texts
+from deep_research.sources._markup import line, paragraphs
+from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
+
+NAME = "pubmed"
+PURPOSE = "Biomedical and clinical literature with structured abstracts."
+NEEDS = None
+_PLACE = Place(NAME, "NCBI_API_KEY")
+
+
+class PubMedOptions(DatedOptions):
+    """Options of PubMed."""
+
+    base_url: str = Field("https://eutils.ncbi.nlm.nih.gov/entrez/eutils", description="Address of the API.")
+    requests_per_second: float = Field(2.5, gt=0, le=10, description="3 per second without a key, 10 with one.")
+    language: str = Field("", description="Only papers in this language, such as english.")
+    publication_types: tuple[str, ...] = Field((), description="Only these types, such as Review.")
+
+
+class PubMedSource(ApiSource[PubMedOptions]):
+    """Searches PubMed by relevance; two calls per search."""
+
+    name = NAME
+    purpose = PURPOSE
+    also = ("NCBI_API_KEY", "NCBI_EMAIL")
+    options_type: ClassVar = PubMedOptions
+    narrow = True
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        params = {"term": _term(query, self.options), "retmax": min(limit, 100), "sort": "relevance"}
+        params |= _period(self.options)
+        ids = parse_ids(await self._call("esearch", params | {"retmode": "json"}))
+        if not ids:
+            return SearchResult()
+        return result(parse_articles(await self._call("efetch", {"id": ",".join(ids), "retmode": "xml"})))
+
+    async def _call(self, tool: str, params: Mapping[str, str | int]) -> ApiResponse:
+        own: dict[str, str | int] = {"db": "pubmed", "tool": "deep-research"}
+        own |= {"api_key": self._keys.get("NCBI_API_KEY", ""), "email": self._keys.get("NCBI_EMAIL", "")}
+        return await self._get(f"/{tool}.fcgi", own | dict(params))
+
+
+def parse_ids(response: ApiResponse) -> list[str]:
+    """Return the ids of an esearch answer, JSON or XML, best first; none found gives none. Raises SourceError."""
+    if response.body.lstrip().startswith(b"<"):
+        root = xml_of(response, _PLACE)
+        if local_name(root) != "esearchresult":
+            raise failure(Unreadable, response, _PLACE, "the answer is no search result")
+        _refuse_error(text_of(child(root, "ERROR")), response)
+        return [words for entry in children(child(root, "IdList"), "Id") if (words := text_of(entry))]
+    answer = json_of(response, _PLACE)
+    found = at(answer, "esearchresult")
+    if not isinstance(found, Mapping):
+        _refuse_error(explanation(response), response)
+        raise failure(Unreadable, response, _PLACE, "the answer is no search result")
+    if "idlist" not in found:
+        _refuse_error(str(found.get("ERROR") or ""), response)
+    return list(texts(found.get("idlist")))
+
+
+def parse_articles(response: ApiResponse) -> list[Found]:
+    """Return the articles and book chapters of an efetch answer (or of esummary in XML). Raises SourceError."""
+    if not response.body.lstrip().startswith(b"<"):
+        answer = json_of(response, _PLACE)
+        _refuse_error(explanation(response) if isinstance(answer, Mapping) else "", response)
+    root = xml_of(response, _PLACE)
+    if local_name(root) == "esummaryresult":
+        return [found for entry in children(root, "DocSum") if (found := _summary(entry))]
+    if local_name(root) not in ("pubmedarticleset", "pubmedarticle"):
+        _refuse_error(text_of(child(root, "ERROR")), response)
+        raise failure(Unreadable, response, _PLACE, "the answer has no articles in it")
+    entries = [root] if local_name(root) == "pubmedarticle" else list(root)
+    articles = (_article(entry) for entry in entries if isinstance(entry.tag, str))
+    return [found for found in articles if found]
+
+
+def _article(entry: Element) -> Found | None:
+    """`PubmedArticle`, or `PubmedBookArticle` whose record has other names."""
+    record = child(entry, "MedlineCitation")
+    book = child(entry, "BookDocument")
+    record = book if record is None else record
+    article = child(record, "Article") if book is None else book
+    if record is None or article is None:
+        return None
+    title = child(article, "ArticleTitle")
+    title = child(article, "Book", "BookTitle") if title is None else title
+    work = Work(
+        title=line(inner_markup(title)).removesuffix(".").strip("[]") or text_of(child(article, "VernacularTitle")),
+        ids=_ids(entry, record, article),
+        authors=_authors(article),
+        published=_published(article),
+        venue=text_of(child(article, "Journal", "Title"))
+        or text_of(child(article, "Book", "Publisher", "PublisherName")),
+        sections=_abstract(article, record),
+        facts=(
+            ("Type", [text_of(kind) for kind in children(child(article, "PublicationTypeList"), "PublicationType")]),
+            ("Keywords", [text_of(word) for word in children(child(record, "KeywordList"), "Keyword")]),
+            ("Language", [text_of(code) for code in children(article, "Language") if text_of(code) != "eng"]),
+        ),
+    )
+    return found_work(work, NAME)
+
+
+def _ids(entry: Element, record: Element, article: Element) -> Ids:
+    data = child(entry, "PubmedData")
+    data = child(entry, "PubmedBookData") if data is None else data
+    names = {
+        str(one.get("IdType", "")).lower(): text_of(one)
+        for one in [
+            *children(child(record, "ArticleIdList"), "ArticleId"),
+            *children(child(data, "ArticleIdList"), "ArticleId"),
+        ]
+    }
+    located = (text_of(one) for one in children(article, "ELocationID") if one.get("EIdType") == "doi")
+    pmcid = names.get("pmc", "").split(".")[0].upper()
+    return Ids(
+        doi=doi(names.get("doi", "") or next(located, "")),
+        pmid=pmid(text_of(child(record, "PMID")) or names.get("pubmed", "")),
+        pmcid=pmcid if pmcid.startswith("PMC") else "",
+    )
+
+
+def _authors(article: Element) -> tuple[str, ...]:
+    names: list[str] = []
+    for author in children(child(article, "AuthorList"), "Author"):
+        given = text_of(child(author, "ForeName")) or text_of(child(author, "Initials"))
+        whole = f"{given} {text_of(child(author, 'LastName'))}".strip()
+        names.append(whole or text_of(child(author, "CollectiveName")))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _published(article: Element) -> str | None:
+    """The day of the electronic article, or the issue's date, which may be a `MedlineDate` such as 1998 Dec-1999 Jan."""
+    issue = child(article, "Journal", "JournalIssue", "PubDate")
+    issue = child(article, "Book", "PubDate") if issue is None else issue
+    dates = [_day(child(article, "ArticleDate")), _day(issue), _day(child(article, "ContributionDate"))]
+    dates.append(iso_date(text_of(child(issue, "MedlineDate"))))
+    return next((day for day in dates if day), None)
+
+
+def _day(element: Element | None) -> str | None:
+    year = number(text_of(child(element, "Year")))
+    month, day = text_of(child(element, "Month")), number(text_of(child(element, "Day")))
+    return written(year, month_number(month) if month else None, day) if year else None
+
+
+def _abstract(article: Element, record: Element) -> tuple[tuple[str, str], ...]:
+    """The labelled parts of the abstract; without one, an abstract by somebody else (`OtherAbstract`)."""
+    parts = children(child(article, "Abstract"), "AbstractText")
+    parts = parts or children(child(record, "OtherAbstract"), "AbstractText")
+    sections: list[tuple[str, str]] = []
+    for part in parts:
+        label = (part.get("Label") or "").strip().rstrip(":")
+        heading = label.capitalize() if label.isupper() and label != "UNLABELLED" else label
+        heading = "Abstract" if label in ("", "UNLABELLED") else heading
+        if body := paragraphs(inner_markup(part)):
+            sections.append((heading, body))
+    return tuple(sections)
+
+
+def _summary(entry: Element) -> Found | None:
+    items = {item.get("Name"): item for item in children(entry, "Item")}
+    ids = {one.get("Name"): text_of(one) for one in items["ArticleIds"]} if "ArticleIds" in items else {}
+    authors = [text_of(one) for one in items["AuthorList"]] if "AuthorList" in items else []
+    work = Work(
+        title=line(inner_markup(items.get("Title"))).removesuffix("."),
+        ids=Ids(doi=doi(text_of(items.get("DOI")) or ids.get("doi", "")), pmid=pmid(text_of(child(entry, "Id")))),
+        authors=tuple(dict.fromkeys(name for name in authors if name)),
+        published=iso_date(text_of(items.get("EPubDate"))) or iso_date(text_of(items.get("PubDate"))),
+        venue=text_of(items.get("FullJournalName")) or text_of(items.get("Source")),
+    )
+    return found_work(work, NAME)
+
+
+def _refuse_error(why: str, response: ApiResponse) -> None:
+    """Errors arrive with HTTP 200 as well; "no items found" is none."""
+    if says_wait(why):
+        raise limited(response, _PLACE)
+    if why:
+        raise failure(SourceError, response, _PLACE, f"the request was not accepted: {line(why)[:200]}")
+
+
+def _term(query: str, options: PubMedOptions) -> str:
+    parts = [f"({query})" if options.language or options.publication_types else query]
+    if options.language:
+        parts.append(f"{options.language}[la]")
+    if options.publication_types:
+        parts.append("(" + " OR ".join(f'"{kind}"[pt]' for kind in options.publication_types) + ")")
+    return " AND ".join(parts)
+
+
+def _period(options: PubMedOptions) -> dict[str, str]:
+    if not (options.since or options.until):
+        return {}
+    since = f"{options.since:%Y/%m/%d}" if options.since else "1800/01/01"
+    until = f"{options.until:%Y/%m/%d}" if options.until else "2100/12/31"
+    return {"datetype": "pdat", "mindate": since, "maxdate": until}
+
+
+build = PubMedSource.build
+COMPONENT = PubMedSource

@@ -1,0 +1,98 @@
+"""Tavily web search (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from deep_research.data import Document, Found, SearchResult
+from deep_research.errors import NotFound, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources._api import ApiSource, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, objects, raw, score, text
+from deep_research.sources._markup import line
+from deep_research.sources._web import Page, WebOptions, found_pages
+
+NAME = "tavily"
+PURPOSE = "General web search that returns excerpts of the pages, and whole pages on request."
+NEEDS = "TAVILY_API_KEY"
+_PLACE = Place(NAME, NEEDS)
+
+
+class TavilyOptions(WebOptions):
+    """Options of Tavily."""
+
+    base_url: str = Field("https://api.tavily.com", description="Address of the API.")
+    requests_per_second: float = Field(1.5, gt=0, le=20, description="100 calls per minute for new keys.")
+    depth: Literal["basic", "advanced"] = Field("basic", description="advanced costs two credits.")
+    topic: Literal["general", "news", "finance"] = Field("general", description="What kind of pages.")
+    whole_pages: bool = Field(False, description="Ask for the text of the pages with the results.")
+
+
+class TavilySource(ApiSource[TavilyOptions]):
+    """Searches the web; reading a result asks Tavily for the page."""
+
+    name = NAME
+    purpose = PURPOSE
+    needs = NEEDS
+    options_type: ClassVar = TavilyOptions
+    max_query_chars = 390
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        options = self.options
+        body = {
+            "query": query,
+            "max_results": min(limit, 20),
+            "search_depth": options.depth,
+            "topic": options.topic,
+            "include_domains": list(options.include_domains),
+            "exclude_domains": list(options.exclude_domains),
+            "start_date": f"{options.since or ''}",
+            "end_date": f"{options.until or ''}",
+            "include_raw_content": "markdown" if options.whole_pages else None,
+        }
+        return result(parse_search(await self._post("/search", body)))
+
+    async def _read(self, found: Found) -> Document:
+        pages = parse_extract(await self._post("/extract", {"urls": [found.url], "format": "markdown"}))
+        read = next((page.document for page in pages if page.document), None)
+        if read is None:
+            raise NotFound(f"{NAME} could not read {found.url}", source=NAME, url=found.url)
+        return read.model_copy(update={"title": found.title, "published": found.published})
+
+    def _headers(self) -> dict[str, str]:
+        return super()._headers() | {"authorization": f"Bearer {self._key()}"}
+
+
+def parse_search(response: ApiResponse) -> list[Found]:
+    """Return the pages of a search, best first. The engine's own `answer` is no evidence. Raises SourceError."""
+    return found_pages((_page(entry) for entry in _results(response)), NAME)
+
+
+def parse_extract(response: ApiResponse) -> list[Found]:
+    """Return the pages of an extraction; what failed (HTTP 200, `failed_results`) is not there. Raises SourceError."""
+    return found_pages((_page(entry) for entry in _results(response)), NAME)
+
+
+def _results(response: ApiResponse) -> list[Mapping[str, Any]]:
+    answer = json_of(response, _PLACE)
+    if not isinstance(at(answer, "results"), list):
+        raise failure(Unreadable, response, _PLACE, "the answer has no results in it")
+    return objects(answer["results"])
+
+
+def _page(entry: Mapping[str, Any]) -> Page:
+    return Page(
+        title=line(raw(entry.get("title"))),
+        url=text(entry.get("url")),
+        excerpt=raw(entry.get("content")),
+        published=iso_date(text(entry.get("published_date"))),
+        score=score(entry.get("score")),
+        text=raw(entry.get("raw_content")),
+    )
+
+
+build = TavilySource.build
+COMPONENT = TavilySource

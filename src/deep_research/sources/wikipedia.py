@@ -1,0 +1,178 @@
+"""Wikipedia in any language, through the Action API (https://www.mediawiki.org/wiki/API:Main_page)."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from urllib.parse import quote, urlsplit
+
+from pydantic import Field
+
+from deep_research.data import Document, Found, SearchResult
+from deep_research.errors import Blocked, NotFound, SourceError, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources import _writing
+from deep_research.sources._answers import Place, failure, json_of, limited
+from deep_research.sources._api import ApiOptions, ApiSource, result, snippet
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, first, number, objects, raw, text
+from deep_research.sources._markup import line
+from deep_research.text.language import detect
+from deep_research.text.light_markdown import DocumentBuilder
+
+NAME = "wikipedia"
+PURPOSE = "Encyclopedia articles in the language of the question; background rather than latest results."
+NEEDS = None
+_PLACE = Place(NAME)
+_HEADING = re.compile(r"^(={2,6})\s*(.+?)\s*\1\s*$", re.MULTILINE)
+_LEFT_OUT = frozenset(
+    (
+        "references|notes|bibliography|citations|footnotes|sources|see also|further reading|external links"
+        "|explanatory notes|参考文献|參考文獻|参考资料|參考資料|外部链接|外部連結|参见|參見|注释|註釋"
+        "|각주|참고 문헌|외부 링크|같이 보기"
+    ).split("|")
+)
+_WAITING = ("maxlag", "ratelimited")
+
+
+class WikipediaOptions(ApiOptions):
+    """Options of Wikipedia."""
+
+    base_url: str = Field("https://{language}.wikipedia.org", description="Address; {language} is put in.")
+    requests_per_second: float = Field(2.0, gt=0, le=20, description="Wikipedia asks for calls one after another.")
+    language: str = Field("", pattern=r"^([a-z][a-z-]{1,11})?$", description="Edition; empty: that of the query.")
+
+
+class WikipediaSource(ApiSource[WikipediaOptions]):
+    """Searches one edition; articles are read whole."""
+
+    name = NAME
+    purpose = PURPOSE
+    options_type: ClassVar = WikipediaOptions
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        language = self.options.language or detect(query)
+        params = {"list": "search", "srsearch": query, "srlimit": min(limit, 50), "srprop": "snippet|timestamp"}
+        response = await self._query(self._edition(language), params)
+        return result(parse_search(response, language=language))
+
+    async def _read(self, found: Found) -> Document:
+        parts = found.key.split(":", 2)
+        if len(parts) != 3 or parts[0] != NAME:
+            raise NotFound(f"{found.key} is no article of Wikipedia", source=NAME, url=found.url)
+        params = {"prop": "extracts|info", "explaintext": 1, "inprop": "url", "redirects": 1, "titles": parts[2]}
+        pages = parse_pages(await self._query(self._edition(parts[1]), params), language=parts[1])
+        read = next((page.document for page in pages if page.document), None)
+        if read is None:
+            raise NotFound(f"Wikipedia has no article {parts[2]!r} in {parts[1]}", source=NAME, url=found.url)
+        return read
+
+    async def _query(self, base: str, params: Mapping[str, str | int]) -> ApiResponse:
+        given = {"action": "query", "format": "json", "formatversion": 2, "utf8": 1} | dict(params)
+        return await self._client.request("GET", f"{base}/w/api.php", params=given, headers=self._headers())
+
+    def _edition(self, language: str) -> str:
+        return self.options.base_url.replace("{language}", language)
+
+
+def parse_search(response: ApiResponse, *, language: str = "") -> list[Found]:
+    """Return the articles of `list=search` (or of the REST search), best first. Raises SourceError."""
+    answer = _answer(response)
+    language = language or _language(response)
+    entries = objects(at(answer, "query", "search")) or objects(answer.get("pages"))
+    found = []
+    for entry in entries:
+        if title := text(entry.get("title")):
+            excerpt = line(raw(entry.get("snippet")) or raw(entry.get("excerpt")))
+            found.append(
+                _found(title, language, excerpt=snippet(excerpt), published=iso_date(text(entry.get("timestamp"))))
+            )
+    return found
+
+
+def parse_pages(response: ApiResponse, *, language: str = "") -> list[Found]:
+    """Return the pages of a query by title, with their text where it was asked for; missing ones are left out.
+
+    Reads both forms of `pages` (object by id, list) and the REST summary. Raises SourceError.
+    """
+    answer = _answer(response)
+    language = language or text(answer.get("lang")) or _language(response)
+    pages = at(answer, "query", "pages")
+    entries = objects(list(pages.values()) if isinstance(pages, Mapping) else pages)
+    if "extract" in answer and text(answer.get("type")) != "disambiguation":
+        entries = [answer]
+    return [found for entry in entries if (found := _page(entry, language))]
+
+
+def _page(entry: Mapping[str, Any], language: str) -> Found | None:
+    title = text(entry.get("title"))
+    missing = any(mark in entry and entry[mark] is not False for mark in ("missing", "invalid"))
+    if not title or missing or (number(entry.get("pageid")) or 0) < 0:
+        return None
+    body = raw(entry.get("extract"))
+    changed = iso_date(text(entry.get("touched")) or text(entry.get("timestamp")))
+    url = first(entry, "fullurl", "canonicalurl") or text(at(entry, "content_urls", "desktop", "page"))
+    read = _article(title, body, changed) if body.strip() else None
+    return _found(title, language, url=url, excerpt=snippet(body), published=changed, read=read)
+
+
+def _found(
+    title: str,
+    language: str,
+    *,
+    url: str = "",
+    excerpt: str = "",
+    published: str | None = None,
+    read: Document | None = None,
+) -> Found:
+    return Found(
+        key=f"{NAME}:{language}:{title}",
+        title=title,
+        url=url or f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}",
+        origin=NAME,
+        published=published,
+        snippet=excerpt,
+        document=read,
+    )
+
+
+def _article(title: str, body: str, published: str | None) -> Document:
+    """The text with its headings; lists of references and links at the end are left out."""
+    builder = DocumentBuilder()
+    builder.heading(1, title)
+    pieces = _HEADING.split(body)
+    _writing.write_text(builder, pieces[0].replace("\n", "\n\n"))
+    skipped = 0
+    for marks, heading, text_below in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
+        level = len(marks)
+        if skipped and level > skipped:
+            continue
+        skipped = level if heading.strip().lower() in _LEFT_OUT else 0
+        if not skipped:
+            builder.heading(level, heading)
+            _writing.write_text(builder, text_below.replace("\n", "\n\n"))
+    return builder.document(title=title, media_type="text/markdown", published=published)
+
+
+def _answer(response: ApiResponse) -> Mapping[str, Any]:
+    answer = json_of(response, _PLACE)
+    if not isinstance(answer, Mapping):
+        raise failure(Unreadable, response, _PLACE, "the answer is no object")
+    error = at(answer, "error") or at(answer, "errors", 0)
+    if isinstance(error, Mapping):
+        code, why = text(error.get("code")), line(first(error, "info", "text", "html", "*"))
+        if code in _WAITING:
+            raise limited(response, _PLACE)
+        kind = Blocked if "blocked" in code else SourceError
+        raise failure(kind, response, _PLACE, f"the request was not accepted: {why[:200]}")
+    if not ({"query", "pages", "extract", "batchcomplete"} & answer.keys()):
+        raise failure(Unreadable, response, _PLACE, "the answer has no pages in it")
+    return answer
+
+
+def _language(response: ApiResponse) -> str:
+    host = urlsplit(response.url).hostname or ""
+    return host.split(".", maxsplit=1)[0] if host.endswith(".wikipedia.org") else "en"
+
+
+build = WikipediaSource.build
+COMPONENT = WikipediaSource
