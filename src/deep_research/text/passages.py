@@ -122,17 +122,19 @@ class _HeadingPath:
         self._text = text
         self._headings = sorted(headings, key=lambda h: h.start)
         self._starts = [h.start for h in self._headings]
+        self._highest = min((h.level for h in headings), default=1)
 
     def at(self, start: int) -> str:
         """The path above the text of a passage that begins at `start`, perhaps with heading lines."""
         path: list[Heading] = []
         # Walking back and keeping ever higher levels gives the ancestors only.
         level = 99
-        for heading in reversed(self._headings[: self._last_leading(start)]):
+        for index in range(self._last_leading(start) - 1, -1, -1):
+            heading = self._headings[index]
             if heading.level < level:
                 path.append(heading)
                 level = heading.level
-            if level <= 1:
+            if level <= self._highest:
                 break
         return " > ".join(h.title for h in reversed(path))
 
