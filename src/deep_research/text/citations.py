@@ -35,12 +35,14 @@ class CitedSentence(NamedTuple):
 
 _ID = re.compile(r"(?<![A-Za-z0-9])s\d{1,7}(?:p\d{1,7})?(?![A-Za-z0-9])")
 _GROUP = re.compile(
-    r"\s*(?:\\?\[\^?|【|［|〔)(?P<square>[^\[\]【】［］〔〕\n]{0,160}?)(?:\\?\]|】|］|〕)(?:\((?P<link>[^()\s]{0,200})\))?"
-    r"|\s*[(（](?:(?:see|cf\.?|source|sources|passages?|参见|见|출처)[:：]?\s*)?(?P<round>s\d+p\d+(?:\s*(?:[,;、，；&/]|and)\s*s\d+p\d+)*)\s*[)）]"
+    r"\s{0,3}(?:\\?\[\^?|【|［|〔)(?P<square>[^\[\]【】［］〔〕\n]{0,160}?)(?:\\?\]|】|］|〕)(?:\((?P<link>[^()\s]{0,200})\))?"
+    r"|\s{0,3}[(（](?:(?:see|cf\.?|source|sources|passages?|参见|见|출처)[:：]?\s*)?(?P<round>s\d+p\d+(?:\s*(?:[,;、，；&/]|and)\s*s\d+p\d+)*)\s*[)）]"
 )
-_NUMBERS = re.compile(r"\s*(?:(?<![\w`])|(?<=\s))[\[【]\s*\^?\d{1,3}(?:\s*[,;、–-]\s*\d{1,3})*\s*[\]】](?!\()")
+_NUMBERS = re.compile(r"\s{0,3}(?:(?<![\w`])|(?<=\s))[\[【]\s*\^?\d{1,3}(?:\s*[,;、–-]\s*\d{1,3})*\s*[\]】](?!\()")
 _LINK = re.compile(r"\[([^\[\]]*)\]\(\s*<?(?:https?:|www\.|mailto:)[^()\s]*>?(?:\s+\"[^\"]*\")?\s*\)")
-_BARE_URL = re.compile(r"\s*[(（<]?\b(?:https?://|www\.)[^\s<>()（）\]」。，、]*[^\s<>()（）\]」。，、.,;:!?][)）>]?")
+_BARE_URL = re.compile(
+    r"\s{0,3}[(（<]?\b(?:https?://|www\.)[^\s<>()（）\]」。，、]*[^\s<>()（）\]」。，、.,;:!?][)）>]?"
+)
 _GONE = "\x00"
 _OTHER_NUMBER = re.compile(r"(?<!\\)\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\](?!\()")
 _FULL_STOP = re.compile(r"[.!?…。！？][\"'”’」』）)\]*_]*\s*$")
@@ -99,8 +101,8 @@ def without_links(text: str) -> str:
     text = _LINK.sub(lambda link: _GONE if link[1].strip(" ^").isdigit() else link[1], text)
     text = _NUMBERS.sub(_GONE, _BARE_URL.sub(_GONE, text))
     # Brackets and commas that held nothing else go along; `run()` and `[]` of the text stay.
-    text = re.sub(rf"\s*[(（\[]\s*{_GONE}\s*[)）\]]", _GONE, text)
-    text = re.sub(rf"[,;、，\s]*{_GONE}(?=[,;、，\s{_GONE}]*(?:[.。]|$))", "", text)
+    text = re.sub(rf"\s{{0,3}}[(（\[]\s{{0,3}}{_GONE}\s{{0,3}}[)）\]]", _GONE, text)
+    text = re.sub(rf"[,;、，\s]{{0,3}}{_GONE}(?=[,;、，\s{_GONE}]{{0,9}}(?:[.。]|$))", "", text)
     return text.replace(_GONE, "").strip()
 
 

@@ -214,6 +214,7 @@ def _read_row(draft: Draft, at: int, cells: list[str], header: list[str], *, is_
     subject = _plain_cell(cells[0]) if cells else ""
     # A first column names what the others speak of; alone it is a statement like any other.
     names_row = any(re.search(r"\w", _plain_cell(cell)) for cell in cells[1:]) or bool(row_ids)
+    end = at + sum(len(cell) + 1 for cell in cells)
     for column, (cell, ids) in enumerate(zip(cells, ids_of, strict=True)):
         clean = lift(cell)[0].strip()
         text = without_links(clean)
@@ -224,5 +225,5 @@ def _read_row(draft: Draft, at: int, cells: list[str], header: list[str], *, is_
         about = " ".join(
             part for part in (subject if column else "", header[column] if column < len(header) else "") if part
         )
-        draft.sentences.append(CitedSentence(text, ids, at, at + sum(map(len, cells)), "cell", clean, row_ids, about))
+        draft.sentences.append(CitedSentence(text, ids, at, end, "cell", clean, row_ids, about))
         yield len(draft.sentences) - 1

@@ -37,10 +37,10 @@ _PLAIN = (
 )
 
 _NOT_NUMBERS = re.compile(
-    r"https?://[!-~]+|www\.[!-~]+|\bdoi:[!-~]+|\b10\.\d{4,}/[!-~]+|\barXiv:\s?[!-~]+|[!-~]+@[!-~]+\.[!-~]+"
+    r"https?://[!-~]+|www\.[!-~]+|\bdoi:[!-~]+|\b10\.\d{4,}/[!-~]+|\barXiv:\s?[!-~]+|[!-~]{1,64}@[!-~]{1,64}\.[!-~]{1,64}"
     r"|\b\d+(?:\.\d+){2,}\b"  # 1.2.3
     r"|\b[vV]\d+(?:\.\d+)*\b"
-    r"|\b(?![Uu][Ss]\b)[A-Za-z]+[A-Za-z0-9]*(?:[-_./][A-Za-z0-9]+)*[-_./]?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"  # GPT-4, H100
+    r"|\b(?![Uu][Ss]\b)[A-Za-z][A-Za-z0-9]{0,40}(?:[-_./][A-Za-z0-9]{1,40}){0,5}[-_./]?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"  # GPT-4, H100
     r"|\b[A-Z]\w*(?<!\bThe)(?<!\bOf)(?<!\bIn)(?<!\bAbout)(?<!\bOver)(?<!\bBy)(?<!\bAt)(?<!\bFrom)(?<!\bTo)(?<!\bWith)"
     r"(?<!\bAn)(?<!\bAnd)(?<!\bNearly)(?<!\bUSD)(?<!\bEUR)(?<!\bGBP)(?<!\bRMB)(?<!\bCNY)"
     r" \d{1,2}\.\d{1,2}(?=[\s,;:)]*(?:$|[.,;:)]|[^\x00-\x7f]|\s(?:and|or|is|was|has|to|on|in|with|adds|added|does|introduced|supports)\b))"
@@ -87,9 +87,10 @@ def quantities(text: str) -> list[Quantity]:
 
 def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Replace what was recognised by a neutral character, so that no later pattern reads it again."""
+    characters = list(text)
     for start, end in spans:
-        text = text[:start] + "\x00" * (end - start) + text[end:]
-    return text
+        characters[start:end] = "\x00" * (end - start)
+    return "".join(characters)
 
 
 def _amount(match: re.Match[str], text: str) -> Quantity | None:
@@ -112,7 +113,7 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
         unit = "year"
     if not unit and _is_year(match, text):
         unit = "year"
-    if not unit and re.search(r"\baged? (?:of )?$", text[: match.start("digits")]):
+    if not unit and re.search(r"\baged? (?:of )?$", text[max(0, match.start("digits") - 12) : match.start("digits")]):
         unit = "years"
     start = match.start("sign") if sign else match.start("minus") if match["minus"] else match.start("digits")
     return Quantity(value, unit, start, end)

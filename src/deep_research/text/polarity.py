@@ -44,6 +44,8 @@ _PAIRS = (
     "\ncheaper | costlier dearer"
     "\nmaximum maximal highest most | minimum minimal lowest least"
 )
+_MOST = 20
+"""Negations looked at in one sentence; more is no sentence."""
 _CLAUSE = re.compile(
     r"[,;:，；：、]\s*|\s(?:and|but|while|whereas|although|because|so that)\s|并且?|而且?|但是?|(?<=[가-힣])(?:으며|며|지만|고|아서|어서)\s"
 )
@@ -66,7 +68,7 @@ def conflict(claim: str, sentence: str) -> str:
     """
     a, b = normalise(claim), normalise(sentence)
     for one, other, which in ((a, b, "claim"), (b, a, "passage")):
-        for terms in negated(one):
+        for terms in negated(one)[:_MOST]:
             if terms and _plainly_said(terms, other):
                 return f"only the {which} negates “{terms[0]}”"
         denial = _DENIAL.search(other)
