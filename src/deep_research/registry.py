@@ -32,6 +32,8 @@ _ZIPPED = (
     (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
 )
 _UNKNOWN = "?"
+_SHAPING = ("cleaning", "light_markdown", "passages", "sentences", "language")
+"""The modules of text/ on which the text of a document and its passages depend."""
 
 
 @cache
@@ -136,10 +138,10 @@ def _look(data: bytes) -> str:
 def readers_version() -> str:
     """Return a digest of the code that makes text and passages of a file: what other code read is read again."""
     digest = hashlib.sha256()
-    for package in ("deep_research.readers", "deep_research.text"):
-        for place in import_module(package).__path__:
-            for file in sorted(Path(place).glob("*.py")):
-                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    files = [file for place in import_module("deep_research.readers").__path__ for file in Path(place).glob("*.py")]
+    files += [Path(str(import_module(f"deep_research.text.{name}").__file__)) for name in _SHAPING]
+    for file in sorted(files):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
     for name, entry in sorted(_offered("readers").items()):
         digest.update(f"{name}={entry.value} {entry.dist.version if entry.dist else ''}".encode())
     return digest.hexdigest()[:12]
