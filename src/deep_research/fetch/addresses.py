@@ -88,6 +88,8 @@ def join_address(base: Address, reference: str) -> Address:
     """Return where `reference` (a Location header, a link) leads from `base`. Raises Blocked."""
     reference = reference.strip(" \t\r\n\f")
     _check_characters(reference)
+    if _SCHEME.match(reference):
+        return parse_address(reference)
     try:
         joined = urljoin(base.url, reference)
     except ValueError:

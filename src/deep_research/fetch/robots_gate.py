@@ -38,21 +38,19 @@ class RobotsGate:
 
     async def _load(self, address: Address) -> Rules:
         at = Address(address.scheme, address.host, address.port, "/robots.txt")
+        moved = False
         try:
             for _ in range(_MAX_REDIRECTS + 1):
                 answer = await self._ask(at)
                 if not is_redirect(answer):
                     return parse_robots(answer.body, PRODUCT)
+                moved = True
                 at = join_address(at, answer.headers["location"])
         except (Unreachable, RateLimited) as error:
             message = f"{address.url} is not opened: its host's robots.txt could not be read ({error.message})"
             raise type(error)(message, **{**error.fields, "url": address.url, "rule": "robots"}) from error
         except SourceError as error:
-            # Where the guard refuses the host itself it also refuses the page; else there are no rules.
-            if (
-                error.fields.get("url") == f"{address.origin}/robots.txt"
-                and error.fields.get("rule")
-                and isinstance(error, Blocked)
-            ):
+            # Where the guard refuses the host itself, it refuses the page; where rules moved to, only the rules.
+            if isinstance(error, Blocked) and error.fields.get("rule") and not moved:
                 raise
         return ALLOW_ALL  # 4xx, no text, redirects without end or to where nobody may go

@@ -4,6 +4,7 @@ Together they let a whole Internet stand on one loopback port: names get public 
 address guard judges those as it would in earnest, and the connection to them lands on the local server.
 """
 
+import ssl
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,21 +51,61 @@ class FakeDns:
 
 
 class FakeDial:
-    """Connects every IP address to one local port; implements `fetch.network.Dial`. `dialled` lists them."""
+    """Connects every IP address to one local port; implements `fetch.network.Dial`.
+
+    `dialled` lists the connections. TLS is played: `server_names` lists the names that certificates
+    would have to be for, and the talk goes on in plain, so https works without certificates.
+    """
 
     def __init__(self, port: int) -> None:
         """`port` is the local server's, on 127.0.0.1."""
         self._port = port
         self._refusing: set[str] = set()
         self.dialled: list[tuple[str, int]] = []
+        self.server_names: list[str | None] = []
 
     def refuse(self, ip: str) -> None:
         """Let connections to `ip` fail."""
         self._refusing.add(ip)
 
-    async def __call__(self, ip: str, port: int, timeout: float | None) -> Any:  # noqa: ASYNC109 - as Dial
+    async def __call__(self, ip: str, port: int, timeout: float | None) -> httpcore.AsyncNetworkStream:  # noqa: ASYNC109 - as Dial
         """See `fetch.network.Dial`."""
         self.dialled.append((ip, port))
         if ip in self._refusing:
             raise httpcore.ConnectError("connection refused")
-        return await system_dial("127.0.0.1", self._port, timeout)
+        return PlainStream(await system_dial("127.0.0.1", self._port, timeout), self.server_names)
+
+
+class PlainStream(httpcore.AsyncNetworkStream):
+    """A connection that says yes to TLS and stays plain."""
+
+    def __init__(self, stream: httpcore.AsyncNetworkStream, server_names: list[str | None]) -> None:
+        """`server_names` is told the name of each TLS handshake."""
+        self._stream = stream
+        self._server_names = server_names
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+        """See httpcore."""
+        return await self._stream.read(max_bytes, timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """See httpcore."""
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        """See httpcore."""
+        await self._stream.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> httpcore.AsyncNetworkStream:
+        """Note the name and go on in plain."""
+        self._server_names.append(server_hostname)
+        return self
+
+    def get_extra_info(self, info: str) -> Any:
+        """See httpcore; there is no TLS object."""
+        return None if info == "ssl_object" else self._stream.get_extra_info(info)

@@ -50,23 +50,24 @@ class FakeSite:
         """Put an RSS feed of (title, link) at `path`."""
         return self.on(path, feed(entries, title))
 
-    def answer(self, request: SeenRequest) -> WebAnswer:
-        """Return what `request` gets: the route's answer, else 404."""
+    def answer(self, request: SeenRequest) -> WebAnswer | None:
+        """Return what `request` gets, or None where nothing was put."""
         route = self._routes.get((request.method, request.path))
         if route is None:
-            return status(404)
+            return None
         if callable(route):
             return route(request)
         return route.pop(0) if len(route) > 1 else route[0]
 
 
 class FakeWeb:
-    """The server. It runs in a thread of its own, so it serves sync and async tests and other processes."""
+    """The server. `otherwise` is the answer where nothing was put (404); `requests` are all that came. It runs in a thread of its own, so it serves sync and async tests and other processes."""
 
     def __init__(self) -> None:
         self.dns = FakeDns()
         self.requests: list[SeenRequest] = []
         self.most_at_once = 0
+        self.otherwise = status(404)
         self._sites: dict[str, FakeSite] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fake-web", daemon=True)
@@ -101,6 +102,9 @@ class FakeWeb:
     def count(self, host: str, path: str) -> int:
         """Return how often `path` (without query) of `host` was asked for."""
         return sum(1 for request in self.requests if (request.host, request.path) == (host, path))
+
+    def _nothing(self, request: SeenRequest) -> WebAnswer:
+        return status(404) if request.path == "/robots.txt" else self.otherwise
 
     async def _start(self) -> asyncio.Server:
         return await asyncio.start_server(self._connected, "127.0.0.1", 0)
@@ -138,7 +142,7 @@ class FakeWeb:
         self.most_at_once = max(self.most_at_once, self._open)
         try:
             site = self._sites.get(host)
-            return await wire.send(site.answer(request) if site else status(404))
+            return await wire.send((site.answer(request) if site else None) or self._nothing(request))
         finally:
             self._open -= 1
 

@@ -1,0 +1,63 @@
+"""Every case of the table, through the whole fetcher, over a real server. Nothing inside is ever dialled."""
+
+import ipaddress
+from collections.abc import Sequence
+
+import pytest
+
+from deep_research.errors import NotFound, SourceError
+from deep_research.fetch.addresses import parse_address
+from deep_research.fetch.known import KnownAddresses
+from deep_research.fetch.networks import special_kind
+from deep_research.fetch.web import Web
+from deep_research.testing.clock import FakeClock
+from deep_research.testing.dns import FakeDns
+from deep_research.testing.fake_web import FakeWeb
+from deep_research.testing.web_answers import page
+from tests.fetch.address_table import CASES, OPEN, Case
+
+
+async def _fetch(case: Case) -> tuple[str, FakeWeb]:
+    """Return what became of a case: the rule that refused it, or OPEN."""
+    with FakeWeb() as internet:
+        for host, answers in case.dns.items():
+            internet.dns.sequence(host, *answers)
+        for source, target in case.redirects.items():
+            start = parse_address(source)
+            internet.site(start.host).redirect(start.target, target)
+        internet.otherwise = page("content", "text/plain")
+        web = Web(resolver=_Anything(internet.dns), dial=internet.dial, clock=FakeClock())
+        fetcher = web.fetcher(KnownAddresses([case.address]))
+        try:
+            body = (await fetcher.fetch(case.address)).body
+            return (OPEN if body == b"content" else "other content"), internet
+        except SourceError as error:
+            return str(error.fields.get("rule")), internet
+        finally:
+            await fetcher.close()
+            await web.close()
+
+
+class _Anything:
+    """Names that a case says nothing about lead to a public address."""
+
+    def __init__(self, dns: FakeDns) -> None:
+        self._dns = dns
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        try:
+            return await self._dns.resolve(host)
+        except NotFound:
+            return ["8.8.4.4"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.group}: {case.shown}"[:150])
+async def test_what_becomes_of_an_address(case: Case) -> None:
+    outcome, internet = await _fetch(case)
+    assert outcome == case.outcome
+    assert [ip for ip, _ in internet.dial.dialled if special_kind(ipaddress.ip_address(ip))] == []
+
+
+def test_the_table_is_long_enough() -> None:
+    assert len(CASES) >= 200
+    assert len({(case.address, str(case.dns), str(case.redirects)) for case in CASES}) == len(CASES)
