@@ -129,7 +129,8 @@ def render_report(
         blocks.append(f"## {phrase('conclusion', language)}\n\n{render_citations(parts.conclusion, references.cite)}")
     entries = references.entries()
     blocks.append(_gaps(gaps, language))
-    blocks.append(_checked(claims, ledger, references, language))
+    shown = "\n".join([parts.abstract, parts.conclusion, parts.table, *(s.content for s in sections)])
+    blocks.append(_checked(claims, shown, ledger, references, language))
     if entries:
         blocks.append(_reference_list(entries, claims, references, language))
     return Rendered("\n\n".join(blocks).strip() + "\n", contents, found, entries)
@@ -178,13 +179,15 @@ def _gaps(gaps: Sequence[Gap], language: str) -> str:
     return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)
 
 
-def _checked(claims: Sequence[Claim], ledger: Ledger, references: References, language: str) -> str:
+def _checked(claims: Sequence[Claim], shown: str, ledger: Ledger, references: References, language: str) -> str:
+    """What the checks found. `shown` is all text of the report: an unsupported claim that stands in it was left."""
     supported = [c for c in claims if c.stands]
-    cut = [c for c in claims if not c.stands]
-    verbatim = sum(references.verbatim(c) for c in supported)
+    left = [c for c in claims if not c.stands and c.text in shown]
+    cut = [c for c in claims if not c.stands and c.text not in shown]
+    counts = {"claims": len(claims), "supported": len(supported), "cut": len(cut), "left": len(left)}
     lines = [
-        phrase("checked_counts", language, claims=len(claims), supported=len(supported), cut=len(cut)),
-        phrase("checked_verbatim", language, verbatim=verbatim),
+        phrase("checked_counts", language, **counts),
+        phrase("checked_verbatim", language, verbatim=sum(references.verbatim(c) for c in supported)),
         phrase("checked_how", language),
         phrase(
             "cost",
@@ -195,10 +198,11 @@ def _checked(claims: Sequence[Claim], ledger: Ledger, references: References, la
             calls=ledger.model_calls,
         ),
     ]
-    text = f"## {phrase('checked', language)}\n\n" + " ".join(lines)
-    if cut:
-        text += f"\n\n{phrase('cut_list', language)}\n\n" + "\n".join(f"- {c.text} ({c.verdict.reason})" for c in cut)
-    return text
+    blocks = [f"## {phrase('checked', language)}", " ".join(lines)]
+    for name, listed in (("cut_list", cut), ("left_list", left)):
+        if listed:
+            blocks += [phrase(name, language), "\n".join(f"- {c.text} ({c.verdict.reason})" for c in listed)]
+    return "\n\n".join(blocks)
 
 
 def _reference_list(
