@@ -6,16 +6,11 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-from langchain_core.runnables import RunnableConfig
-from langgraph.types import Command
+from typing import TYPE_CHECKING, Any
 
 from deep_research.data import Gap, Message, Question, Report
 from deep_research.errors import ConfigError, ResearchError, StoreError
 from deep_research.events import ClarificationAsked, Event, Progress, ReportReady, RunFailed, RunStarted, StageStarted
-from deep_research.graph.checkpoints import open_checkpoints
-from deep_research.graph.sections import compile_sections
 from deep_research.ports import SearchPlace
 from deep_research.runs.eventlog import EventLog, read_events
 from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
@@ -26,6 +21,9 @@ from deep_research.steps.context import RunContext
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite import SqliteLibrary
 from deep_research.text.language import detect
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
 
 Answer = Callable[[str, Sequence[str]], "str | Awaitable[str | None] | None"]
 """Called with a question to the user and its options; None means that nobody can answer now."""
@@ -157,7 +155,9 @@ async def _carry_out(
         library=library,
         journal=journal,
         places=places,
-        gaps=[Gap(what=e.what, why=e.why, source=e.source) for e in read_events(folder.events) if e.kind == "gap_found"],
+        gaps=[
+            Gap(what=e.what, why=e.why, source=e.source) for e in read_events(folder.events) if e.kind == "gap_found"
+        ],
         emit=log.emit,
         elapsed=lambda: log.seconds,
     )
@@ -174,6 +174,10 @@ async def _carry_out(
     )
     try:
         gaps = await _prepare(places, ctx)
+        # The engine takes a second to load: wrong usage is answered before.
+        from deep_research.graph.checkpoints import open_checkpoints  # noqa: PLC0415
+        from deep_research.graph.sections import compile_sections  # noqa: PLC0415
+
         async with open_checkpoints(folder.checkpoints) as checkpoints:
             graph = compile_sections(checkpoints)
             report = await _drive(graph, ctx, record, gaps, answer)
@@ -206,6 +210,8 @@ async def _prepare(places: tuple[SearchPlace, ...], ctx: RunContext) -> list[Gap
 
 async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap], answer: Answer | None) -> Report:
     """Invoke the graph until it is done, handing the user's answers to its interrupts."""
+    from langgraph.types import Command  # noqa: PLC0415 - slow to load
+
     config: RunnableConfig = {
         "configurable": {"thread_id": record.run_id},
         "max_concurrency": ctx.settings.max_concurrent_researchers,
