@@ -107,6 +107,7 @@ _MESSAGES: tuple[tuple[re.Pattern[str], Meaning], ...] = (
     (re.compile(r"maximum context length is (?P<limit>\d+) tokens.*?(?P<used>\d+) tokens", re.DOTALL), TOO_LONG),
     (re.compile(r"maximum context length|context (?:length|window|size)", re.IGNORECASE), TOO_LONG),  # vLLM, LM Studio
     (re.compile(r"input token count \((?P<used>\d+)\) exceeds .*?\((?P<limit>\d+)\)"), TOO_LONG),  # Gemini
+    (re.compile(r"^Token limit reached"), MALFORMED),  # OpenRouter, in a stream: the answer's own limit
     (re.compile(r"credit balance is too low", re.IGNORECASE), NO_CREDIT),  # Anthropic
     (re.compile(r"insufficient balance", re.IGNORECASE), NO_CREDIT),  # DeepSeek
     (re.compile(r"Content Exists Risk"), REFUSED),  # DeepSeek

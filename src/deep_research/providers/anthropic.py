@@ -1,0 +1,228 @@
+"""Anthropic's messages: content blocks, thinking, prompt cache."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
+from deep_research.providers.answers import (
+    LONG_ANSWER_TOKENS,
+    Heard,
+    RawCall,
+    answer_limit,
+    means_for,
+    schema_instruction,
+    thinks,
+    understood,
+)
+from deep_research.providers.failures import About, translate, unsupported_parameter
+from deep_research.providers.families import Family
+from deep_research.providers.wire import Wire, WireFailure
+
+VERSION = "2023-06-01"
+"""The version of the API in the header anthropic-version."""
+
+_PATH = "/v1/messages"
+_CHANGES = 4
+_CACHED = {"type": "ephemeral"}
+# Structured outputs take no bounds: platform.claude.com/docs/en/build-with-claude/structured-outputs
+_BOUNDS = frozenset(
+    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems"
+    " uniqueItems minProperties maxProperties".split()
+)
+
+
+class AnthropicModel:
+    """A chat model behind Anthropic's wire; made once per run."""
+
+    def __init__(self, wire: Wire, about: About, family: Family, *, thinking: bool = False) -> None:
+        """`thinking` lets a model that can think before it answers do so."""
+        self.provider = about.provider
+        self.model = about.model
+        self.family = family
+        self._wire = wire
+        self._about = about
+        self._thinking = thinking
+        self._left_out: set[str] = set()
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        """Return the model's answer; one attempt (see ports.ChatModel for the errors)."""
+        for _ in range(_CHANGES):
+            try:
+                return await self._ask(request)
+            except WireFailure as failure:
+                if not self._leave_out(unsupported_parameter(failure)):
+                    raise translate(failure, self._about) from failure
+        raise translate(WireFailure("", status=400, body="it refuses one parameter after the other"), self._about)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._wire.close()
+
+    async def _ask(self, request: ModelRequest) -> ModelAnswer:
+        body = self._body(request)
+        forced = "tool_choice" in body and body["tool_choice"]["type"] == "tool"
+        if body.get("stream"):
+            data = await _assemble(self._wire.stream(_PATH, body))
+            request_id = ""
+        else:
+            data, headers = await self._wire.post(_PATH, body)
+            request_id = headers.get("request-id", "")
+        return understood(_read(data, request_id), request, self._about, forced=forced)
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        family = self.family
+        # With thinking on, turns with tool calls must carry their signed thoughts, which we do not keep.
+        thinking = thinks(request, family, enabled=self._thinking) and not any(m.tool_calls for m in request.messages)
+        limit = answer_limit(request, family, thinking=thinking)
+        body: dict[str, Any] = {"model": self.model, "max_tokens": limit}
+        if system := "\n\n".join(message.text for message in request.messages if message.role == "system"):
+            body["system"] = [{"type": "text", "text": system, "cache_control": _CACHED}]
+        body["messages"] = _messages([message for message in request.messages if message.role != "system"])
+        if request.tools:
+            body["tools"] = [
+                {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+                for tool in request.tools
+            ]
+            body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": not request.parallel_tool_calls}
+        if request.temperature is not None and family.temperature and not thinking:
+            body["temperature"] = request.temperature
+        body |= family.thinking_on if thinking else family.thinking_off
+        _ask_for_schema(body, request, means_for(request, family, thinking=thinking))
+        if "cache_control" in self._left_out:
+            body = _without_cache(body)
+        elif body["messages"] and request.tools:
+            # Writing to the cache costs extra; it pays where the next request repeats this one.
+            body["messages"][-1]["content"][-1]["cache_control"] = _CACHED
+        if family.stream_only or limit > LONG_ANSWER_TOKENS:
+            body["stream"] = True
+        return {name: value for name, value in body.items() if name not in self._left_out}
+
+    def _leave_out(self, parameter: str) -> bool:
+        before = (self.family, len(self._left_out))
+        if parameter in ("output_config", "tool_choice"):
+            self.family = self.family.model_copy(update={"structured": "text"})
+        elif parameter and parameter != "max_tokens":
+            self._left_out.add(parameter)
+        return before != (self.family, len(self._left_out))
+
+
+def _messages(messages: list[ModelMessage]) -> list[dict[str, Any]]:
+    """Our messages in Anthropic's form: the roles alternate, answers of tools are blocks of the user."""
+    sent: list[dict[str, Any]] = []
+    for message in messages:
+        role = "assistant" if message.role == "assistant" else "user"
+        blocks = _blocks(message)
+        if sent and sent[-1]["role"] == role:
+            sent[-1]["content"] += blocks
+        elif blocks:
+            sent.append({"role": role, "content": blocks})
+    return sent
+
+
+def _blocks(message: ModelMessage) -> list[dict[str, Any]]:
+    if message.role == "tool":
+        text = message.text or "(nothing)"
+        return [{"type": "tool_result", "tool_use_id": message.tool_call_id, "content": text}]
+    # A text block must not be empty or blank.
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text.strip() else []
+    calls = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments or {}}
+        for call in message.tool_calls
+    ]
+    return blocks + calls
+
+
+def _ask_for_schema(body: dict[str, Any], request: ModelRequest, means: str | None) -> None:
+    if means == "native":
+        body["output_config"] = {"format": {"type": "json_schema", "schema": _unbounded(request.schema_)}}
+    elif means == "tool":
+        tool = {"name": request.schema_name, "description": "Gives the answer.", "input_schema": request.schema_}
+        body["tools"] = [tool]
+        body["tool_choice"] = {"type": "tool", "name": request.schema_name}
+    elif means:
+        body["messages"][-1]["content"].append({"type": "text", "text": schema_instruction(request).strip()})
+
+
+def _unbounded(schema: Any, *, names: bool = False) -> Any:
+    """A schema without bounds; `names`: its keys are names of properties, which may be called as bounds are."""
+    if isinstance(schema, list):
+        return [_unbounded(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _unbounded(value, names=key in ("properties", "$defs") and not names)
+        for key, value in schema.items()
+        if names or key not in _BOUNDS
+    }
+
+
+def _without_cache(body: dict[str, Any]) -> dict[str, Any]:
+    if "system" in body:
+        body["system"] = [{"type": "text", "text": block["text"]} for block in body["system"]]
+    return body
+
+
+def _read(data: Mapping[str, Any], request_id: str) -> Heard:
+    if data.get("type") == "error":
+        raise WireFailure("", body=dict(data))
+    blocks = data.get("content") or ()
+    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    return Heard(
+        text="".join(block.get("text") or "" for block in blocks if block.get("type") == "text"),
+        reasoning="\n".join(block.get("thinking") or "" for block in blocks if block.get("type") == "thinking"),
+        calls=tuple(RawCall(call.get("id") or "", call.get("name") or "", _arguments(call)) for call in calls),
+        finish=data.get("stop_reason") or "",
+        usage=_usage(data.get("usage") or {}),
+        model=data.get("model") or "",
+        request_id=request_id or data.get("id") or "",
+    )
+
+
+def _arguments(block: Mapping[str, Any]) -> str:
+    """The input of a call as text: streamed parts as they came, else the object written out."""
+    given = block.get("partial") or block.get("input")
+    return given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage | None:
+    if "input_tokens" not in usage:
+        return None
+    read = usage.get("cache_read_input_tokens") or 0
+    written = usage.get("cache_creation_input_tokens") or 0
+    return Usage(
+        prompt_tokens=(usage["input_tokens"] or 0) + read + written,
+        cached_tokens=read,
+        cache_write_tokens=written,
+        completion_tokens=usage.get("output_tokens") or 0,
+    )
+
+
+async def _assemble(events: AsyncIterator[Mapping[str, Any]]) -> dict[str, Any]:
+    """The message that a stream of events builds. Raises WireFailure when it is cut or carries an error."""
+    message: dict[str, Any] = {}
+    blocks: dict[int, dict[str, Any]] = {}
+    async for event in events:
+        kind = event.get("type")
+        if kind == "error":
+            raise WireFailure("", body=dict(event))
+        if kind == "message_start":
+            message = dict(event["message"])
+        elif kind == "content_block_start":
+            blocks[event["index"]] = dict(event["content_block"])
+        elif kind == "content_block_delta":
+            _extend(blocks.setdefault(event["index"], {}), event["delta"])
+        elif kind == "message_delta":
+            message["stop_reason"] = event["delta"].get("stop_reason")
+            given = {name: value for name, value in (event.get("usage") or {}).items() if value is not None}
+            message["usage"] = {**(message.get("usage") or {}), **given}
+    if not message.get("stop_reason"):
+        raise WireFailure("cut", body="the stream ended without a stop_reason")
+    return message | {"content": [blocks[index] for index in sorted(blocks)]}
+
+
+def _extend(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    field = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}.get(delta["type"])
+    if field:
+        name = "partial" if field == "partial_json" else field
+        block[name] = (block.get(name) or "") + (delta.get(field) or "")

@@ -1,0 +1,143 @@
+"""Ollama's own /api/chat: lines of JSON, arguments as objects, calls without ids.
+
+Ollama cuts a prompt that does not fit `num_ctx` without saying so, and loads the model anew when
+`num_ctx` changes: it is set once, and what would not fit is refused here.
+"""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
+from deep_research.errors import ContextTooLong
+from deep_research.providers.answers import (
+    Heard,
+    RawCall,
+    answer_limit,
+    means_for,
+    prompt_tokens,
+    schema_instruction,
+    thinks,
+    understood,
+)
+from deep_research.providers.failures import About, translate, unsupported_parameter
+from deep_research.providers.families import Family
+from deep_research.providers.wire import Wire, WireFailure
+
+_PATH = "/api/chat"
+
+
+class OllamaModel:
+    """A chat model behind Ollama's wire; made once per run."""
+
+    def __init__(self, wire: Wire, about: About, family: Family, *, thinking: bool = False) -> None:
+        """`family.context_tokens` becomes num_ctx."""
+        self.provider = about.provider
+        self.model = about.model
+        self.family = family
+        self._wire = wire
+        self._about = about
+        self._thinking = thinking
+        self._left_out: set[str] = set()
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        """Return the model's answer; one attempt (see ports.ChatModel for the errors).
+
+        Raises ContextTooLong before sending when the prompt would be cut.
+        """
+        self._check_length(request)
+        try:
+            return await self._ask(request)
+        except WireFailure as failure:
+            if unsupported_parameter(failure) not in ("thinking", "think") or "think" in self._left_out:
+                raise translate(failure, self._about) from failure
+        self._left_out.add("think")
+        try:
+            return await self._ask(request)
+        except WireFailure as failure:
+            raise translate(failure, self._about) from failure
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._wire.close()
+
+    def _check_length(self, request: ModelRequest) -> None:
+        needed = prompt_tokens(request)
+        limit = self.family.context_tokens - min(request.max_output_tokens, self.family.context_tokens // 2)
+        if needed > limit:
+            message = f"The prompt of about {needed} tokens is too long for {self.model} at num_ctx {self.family.context_tokens}."
+            raise ContextTooLong(message, provider=self.provider, model=self.model, used=needed, limit=limit)
+
+    async def _ask(self, request: ModelRequest) -> ModelAnswer:
+        heard = await _listen(self._wire.stream(_PATH, self._body(request)))
+        return understood(heard, request, self._about)
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        thinking = thinks(request, self.family, enabled=self._thinking)
+        options: dict[str, Any] = {
+            "num_ctx": self.family.context_tokens,
+            "num_predict": answer_limit(request, self.family, thinking=thinking),
+        }
+        if request.temperature is not None:
+            options["temperature"] = request.temperature
+        names = {call.id: call.name for message in request.messages for call in message.tool_calls}
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [_message(message, names) for message in request.messages],
+            "options": options,
+            "stream": True,
+        }
+        if request.tools:
+            body["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
+        means = means_for(request, self.family, thinking=thinking)
+        if means == "native" and not request.tools:
+            body["format"] = request.schema_
+        elif means:
+            body["messages"][-1]["content"] += schema_instruction(request)
+        if "think" not in self._left_out:
+            body["think"] = thinking
+        return body
+
+
+def _message(message: ModelMessage, names: Mapping[str, str]) -> dict[str, Any]:
+    sent: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.role == "tool":
+        sent["tool_name"] = names.get(message.tool_call_id, message.tool_call_id)
+    if message.tool_calls:
+        sent["tool_calls"] = [
+            {"function": {"name": call.name, "arguments": call.arguments or {}}} for call in message.tool_calls
+        ]
+    return sent
+
+
+async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
+    """What the lines of an answer say. Raises WireFailure when they end early or carry an error."""
+    text: list[str] = []
+    thought: list[str] = []
+    calls: list[RawCall] = []
+    async for event in events:
+        if event.get("error"):
+            raise WireFailure("", body=dict(event))
+        message = event.get("message") or {}
+        text.append(message.get("content") or "")
+        thought.append(message.get("thinking") or "")
+        calls += [_call(call["function"]) for call in message.get("tool_calls") or ()]
+        if event.get("done"):
+            usage = Usage(
+                prompt_tokens=event.get("prompt_eval_count") or 0, completion_tokens=event.get("eval_count") or 0
+            )
+            return Heard(
+                text="".join(text),
+                reasoning="".join(thought),
+                calls=tuple(calls),
+                finish=event.get("done_reason") or "",
+                usage=usage if usage.prompt_tokens else None,
+                model=event.get("model") or "",
+            )
+    raise WireFailure("cut", body="the lines ended before done")
+
+
+def _call(function: Mapping[str, Any]) -> RawCall:
+    arguments = function.get("arguments")
+    raw = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+    return RawCall("", function.get("name") or "", raw)
