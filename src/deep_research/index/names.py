@@ -26,6 +26,9 @@ _WORD = re.compile(r"[^\W_]+")
 _PIECE = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _PARENTHESIS = re.compile(r"\s*[(（][^)）]*[)）]\s*")
+_NUMBERING = re.compile(
+    r"(?:(?:chapter|section|part|appendix) )?(?:[0-9]+|[a-z](?=\.))(?:\.[0-9]+)*\.? +", re.IGNORECASE
+)
 _NOT_NAMES = STOP_WORDS | set(
     "one two three many since although however january february march april june july august september october"
     " november december monday tuesday wednesday thursday friday saturday sunday".split()
@@ -41,8 +44,10 @@ def key(name: str) -> str:
 
 
 def title_keys(title: str) -> set[str]:
-    """Return the keys of a title: whole, without a parenthesis, and what stands before a comma."""
+    """Return the keys of a title: whole, without numbering and parentheses, and what stands before a comma."""
     bare = _PARENTHESIS.sub(" ", title).strip() or title
+    if numbered := _NUMBERING.match(bare):
+        bare = bare[numbered.end() :] or bare
     keys = {key(title), key(bare), key(bare.partition(",")[0])}
     return {k for k in keys if _is_name(k)}
 

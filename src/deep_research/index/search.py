@@ -89,9 +89,14 @@ def _chosen(ranking: Ranking, read: Read, limit: int, diversity: float) -> list[
 
 
 def _add_titles(postings: Postings, ranking: Ranking, query: str) -> None:
-    """Passages of a document whose title the question names gain the weight of the title's terms again."""
+    """Passages of a document whose title the question names gain the weight of that title.
+
+    It is that of its terms, or of the title as one term: "Index Types" is rare where "index" and
+    "type" are not. Among many passages under one title each gains less.
+    """
     for title, frequency in _titles_in(postings, query).items():
-        gain = sum(ranking.idf.get(term, 0.0) for term in set(index_terms(title))) / frequency**0.5
+        terms = sum(ranking.idf.get(term, 0.0) for term in set(index_terms(title)))
+        gain = max(terms, idf(frequency, ranking.passages)) / frequency**0.25
         for number in _numbers(postings, TITLE + title):
             if ranking.allows(number) and number in ranking.scores:
                 ranking.scores[number] += gain
