@@ -252,9 +252,10 @@ class ApiClient(Protocol):
         *,
         params: Mapping[str, str | int] | None = None,
         json: object = None,
+        form: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> ApiResponse:
-        """Return the answer whatever its status (parsers judge it).
+        """Return the answer whatever its status (parsers judge it); `form` is sent URL-encoded instead of `json`.
 
         Raises Unreachable when there is none in time, RateLimited when the API keeps asking to wait.
         """
