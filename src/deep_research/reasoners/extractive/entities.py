@@ -175,7 +175,7 @@ def _children(heads: tuple[Heading, ...], index: int) -> Iterator[Heading]:
 
 def _titled(question: str, passages: Sequence[Passage], library: Library) -> Iterator[_Found]:
     """Titles of the documents about the question: their head, or the names they list after a colon."""
-    language = detect(question)
+    language, asked = detect(question), frozenset(content_terms(question))
     first = {p.source: p.id for p in reversed(passages)}
     for key, score in relevant_sources(question, passages, library).items():
         source = library.source(key)
@@ -188,8 +188,10 @@ def _titled(question: str, passages: Sequence[Passage], library: Library) -> Ite
         if len(listed) >= 3:
             for name in listed:
                 yield _Found(name, "title", 1.2 * weight, first[key])
-        for name in _CUT.split(_TITLE_HEAD.split(head)[0]):
-            yield _Found(name, "title", weight, first[key])
+        parts = _CUT.split(_TITLE_HEAD.split(head)[0])
+        # "Indexes and ORDER BY" is about the target, not a list of its members.
+        if all(_clean(part, asked) for part in parts):
+            yield from (_Found(part, "title", weight, first[key]) for part in parts)
 
 
 def _clean(name: str, asked: frozenset[str]) -> str:

@@ -118,7 +118,8 @@ class Wish:
     `weights` are index terms with their worth; `subject` the terms that must be named; `context` the
     terms that say in which sense ("index" for the subject "Hash"); `siblings` the subjects of other
     sections, whose sentences belong there; `advice` prefers sentences that say when to use something;
-    `changes` says that news are wanted, which otherwise count little.
+    `changes` says that news are wanted, which otherwise count little; `name` finds the subject's name and
+    not a longer one that ends like it (GiST, not SP-GiST).
     """
 
     weights: dict[str, float]
@@ -128,6 +129,15 @@ class Wish:
     language: str = "en"
     advice: bool = False
     changes: bool = False
+    name: re.Pattern[str] | None = None
+
+
+def name_pattern(subject: str) -> re.Pattern[str] | None:
+    """Return a pattern of a Latin name that stands by itself; None for other scripts."""
+    words = subject.split()
+    if not words or not subject.isascii():
+        return None
+    return re.compile(r"(?<![\w-])" + r"[\s-]+".join(re.escape(w) for w in words), re.IGNORECASE)
 
 
 def weigh(*worths: tuple[str, float]) -> dict[str, float]:
@@ -236,7 +246,7 @@ def rate(chosen: tuple[str, ...], terms: frozenset[str], wish: Wish, weights: di
     score *= _fit(terms, text, wish, about)
     if _DEFINES.search(text):
         score *= 1.15
-    if _ORDERS.match(text):
+    if _ORDERS.match(text) or _DENIES.match(text):
         score *= 0.45
     if wish.advice and _ADVISES.search(text):
         score *= 1.25
@@ -250,25 +260,36 @@ def _fit(terms: frozenset[str], text: str, wish: Wish, about: About) -> float:
     """How well a sentence keeps to the subject, in the sense that is asked for."""
     fit = 1.0
     if wish.subject:
-        named, headed = wish.subject <= terms, wish.subject <= about.terms
+        named, headed = _names(wish, text), wish.subject <= about.terms
         if not (named or headed):
             return 0.25 if wish.subject & terms and len(wish.subject) > 1 else 0.0
-        opening = set(content_terms(" ".join(text.split()[:7])))
-        fit *= 1.5 if wish.subject <= opening else 1.0 if named else 0.8
-        if wish.subject <= opening and _IS_A.match(text):
+        opens = _names(wish, " ".join(text.split()[:7]))
+        fit *= 1.5 if opens else 1.0 if named else 0.8
+        if opens and _IS_A.match(text):
             fit *= 1.4
-        if wish.subject <= set(content_terms(" ".join(text.split()[:3]))) and not _DENIES.match(text):
+        first = " ".join(text.split()[:3])
+        if _names(wish, first):
             fit *= 1.25
+        elif any(sibling and sibling <= set(content_terms(first)) for sibling in wish.siblings):
+            fit *= 0.5
         fit *= 1.8 if wish.subject <= about.title_terms else 1.3 if headed else 1.0
     if wish.context:
         titled = bool(wish.subject) and wish.subject <= about.title_terms
         known = wish.context & (terms | about.terms)
-        fit *= 1.35 if wish.context <= about.terms else 1.0 if known or titled else 0.3
+        mostly = 3 * len(wish.context & about.terms) >= 2 * len(wish.context)
+        fit *= 1.35 if mostly else 1.0 if known or titled else 0.3
     others = sum(bool(sibling) and sibling <= terms for sibling in wish.siblings)
     if not wish.subject:
         # A survey of all subjects likes the sentences that name many of them.
         return fit * (1.0, 1.0, 1.3, 1.8)[min(others, 3)]
     return fit * (1.0, 0.85, 0.6, 0.4)[min(others, 3)]
+
+
+def _names(wish: Wish, text: str) -> bool:
+    """Whether `text` names the subject: all its terms, and the name as a word of its own where it is Latin."""
+    literal = bool(wish.name and wish.name.search(text))
+    terms = wish.subject <= set(content_terms(text))
+    return terms and (literal or wish.name is None or len(wish.subject) > 1)
 
 
 def pick(

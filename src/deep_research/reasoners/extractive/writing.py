@@ -5,7 +5,16 @@ from collections.abc import Sequence
 
 from deep_research.data import Brief, Passage, Section, SectionDraft
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.excerpts import Excerpt, Wish, cited, excerpts, in_reading_order, pick, weigh
+from deep_research.reasoners.extractive.excerpts import (
+    Excerpt,
+    Wish,
+    cited,
+    excerpts,
+    in_reading_order,
+    name_pattern,
+    pick,
+    weigh,
+)
 from deep_research.text.language import detect
 from deep_research.text.tokens import content_terms
 
@@ -59,7 +68,7 @@ def wish_of(section: Section, brief: Brief) -> Wish:
         weights = weigh((brief.title, 0.7), (asked, 0.8), (section.title, 1.2))
     advice = brief.output_format == "table"
     changes = bool(_NEWS.search(brief.title))
-    return Wish(weights, own, context, siblings, brief.language, advice, changes)
+    return Wish(weights, own, context, siblings, brief.language, advice, changes, name_pattern(section.subject))
 
 
 def with_neighbours(passages: Sequence[Passage], library: Library, wish: Wish) -> list[Passage]:

@@ -6,8 +6,19 @@ can be read again by id.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
-from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, Passage, ToolCall, ToolSpec, Turn
+from deep_research.data import (
+    Action,
+    ActionName,
+    ModelAnswer,
+    ModelMessage,
+    Observation,
+    Passage,
+    ToolCall,
+    ToolSpec,
+    Turn,
+)
 from deep_research.ports import Library
 from deep_research.text.budget import estimate_tokens
 from deep_research.text.fencing import attribute, fence
@@ -40,32 +51,24 @@ def actions_of(answer: ModelAnswer, prefix: str) -> list[Action]:
     return [_action(call, f"{prefix}c{i}") for i, call in enumerate(answer.tool_calls, 1)]
 
 
+_ARGUMENT = {"search": "query", "recall": "query", "read": "source", "think": "thought"}
+"""The argument of each tool that takes words."""
+
+
 def _action(call: ToolCall, key: str) -> Action:
-    given = call.arguments
-    if given is None:
+    if call.arguments is None:
         return Action(id=key, name="unknown", query=f"the arguments of {call.name} were no JSON object")
-    match call.name:
-        case "search" if str(given.get("query", "")).strip():
-            return Action(
-                id=key, name="search", query=str(given["query"]).strip(), source=str(given.get("source") or "")
-            )
-        case "read" if str(given.get("source", "")).strip():
-            return Action(id=key, name="read", query=str(given["source"]).strip())
-        case "recall" if str(given.get("query", "")).strip():
-            return Action(id=key, name="recall", query=str(given["query"]).strip())
-        case "think":
-            return Action(id=key, name="think", query=str(given.get("thought", "")))
-        case "research_complete":
-            ids = given.get("passages")
-            return Action(
-                id=key,
-                name="research_complete",
-                query=" ".join(str(i).strip("[] ") for i in ids) if isinstance(ids, list) else "",
-            )
-        case "search" | "read" | "recall":
-            return Action(id=key, name="unknown", query=f"{call.name} needs its argument")
-        case _:
-            return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
+    if call.name == "research_complete":
+        ids = call.arguments.get("passages")
+        named = " ".join(str(i).strip("[] ") for i in ids) if isinstance(ids, list) else ""
+        return Action(id=key, name="research_complete", query=named)
+    if call.name not in _ARGUMENT:
+        return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
+    words = str(call.arguments.get(_ARGUMENT[call.name]) or "").strip()
+    if not words:
+        return Action(id=key, name="unknown", query=f"{call.name} needs its argument {_ARGUMENT[call.name]}")
+    place = str(call.arguments.get("source") or "") if call.name == "search" else ""
+    return Action(id=key, name=cast(ActionName, call.name), query=words, source=place)
 
 
 def messages_of(turns: Sequence[Turn], library: Library, *, budget: int) -> list[ModelMessage]:
