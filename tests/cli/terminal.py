@@ -1,0 +1,102 @@
+"""The command as a user runs it: a process of its own, with its output, exit code and state folder."""
+
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+COMMAND = Path(sys.executable).with_name("deep-research")
+DEADLINE = 90.0
+
+
+@dataclass
+class Said:
+    """What a finished command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output as the one JSON value it must be."""
+        return json.loads(self.out)
+
+    @property
+    def run(self) -> str:
+        """The id of the run that was started or resumed."""
+        line = next(line for line in self.err.splitlines() if " run " in f" {line}" and "reasoner:" in line)
+        return line.split("run ", 1)[1].split()[0]
+
+
+def call(
+    *arguments: str | bytes,
+    stdin: str | bytes = "",
+    env: dict[str, str] | None = None,
+    module: bool = False,
+    max_file_bytes: int | None = None,
+    stdout: Any = subprocess.PIPE,
+) -> Said:
+    """Run the command to its end. `max_file_bytes` stands for a disk that is full at that size."""
+    start: Sequence[str | bytes] = [sys.executable, "-m", "deep_research"] if module else [str(COMMAND)]
+
+    def limit() -> None:
+        if max_file_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (max_file_bytes, max_file_bytes))
+
+    done = subprocess.run(
+        [*start, *arguments],
+        input=stdin if isinstance(stdin, bytes) else stdin.encode(),
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **(env or {})},  # noqa: TID251 - the child sees what the test was given
+        timeout=DEADLINE,
+        preexec_fn=limit,
+        check=False,
+    )
+    return Said(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
+
+
+def stop_at(mark: str, sign: signal.Signals, *arguments: str) -> Said:
+    """Run the command and send it `sign` when it says `mark` on standard error.
+
+    Its standard error is a socket that holds a few lines only: the command cannot run ahead of us by
+    more than those, so the signal always arrives while it works.
+    """
+    ours, theirs = socket.socketpair()
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+    ours.settimeout(DEADLINE)
+    lines: list[str] = []
+    with ours, theirs:
+        process = subprocess.Popen(
+            [str(COMMAND), *arguments], stdout=subprocess.PIPE, stderr=theirs, stdin=subprocess.DEVNULL
+        )
+        theirs.close()
+        with process, ours.makefile("r", encoding="utf-8") as stream:
+            try:
+                sent = False
+                for line in stream:
+                    lines.append(line)
+                    if not sent and mark in line:
+                        process.send_signal(sign)
+                        sent = True
+                assert sent, f"it never said {mark!r}:\n{''.join(lines)}"
+                out, _ = process.communicate(timeout=DEADLINE)
+            finally:
+                process.kill()
+    return Said(process.returncode, out.decode(), "".join(lines))
+
+
+def shows_no_traceback(said: Said) -> bool:
+    """Whether an error was explained instead of dumped."""
+    return "Traceback" not in said.err + said.out and 'File "' not in said.err
+
+
+Check = Callable[[Said], None]

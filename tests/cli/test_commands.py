@@ -1,0 +1,313 @@
+"""The command line from outside: what each word does, what it prints, how it ends."""
+
+import json
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from fcntl import ioctl
+from pathlib import Path
+
+import pytest
+
+from deep_research.data import Report
+from deep_research.settings import Settings
+from tests.cli.terminal import COMMAND, DEADLINE, Said, call, shows_no_traceback
+from tests.runs.running import Ran, engines, run
+from tests.runs.soundness import assert_citations_resolve
+
+QUESTION = "Which kinds of engines are there?"
+HEAVY = (
+    "langgraph",
+    "langchain_core",
+    "pydantic",
+    "lxml",
+    "rich",
+    "pypdfium2",
+    "docx",
+    "openpyxl",
+    "sqlite3",
+    "asyncio",
+)
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> str:
+    return str(engines(tmp_path / "docs"))
+
+
+@pytest.fixture
+def small(own_state: Path, tmp_path: Path) -> Ran:
+    """A finished run in the state folder of the test."""
+    return run(QUESTION, home=own_state, docs=[engines(tmp_path / "docs")])
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h", "--version", "research --help"])
+def test_help_and_version_load_nothing_heavy(flag: str) -> None:
+    script = (
+        "import sys\nfrom deep_research.cli.main import run\n"
+        f"code = run({flag.split()!r})\nprint('LOADED', code, *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=DEADLINE, check=True)
+    loaded = done.stdout.split("LOADED ")[1].split()
+    assert loaded[0] == "0"
+    assert set(HEAVY).isdisjoint(loaded[1:])
+
+
+def test_help_names_commands_exit_codes_and_an_example() -> None:
+    said = call("--help")
+    assert said.code == 0
+    for word in ("resume", "list", "show", "check", "settings", "Exit codes", "130", "--docs"):
+        assert word in said.out
+    assert call("--version").out.strip().startswith("deep-research 0.")
+
+
+def test_a_question_gives_a_report_on_standard_output_and_the_way_there_on_standard_error(
+    docs: str, own_state: Path
+) -> None:
+    said = call(QUESTION, "--docs", docs)
+    assert said.code == 0
+    assert said.out.startswith("# Which kinds of engines are there\n")
+    assert "stage: research" in said.err
+    assert "3,000 rpm" in said.out
+    assert str(own_state / "runs" / said.run / "report.md") in said.err
+
+
+def test_json_is_alone_on_standard_output_and_fits_the_result(docs: str, tmp_path: Path) -> None:
+    out = tmp_path / "report.md"
+    said = call(QUESTION, "--docs", docs, "--json", "--out", str(out))
+    assert said.code == 0
+    report = Report.model_validate_json(said.out)
+    assert_citations_resolve(report)
+    assert out.read_text("utf-8") == report.report
+    assert list(json.loads(said.out)) == list(Report.model_fields)
+
+
+def test_quiet_says_only_where_the_report_is(docs: str) -> None:
+    said = call("--quiet", "-q", QUESTION, "-d", docs)
+    assert (said.code, said.out) == (0, "")
+    (line,) = said.err.splitlines()
+    assert Path(line.removeprefix("Report: ")).read_text("utf-8").startswith("# Which")
+
+
+def test_the_command_line_of_the_design_documents_works(docs: str) -> None:
+    said = call("--deep-research", "--max-iterations", "0", "-v", "-q", QUESTION, "--docs", docs, module=True)
+    assert said.code == 0
+    assert said.err.count("review: ") == 1
+    assert "again:" not in said.err
+
+
+def test_a_question_from_standard_input_and_the_report_to_it(docs: str) -> None:
+    said = call("-", "--docs", docs, "--out", "-", "--quiet", stdin=QUESTION)
+    assert said.code == 0
+    assert said.out.startswith("# Which kinds")
+
+
+def test_a_question_that_nothing_answers(docs: str) -> None:
+    said = call("Who won the chess olympiad of 1954 in Amsterdam?", "--docs", docs)
+    assert said.code == 3
+    assert "No document that was searched answers this question." in said.out
+    assert "chess olympiad" in said.out.split("Searched for:")[1]
+    assert "## References" not in said.out
+    assert "rpm" not in said.out
+
+
+def test_a_question_of_100_000_characters(docs: str) -> None:
+    question = ("How fast does the Alpha engine turn? " * 2703)[:99_999] + "?"
+    assert len(question) == 100_000
+    refused = call(question, "--docs", docs)
+    assert refused.code == 2
+    assert "20,000" in refused.err
+    assert "max_question_chars" in refused.err
+    taken = call(question, "--docs", docs, "--set", "max_question_chars=100000", "--quiet")
+    assert taken.code in (0, 3), taken.err
+    assert shows_no_traceback(taken)
+
+
+def test_control_characters_reach_neither_the_report_nor_the_screen(docs: str) -> None:
+    said = call("How fast does the \x1b[31mAlpha\x07 engine\x01 turn?\r\n\x9b2J", "--docs", docs)
+    assert said.code == 0
+    assert not any(ord(c) < 32 and c != "\n" for c in said.out + said.err)
+    assert "\x9b" not in said.out + said.err
+
+
+@pytest.fixture
+def broken_folder(tmp_path: Path) -> str:
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "a.bin").write_bytes(bytes(range(256)) * 20)
+    (folder / "b.pdf").write_bytes(b"%PDF-1.7 torn")
+    return str(folder)
+
+
+USAGE = {
+    "no question": ([], "No question was given"),
+    "an empty question": (["  "], "No question was given"),
+    "two questions": (["-q", "a b", "c"], "once"),
+    "an unknown flag": ([QUESTION, "--verbosity"], "--verbos"),
+    "an unknown setting": ([QUESTION, "--set", "max_section=3"], "max_sections"),
+    "a setting without value": ([QUESTION, "--set", "max_sections"], "NAME=VALUE"),
+    "a setting out of range": ([QUESTION, "--set", "max_sections=99"], "max_sections = '99'"),
+    "a flag out of range": ([QUESTION, "--max-iterations", "11"], "max_review_iterations"),
+    "an unknown provider": ([QUESTION, "-p", "nobody"], "nobody"),
+    "a path that does not exist": ([QUESTION, "--docs", "/nowhere/at/all"], "/nowhere/at/all"),
+    "a folder for --out that does not exist": ([QUESTION, "--out", "/nowhere/x.md"], "/nowhere/x.md"),
+    "a run that does not exist": (["show", "nothing"], "nothing"),
+    "resuming what does not exist": (["resume", "nothing"], "nothing"),
+    "evidence that does not exist": (["check", "--claim", "x", "--evidence", "/nowhere"], "/nowhere"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(USAGE))
+def test_wrong_usage_is_explained_and_makes_no_run(case: str, own_state: Path) -> None:
+    arguments, names = USAGE[case]
+    said = call(*arguments)
+    _assert_explained(said, 2, names)
+    assert not (own_state / "runs").exists()
+
+
+def _assert_explained(said: Said, code: int, names: str) -> None:
+    assert said.code == code, said.err
+    assert "Error: " in said.err
+    assert names in said.err
+    assert said.out == ""
+    assert shows_no_traceback(said)
+
+
+def test_a_setting_of_the_environment_that_is_wrong_is_named_as_such() -> None:
+    unknown = call(QUESTION, env={"DEEP_RESEARCH_MAX_SECTION": "3"})
+    _assert_explained(unknown, 2, "DEEP_RESEARCH_MAX_SECTIONS")
+    outside = call(QUESTION, env={"DEEP_RESEARCH_MAX_SECTIONS": "99"})
+    _assert_explained(outside, 2, "environment")
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "nothing here"
+    folder.mkdir()
+    _assert_explained(call(QUESTION, "--docs", str(folder), "--quiet"), 2, str(folder))
+
+
+def test_a_folder_without_a_readable_file(broken_folder: str) -> None:
+    _assert_explained(call(QUESTION, "--docs", broken_folder, "--quiet"), 2, broken_folder)
+
+
+def test_a_file_that_cannot_be_read_beside_others_is_a_gap(docs: str, broken_folder: str) -> None:
+    said = call(QUESTION, "--docs", docs, "--docs", broken_folder, "--json")
+    assert said.code == 0
+    assert any("b.pdf" in gap["what"] + gap["why"] for gap in said.json["gaps"])
+
+
+def test_a_path_that_is_not_unicode(docs: str) -> None:
+    folder = os.fsencode(docs) + b"\xff"
+    os.rename(docs, folder)
+    said = call(QUESTION, "--docs", folder)
+    assert said.code == 2
+    assert shows_no_traceback(said)
+
+
+@pytest.mark.parametrize("kilobytes", [16, 200, 400])
+def test_a_full_disk_ends_in_one_line(docs: str, kilobytes: int) -> None:
+    said = call(QUESTION, "--docs", docs, max_file_bytes=kilobytes * 1024)
+    _assert_explained(said, 1, "isk")
+
+
+def test_a_state_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    said = call(QUESTION, env={"DEEP_RESEARCH_HOME": str(tmp_path / "file" / "home")})
+    _assert_explained(said, 1, str(tmp_path / "file"))
+
+
+def test_an_output_that_cannot_be_written(small: Ran) -> None:
+    with Path("/dev/full").open("wb") as full:
+        said = call("show", small.folder.run_id, stdout=full)
+    assert said.code == 1
+    assert "cannot write the output" in said.err
+    assert shows_no_traceback(said)
+
+
+def test_list_and_show(small: Ran) -> None:
+    run_id = small.folder.run_id
+    listed = call("list")
+    assert run_id in listed.out
+    assert "finished" in listed.out
+    assert [record["run_id"] for record in call("list", "--json").json] == [run_id]
+    assert call("show", run_id).out.strip() == small.report.report.strip()
+    assert Report.model_validate_json(call("show", run_id[-4:], "--json").out) == small.report
+
+
+def test_show_passage_tells_where_it_was_read(small: Ran) -> None:
+    key, passage = next(iter(small.report.passages.items()))
+    said = call("show", small.folder.run_id, "--passage", key)
+    assert said.code == 0
+    assert passage.text in said.out
+    assert f"characters {passage.start}–{passage.end}" in said.out
+    missing = call("show", small.folder.run_id, "--passage", "s99p99")
+    _assert_explained(missing, 2, "s99p99")
+
+
+def test_list_without_runs_says_how_to_begin() -> None:
+    said = call("list")
+    assert said.code == 0
+    assert "deep-research" in said.out
+
+
+def test_check_judges_a_claim(docs: str) -> None:
+    evidence = str(Path(docs) / "alpha.md")
+    right = call("check", "--claim", "The Alpha engine turns at 3,000 rpm.", "--evidence", evidence, "--json")
+    assert right.json["kind"] == "supported"
+    wrong = call(
+        "check", "--claim", "The Alpha engine turns at 3,900 rpm.", "--evidence", "-", stdin=Path(evidence).read_text()
+    )
+    assert wrong.code == 0
+    assert not wrong.out.startswith("supported")
+
+
+def test_settings_lists_all_with_the_values_in_force() -> None:
+    said = call("settings", env={"DEEP_RESEARCH_MAX_SECTIONS": "5"})
+    assert said.code == 0
+    assert "max_sections = 5" in said.out
+    for name in Settings.model_fields:
+        assert f"\n{name} = " in said.out
+
+
+def _type(arguments: list[str], answers: dict[str, str]) -> tuple[int, str]:
+    """Run the command at a terminal of 100 columns; type each answer when its prompt appears."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color"}  # noqa: TID251
+    process = subprocess.Popen([str(COMMAND), *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+    os.close(theirs)
+    screen, deadline = "", time.monotonic() + DEADLINE
+    with process, os.fdopen(ours, "rb", buffering=0) as terminal:
+        while select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            try:
+                data = terminal.read(65536)
+            except OSError:  # what Linux says when the other side is gone
+                break
+            if not data:
+                break
+            screen += data.decode("utf-8", "replace")
+            for prompt in [prompt for prompt in answers if prompt in screen]:
+                os.write(terminal.fileno(), answers.pop(prompt).encode() + b"\n")
+        process.kill() if time.monotonic() >= deadline else None
+        return process.wait(DEADLINE), screen
+
+
+def test_the_live_view_at_a_terminal(docs: str) -> None:
+    code, screen = _type([QUESTION, "--docs", docs], {})
+    assert code == 0
+    assert "Traceback" not in screen
+    assert "✓ report" in screen
+    assert "Alpha engine" in screen
+    assert "references" in screen
+
+
+def test_a_question_to_the_user_at_a_terminal(docs: str) -> None:
+    code, screen = _type(["tell me about it", "--docs", docs], {"name the topic": "the Alpha engine"})
+    assert code == 0
+    assert "Traceback" not in screen
+    assert "3,000 rpm" in screen

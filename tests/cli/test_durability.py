@@ -1,0 +1,113 @@
+"""Invariant 4 from outside: whatever ends a run, it goes on from there, and nothing is paid for twice."""
+
+import signal
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from deep_research.data import Report
+from deep_research.events import Searched
+from deep_research.runs.eventlog import read_events
+from deep_research.runs.folder import RunFolder
+from tests.cli.terminal import Said, call, shows_no_traceback, stop_at
+from tests.runs.running import engines, run
+from tests.runs.soundness import assert_sound
+
+QUESTION = "Which kinds of engines are there?"
+MARKS = ["Reading documents", "searched documents", "researching", "review:"]
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> str:
+    return str(engines(tmp_path / "docs"))
+
+
+def _paid(folder: RunFolder) -> dict[str, float]:
+    """The calls of the journal with the moment each was made."""
+    if not folder.journal.exists():
+        return {}
+    with sqlite3.connect(folder.journal) as database:
+        rows = dict(database.execute("SELECT key, at FROM calls").fetchall())
+    database.close()
+    return rows
+
+
+def _assert_finished(said: Said, folder: RunFolder, before: dict[str, float]) -> Report:
+    assert said.code == 0, said.err
+    report = Report.model_validate_json(said.out)
+    assert_sound(report, folder)
+    assert report.answered
+    assert {section.status for section in report.sections} == {"completed"}
+    after = _paid(folder)
+    assert before.items() <= after.items()
+    made = Counter(e.query for e in read_events(folder.events) if isinstance(e, Searched) and not e.reused)
+    assert not made or max(made.values()) == 1
+    assert report.ledger.searches == len(after)
+    assert folder.load().status == "finished"
+    return report
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_killed_run_goes_on_and_pays_nothing_twice(mark: str, docs: str, own_state: Path) -> None:
+    killed = stop_at(mark, signal.SIGKILL, QUESTION, "--docs", docs, "-v")
+    assert killed.code == -signal.SIGKILL
+    folder = RunFolder(own_state, killed.run)
+    assert folder.load().status == "running"
+    assert not folder.result.exists()
+    before = _paid(folder)
+    _assert_finished(call("resume", killed.run, "--json"), folder, before)
+
+
+def test_a_run_killed_twice_goes_on_and_a_finished_one_is_shown(docs: str, own_state: Path) -> None:
+    first = stop_at("plan:", signal.SIGKILL, QUESTION, "--docs", docs, "-v")
+    folder = RunFolder(own_state, first.run)
+    again = stop_at("review:", signal.SIGKILL, "resume", first.run, "-v")
+    assert again.code == -signal.SIGKILL
+    before = _paid(folder)
+    said = call("resume", first.run, "--json")
+    report = _assert_finished(said, folder, before)
+    uninterrupted = run(QUESTION, home=own_state, docs=[Path(docs)]).report
+    assert [section.title for section in report.sections] == [section.title for section in uninterrupted.sections]
+    paid = _paid(folder)
+    again = call("resume", first.run, "--json")
+    assert (again.code, again.out) == (0, said.out)
+    assert _paid(folder) == paid
+
+
+@pytest.mark.parametrize(("mark", "sign"), [("Reading documents", signal.SIGTERM), ("researching", signal.SIGINT)])
+def test_ctrl_c_keeps_the_state_and_says_how_to_go_on(
+    mark: str, sign: signal.Signals, docs: str, own_state: Path
+) -> None:
+    stopped = stop_at(mark, sign, QUESTION, "--docs", docs, "-v")
+    assert stopped.code == 130
+    assert shows_no_traceback(stopped)
+    folder = RunFolder(own_state, stopped.run)
+    assert f"deep-research resume {stopped.run}" in stopped.err.splitlines()[-1]
+    assert folder.load().status == "stopped"
+    before = _paid(folder)
+    _assert_finished(call("resume", stopped.run, "--json"), folder, before)
+
+
+def test_a_run_that_waits_says_so_and_goes_on_with_the_answer(docs: str, own_state: Path) -> None:
+    waiting = call("tell me about it", "--docs", docs)
+    assert waiting.code == 4
+    assert f'deep-research resume {waiting.run} --answer "' in waiting.err
+    folder = RunFolder(own_state, waiting.run)
+    assert folder.load().status == "waiting"
+    assert folder.load().waiting_for in waiting.err
+    said = call("resume", waiting.run, "--answer", "the Alpha engine", "--json")
+    report = _assert_finished(said, folder, {})
+    assert "Alpha" in report.title
+
+
+def test_documents_that_vanish_before_resuming_are_explained(docs: str, tmp_path: Path) -> None:
+    killed = stop_at("plan:", signal.SIGKILL, QUESTION, "--docs", docs, "-v")
+    Path(docs).rename(tmp_path / "elsewhere")
+    said = call("resume", killed.run)
+    assert said.code == 2
+    assert docs in said.err
+    assert shows_no_traceback(said)
+    (tmp_path / "elsewhere").rename(docs)
+    assert call("resume", killed.run, "--quiet").code == 0
