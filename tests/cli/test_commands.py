@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -21,6 +22,7 @@ from tests.runs.running import Ran, engines, run
 from tests.runs.soundness import assert_citations_resolve
 
 QUESTION = "Which kinds of engines are there?"
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 HEAVY = (
     "langgraph",
     "langchain_core",
@@ -275,9 +277,9 @@ def test_settings_lists_all_with_the_values_in_force() -> None:
 
 
 def _type(arguments: list[str], answers: dict[str, str]) -> tuple[int, str]:
-    """Run the command at a terminal of 100 columns; type each answer when its prompt appears."""
+    """Run the command at a terminal of 160 columns; type each answer when its prompt appears."""
     ours, theirs = pty.openpty()
-    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color"}  # noqa: TID251
     process = subprocess.Popen([str(COMMAND), *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
@@ -294,7 +296,7 @@ def _type(arguments: list[str], answers: dict[str, str]) -> tuple[int, str]:
             for prompt in [prompt for prompt in answers if prompt in screen]:
                 os.write(terminal.fileno(), answers.pop(prompt).encode() + b"\n")
         process.kill() if time.monotonic() >= deadline else None
-        return process.wait(DEADLINE), screen
+        return process.wait(DEADLINE), " ".join(_ESCAPES.sub("", screen).split())
 
 
 def test_the_live_view_at_a_terminal(docs: str) -> None:
