@@ -64,23 +64,28 @@ class LangChainModel:
         """Nothing is held open."""
 
     def _translated(self, error: Exception) -> Exception:
-        """The vendor's SDK error behind LangChain, by its status; what has none stays an error of the model."""
-        if isinstance(error, (ConfigError, ModelError)):
-            return error
         if isinstance(error, NotImplementedError):
             message = f"The model {self.model!r} of LangChain takes no tools."
             return ConfigError(message, setting="model_name", value=self.model, reason="no_tools")
-        if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
-            return translate(WireFailure("timeout", body=type(error).__name__), self._about)
-        if isinstance(error, OSError) or "Connect" in type(error).__name__:
-            return translate(WireFailure("connection", body=type(error).__name__), self._about)
-        if getattr(error, "response", None) is not None and hasattr(error, "body"):
-            return translate(failure_of(error), self._about)
-        status = getattr(error, "status_code", None) or getattr(error, "code", None)
-        if isinstance(status, int):
-            return translate(WireFailure("", status=status, body=str(error)), self._about)
+        if failure := _failure(error):
+            return translate(failure, self._about)
+        if isinstance(error, (ConfigError, ModelError)):
+            return error
         message = f"{self.provider} ({self.model}) failed: {type(error).__name__}: {str(error)[:300]}"
         return ModelError(message, provider=self.provider, model=self.model)
+
+
+def _failure(error: Exception) -> WireFailure | None:
+    """The failure of a vendor's SDK behind LangChain, by its attributes; None when it has none that tell."""
+    name = type(error).__name__
+    if isinstance(error, TimeoutError) or "Timeout" in name:
+        return WireFailure("timeout", body=name)
+    if isinstance(error, OSError) or "Connect" in name:
+        return WireFailure("connection", body=name)
+    if getattr(error, "response", None) is not None and hasattr(error, "body"):
+        return failure_of(error)
+    status = getattr(error, "status_code", None) or getattr(error, "code", None)
+    return WireFailure("", status=status, body=str(error)) if isinstance(status, int) else None
 
 
 def _message(message: ModelMessage) -> "BaseMessage":

@@ -1,0 +1,209 @@
+"""How many requests may be in flight at a provider, shared by the whole process; and what follows each error.
+
+Additive increase, multiplicative decrease (AIMD; Chiu and Jain 1989, as TCP does it): each answer raises
+the number a little, each 429 halves it and closes the gate for as long as the provider asks.
+"""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Literal, NamedTuple
+
+from deep_research.errors import (
+    ConfigError,
+    ContextTooLong,
+    MalformedOutput,
+    ModelError,
+    ModelRateLimited,
+    ProviderDown,
+    Refused,
+    ResearchError,
+)
+
+
+class Clock(NamedTuple):
+    """Time and sleep, so that tests need neither."""
+
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class Ceiling(NamedTuple):
+    """The most that may be in flight at one provider: requests, and prompt tokens (0: no limit)."""
+
+    requests: int = 16
+    tokens: int = 0
+    at_first: int = 8
+
+
+SYSTEM_CLOCK = Clock()
+USUAL = Ceiling()
+
+
+class _Waiting(NamedTuple):
+    tokens: int
+    loop: asyncio.AbstractEventLoop
+    granted: "asyncio.Future[None]"
+
+
+class Gate:
+    """Lets requests through to one provider, first come first served; safe across threads and event loops."""
+
+    def __init__(self, ceiling: Ceiling = USUAL, clock: Clock = SYSTEM_CLOCK) -> None:
+        """`clock` says when a pause that the provider asked for is over."""
+        self._ceiling = ceiling
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._queue: deque[_Waiting] = deque()
+        self._requests = 0
+        self._tokens = 0
+        self._opens_at = 0.0
+        self._lowered_at = float("-inf")
+        self.allowed = float(min(ceiling.at_first, ceiling.requests))
+
+    @property
+    def in_flight(self) -> int:
+        """Return how many requests are in flight."""
+        return self._requests
+
+    @asynccontextmanager
+    async def slot(self, tokens: int, *, until: float = float("inf")) -> AsyncIterator[float]:
+        """Hold a place for one request of about `tokens`; gives the time at which it was let through.
+
+        Raises ModelRateLimited when the gate stays closed beyond the time `until`.
+        """
+        while True:
+            await self._opened(until)
+            await self._enter(tokens)
+            if self._opens_at <= self._clock.now():
+                break
+            self._leave(tokens)  # it was closed while this one stood in line
+        try:
+            yield self._clock.now()
+        finally:
+            self._leave(tokens)
+
+    def answered(self) -> None:
+        """Note a good answer: a little more may be in flight."""
+        with self._lock:
+            self.allowed = min(self._ceiling.requests, self.allowed + 1 / self.allowed)
+
+    def limited(self, *, started: float, seconds: float) -> None:
+        """Note a 429 to a request let through at `started`: half as many, and none for `seconds`.
+
+        Requests that were in flight together are one sign, not many.
+        """
+        with self._lock:
+            now = self._clock.now()
+            if started >= self._lowered_at:
+                self.allowed = max(1.0, self.allowed / 2)
+                self._lowered_at = now
+            self._opens_at = max(self._opens_at, now + seconds)
+
+    async def _opened(self, until: float) -> None:
+        while (wait := self._opens_at - self._clock.now()) > 0:
+            if self._opens_at > until:
+                message = f"The provider asks to wait {wait:.0f} s, which is longer than a call may take."
+                raise ModelRateLimited(message, retry_after=wait, reason="closed")
+            await self._clock.sleep(wait)
+
+    async def _enter(self, tokens: int) -> None:
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            if not self._queue and self._fits(tokens):
+                self._take(tokens)
+                return
+            waiting = _Waiting(tokens, loop, loop.create_future())
+            self._queue.append(waiting)
+        try:
+            await waiting.granted
+        except asyncio.CancelledError:
+            self._withdraw(waiting)
+            raise
+
+    def _withdraw(self, waiting: _Waiting) -> None:
+        with self._lock:
+            if waiting in self._queue:
+                self._queue.remove(waiting)
+                return
+        self._leave(waiting.tokens)  # it was let through at the same moment
+
+    def _leave(self, tokens: int) -> None:
+        with self._lock:
+            self._requests -= 1
+            self._tokens -= tokens
+            while self._queue and self._fits(self._queue[0].tokens):
+                waiting = self._queue.popleft()
+                self._take(waiting.tokens)
+                waiting.loop.call_soon_threadsafe(_grant, waiting.granted)
+
+    def _take(self, tokens: int) -> None:
+        self._requests += 1
+        self._tokens += tokens
+
+    def _fits(self, tokens: int) -> bool:
+        """One request always fits, however long."""
+        if not self._requests:
+            return True
+        within_tokens = not self._ceiling.tokens or self._tokens + tokens <= self._ceiling.tokens
+        return within_tokens and self._requests + 1 <= self.allowed
+
+
+def _grant(granted: "asyncio.Future[None]") -> None:
+    if not granted.done():
+        granted.set_result(None)
+
+
+_GATES: dict[str, Gate] = {}
+_GATES_LOCK = threading.Lock()
+
+
+def gate_of(provider: str, base_url: str = "", ceiling: Ceiling = USUAL) -> Gate:
+    """Return the gate of a provider at an address: one for the whole process; the first `ceiling` counts."""
+    with _GATES_LOCK:
+        return _GATES.setdefault(f"{provider} {base_url}", Gate(ceiling))
+
+
+class Policy(NamedTuple):
+    """What follows an error: try again after a while (`retry`, `wait`), ask another model, or stop.
+
+    Between attempts it waits `first_seconds`, doubled each time up to `most_seconds`, or as long as the
+    provider asks. After `attempts` it goes on to another model.
+    """
+
+    action: Literal["retry", "wait", "fall_back", "stop"]
+    attempts: int = 1
+    first_seconds: float = 0.0
+    most_seconds: float = 0.0
+
+
+POLICIES: dict[type[ResearchError], Policy] = {
+    ModelRateLimited: Policy("wait", attempts=8, first_seconds=1.0, most_seconds=60.0),
+    ProviderDown: Policy("retry", attempts=5, first_seconds=0.5, most_seconds=20.0),
+    MalformedOutput: Policy("retry", attempts=3),
+    Refused: Policy("fall_back"),
+    # Whoever wrote the prompt knows what to leave out.
+    ContextTooLong: Policy("stop"),
+    ConfigError: Policy("fall_back"),
+    ModelError: Policy("fall_back"),
+}
+
+REASONS: dict[str, Policy] = {
+    # A bad key is the user's to repair: going on with another model would hide it.
+    "bad_key": Policy("stop"),
+    "base_url": Policy("stop"),
+    "closed": Policy("fall_back"),
+    # The same request would be silent as long again.
+    "timeout": Policy("retry", attempts=2, first_seconds=0.5, most_seconds=20.0),
+}
+
+
+def policy_for(error: ResearchError) -> Policy:
+    """Return what follows an error: by its reason where that has a policy of its own, else by its class."""
+    own = REASONS.get(str(error.fields.get("reason", "")))
+    if own:
+        return own
+    return next((POLICIES[kind] for kind in type(error).__mro__ if kind in POLICIES), Policy("stop"))
