@@ -50,18 +50,23 @@ def headed(
     authors: Sequence[str] = (),
 ) -> Document:
     """Return a document that was read elsewhere below a title and facts; offsets follow."""
-    head = document(title, facts=facts)
-    shift = len(head.text) + 2
-    headings = [heading.model_copy(update={"start": heading.start + shift}) for heading in body.headings]
-    pages = [page.model_copy(update={"start": page.start + shift}) for page in body.pages]
-    return body.model_copy(
+    whole = joined(document(title, facts=facts), body)
+    told = {"title": title, "published": published or body.published, "authors": tuple(authors) or body.authors}
+    return whole.model_copy(update=told)
+
+
+def joined(above: Document, below: Document) -> Document:
+    """Return two documents as one with the title and facts of the first; headings and pages of both."""
+    shift = len(above.text) + 2 if above.text else 0
+    headings = [heading.model_copy(update={"start": heading.start + shift}) for heading in below.headings]
+    pages = [page.model_copy(update={"start": page.start + shift}) for page in below.pages]
+    return above.model_copy(
         update={
-            "text": f"{head.text}\n\n{body.text}",
-            "title": title,
-            "headings": (*head.headings, *headings),
-            "pages": tuple(pages),
-            "published": published or body.published,
-            "authors": tuple(authors) or body.authors,
+            "text": f"{above.text}\n\n{below.text}" if above.text else below.text,
+            "headings": (*above.headings, *headings),
+            "pages": (*above.pages, *pages),
+            "warnings": (*above.warnings, *below.warnings),
+            "media_type": below.media_type,
         }
     )
 

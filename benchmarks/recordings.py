@@ -1,0 +1,134 @@
+"""Parses recorded answers of the web APIs and prints one line for each: hits or error, and fields filled.
+
+    python benchmarks/recordings.py [FOLDER]
+
+FOLDER holds one folder per API with bodies and a `NAME.meta.json` beside each (status, headers, address); the
+default is `../shared/recordings` beside the repository. The last line is one JSON object of figures.
+"""
+
+import argparse
+import importlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from deep_research.data import Document, Found
+from deep_research.errors import SourceError
+from deep_research.ports import ApiResponse
+
+DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "shared" / "recordings"
+FIELDS = ("title", "url", "published", "authors", "snippet", "document")
+
+# Which parser reads a body: by API, and by the beginning of the file's name where an API has several forms.
+PARSERS: dict[str, dict[str, str]] = {
+    "arxiv": {"": "arxiv.parse_feed", "rss": "feeds.parse_feed"},
+    "bocha": {"": "bocha.parse_search"},
+    "brave": {"": "brave.parse_search"},
+    "clinicaltrials": {"": "clinicaltrials.parse_studies"},
+    "crossref": {"": "crossref.parse_works"},
+    "duckduckgo": {"": "duckduckgo.parse_search", "instant": "duckduckgo.parse_instant"},
+    "europepmc": {"": "europepmc.parse_search"},
+    "exa": {"": "exa.parse_search"},
+    "github": {
+        "": "github.parse_repositories",
+        "readme": "github.parse_readme",
+        "search_issues": "github_issues.parse_issues",
+        "search_code": "github_code.parse_code",
+    },
+    "google_cse": {"": "google_cse.parse_search"},
+    "hackernews": {
+        "": "hackernews.parse_search",
+        "algolia_item": "hackernews.parse_item",
+        "firebase": "hackernews.parse_item",
+    },
+    "huggingface": {
+        "": "huggingface_papers.parse_papers",
+        "blog": "huggingface_blog.parse_feed",
+        "models": "huggingface_models.parse_models",
+    },
+    "jina": {"": "jina.parse_search", "reader": "jina.parse_reader"},
+    "openalex": {"": "openalex.parse_works"},
+    "patents_epo_ops": {"": "patents_epo.parse_patents", "claims": "patents_epo.parse_claims"},
+    "patents_patentsview": {"": "patents_patentsview.parse_patents"},
+    "patents_uspto_odp": {"": "patents_uspto.parse_applications"},
+    "perplexity": {"": "perplexity.parse_answer"},
+    "pubmed": {"": "pubmed.parse_articles", "esearch": "pubmed.parse_ids", "pmc_esearch": "pubmed.parse_ids"},
+    "searxng": {"": "searxng.parse_search"},
+    "semantic_scholar": {"": "semantic_scholar.parse_papers"},
+    "serper": {"": "serper.parse_search"},
+    "tavily": {"": "tavily.parse_search", "extract": "tavily.parse_extract"},
+    "unpaywall": {"": "unpaywall.parse_works"},
+    "wikipedia": {"": "wikipedia.parse_pages", "search": "wikipedia.parse_search"},
+    "zyte": {"": "zyte.parse_article_list"},
+}
+
+
+class Row(NamedTuple):
+    """What became of one body; `error` is the class of the error, "" when it was read."""
+
+    api: str
+    body: str
+    parser: str
+    hits: int
+    error: str
+    fields: dict[str, int]
+    message: str = ""
+
+
+def bodies(folder: Path) -> Iterator[tuple[str, Path, ApiResponse]]:
+    """Yield (api, file, answer) for each recorded body of an API that has a parser."""
+    for meta in sorted(folder.glob("*/*.meta.json")):
+        about = json.loads(meta.read_text("utf-8"))
+        body = meta.parent / about.get("body_file", "")
+        if meta.parent.name not in PARSERS or not body.is_file():
+            continue
+        told = about.get("response") or {}
+        headers = {str(name).lower(): str(value) for name, value in (told.get("headers") or {}).items()}
+        address = (about.get("request") or {}).get("url") or "https://api.example"
+        yield meta.parent.name, body, ApiResponse(int(told.get("status") or 200), headers, body.read_bytes(), address)
+
+
+def parser_of(api: str, name: str) -> tuple[str, Callable[[ApiResponse], Any]]:
+    """Return the name and the function of the parser for a body."""
+    forms = PARSERS[api]
+    prefix = max((form for form in forms if name.startswith(form)), key=len)
+    module, function = forms[prefix].split(".")
+    return forms[prefix], getattr(importlib.import_module(f"deep_research.sources.{module}"), function)
+
+
+def read(api: str, name: str, response: ApiResponse) -> Row:
+    """Return what the parser makes of one body."""
+    parser, parse = parser_of(api, name)
+    try:
+        answer = parse(response)
+    except SourceError as error:
+        return Row(api, name, parser, 0, type(error).__name__, {}, error.message)
+    found = answer if isinstance(answer, list) else [answer]
+    return Row(api, name, parser, len(found), "", _filled(found))
+
+
+def _filled(found: list[Any]) -> dict[str, int]:
+    results = [one for one in found if isinstance(one, Found)]
+    counts = {field: sum(bool(getattr(one, field)) for one in results) for field in FIELDS} if results else {}
+    documents = [one for one in found if isinstance(one, Document)]
+    return counts | ({"characters": sum(len(one.text) for one in documents)} if documents else {})
+
+
+def main() -> None:
+    """Print the table, then the figures as one JSON line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT_FOLDER)
+    rows = [read(api, body.name, response) for api, body, response in bodies(parser.parse_args().folder)]
+    for row in rows:
+        filled = " ".join(f"{name} {count}" for name, count in row.fields.items())
+        outcome = f"{row.error}: {row.message}" if row.error else f"{row.hits} hits  {filled}"
+        print(f"{row.api:<20} {row.body:<50} {outcome}")
+    read_bodies = [row for row in rows if not row.error]
+    totals = {field: sum(row.fields.get(field, 0) for row in rows) for field in FIELDS}
+    figures = {"bodies": len(rows), "read": len(read_bodies), "hits": sum(row.hits for row in read_bodies)}
+    print(json.dumps(figures | totals))
+
+
+if __name__ == "__main__":
+    main()

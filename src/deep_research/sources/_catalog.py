@@ -1,0 +1,101 @@
+"""All sources on one table: name, what for, which key, ready or not; and how to open one."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from deep_research import registry
+from deep_research.errors import ConfigError
+from deep_research.ports import ApiClient
+from deep_research.sources._api import ApiOptions, ApiSource
+
+
+class SourceRow(NamedTuple):
+    """One line of `deep-research sources`. `missing` says what has to be set, "" when the source is ready."""
+
+    name: str
+    purpose: str
+    needs: str | None
+    also: tuple[str, ...]
+    missing: str
+
+    @property
+    def ready(self) -> bool:
+        """Whether the source works with what is set."""
+        return not self.missing
+
+
+def source_rows(
+    keys: Mapping[str, str] | None = None, options: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[SourceRow]:
+    """Return one row per source behind a web API, sorted by name.
+
+    `keys` are the values of the variables that are set, `options` the options by source. Raises ConfigError
+    for options of an unknown source and for options that do not fit.
+    """
+    given = options or {}
+    known = api_sources()
+    for name in given:
+        if name not in known:
+            raise _unknown(name, known)
+    return [_row(kind, keys or {}, given.get(name)) for name, kind in known.items()]
+
+
+def api_sources() -> dict[str, type[ApiSource[Any]]]:
+    """Return the classes of all sources behind web APIs, by name, sorted."""
+    found: dict[str, type[ApiSource[Any]]] = {}
+    for name in registry.names("sources"):
+        kind = registry.component("sources", name)
+        if isinstance(kind, type) and issubclass(kind, ApiSource):
+            found[kind.name] = kind
+    return found
+
+
+def open_source(
+    name: str, client: ApiClient, keys: Mapping[str, str], options: Mapping[str, Any] | None = None
+) -> ApiSource[Any]:
+    """Return a source by name. Raises ConfigError for an unknown one and for options that do not fit."""
+    known = api_sources()
+    if name not in known:
+        raise _unknown(name, known)
+    return known[name].build(options, client, keys)
+
+
+def variables() -> tuple[str, ...]:
+    """Return every environment variable that some source uses, sorted: those a settings reader has to look up."""
+    return tuple(sorted({name for kind in api_sources().values() for name in kind.variables()}))
+
+
+def api_delays(options: Iterable[ApiOptions]) -> tuple[tuple[str, float], ...]:
+    """Return (host, least seconds between two calls) for the addresses in these options, strictest first of a host."""
+    delays: dict[str, float] = {}
+    for each in options:
+        host = urlsplit(each.base_url).hostname
+        if host and "{" not in host:
+            delays[host] = max(delays.get(host, 0.0), 1 / each.requests_per_second)
+    return tuple(sorted(delays.items()))
+
+
+def table() -> str:
+    """Return the sources as a Markdown table, for the documentation."""
+    lines = ["| source | what for | key | also used | calls per second |", "| --- | --- | --- | --- | --- |"]
+    for name, kind in api_sources().items():
+        options = kind.read_options(None)
+        key = f"`{kind.needs}`" if kind.needs else "keyless"
+        also = ", ".join(f"`{variable}`" for variable in kind.also) or "–"
+        lines.append(f"| `{name}` | {kind.purpose} | {key} | {also} | {options.requests_per_second:.2g} |")
+    return "\n".join(lines) + "\n"
+
+
+def _row(kind: type[ApiSource[Any]], keys: Mapping[str, str], options: Mapping[str, Any] | None) -> SourceRow:
+    missing = kind.missing(kind.read_options(options), keys)
+    return SourceRow(kind.name, kind.purpose, kind.needs, kind.also, missing)
+
+
+def _unknown(name: str, known: Mapping[str, object]) -> ConfigError:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return ConfigError(
+        f"There is no source {name!r}.{hint} There are: {', '.join(known)}.", setting="sources", value=name
+    )

@@ -1,0 +1,150 @@
+"""DuckDuckGo without a key: the HTML results page, and Instant Answers where that page refuses.
+
+There is no official search API. Instead of the site, `base_url` may name a `ddgs` server (its JSON is read as well).
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.errors import Blocked, RateLimited, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import Place, failure, json_of, judge, loads
+from deep_research.sources._api import ApiSource, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, first, listed, objects, raw, text
+from deep_research.sources._markup import line
+from deep_research.sources._web import Page, WebOptions, found_pages, sited
+
+NAME = "duckduckgo"
+PURPOSE = "General web search without a key; slow and easily refused, so the last resort."
+NEEDS = None
+_PLACE = Place(NAME)
+_CHALLENGE = (b"anomaly-modal", b"anomaly.js", b"challenge-form")
+_CHALLENGE_STATUS = 202
+_MAX_TOPICS = 30
+
+
+class DuckDuckGoOptions(WebOptions):
+    """Options of DuckDuckGo."""
+
+    base_url: str = Field("https://html.duckduckgo.com", description="Address of the results page.")
+    instant_url: str = Field("https://api.duckduckgo.com", description="Address of Instant Answers.")
+    requests_per_second: float = Field(0.3, gt=0, le=2, description="Some seconds between two calls.")
+    region: str = Field("", pattern=r"^([a-z]{2}-[a-z]{2})?$", description="Region, such as us-en or cn-zh.")
+
+
+class DuckDuckGoSource(ApiSource[DuckDuckGoOptions]):
+    """Searches the web."""
+
+    name = NAME
+    purpose = PURPOSE
+    options_type: ClassVar = DuckDuckGoOptions
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        del limit
+        options = self.options
+        since, until = options.since, options.until
+        period = f"{since or '1990-01-01'}..{until or '2100-12-31'}" if since or until else ""
+        params = {"q": sited(query, options), "kl": options.region, "df": period}
+        try:
+            return result(parse_search(await self._get("/html/", params)))
+        except (Blocked, RateLimited):
+            instant = await self._instant(query)
+            if not instant.found:
+                raise
+            return instant
+
+    async def _instant(self, query: str) -> SearchResult:
+        params = {"q": query, "format": "json", "no_html": 1, "skip_disambig": 1}
+        address = f"{self.options.instant_url.rstrip('/')}/"
+        return result(parse_instant(await self._client.request("GET", address, params=params)))
+
+    def _headers(self) -> dict[str, str]:
+        return {"accept": "text/html, application/json;q=0.9"}
+
+
+def parse_search(response: ApiResponse) -> list[Found]:
+    """Return the results of the HTML page, or of `ddgs` as JSON (text and news); advertisements are left out.
+
+    Raises RateLimited when the page is a challenge (HTTP 202), SourceError.
+    """
+    if response.status == _CHALLENGE_STATUS or any(mark in response.body for mark in _CHALLENGE):
+        raise failure(RateLimited, response, _PLACE, "the site asks for a proof of humanity; wait some minutes")
+    judge(response, _PLACE)
+    if response.body.lstrip()[:1] in (b"[", b"{"):
+        answer = loads(response, _PLACE)
+        entries = at(answer, "results") if isinstance(answer, Mapping) else answer
+        if not isinstance(entries, list):
+            raise failure(Unreadable, response, _PLACE, "the answer is no list of results")
+        return found_pages((_from_json(entry) for entry in objects(entries)), NAME)
+    return found_pages(_from_html(response), NAME)
+
+
+def parse_instant(response: ApiResponse) -> list[Found]:
+    """Return the subject and the related topics of an Instant Answer; mostly there are none. Raises SourceError."""
+    answer = json_of(response, _PLACE)
+    if not isinstance(answer, Mapping):
+        raise failure(Unreadable, response, _PLACE, "the answer is no Instant Answer")
+    abstract = raw(answer.get("AbstractText")) or raw(answer.get("Abstract"))
+    pages = [Page(title=text(answer.get("Heading")), url=text(answer.get("AbstractURL")), excerpt=line(abstract))]
+    topics = [*objects(answer.get("Results")), *_topics(answer.get("RelatedTopics"))][:_MAX_TOPICS]
+    for topic in topics:
+        words = line(raw(topic.get("Text")))
+        title = words.split(" - ", maxsplit=1)[0]
+        pages.append(Page(title=title, url=text(topic.get("FirstURL")), excerpt=words))
+    return found_pages(pages, NAME)
+
+
+def _topics(value: Any) -> Iterator[Mapping[str, Any]]:
+    for topic in objects(value):
+        yield from objects(topic["Topics"]) if "Topics" in topic else [topic]
+
+
+def _from_json(entry: Mapping[str, Any]) -> Page:
+    return Page(
+        title=line(raw(entry.get("title"))),
+        url=first(entry, "href", "link", "url"),
+        excerpt=line(raw(entry.get("body")) or raw(entry.get("snippet")) or raw(entry.get("content"))),
+        published=iso_date(first(entry, "date", "published")),
+        author=text(entry.get("source")) if "date" in entry else "",
+    )
+
+
+def _from_html(response: ApiResponse) -> Iterator[Page]:
+    html = import_module("lxml.html")
+    try:
+        root = html.document_fromstring(response.body, parser=html.HTMLParser(encoding="utf-8", no_network=True))
+    except (ValueError, import_module("lxml.etree").ParserError):
+        raise failure(Unreadable, response, _PLACE, "the page has no results in it") from None
+    blocks = root.xpath("//*[contains(concat(' ', @class, ' '), ' result ')]")
+    if not blocks and not root.xpath("//*[contains(@class, 'no-results')]"):
+        raise failure(Unreadable, response, _PLACE, "the page has no results in it")
+    for block in blocks:
+        links = block.xpath(".//a[contains(@class, 'result__a')]")
+        if links and "result--ad" not in (block.get("class") or ""):
+            excerpts = listed(block.xpath(".//*[contains(@class, 'result__snippet')]"))
+            yield Page(
+                title=text(links[0].text_content()),
+                url=_target(links[0].get("href") or ""),
+                excerpt=text(excerpts[0].text_content()) if excerpts else "",
+            )
+
+
+def _target(address: str) -> str:
+    """The address behind DuckDuckGo's redirect."""
+    try:
+        parts = urlsplit(urljoin("https://duckduckgo.com/", address))
+    except ValueError:
+        return ""
+    if parts.netloc.endswith("duckduckgo.com"):
+        return parse_qs(parts.query).get("uddg", [""])[0] if parts.path.startswith("/l/") else ""
+    return parts.geturl()
+
+
+build = DuckDuckGoSource.build
+COMPONENT = DuckDuckGoSource

@@ -1,0 +1,81 @@
+"""Unpaywall: where a paper can be read for free (https://unpaywall.org/products/api)."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.errors import NotFound, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources._api import ApiOptions, ApiSource, result
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, first, objects, raw, score, text
+from deep_research.sources._markup import line
+from deep_research.sources._papers import Ids, Work, doi, found_work
+
+NAME = "unpaywall"
+PURPOSE = "Open copies of papers, by DOI or words of the title."
+NEEDS = "UNPAYWALL_EMAIL"
+_PLACE = Place(NAME, NEEDS)
+
+
+class UnpaywallOptions(ApiOptions):
+    """Options of Unpaywall."""
+
+    base_url: str = Field("https://api.unpaywall.org", description="Address of the API.")
+    requests_per_second: float = Field(1.0, gt=0, le=10, description="100,000 calls per day are allowed.")
+    open_access_only: bool = Field(True, description="Only papers that have an open copy.")
+
+
+class UnpaywallSource(ApiSource[UnpaywallOptions]):
+    """Finds open copies; the address of a result is that of the copy."""
+
+    name = NAME
+    purpose = PURPOSE
+    needs = NEEDS
+    options_type: ClassVar = UnpaywallOptions
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        del limit  # a page has 50
+        email = {"email": self._key()}
+        if name := doi(query):
+            try:
+                return result(parse_works(await self._get(f"/v2/{name}", email)))
+            except NotFound:
+                return SearchResult()
+        open_only = {"is_oa": "true"} if self.options.open_access_only else {}
+        return result(parse_works(await self._get("/v2/search", {"query": query} | open_only | email)))
+
+
+def parse_works(response: ApiResponse) -> list[Found]:
+    """Return the papers of a search, or the one of an answer about a DOI. Raises SourceError."""
+    answer = json_of(response, _PLACE)
+    if not isinstance(answer, Mapping) or not ({"results", "doi"} & answer.keys()):
+        raise failure(Unreadable, response, _PLACE, "the answer has no papers in it")
+    entries = objects(answer["results"]) if "results" in answer else [answer]
+    return [found for entry in entries if (found := _work(entry))]
+
+
+def _work(entry: Mapping[str, Any]) -> Found | None:
+    paper = at(entry, "response") if isinstance(at(entry, "response"), Mapping) else entry
+    best = at(paper, "best_oa_location")
+    names = (
+        first(one, "raw_author_name") or f"{text(one.get('given'))} {text(one.get('family'))}".strip()
+        for one in objects(paper.get("z_authors"))
+    )
+    work = Work(
+        title=line(raw(paper.get("title"))),
+        ids=Ids(doi=doi(text(paper.get("doi")))),
+        url=first(best, "url_for_pdf", "url", "url_for_landing_page"),
+        authors=tuple(dict.fromkeys(name for name in names if name)),
+        published=iso_date(text(paper.get("published_date"))) or iso_date(paper.get("year")),
+        venue=line(text(paper.get("journal_name"))),
+        score=score(entry.get("score")),
+    )
+    return found_work(work, NAME)
+
+
+build = UnpaywallSource.build
+COMPONENT = UnpaywallSource

@@ -1,0 +1,167 @@
+"""Article lists of chosen blogs and news sites through Zyte (https://docs.zyte.com/zyte-api/usage/extract)."""
+
+import asyncio
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from deep_research.data import Document, Found, Gap
+from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources import _writing
+from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources._dates import iso_date
+from deep_research.sources._fields import at, first, number, objects, raw, score, text
+from deep_research.sources._listing import ListingSource
+from deep_research.sources._markup import line
+from deep_research.sources._web import Page, WebOptions, found_pages
+
+NAME = "zyte"
+PURPOSE = "Articles of chosen blogs and news sites, listed and read through Zyte."
+NEEDS = "ZYTE_API_KEY"
+_PLACE = Place(NAME, NEEDS)
+_TEMPORARY = 520
+_LEAST_PROBABILITY = 0.1
+_BLOGS = (
+    "https://www.anthropic.com/news",
+    "https://openai.com/news/",
+    "https://deepmind.google/discover/blog/",
+    "https://research.google/blog/",
+    "https://ai.meta.com/blog/",
+    "https://www.microsoft.com/en-us/research/blog/",
+    "https://blog.langchain.com/",
+    "https://lilianweng.github.io/",
+)
+
+
+class ZyteOptions(WebOptions):
+    """Options of Zyte."""
+
+    base_url: str = Field("https://api.zyte.com", description="Address of the API.")
+    requests_per_second: float = Field(2.0, gt=0, le=50, description="120 calls per minute for new accounts.")
+    pages: tuple[str, ...] = Field(_BLOGS, min_length=1, max_length=50, description="Pages that list articles.")
+    extract_from: str = Field("", pattern=r"^(httpResponseBody|browserHtml)?$", description="Cheaper, or a browser.")
+
+    @field_validator("pages")
+    @classmethod
+    def _are_web_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for address in value:
+            if not address.startswith(("https://", "http://")):
+                raise ValueError(f"{address!r} does not begin with https:// or http://")
+        return value
+
+
+class ZyteSource(ListingSource[ZyteOptions]):
+    """Ranks the articles that the pages list; reading one asks Zyte for the article."""
+
+    name = NAME
+    purpose = PURPOSE
+    needs = NEEDS
+    options_type: ClassVar = ZyteOptions
+
+    async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._page(address)) for address in self.options.pages]
+        answers = [task.result() for task in tasks]
+        errors = [answer for answer in answers if isinstance(answer, SourceError)]
+        if len(errors) == len(answers):
+            raise errors[0]
+        found = [one for answer in answers if isinstance(answer, list) for one in answer if self._wanted(one)]
+        return found, [Gap(what="a page of articles", why=self._masked(error.message), source=NAME) for error in errors]
+
+    async def _page(self, address: str) -> list[Found] | SourceError:
+        try:
+            return parse_article_list(await self._extract(address, "articleList"))
+        except SourceError as error:
+            return error
+
+    async def _read(self, found: Found) -> Document:
+        read = parse_article(await self._extract(found.url, "article")).document
+        if read is None:
+            raise NotFound(f"{NAME} found no article at {found.url}", source=NAME, url=found.url)
+        return read
+
+    async def _extract(self, address: str, kind: str) -> ApiResponse:
+        how = {"extractFrom": self.options.extract_from} if self.options.extract_from else None
+        return await self._post("/v1/extract", {"url": address, kind: True, f"{kind}Options": how})
+
+    def _headers(self) -> dict[str, str]:
+        return super()._headers() | {"authorization": f"Basic {self._basic()}"}
+
+    def _basic(self) -> str:
+        return b64encode(f"{self._key()}:".encode()).decode()
+
+    def _secrets(self) -> Iterator[str]:
+        yield from super()._secrets()
+        yield self._basic()
+
+    def _wanted(self, found: Found) -> bool:
+        since, until = str(self.options.since or ""), str(self.options.until or "9999")
+        return since <= (found.published or until) <= until
+
+
+def parse_article_list(response: ApiResponse) -> list[Found]:
+    """Return the articles of a page in its order. Raises SourceError; what the page itself refused counts."""
+    listed = at(_answer(response), "articleList")
+    if not isinstance(listed, Mapping):
+        raise failure(Unreadable, response, _PLACE, "the answer has no list of articles in it")
+    entries = [entry for entry in objects(listed.get("articles")) if _is_article(entry)]
+    return found_pages((_teaser(entry) for entry in entries), NAME)
+
+
+def parse_article(response: ApiResponse) -> Found:
+    """Return one article with its text. Raises NotFound when the page is none, SourceError."""
+    article = at(_answer(response), "article")
+    if not isinstance(article, Mapping):
+        raise failure(Unreadable, response, _PLACE, "the answer has no article in it")
+    pages = found_pages([_teaser(article)], NAME)
+    if not _is_article(article) or not pages:
+        raise failure(NotFound, response, _PLACE, "the page is no article")
+    found, body = pages[0], raw(article.get("articleBody"))
+    names = tuple(name for one in objects(article.get("authors")) if (name := first(one, "name", "nameRaw")))
+    if not body.strip():
+        return found.model_copy(update={"document": None, "authors": names})
+    read = _writing.document(
+        found.title,
+        facts=(("Changed", iso_date(text(article.get("dateModified")))),),
+        sections=[("Text", body.replace("\n", "\n\n"))],
+        published=found.published,
+        authors=names,
+    )
+    return found.model_copy(update={"document": read, "authors": names})
+
+
+def _answer(response: ApiResponse) -> Any:
+    """The JSON of an answer; the status of the page that was asked for is inside it."""
+    if response.status == _TEMPORARY:
+        raise failure(Unreachable, response, _PLACE, "the page could not be loaded now (HTTP 520)")
+    answer = json_of(response, _PLACE)
+    status = number(at(answer, "statusCode"))
+    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
+        raise failure(NotFound, response, _PLACE, f"the page answered HTTP {status}")
+    if status is not None and status >= HTTPStatus.BAD_REQUEST:
+        raise failure(Unreachable, response, _PLACE, f"the page answered HTTP {status}")
+    return answer
+
+
+def _is_article(entry: Mapping[str, Any]) -> bool:
+    probability = at(entry, "metadata", "probability")
+    return probability is None or score(probability) >= _LEAST_PROBABILITY
+
+
+def _teaser(entry: Mapping[str, Any]) -> Page:
+    author = at(entry, "authors", 0)
+    return Page(
+        title=line(raw(entry.get("headline")) or raw(entry.get("name"))),
+        url=first(entry, "canonicalUrl", "url"),
+        excerpt=line(raw(entry.get("description")) or raw(entry.get("articleBody"))),
+        published=iso_date(first(entry, "datePublished", "datePublishedRaw")),
+        author=first(author, "name", "nameRaw"),
+    )
+
+
+build = ZyteSource.build
+COMPONENT = ZyteSource
