@@ -157,8 +157,9 @@ def _rate_limited(answer: Answer, asked: float | None) -> RateLimited:
 
 
 def _with_params(url: str, params: Mapping[str, str | int]) -> Address:
+    address = parse_address(url)  # by itself first: its errors quote it, and parameters may hold a key
     query = urlencode(params)
-    return parse_address(f"{url}{'&' if '?' in url else '?'}{query}" if query else url)
+    return parse_address(f"{address.url}{'&' if '?' in address.target else '?'}{query}") if query else address
 
 
 def _shown(address: Address) -> str:

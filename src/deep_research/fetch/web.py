@@ -60,7 +60,7 @@ class Web:
                 ca_file=options.ca_file, agent=agent,
             )  # fmt: skip
 
-        self._pages = transport((*options.allowed_internal_hosts, *_opened(options.fetch.archive_base, archive.BASE)))
+        self.pages = transport((*options.allowed_internal_hosts, *_opened(options.fetch.archive_base, archive.BASE)))
         opened = [entry for base in options.base_addresses for entry in _opened(base)]
         delays = {**API_DELAYS, **dict(options.api_delays)}
         self._page_pace = HostPace(delay=options.page_delay, concurrency=options.page_concurrency, clock=clock)
@@ -73,12 +73,12 @@ class Web:
     def fetcher(self, known: KnownAddresses) -> Fetcher:
         """Return the fetcher of one run, which may open what `known` holds."""
         return Fetcher(
-            self._pages, known, options=self._options.fetch, pace=self._page_pace, cache=self._cache, clock=self._clock
+            self.pages, known, options=self._options.fetch, pace=self._page_pace, cache=self._cache, clock=self._clock
         )
 
     async def close(self) -> None:
         """Close the connections of the running event loop, and the cache."""
-        await self._pages.close()
+        await self.pages.close()
         await self.api.close()
         if self._cache is not None:
             self._cache.close()

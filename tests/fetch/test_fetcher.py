@@ -1,0 +1,213 @@
+"""Pages: named, once, polite, kept."""
+
+import asyncio
+
+import pytest
+
+from deep_research.errors import Blocked, NotFound, RateLimited, Unreachable
+from deep_research.fetch.fetcher import FetchOptions
+from deep_research.fetch.known import KnownAddresses
+from deep_research.fetch.web import WebOptions
+from deep_research.testing import web_answers as answers
+from tests.fetch.conftest import Everything
+
+
+async def test_only_what_was_named_is_opened(internet, make_fetcher):
+    internet.otherwise = answers.page("found")
+    site = internet.site("news.test")
+    site.page("/", '<a href="/one">1</a> <!-- <a href="/comment"> --><script>"<a href=/script>"</script>')
+    fetcher = make_fetcher(known=KnownAddresses(["https://news.test"]))
+    with pytest.raises(Blocked) as caught:
+        await fetcher.fetch("http://news.test/one")
+    assert caught.value.fields["rule"] == "not named"
+    await fetcher.fetch("http://news.test/")
+    assert (await fetcher.fetch("http://news.test/one")).body == b"found"
+    for url in ("http://news.test/comment", "http://news.test/script", "http://news.test/one?q=what+you+know"):
+        with pytest.raises(Blocked):
+            await fetcher.fetch(url)
+    assert {request.target for request in internet.requests} == {"/robots.txt", "/", "/one"}
+
+
+async def test_nothing_of_ours_is_sent_along(internet, make_fetcher, monkeypatch):
+    """No cookies, no referrer, no credentials, no proxy from the environment."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9/")
+    internet.site("a.test").on("/", answers.page('<a href="/b">', set_cookie="id=1; Path=/")).page("/b", "b")
+    fetcher = make_fetcher(WebOptions(contact="mailto:me@example.org"))
+    await fetcher.fetch("http://a.test/")
+    await fetcher.fetch("http://a.test/b")
+    page = internet.requests[-1]
+    assert set(page.headers) == {"host", "user-agent", "accept", "accept-encoding"}
+    assert page.headers["user-agent"].startswith("deep-research/")
+    assert "(+mailto:me@example.org)" in page.headers["user-agent"]
+
+
+async def test_host_and_tls_name_stay_the_names(internet, make_fetcher):
+    internet.dns.set("secure.test", "93.184.216.34")
+    internet.site("secure.test").page("/", "safe")
+    await make_fetcher().fetch("https://secure.test/")
+    assert internet.dial.dialled == [("93.184.216.34", 443)]
+    assert internet.dial.server_names == ["secure.test"]
+    assert internet.requests[-1].headers["host"] == "secure.test"
+
+
+async def test_a_page_is_fetched_once_in_a_run(internet, make_fetcher):
+    internet.site("a.test").page("/", "page").redirect("/old", "/").redirect("/older", "/old")
+    fetcher = make_fetcher()
+    async with asyncio.TaskGroup() as group:
+        for path in ("", "/", "/#part", "/old", "/older", "/x/..") * 3:
+            group.create_task(fetcher.fetch("http://a.test" + path))
+    assert internet.count("a.test", "/") == 1
+    assert internet.count("a.test", "/old") == 1
+    assert internet.count("a.test", "/robots.txt") == 1
+
+
+async def test_a_failure_is_asked_for_once_in_a_run(internet, make_fetcher):
+    fetcher = make_fetcher()
+    for _ in range(3):
+        with pytest.raises(NotFound):
+            await fetcher.fetch("http://a.test/nothing")
+    assert internet.count("a.test", "/nothing") == 1
+
+
+async def test_one_reader_that_gives_up_does_not_stop_the_other(internet, make_fetcher):
+    arrived, released = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(request):
+        loop.call_soon_threadsafe(arrived.set)
+        asyncio.run_coroutine_threadsafe(released.wait(), loop).result()
+        return answers.page("late")
+
+    internet.site("a.test").on("/", slow)
+    fetcher = make_fetcher()
+    first, second = (asyncio.create_task(fetcher.fetch("http://a.test/")) for _ in range(2))
+    await arrived.wait()
+    first.cancel()
+    released.set()
+    assert (await second).body == b"late"
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert internet.count("a.test", "/") == 1
+
+
+async def test_passing_failures_are_tried_again(internet, make_fetcher, clock):
+    internet.site("a.test").on("/", [answers.status(500), answers.DROP, answers.page("at last")])
+    assert (await make_fetcher().fetch("http://a.test/")).body == b"at last"
+    assert internet.count("a.test", "/") == 3
+
+
+async def test_retry_after_is_obeyed(internet, make_fetcher, clock):
+    internet.site("a.test").on("/", [answers.status(429, retry_after="17"), answers.page("now")])
+    assert (await make_fetcher().fetch("http://a.test/")).body == b"now"
+    assert sum(clock.slept) >= 17
+
+
+async def test_retry_after_as_a_date(internet, make_fetcher, clock):
+    internet.site("a.test").on(
+        "/", [answers.status(503, retry_after="Thu, 01 Jan 2026 00:00:20 GMT"), answers.page("now")]
+    )
+    assert (await make_fetcher().fetch("http://a.test/")).body == b"now"
+    assert clock.monotonic() >= 20
+
+
+async def test_who_asks_to_wait_too_long_is_left_alone(internet, make_fetcher):
+    internet.site("a.test").on("/", answers.status(429, retry_after="3600")).page("/b", "b")
+    fetcher = make_fetcher()
+    with pytest.raises(RateLimited) as caught:
+        await fetcher.fetch("http://a.test/")
+    assert caught.value.fields["retry_after"] == 3600
+    with pytest.raises(RateLimited):
+        await fetcher.fetch("http://a.test/b")
+    assert internet.count("a.test", "/") == 1
+    assert internet.count("a.test", "/b") == 0
+
+
+async def test_one_host_is_not_hurried(internet, make_fetcher, clock):
+    for number in range(5):
+        internet.site("a.test").page(f"/{number}", "x")
+    fetcher = make_fetcher(WebOptions(page_delay=2.0))
+    async with asyncio.TaskGroup() as group:
+        for number in range(5):
+            group.create_task(fetcher.fetch(f"http://a.test/{number}"))
+    assert clock.monotonic() >= 2.0 * 5  # robots.txt and five pages
+
+
+async def test_no_more_than_so_many_at_once(internet, make_fetcher):
+    for number in range(8):
+        internet.site("a.test").page(f"/{number}", "x")
+    fetcher = make_fetcher(WebOptions(page_delay=0.0, page_concurrency=2))
+    async with asyncio.TaskGroup() as group:
+        for number in range(8):
+            group.create_task(fetcher.fetch(f"http://a.test/{number}"))
+    assert internet.most_at_once <= 2
+    assert len(internet.requests) == 9
+
+
+async def test_an_archived_copy_of_a_dead_page(internet, make_fetcher):
+    said = {"archived_snapshots": {"closest": {
+        "available": True, "status": "200", "timestamp": "20200101000000",
+        "url": "http://web.archive.org/web/20200101000000/http://dead.test/page",
+    }}}  # fmt: skip
+    internet.dns.set("archive.org", "207.241.224.2")
+    internet.dns.set("web.archive.org", "207.241.237.3")
+    internet.site("archive.org").on("/wayback/available", answers.json_answer(said))
+    internet.site("web.archive.org").page("/web/20200101000000id_/http://dead.test/page", "<p>as it was")
+    page = await make_fetcher().archived("http://dead.test/page")
+    assert page.body == b"<p>as it was"
+    assert page.archived_url == page.url == "http://dead.test/page"
+    assert page.final_url.startswith("https://web.archive.org/web/20200101000000id_/")
+    assert internet.requests[0].query == {"url": ["http://dead.test/page"]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"archived_snapshots": {}}',
+        '{"archived_snapshots": {"closest": {"available": false, "url": "http://x.test/"}}}',
+    ],
+)
+async def test_no_archived_copy(internet, make_fetcher, body):
+    internet.dns.set("archive.org", "207.241.224.2")
+    internet.site("archive.org").page("/wayback/available", body, "application/json")
+    with pytest.raises(NotFound):
+        await make_fetcher().archived("http://dead.test/page")
+
+
+async def test_an_archive_cannot_lead_inside(internet, make_fetcher):
+    said = {"archived_snapshots": {"closest": {"available": True, "url": "http://169.254.169.254/web/2020/x"}}}
+    internet.dns.set("archive.org", "207.241.224.2")
+    internet.site("archive.org").on("/wayback/available", answers.json_answer(said))
+    with pytest.raises(Blocked):
+        await make_fetcher().archived("http://dead.test/page")
+
+
+async def test_chosen_internal_hosts_are_opened(internet, make_fetcher):
+    internet.site("10.1.2.3").page("/", "an internal page")
+    internet.dns.set("wiki.corp", "10.1.2.4")
+    internet.site("wiki.corp").page("/", "the wiki")
+    fetcher = make_fetcher(WebOptions(allowed_internal_hosts=("10.1.0.0/16", "wiki.corp:80")))
+    assert (await fetcher.fetch("http://10.1.2.3/")).body == b"an internal page"
+    assert (await fetcher.fetch("http://wiki.corp/")).body == b"the wiki"
+    for url in ("http://10.2.2.3/", "http://other.corp/", "http://wiki.corp:8080/", "http://10.1.2.3:22/"):
+        with pytest.raises(Blocked):
+            await fetcher.fetch(url)
+
+
+async def test_what_an_api_base_opens_no_page_reaches(internet, make_web):
+    internet.site("10.1.2.3").page("/api", "{}")
+    web = make_web(WebOptions(base_addresses=("http://10.1.2.3/api",)))
+    assert (await web.api.request("GET", "http://10.1.2.3/api")).body == b"{}"
+    fetcher = web.fetcher(Everything())
+    with pytest.raises(Blocked):
+        await fetcher.fetch("http://10.1.2.3/api")
+    await fetcher.close()
+
+
+async def test_a_loop_between_hosts_is_an_error_not_a_page(internet, make_fetcher):
+    internet.site("a.test").redirect("/", "http://b.test/")
+    internet.site("b.test").redirect("/", "http://a.test/")
+    with pytest.raises(Unreachable) as caught:
+        await make_fetcher(WebOptions(fetch=FetchOptions(obey_robots=False))).fetch("http://a.test/")
+    assert caught.value.fields["rule"] == "redirects"
+    assert len(internet.requests) == 2

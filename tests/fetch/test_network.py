@@ -1,0 +1,155 @@
+"""The real network layer, on loopback: server name, pinned address, pools, errors."""
+
+import asyncio
+import inspect
+
+import httpcore
+import pytest
+
+from deep_research.errors import Blocked, ConfigError, NotFound, Unreachable
+from deep_research.fetch.addresses import parse_address
+from deep_research.fetch.flights import Flights
+from deep_research.fetch.guard import Guard
+from deep_research.fetch.limits import FetchLimits
+from deep_research.fetch.network import GuardedNetwork, SystemResolver, system_dial
+from deep_research.fetch.transport import _HTTPCORE_ERRORS, Transport, translate, user_agent
+from deep_research.testing import web_answers as answers
+from deep_research.testing.dns import FakeDns
+
+
+async def test_tls_asks_for_the_name_and_connects_to_the_address():
+    """The first bytes of a TLS handshake hold the server name (RFC 6066, 3); a plain listener can read them."""
+    hello: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    async def listen(reader, writer):
+        hello.set_result(await reader.read(2_000))
+        writer.close()
+
+    server = await asyncio.start_server(listen, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    dns = FakeDns()
+    dns.set("secure.corp", "127.0.0.1")
+    transport = Transport(Guard([f"secure.corp:{port}"]), resolver=dns)
+    with pytest.raises(Unreachable):
+        await transport.send(parse_address(f"https://secure.corp:{port}/"), limits=FetchLimits())
+    assert b"secure.corp" in await hello
+    await transport.close()
+    server.close()
+    await server.wait_closed()
+
+
+async def test_one_connection_serves_several_requests_and_its_name_is_looked_up_once(internet):
+    internet.site("a.test").page("/", "x")
+    transport = Transport(Guard(), resolver=internet.dns, dial=internet.dial)
+    for _ in range(3):
+        assert (await transport.send(parse_address("http://a.test/"), limits=FetchLimits())).status == 200
+    assert internet.dns.lookups == ["a.test"]
+    assert len(internet.dial.dialled) == 1
+    await transport.close()
+
+
+def test_one_transport_serves_several_event_loops(internet):
+    internet.site("a.test").page("/", "x")
+    transport = Transport(Guard(), resolver=internet.dns, dial=internet.dial)
+
+    async def once() -> int:
+        try:
+            return (await transport.send(parse_address("http://a.test/"), limits=FetchLimits())).status
+        finally:
+            await transport.close()
+
+    assert [asyncio.run(once()) for _ in range(2)] == [200, 200]
+
+
+async def test_the_computers_own_names():
+    assert "127.0.0.1" in await SystemResolver().resolve("localhost")
+    assert await SystemResolver().resolve("127.0.0.1") == ["127.0.0.1"]
+    with pytest.raises((NotFound, Unreachable)):
+        await SystemResolver().resolve("no-such-host.invalid")
+    with pytest.raises(Unreachable):
+        await SystemResolver().resolve("a" * 70 + ".invalid")
+
+
+async def test_nobody_listens():
+    with pytest.raises(httpcore.ConnectError):
+        await system_dial("127.0.0.1", 1, 1.0)
+
+
+async def test_sockets_of_the_computer_are_not_opened():
+    network = GuardedNetwork(Guard(), FakeDns(), system_dial, trusted=frozenset())
+    with pytest.raises(httpcore.ConnectError):
+        await network.connect_unix_socket("/var/run/docker.sock")
+
+
+async def test_behind_a_proxy_addresses_are_still_judged(internet):
+    internet.dns.set("proxy.corp", "10.0.0.1")
+    internet.dns.set("inside.test", "10.0.0.2")
+    internet.dns.remove("unknown-here.test")
+    internet.otherwise = answers.page("through the proxy")
+    transport = Transport(Guard(), resolver=internet.dns, dial=internet.dial, proxy="http://proxy.corp:3128")
+    answer = await transport.send(parse_address("http://a.test/x"), limits=FetchLimits())
+    assert answer.body == b"through the proxy"
+    assert internet.requests[-1].target == "http://a.test:80/x"
+    assert internet.dial.dialled == [("10.0.0.1", 3128)]
+    await transport.send(parse_address("http://unknown-here.test/"), limits=FetchLimits())
+    for url in ("http://inside.test/", "http://127.0.0.1/", "http://proxy.corp:3128/", "http://proxy.corp/"):
+        with pytest.raises(Blocked):
+            await transport.send(parse_address(url), limits=FetchLimits())
+    await transport.close()
+
+
+def test_every_error_of_httpcore_is_translated():
+    errors = [
+        error for _, error in inspect.getmembers(httpcore, inspect.isclass) if issubclass(error, Exception)
+    ]  # fmt: skip
+    assert len(errors) >= 15
+    for error in errors:
+        assert issubclass(error, _HTTPCORE_ERRORS), error
+        assert translate(error("why"), "http://a.test/").fields["url"] == "http://a.test/"
+
+
+def test_contact_stands_in_a_header():
+    assert user_agent("https://example.org/bot").endswith("(+https://example.org/bot)")
+    for contact in ("a\r\nX: y", "ünï", "a)b"):
+        with pytest.raises(ConfigError):
+            user_agent(contact)
+
+
+async def test_work_that_nobody_waits_for_is_cancelled():
+    flights: Flights[int] = Flights()
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def work() -> int:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return 1
+
+    waiting = [asyncio.create_task(flights.run("k", work)) for _ in range(2)]
+    await begun.wait()
+    for task in waiting:
+        task.cancel()
+    await asyncio.wait(waiting)
+    await ended.wait()
+    assert all(task.cancelled() for task in waiting)
+
+
+async def test_an_error_reaches_everybody_and_is_not_remembered():
+    flights: Flights[int] = Flights()
+    calls = 0
+
+    async def work() -> int:
+        nonlocal calls
+        calls += 1
+        await asyncio.sleep(0)
+        raise NotFound("no")
+
+    results = [asyncio.create_task(flights.run("k", work)) for _ in range(3)]
+    await asyncio.wait(results)
+    assert [type(task.exception()) for task in results] == [NotFound] * 3
+    assert calls == 1
+    with pytest.raises(NotFound):
+        await flights.run("k", work)
+    assert calls == 2

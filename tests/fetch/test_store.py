@@ -1,0 +1,128 @@
+"""The cache between runs."""
+
+import pytest
+
+from deep_research.errors import StoreError
+from deep_research.fetch.addresses import parse_address
+from deep_research.fetch.fetcher import FetchOptions
+from deep_research.fetch.store import AnswerStore, cache_control, fresh_seconds, timestamp
+from deep_research.fetch.transport import Answer
+from deep_research.fetch.web import WebOptions
+from deep_research.testing import web_answers as answers
+
+
+@pytest.fixture
+def options(tmp_path):
+    return WebOptions(cache=tmp_path / "pages.sqlite", fetch=FetchOptions(obey_robots=False))
+
+
+async def test_a_fresh_page_is_not_asked_for_by_the_next_run(internet, make_web, make_fetcher, clock, options):
+    internet.site("a.test").on("/", answers.page("x", cache_control="max-age=60"))
+    web = make_web(options)
+    first = await make_fetcher(web=web).fetch("http://a.test/")
+    clock.advance(59)
+    again = await make_fetcher(web=web).fetch("http://a.test/")
+    assert again == first
+    assert len(internet.requests) == 1
+    clock.advance(2)
+    await make_fetcher(web=web).fetch("http://a.test/")
+    assert len(internet.requests) == 2
+
+
+async def test_the_cache_outlives_the_process(internet, make_web, make_fetcher, options):
+    internet.site("a.test").on("/", answers.page(b"\x00\xff", "application/pdf", cache_control="max-age=60"))
+    first = await make_fetcher(web=make_web(options)).fetch("http://a.test/")
+    assert await make_fetcher(web=make_web(options)).fetch("http://a.test/") == first
+    assert len(internet.requests) == 1
+
+
+async def test_a_stale_page_is_asked_for_by_its_etag(internet, make_web, make_fetcher, clock, options):
+    internet.site("a.test").on("/", answers.validated("x", '"v1"', cache_control="max-age=10"))
+    web = make_web(options)
+    await make_fetcher(web=web).fetch("http://a.test/")
+    clock.advance(100)
+    page = await make_fetcher(web=web).fetch("http://a.test/")
+    assert page.body == b"x"
+    assert page.etag == '"v1"'
+    assert page.retrieved_at == "2026-01-01T00:01:40+00:00"
+    assert [request.headers.get("if-none-match") for request in internet.requests] == [None, '"v1"']
+    clock.advance(9)
+    await make_fetcher(web=web).fetch("http://a.test/")
+    assert len(internet.requests) == 2
+
+
+async def test_a_page_that_changed_replaces_the_kept_one(internet, make_web, make_fetcher, clock, options):
+    internet.site("a.test").on("/", [answers.page("old", etag='"1"'), answers.page("new", etag='"2"')])
+    web = make_web(options)
+    assert [(await make_fetcher(web=web).fetch("http://a.test/")).body for _ in range(2)] == [b"old", b"new"]
+
+
+@pytest.mark.parametrize(
+    "headers", [{"cache_control": "no-store, max-age=60"}, {"vary": "*", "cache_control": "max-age=60"}]
+)
+async def test_what_must_not_be_kept_is_not(internet, make_web, make_fetcher, options, headers):
+    internet.site("a.test").on("/", answers.page("secret words", **headers))
+    web = make_web(options)
+    fetcher = make_fetcher(web=web)
+    await fetcher.fetch("http://a.test/")
+    await fetcher.fetch("http://a.test/")
+    assert len(internet.requests) == 1
+    await make_fetcher(web=web).fetch("http://a.test/")
+    assert len(internet.requests) == 2
+    assert b"secret words" not in b"".join(path.read_bytes() for path in options.cache.parent.iterdir())
+
+
+async def test_errors_are_not_kept_between_runs(internet, make_web, make_fetcher, options):
+    internet.site("a.test").on("/", [answers.status(404, cache_control="max-age=60"), answers.page("back")])
+    web = make_web(options)
+    with pytest.raises(Exception, match="does not exist"):
+        await make_fetcher(web=web).fetch("http://a.test/")
+    assert (await make_fetcher(web=web).fetch("http://a.test/")).body == b"back"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, 0),
+        ({"cache-control": "max-age=60"}, 60),
+        ({"cache-control": 'Private, MAX-AGE="60"'}, 60),
+        ({"cache-control": "max-age=60", "age": "20"}, 40),
+        ({"cache-control": "no-cache, max-age=60"}, 0),
+        ({"cache-control": "max-age=soon"}, 0),
+        ({"cache-control": "max-age=99999999999"}, 30 * 86_400),
+        ({"expires": "Thu, 01 Jan 2026 00:00:30 GMT"}, 30),
+        ({"expires": "0"}, 0),
+        ({"cache-control": "max-age=5", "expires": "Thu, 01 Jan 2026 00:00:30 GMT"}, 5),
+        ({"last-modified": "Wed, 31 Dec 2025 23:50:00 GMT"}, 60),
+        ({"last-modified": "Mon, 01 Jan 2001 00:00:00 GMT"}, 86_400),
+    ],
+)
+def test_how_long_an_answer_is_fresh(headers, seconds):
+    at = timestamp("Thu, 01 Jan 2026 00:00:00 GMT")
+    assert at is not None
+    assert fresh_seconds(headers, at) == seconds
+
+
+def test_odd_cache_headers():
+    assert cache_control({"cache-control": ",, =x, public"})["public"] == ""
+    assert timestamp("Thu, 99 Foo 2026") is None
+    assert timestamp("Thu, 01 Jan 99999999 00:00:00 GMT") is None
+
+
+def test_a_full_cache_forgets_what_was_used_longest_ago(tmp_path):
+    store = AnswerStore(tmp_path / "c.sqlite", max_bytes=2_500)
+    for number in range(3):
+        if number == 2:
+            assert store.get("http://a.test/0", now=10.0)
+        store.put(Answer(parse_address(f"http://a.test/{number}"), 200, {}, b"x" * 1_000), at=float(number))
+    assert [bool(store.get(f"http://a.test/{number}", now=20.0)) for number in range(3)] == [True, False, True]
+    store.close()
+
+
+def test_a_damaged_cache_is_named(tmp_path):
+    path = tmp_path / "c.sqlite"
+    path.write_bytes(b"this is no database" * 100)
+    with pytest.raises(StoreError, match=r"c\.sqlite"):
+        AnswerStore(path)
+    with pytest.raises(StoreError):
+        AnswerStore(tmp_path / "no" / "folder" / "c.sqlite")
