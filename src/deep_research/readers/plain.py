@@ -17,7 +17,8 @@ _MARKDOWN_SIGN = re.compile(r"^#{1,6} \S|^```|^\[[^\]]+\]\(|\]\(https?://|^\|.*\
 _RST_SIGN = re.compile(r"^\.\. [\w-]+::|:[a-z]+:`[^`]+`|^\.\. _", re.MULTILINE)
 _DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 _DATE_LINE = re.compile(
-    r"^\W{0,4}(?:published|date|updated|last modified|发表|发布|日期|발행|날짜|公開|発行)\W{0,4}[:：]\W{0,4}(\d{4}(?:-\d{2}){0,2})\b", re.I | re.M
+    r"^\W{0,4}(?:published|date|updated|last modified|发表|发布|日期|발행|날짜|公開|発行)\W{0,4}[:：]\W{0,4}(\d{4}(?:-\d{2}){0,2})\b",
+    re.I | re.M,
 )
 """A line near the beginning that says when a text was published."""
 
