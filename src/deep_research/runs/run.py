@@ -174,13 +174,7 @@ async def _carry_out(
     )
     try:
         gaps = await _prepare(places, ctx)
-        # The engine takes a second to load: wrong usage is answered before.
-        from deep_research.graph.checkpoints import open_checkpoints  # noqa: PLC0415
-        from deep_research.graph.sections import compile_sections  # noqa: PLC0415
-
-        async with open_checkpoints(folder.checkpoints) as checkpoints:
-            graph = compile_sections(checkpoints)
-            report = await _drive(graph, ctx, record, gaps, answer)
+        report = await _through_graph(folder, ctx, record, gaps, answer)
     finally:
         for place in places:
             await place.close()
@@ -206,6 +200,17 @@ async def _prepare(places: tuple[SearchPlace, ...], ctx: RunContext) -> list[Gap
         found = await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
         gaps.extend(ctx.report_gap(gap) for gap in found)
     return gaps
+
+
+async def _through_graph(
+    folder: RunFolder, ctx: RunContext, record: RunRecord, gaps: list[Gap], answer: Answer | None
+) -> Report:
+    # The engine takes a second to load: wrong usage is answered before.
+    from deep_research.graph.checkpoints import open_checkpoints  # noqa: PLC0415
+    from deep_research.graph.sections import compile_sections  # noqa: PLC0415
+
+    async with open_checkpoints(folder.checkpoints) as checkpoints:
+        return await _drive(compile_sections(checkpoints), ctx, record, gaps, answer)
 
 
 async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap], answer: Answer | None) -> Report:

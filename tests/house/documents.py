@@ -1,0 +1,69 @@
+"""The pages of docs/ that code knows better than people: `python -m tests.house.documents` writes them anew.
+
+`docs/result.schema.json` is the JSON schema of the result (`--json`), `docs/settings.md` lists the settings.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from deep_research.data import Report
+from deep_research.settings import PREFIX, Settings
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+_SETTINGS = """# Settings
+
+Written by `python -m tests.house.documents` from `src/deep_research/settings.py`; do not edit by hand.
+
+A flag or argument wins over the environment (`{prefix}` and the name in capitals), the environment over
+a file (`deep-research.toml` in the current folder, else `settings.toml` in the state folder; another one can be
+named by `{prefix}CONFIG`), the file over the default. On the command line any setting is `--set NAME=VALUE`; in a
+program it is an argument of `research()` or a key of `RunnableConfig["configurable"]`. Unknown names and values
+out of range are refused. `deep-research settings` shows the values in force.
+
+`{prefix}HOME` names the folder that holds all state.
+
+| name | default | range | what it is |
+|---|---|---|---|
+{rows}
+"""
+
+
+def result_schema() -> str:
+    """Return the JSON schema of the result as the text of its file."""
+    schema = Report.model_json_schema(mode="serialization")
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Report"}
+    return json.dumps({**head, **schema}, indent=2, ensure_ascii=False) + "\n"
+
+
+def settings_page() -> str:
+    """Return the page of settings."""
+    rows = "\n".join(_row(name, field) for name, field in Settings.model_fields.items())
+    return _SETTINGS.format(prefix=PREFIX, rows=rows)
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    default = "" if field.default is None else f"`{field.default}`"
+    return f"| `{name}` | {default} | {_range(name)} | {field.description} |"
+
+
+def _range(name: str) -> str:
+    """The range of a setting in words, from its JSON schema."""
+    schema: dict[str, Any] = Settings.model_json_schema()["properties"][name]
+    if "minimum" in schema:
+        return f"{schema['minimum']:,}–{schema['maximum']:,}"
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    kinds = [part["type"] for part in schema.get("anyOf", [schema]) if part.get("type") != "null"]
+    return {"boolean": "true, false", "string": "text"}.get(kinds[0], kinds[0])
+
+
+PAGES: dict[str, Callable[[], str]] = {"result.schema.json": result_schema, "settings.md": settings_page}
+
+if __name__ == "__main__":
+    for name, make in PAGES.items():
+        (DOCS / name).write_text(make(), "utf-8")

@@ -1,0 +1,176 @@
+"""The house law: light imports, public names, sizes, the environment, phrases, generated pages, the wheel."""
+
+import json
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deep_research
+from deep_research.data import Report
+from deep_research.text import phrases
+from tests.house.documents import DOCS, PAGES, settings_page
+from tests.house.schema import violations
+from tests.house.sources import ROOT, oversized, readers_of_the_environment
+from tests.runs.running import Ran
+
+HEAVY = ("langgraph", "langchain_core", "lxml", "pydantic", "rich", "click", "pypdfium2", "sqlite3", "asyncio")
+
+
+def _python(script: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=True,
+        env={"PATH": "/usr/bin:/bin", **environment},
+    )
+    return done.stdout
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    loaded = _python("import sys, deep_research; dir(deep_research); print(*sys.modules)").split()
+    assert "deep_research" in loaded
+    assert set(HEAVY).isdisjoint(loaded)
+
+
+def test_settings_and_listing_runs_do_not_load_the_engine() -> None:
+    script = (
+        "import sys, deep_research\nfrom deep_research.cli.main import run\n"
+        "deep_research.Settings\nrun(['settings'])\nrun(['list'])\nprint('LOADED', *sys.modules)"
+    )
+    loaded = _python(script, DEEP_RESEARCH_HOME="/nonexistent").split("LOADED")[1].split()
+    assert {"langgraph", "langchain_core", "lxml", "pypdfium2", "rich.live"}.isdisjoint(loaded)
+
+
+def test_public_names_are_those_listed_and_all_load() -> None:
+    assert sorted(dir(deep_research)) == sorted(deep_research.__all__)
+    assert len(set(deep_research.__all__)) == len(deep_research.__all__)
+    for name in deep_research.__all__:
+        assert getattr(deep_research, name) is not None
+    for expected in ("research", "build_deep_research_graph", "run_deep_research", "Settings", "Report"):
+        assert expected in deep_research.__all__
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        _ = deep_research.nothing_like_it
+
+
+def test_the_names_shown_to_type_checkers_are_the_public_ones() -> None:
+    text = Path(deep_research.__file__).read_text("utf-8")
+    shown = {line.split(" as ")[1] for line in text.splitlines() if line.startswith("    from deep_research")}
+    assert shown == set(deep_research.__all__) - {"__version__"}
+
+
+def test_files_and_functions_only_shrink() -> None:
+    allowed: dict[str, int] = tomllib.loads((ROOT / "tests/house/sizes.toml").read_text("utf-8"))
+    found = oversized()
+    grown = {name: lines for name, lines in found.items() if lines > allowed.get(name, 0)}
+    assert grown == {}, "split these; tests/house/sizes.toml takes no new entries"
+    assert set(allowed) <= set(found), "these became small enough: take them out of tests/house/sizes.toml"
+
+
+def test_only_settings_reads_the_environment() -> None:
+    assert readers_of_the_environment() == {"src/deep_research/settings.py"}
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_generated_pages_are_current(name: str) -> None:
+    assert (DOCS / name).read_text("utf-8") == PAGES[name](), "run: python -m tests.house.documents"
+
+
+def test_every_setting_is_documented_with_its_unit() -> None:
+    page = settings_page()
+    for name, field in deep_research.Settings.model_fields.items():
+        assert field.description, name
+        assert f"| `{name}` |" in page
+        if name.endswith(("_tokens", "_chars", "_megabytes", "_seconds")):
+            assert name.rsplit("_", 1)[1][:4] in field.description.lower(), name
+
+
+def test_every_number_among_the_settings_is_bounded() -> None:
+    properties: dict[str, Any] = deep_research.Settings.model_json_schema()["properties"]
+    for name, schema in properties.items():
+        if schema.get("type") in ("integer", "number"):
+            assert {"minimum", "maximum"} <= set(schema), name
+
+
+def test_a_result_fits_the_published_schema(bundled: Ran) -> None:
+    schema = json.loads((DOCS / "result.schema.json").read_text("utf-8"))
+    value = json.loads(bundled.folder.result.read_text("utf-8"))
+    assert violations(value, schema, schema) == []
+    assert violations({**value, "surprise": 1}, schema, schema) == ["$.surprise: unknown"]
+    assert violations({**value, "title": 1}, schema, schema) == ["$.title: not of type string"]
+
+
+def test_the_published_schema_has_the_keys_that_are_fixed() -> None:
+    properties = json.loads((DOCS / "result.schema.json").read_text("utf-8"))["properties"]
+    assert list(properties) == [
+        "run_id", "question", "language", "query_type", "output_format", "workflow", "title", "report", "sections",
+        "claims", "references", "sources", "passages", "gaps", "assumptions", "ledger", "reasoner",
+    ]  # fmt: skip
+    assert list(Report.model_fields) == list(properties)
+
+
+def _placeholders(name: str, language: str) -> set[str]:
+    """The names a phrase wants, found by filling in whatever it misses."""
+    values: dict[str, str] = {}
+    while True:
+        try:
+            text = phrases.phrase(name, language, **values)
+        except KeyError as missing:
+            key = missing.args[0]
+            assert key not in values, f"no phrase {name} in {language}"
+            values[key] = f"⟨{key}⟩"
+        else:
+            return {key for key, mark in values.items() if mark in text}
+
+
+@pytest.mark.parametrize("language", sorted(set(phrases.languages()) - {"en"}))
+def test_every_phrase_exists_in_every_language_with_the_same_placeholders(language: str) -> None:
+    for name in phrases.names():
+        assert _placeholders(name, language) == _placeholders(name, "en"), name
+
+
+def test_phrases_exist_for_the_languages_of_the_contract() -> None:
+    assert {"en", "zh", "ko"} <= set(phrases.languages())
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as it would be published, built without network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=110)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_the_bundled_library_the_glossary_and_the_licence(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    notes = {path.name for path in (ROOT / "examples" / "library").glob("*.md")}
+    assert len(notes) >= 40
+    assert {f"deep_research/bundled_library/{note}" for note in notes} <= names
+    package = ROOT / "src" / "deep_research"
+    ours = {p.relative_to(package.parent).as_posix() for p in package.rglob("*") if p.is_file()}
+    assert {name for name in ours if "__pycache__" not in name} <= names
+    assert "deep_research/text/glossary_terms.tsv" in names
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+    assert not any(name.startswith(("tests/", "benchmarks/")) for name in names)
+
+
+def test_the_package_works_out_of_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    script = (
+        "import deep_research, sys\nfrom deep_research.runs.places import bundled_library\n"
+        "from deep_research.text.glossary import translations\n"
+        "print(deep_research.__file__)\nprint(bundled_library())\n"
+        "print(translations('推理', source='zh', target='en'))"
+    )
+    package, library, words = _python(script, PYTHONPATH=str(tmp_path / "site")).splitlines()
+    assert package.startswith(str(tmp_path))
+    assert library == str(tmp_path / "site" / "deep_research" / "bundled_library")
+    assert "inference" in words
