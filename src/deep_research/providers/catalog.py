@@ -145,7 +145,8 @@ def _address(known: Provider, keys: Mapping[str, str], base_url: str) -> str:
         shown = known.address or "base_url"
         message = f"The address {address!r} of the model server is no http address; set {shown} or model_base_url."
         raise ConfigError(message, setting="model_base_url", value=address)
-    return address
+    address = address.rstrip("/")
+    return address.removesuffix("/v1") if known.wire == "anthropic" else address
 
 
 def _family(name: str, known: Provider, facts: Mapping[str, Any] | None, context_tokens: int) -> Family:
@@ -163,7 +164,9 @@ def _wire(known: Provider, about: About, keys: Mapping[str, str], timeout_second
         raise ConfigError(message, setting=known.key, value=None, reason="no_key")
     headers = {"user-agent": "deep-research"}
     if known.wire == "anthropic":
-        headers |= {"x-api-key": key or "none", "anthropic-version": "2023-06-01"}
+        from deep_research.providers.anthropic import VERSION  # noqa: PLC0415
+
+        headers |= {"x-api-key": key or "none", "anthropic-version": VERSION}
     elif key:
         headers["authorization"] = f"Bearer {key}"
     return HttpWire(about.base_url, headers, timeout_seconds=timeout_seconds)
