@@ -101,8 +101,8 @@ def full_text_of_arxiv(paper: str) -> tuple[str, str]:
 def found_work(work: Work, origin: str) -> Found | None:
     """Return the work as a result, with its record as document when there is an abstract; None without name or id."""
     url = work.url or work_url(work.ids)
-    key = work_key(work.ids, url)
     title = work.title or _named_by_id(work.ids)
+    key = work_key(work.ids, url) or (f"title:{title.casefold()}" if title else "")
     if not key or not title:
         return None
     body = " ".join(text for _, text in work.sections)

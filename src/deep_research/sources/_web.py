@@ -17,6 +17,7 @@ from deep_research.sources._papers import Ids, arxiv_id, doi, pmid, work_key
 _EXCERPT_CHARS = 400  # a shorter one only tells what the page is about
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|igshid|ref_src|spm")
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+")
+_LINE_OF_PROSE = re.compile(r"(?<![\n|])\n(?![\n|\-*>#\d ])")
 _TRIAL = re.compile(r"/(?:ct2/show/|study/)(NCT\d{8})")
 
 
@@ -108,11 +109,16 @@ def _found(page: Page, origin: str) -> Found:
     )
 
 
+def _lines_apart(text: str) -> str:
+    """Page text without Markdown has one block per line; its lines must not be joined to one paragraph."""
+    return text if "```" in text else _LINE_OF_PROSE.sub("\n\n", text)
+
+
 def _document(page: Page, title: str, authors: tuple[str, ...], origin: str) -> Document | None:
     if page.text.strip():
         reader = registry.component("readers", "plain")()
         try:
-            read = reader.read(page.text.encode("utf-8", "replace"), name="page.md")
+            read = reader.read(_lines_apart(page.text).encode("utf-8", "replace"), name="page.md")
         except Unreadable:
             return None
         return _writing.headed(read, title, published=page.published, authors=authors)

@@ -1,5 +1,6 @@
 """ClinicalTrials.gov: registered trials with their results (https://clinicaltrials.gov/data-api/api)."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -165,7 +166,7 @@ def _date(struct: Any) -> str:
 
 def _words(code: str) -> str:
     """`ACTIVE_NOT_RECRUITING` → active not recruiting; what is not a code stays."""
-    return code.replace("_", " ").lower() if code.isupper() else code
+    return re.sub(r"phase(?=\d)", "phase ", code.replace("_", " ").lower()) if code.isupper() else code
 
 
 build = ClinicalTrialsSource.build

@@ -112,7 +112,7 @@ def _article(entry: Element) -> Found | None:
     title = child(article, "ArticleTitle")
     title = child(article, "Book", "BookTitle") if title is None else title
     work = Work(
-        title=line(inner_markup(title)).removesuffix(".").strip("[]") or text_of(child(article, "VernacularTitle")),
+        title=_untranslated(line(inner_markup(title)).removesuffix(".")) or text_of(child(article, "VernacularTitle")),
         ids=_ids(entry, record, article),
         authors=_authors(article),
         published=_published(article),
@@ -126,6 +126,12 @@ def _article(entry: Element) -> Found | None:
         ),
     )
     return found_work(work, NAME)
+
+
+def _untranslated(title: str) -> str:
+    """Titles that PubMed translated stand in brackets."""
+    whole = title.startswith("[") and title.endswith("]") and "]" not in title[:-1]
+    return title[1:-1] if whole else title
 
 
 def _ids(entry: Element, record: Element, article: Element) -> Ids:
