@@ -1,0 +1,162 @@
+"""Small steps between the graph and the evidence: notes, searches, numbering."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data import Action, Document, Found, Gap, Observation, SearchResult, Section, Span, Turn
+from deep_research.events import Searched
+from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
+from deep_research.settings import Settings
+from deep_research.steps import search
+from deep_research.steps.context import RunContext
+from deep_research.steps.notes import noted_passages
+from deep_research.steps.render import References
+from deep_research.steps.review import send_back
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.memory import MemoryLibrary
+from tests.graph.harness import Shelf
+
+TEXT = "# Tides\n\n" + "\n\n".join(
+    f"## Part {n}\n\nTide {n} rises {n} metres. " + f"Harbour {n} fills slowly with grey water. " * 12
+    for n in range(1, 7)
+)
+
+
+@pytest.fixture
+def library() -> MemoryLibrary:
+    library = MemoryLibrary()
+    for name in ("one", "two"):
+        source = library.add_source(Found(key=name, title=name, origin="shelf"))
+        library.add_snapshot(source.id, Document(text=TEXT.replace("Tide", name)), retrieved_at="2025-01-01T00:00:00Z")
+    return library
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[SqliteJournal]:
+    journal = SqliteJournal(tmp_path / "journal.db")
+    yield journal
+    journal.close()
+
+
+def _turn(*rankings: tuple[str, ...]) -> Turn:
+    actions = tuple(Action(id=str(i), name="search", query="x") for i in range(len(rankings)))
+    return Turn(actions=actions, observations=tuple(Observation(action="x", passages=r) for r in rankings))
+
+
+def test_notes_fuse_the_rankings_of_several_searches(library: MemoryLibrary) -> None:
+    turns = [_turn(("s1p1", "s1p2"), ("s2p1", "s1p2")), _turn(("s1p2",))]
+    assert next(p.id for p in noted_passages(turns, library, limit=9)) == "s1p2"
+    assert len(noted_passages(turns, library, limit=2)) == 2
+
+
+def test_notes_leave_out_ids_that_do_not_exist(library: MemoryLibrary) -> None:
+    assert [p.id for p in noted_passages([_turn(("s9p9", "s1p1"))], library, limit=9)] == ["s1p1"]
+
+
+def test_references_are_numbered_in_order_of_first_use(library: MemoryLibrary) -> None:
+    references = References(library)
+    assert references.cite(["s2p1", "s2p2"]) == "[1]"
+    assert references.cite(["s1p1", "s2p1", "s77p1"]) == "[2][1]"
+    assert references.cite(["s77p1"]) == ""
+    assert [(r.number, r.source, r.passages) for r in references.entries()] == [
+        (1, "s2", ("s2p1", "s2p2")),
+        (2, "s1", ("s1p1",)),
+    ]
+
+
+def _context(place: Any, library: MemoryLibrary, journal: SqliteJournal, events: list[Any]) -> RunContext:
+    return RunContext(
+        run_id="run",
+        settings=Settings(),
+        reasoner=ExtractiveReasoner(),
+        library=library,
+        journal=journal,
+        places=(place,),
+        emit=events.append,
+    )
+
+
+class Exact(Shelf):
+    """Knows where in its text the answer is, and what it could not open."""
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        start = TEXT.index("Tide 5 rises")
+        spans = (Span(start=start, end=start + 20, score=1.0),)
+        found = Found(key="tides", title="Tides", origin="shelf", spans=spans, document=Document(text=TEXT))
+        return SearchResult(found=(found,), gaps=(Gap(what="a.pdf", why="torn"), Gap(what="b.pdf", why="locked")))
+
+
+async def test_a_search_notes_the_passages_the_place_points_at(journal: SqliteJournal) -> None:
+    library, events = MemoryLibrary(), []
+    ctx = _context(Exact(), library, journal, events)
+    (seen,) = await search.perform(ctx, [Action(id="a", name="search", query="tide five")], section="Tides")
+    passage = library.passage(seen.passages[0])
+    assert passage is not None
+    assert "Tide 5 rises 5 metres" in passage.text
+    assert (seen.found, seen.new) == (1, 1)
+    assert [gap.what for gap in seen.gaps] == ["a.pdf", "b.pdf"]
+    (event,) = [event for event in events if isinstance(event, Searched)]
+    assert (event.section, event.source, event.found, event.new, event.reused) == ("Tides", "shelf", 1, 1, False)
+
+
+async def test_a_source_nobody_has_is_a_gap(journal: SqliteJournal) -> None:
+    ctx = _context(Exact(), MemoryLibrary(), journal, [])
+    (seen,) = await search.perform(ctx, [Action(id="a", name="search", query="x", source="nowhere")])
+    assert seen.gap is not None
+    assert "nowhere" in seen.gap.why
+
+
+async def test_a_failed_call_is_not_kept_and_a_kept_one_is_not_repeated(journal: SqliteJournal) -> None:
+    made: list[str] = []
+
+    async def fail() -> str:
+        made.append("fail")
+        raise ValueError("no")
+
+    async def work() -> str:
+        made.append("work")
+        await asyncio.sleep(0)
+        return "answer"
+
+    with pytest.raises(ValueError, match="no"):
+        await journal.call("search", "q", fail)
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(journal.call("search", "q", work)) for _ in range(5)]
+    assert [task.result()[0] for task in tasks] == ["answer"] * 5
+    assert sorted(task.result()[1] for task in tasks) == [False, True, True, True, True]
+    assert await journal.call("search", "q", fail) == ("answer", True)
+    assert made == ["fail", "work"]
+    assert journal.count("search") == 1
+    assert await journal.call("fetch", "q", work) == ("answer", False)
+
+
+async def test_a_failure_reaches_everybody_who_waits_for_the_same_call(journal: SqliteJournal) -> None:
+    gate = asyncio.Event()
+
+    async def fail() -> str:
+        await gate.wait()
+        raise ValueError("no")
+
+    tasks = [asyncio.create_task(journal.call("search", "q", fail)) for _ in range(3)]
+    await asyncio.sleep(0)
+    gate.set()
+    results = await asyncio.wait_for(asyncio.wait(tasks), 20)
+    assert [str(task.exception()) for task in results[0]] == ["no"] * 3
+
+
+def test_send_back_changes_the_named_sections_only() -> None:
+    from deep_research.data import Review, SectionReview  # noqa: PLC0415
+
+    sections = [Section(title=t, status="completed", content=t, attempts=1) for t in ("a", "b")]
+    review = Review(
+        is_sufficient=False,
+        overall_score=3,
+        section_coverage=(SectionReview(title="b", status="partial", notes="dates"),),
+        sections_to_retry=("b",),
+    )
+    (back,) = send_back(sections, review)
+    assert (back.title, back.status, back.notes, back.content) == ("b", "pending", "dates", "b")
