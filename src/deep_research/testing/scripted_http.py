@@ -45,13 +45,15 @@ class LoopbackServer:
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="scripted", daemon=True)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
         self._server: asyncio.Server | None = None
         self.port = 0
 
     def start(self) -> None:
         """Start listening; `port` is set when this returns."""
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="scripted", daemon=True)
         self._thread.start()
         self._server = asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(10)
         self.port = self._server.sockets[0].getsockname()[1]
@@ -61,13 +63,13 @@ class LoopbackServer:
 
     def close(self) -> None:
         """Break all connections and stop."""
-        if self._loop.is_closed():
+        if self._loop is None or self._thread is None:
             return
-        if self._thread.is_alive():
-            asyncio.run_coroutine_threadsafe(self._shut_down(), self._loop).result(10)
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(10)
+        asyncio.run_coroutine_threadsafe(self._shut_down(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
         self._loop.close()
+        self._loop = self._thread = None
 
     async def _shut_down(self) -> None:
         if self._server:

@@ -47,6 +47,7 @@ _WIRES: dict[str, ModuleType] = {
 }
 _SECRET = ("authorization", "x-api-key", "api-key", "cookie")
 _FOREVER = 3600.0
+_ENDED = "script_ended"
 
 
 @dataclass
@@ -191,7 +192,7 @@ class ScriptedProvider:
             fault = "bad_key"
         elif self.context_limit and tokens > self.context_limit and request["api"] != "ollama":
             fault = "context_too_long"
-        reply = Reply(fault=fault) if fault in HTTP_FAULTS else changed(self._say(request), fault)
+        reply = Reply(fault=fault) if fault in HTTP_FAULTS else self._say(request, fault)
         call.reply, call.fault = reply, reply.fault
         if reply.fault == "timeout":
             await asyncio.sleep(_FOREVER)
@@ -200,16 +201,16 @@ class ScriptedProvider:
             return self._failed(call, tokens)
         return await self._spoken(call, reply, wire, prompt)
 
-    def _say(self, request: Request) -> Reply:
+    def _say(self, request: Request, fault: str) -> Reply:
+        """What the script says, as the fault drawn (or the script's own) makes it."""
         if callable(self.script):
             reply = as_reply(self.script(request))
         elif self._queue is None:
             reply = default_reply(request)
         else:
             said = next(self._queue, None)
-            reply = Reply(fault="script_ended") if said is None else as_reply(said)
-        reply = replace(changed(reply, reply.fault), fault=reply.fault) if reply.fault else reply
-        return _within(aimed(reply, request), request["max_output_tokens"])
+            reply = Reply(fault=_ENDED) if said is None else as_reply(said)
+        return _within(aimed(changed(reply, fault or reply.fault), request), request["max_output_tokens"])
 
     def _failed(self, call: RecordedCall, tokens: int) -> HttpResponse:
         if call.fault == "not_json":
@@ -221,7 +222,7 @@ class ScriptedProvider:
         return json_response(failed.status, failed.body, _waiting(failed, call.request["api"]))
 
     async def _spoken(self, call: RecordedCall, reply: Reply, wire: ModuleType, prompt: str) -> HttpResponse:
-        if reply.fault == "script_ended":
+        if reply.fault == _ENDED:
             call.status = 400
             return json_response(400, {"error": {"message": "the script has no more replies", "type": "scripted"}})
         call.counted = counted = self._count(reply, call.request, prompt)
