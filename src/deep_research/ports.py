@@ -137,6 +137,10 @@ class Journal(Protocol):
         """Return how many calls of that kind were really made."""
         ...
 
+    def answers(self, kind: str) -> Sequence[str]:
+        """Return the answers of that kind, oldest first."""
+        ...
+
     def close(self) -> None:
         """Let go of the file."""
         ...
@@ -193,6 +197,10 @@ class Reasoner(Protocol):
 
     async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
         """Judge each claim against its passages; a reasoner that cannot judge returns the verdicts unchanged."""
+        ...
+
+    async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:
+        """Say of each claim what its passages support, in one sentence without ids; "" where nothing (or nobody can)."""
         ...
 
     async def review(

@@ -8,11 +8,11 @@ every number is bounded.
 import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from deep_research.data import Workflow
 from deep_research.errors import ConfigError
@@ -27,8 +27,26 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
     workflow: Workflow = Field("sections", description="How a run is organised.")
-    model_provider: str = Field("extractive", description="Who thinks: `extractive` needs no model.")
+    model_provider: str = Field(
+        "auto",
+        description="Who thinks: a provider's name; auto: the first whose key is set, else extractive (no model).",
+    )
     model_name: str | None = Field(None, description="Model of the provider; empty: its default.")
+    model_base_url: str = Field("", description="Base address of the model server; empty: the provider's own.")
+    research_model: str | None = Field(None, description="Model that plans and searches; empty: model_name.")
+    write_model: str | None = Field(None, description="Model that writes sections; empty: model_name.")
+    review_model: str | None = Field(None, description="Model that reviews; empty: model_name.")
+    report_model: str | None = Field(None, description="Model that writes abstract and conclusion; empty: model_name.")
+    judge_model: str | None = Field(None, description="Model that judges claims; empty: model_name.")
+    fallback_models: tuple[str, ...] = Field(
+        (), description="Models that stand in when one fails: MODEL or PROVIDER:MODEL, separated by commas."
+    )
+    max_structured_output_retries: int = Field(
+        2, ge=0, le=10, description="How often an answer that does not fit its schema is asked for again."
+    )
+    model_timeout_seconds: float = Field(120, ge=1, le=3600, description="Longest silence of a model, seconds.")
+    budget_usd: float | None = Field(None, gt=0, le=10_000, description="Most a run may cost, US dollars.")
+    budget_tokens: int | None = Field(None, ge=5_000, le=1_000_000_000, description="Most tokens a run may use.")
     enable_thinking: bool = Field(False, description="Let models that can think before they answer.")
     allow_clarification: bool = Field(True, description="Whether the user may be asked something.")
     max_clarification_rounds: int = Field(3, ge=0, le=10, description="Questions to the user before guessing.")
@@ -49,6 +67,17 @@ class Settings(BaseModel):
     max_question_chars: int = Field(20_000, ge=100, le=100_000, description="Longest question, characters.")
     confidence_start: float = Field(0.7, ge=0, le=1, description="Confidence from which a run starts.")
     confidence_ask: float = Field(0.5, ge=0, le=1, description="Confidence below which the user must be asked.")
+
+    @field_validator("fallback_models", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        """A list in one string, as flags and the environment give it."""
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def load_keys(variables: Iterable[str]) -> dict[str, str]:
+    """Return those of `variables` (keys and addresses of services) that are set; they are never stored."""
+    return {name: value for name in variables if (value := os.environ.get(name, "").strip())}  # noqa: TID251
 
 
 def home() -> Path:

@@ -190,14 +190,14 @@ def test_a_judge_that_answers_for_too_few_claims_has_failed(library: MemoryLibra
 
 
 def test_a_rewrite_goes_through_the_same_checks(library: MemoryLibrary) -> None:
-    async def honest(_claim: Claim, passages: Sequence[Passage]) -> str:
-        assert [p.id for p in passages] == ["s1p1"]
-        return "Sotorasib did not improve overall survival."
+    async def honest(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        assert [c.passages for c in claims] == [("s1p1",)]
+        return ["Sotorasib did not improve overall survival."]
 
-    async def lying(_claim: Claim, _passages: Sequence[Passage]) -> str:
-        return "Sotorasib cures all cancers."
+    async def lying(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        return ["Sotorasib cures all cancers."] * len(claims)
 
-    async def broken(_claim: Claim, _passages: Sequence[Passage]) -> str:
+    async def broken(_claims: Sequence[Claim], _library: Library) -> Sequence[str]:
         raise ProviderDown("no answer")
 
     draft = "Sotorasib cures all patients. [s1p1]"

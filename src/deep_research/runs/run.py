@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deep_research.data import Gap, Message, Question, Report
+from deep_research.data import Gap, Message, Question, ReasonerInfo, Report
 from deep_research.errors import ConfigError, ResearchError, StoreError
 from deep_research.events import ClarificationAsked, Event, Progress, ReportReady, RunFailed, RunStarted, StageStarted
 from deep_research.ports import SearchPlace
 from deep_research.runs.eventlog import EventLog, read_events
 from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
 from deep_research.runs.places import open_places
-from deep_research.runs.reasoners import open_reasoner
-from deep_research.settings import Settings
+from deep_research.runs.thinking import key_variables, open_thinking, resolve_provider
+from deep_research.settings import Settings, load_keys
 from deep_research.steps.context import RunContext
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite import SqliteLibrary
@@ -49,6 +49,8 @@ def create(
     """
     text = clean_question(question, settings)
     _check(docs, settings)
+    provider = resolve_provider(settings, load_keys(key_variables()))
+    settings = settings.model_copy(update={"model_provider": provider})
     folder = RunFolder(home, new_run_id(home, wanted=wanted_id))
     record = RunRecord(
         run_id=folder.run_id,
@@ -64,7 +66,6 @@ def create(
 
 
 def _check(docs: Sequence[str], settings: Settings) -> None:
-    open_reasoner(settings)
     if settings.workflow != "sections":
         message = f"The workflow {settings.workflow!r} is not available yet; there is: 'sections'."
         raise ConfigError(message, setting="workflow", value=settings.workflow)
@@ -145,13 +146,20 @@ async def _carry_out(
     folder: RunFolder, record: RunRecord, home: Path, log: EventLog, answer: Answer | None, resumed: bool
 ) -> Report:
     settings = Settings(**record.settings)
-    reasoner = open_reasoner(settings)
     places = open_places(record.docs, home, settings)
     library, journal = SqliteLibrary(folder.library), SqliteJournal(folder.journal)
+    thinking = open_thinking(
+        settings,
+        load_keys(key_variables()),
+        journal=journal,
+        places=places,
+        home=home,
+        on_gap=lambda gap: ctx.report_gap(gap),  # noqa: PLW0108 - ctx is made below
+    )
     ctx = RunContext(
         run_id=record.run_id,
         settings=settings,
-        reasoner=reasoner,
+        reasoner=thinking.reasoner,
         library=library,
         journal=journal,
         places=places,
@@ -166,7 +174,7 @@ async def _carry_out(
             run_id=record.run_id,
             question=record.question,
             language=record.language,
-            reasoner=reasoner.info.kind,
+            reasoner=_named(thinking.reasoner.info),
             sources=tuple(p.name for p in places),
             notice="" if record.docs else "bundled",
             resumed=resumed,
@@ -176,6 +184,7 @@ async def _carry_out(
         gaps = await _prepare(places, ctx)
         report = await _through_graph(folder, ctx, record, gaps, answer)
     finally:
+        await thinking.close()
         for place in places:
             await place.close()
         journal.close()
@@ -191,6 +200,12 @@ async def _carry_out(
         )
     )
     return report
+
+
+def _named(info: ReasonerInfo) -> str:
+    """Who thinks, for screens: `extractive`, or provider and models."""
+    models = ", ".join(dict.fromkeys(info.models.values()))
+    return f"{info.provider} {models}".strip() or info.kind
 
 
 async def _prepare(places: tuple[SearchPlace, ...], ctx: RunContext) -> list[Gap]:

@@ -1,8 +1,9 @@
 """Checking: every sentence of a draft is judged against the passages it cites, before anyone sees it.
 
-A sentence that its passages do not support gets a better passage from the library, else a rewrite where
-there is a model, else it is cut from the text and listed with its verdict. A judge comes last and only
-on what passed the mechanical checks; a judge that fails leaves its claims unverified, never contradicted.
+A sentence that its passages do not support gets a better passage from the library; a judge, where there is
+one, decides on what the mechanical checks leave open; what fails then is rewritten where there is a model,
+else cut from the text and listed with its verdict. A judge that fails leaves its claims unverified, never
+contradicted.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from deep_research.data import Claim, Gap, Passage, Verdict
-from deep_research.errors import ModelError
+from deep_research.errors import LimitReached, ModelError
 from deep_research.ports import Library
 from deep_research.text.citations import CitedSentence
 from deep_research.text.drafts import parse_draft
@@ -29,8 +30,8 @@ from deep_research.text.verification import (
 
 Judge = Callable[[Sequence[Claim], Library], Awaitable[Sequence[Verdict]]]
 """Judges claims against their passages, in order (`Reasoner.judge`). Raises ModelError."""
-Rewrite = Callable[[Claim, Sequence[Passage]], Awaitable[str]]
-"""Says what the passages support of a claim, as one sentence without citations; "" when nothing. Raises ModelError."""
+Rewrite = Callable[[Sequence[Claim], Library], Awaitable[Sequence[str]]]
+"""Says what the passages support of each claim, as one sentence without citations; "" when nothing. Raises ModelError."""
 
 _CODE = Verdict(kind="unverified", reason="code that is not verbatim in a passage")
 _CANDIDATES = 8
@@ -89,12 +90,14 @@ async def check_draft(
     draft = parse_draft(draft_markdown)
     gaps: list[Gap] = []
     judged = [_check_sentence(sentence, library) for sentence in draft.sentences]
-    if rewrite is not None:
-        judged = [await _rewritten(j, section, library, rewrite, gaps) for j in judged]
     unsure = [i for i, j in enumerate(judged) if judge is not None and _is_for_judge(j, library)]
     kept = {i for i, j in enumerate(judged) if j.shown}
     if judge is not None and unsure:
         judged, kept = await _ask(judge, judged, unsure, kept, section, library, gaps)
+    failed = [i for i, j in enumerate(judged) if i not in kept and j.passages]
+    if rewrite is not None and failed:
+        judged = await _rewritten(rewrite, judged, failed, section, library, gaps)
+        kept |= {i for i in failed if judged[i].shown}
     changes = {i: (j.text, j.passages) if i in kept else None for i, j in enumerate(judged)}
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
 
@@ -164,21 +167,30 @@ def _evidence(passage: Passage, library: Library) -> Evidence:
     return Evidence(passage.text, " > ".join(part for part in (title, passage.heading) if part))
 
 
-async def _rewritten(judged: _Judged, section: str, library: Library, rewrite: Rewrite, gaps: list[Gap]) -> _Judged:
-    """Ask for a sentence that the passages do support; it goes through the same checks."""
-    passages = _known(judged.passages, library)
-    if judged.shown or not passages:
-        return judged
+async def _rewritten(
+    rewrite: Rewrite,
+    judged: Sequence[_Judged],
+    failed: Sequence[int],
+    section: str,
+    library: Library,
+    gaps: list[Gap],
+) -> list[_Judged]:
+    """Ask once for sentences that the passages do support; each goes through the mechanical checks again."""
+    claims = [_claim(f"c{i}", judged[i], section) for i in failed]
+    done = list(judged)
     try:
-        text = await rewrite(_claim("", judged, section), passages)
-    except ModelError as error:
+        texts = await rewrite(claims, library)
+    except (ModelError, LimitReached) as error:
         gaps.append(Gap(what="rewrite", why=error.message))
-        return judged
-    again = parse_draft(text).sentences
-    if len(again) != 1:
-        return judged
-    second = _judge_text(again[0]._replace(context=judged.context), passages, library)
-    return second if second.shown else judged
+        return done
+    for i, text in zip(failed, texts, strict=False):
+        again = parse_draft(text).sentences
+        if len(again) == 1:
+            second = _judge_text(
+                again[0]._replace(context=judged[i].context), _known(judged[i].passages, library), library
+            )
+            done[i] = second if second.shown else judged[i]
+    return done
 
 
 def _is_for_judge(judged: _Judged, library: Library) -> bool:
@@ -203,7 +215,7 @@ async def _ask(
     try:
         verdicts = list(await judge(claims, library))
         failure = "" if len(verdicts) == len(claims) else "the judge answered for another number of claims"
-    except ModelError as error:
+    except (ModelError, LimitReached) as error:
         verdicts, failure = [], error.message
     done = list(judged)
     if failure:

@@ -21,6 +21,7 @@ from deep_research.data import (
 from deep_research.errors import ModelError
 from deep_research.steps.check import check_draft
 from deep_research.steps.context import RunContext
+from deep_research.steps.ledger import ledger_of
 from deep_research.steps.render import References, Rendered, render_report
 from deep_research.text.phrases import phrase
 
@@ -55,7 +56,7 @@ async def write_report(
         dict.fromkeys([*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(question.language, sections, section_claims)])
     )
     references = References(ctx.library)
-    ledger = _ledger(ctx)
+    ledger = ledger_of(ctx.journal, sources=len(ctx.library.sources()), seconds=ctx.elapsed())
     rendered = render_report(
         question=question,
         original=original,
@@ -90,7 +91,7 @@ async def _compose(
         gap = ctx.report_gap(Gap(what="abstract", why=error.message))
         return Parts("", "", "", (), (gap,))
     checked = [
-        await check_draft(text, section="", library=ctx.library, judge=ctx.reasoner.judge)
+        await check_draft(text, section="", library=ctx.library, judge=ctx.reasoner.judge, rewrite=ctx.reasoner.rewrite)
         for text in (made.abstract, made.conclusion, made.table)
     ]
     known = {(c.text, c.passages) for c in claims}
@@ -114,14 +115,6 @@ def _weaknesses(language: str, sections: Sequence[Section], claims: Sequence[Cla
 def _searched(ctx: RunContext, brief: Brief) -> dict[str, str]:
     queries = dict.fromkeys(q for s in brief.sections for q in s.queries)
     return {"places": ", ".join(p.purpose.rstrip(".") for p in ctx.places), "queries": "; ".join(queries)}
-
-
-def _ledger(ctx: RunContext) -> Ledger:
-    return Ledger(
-        searches=ctx.journal.count("search"),
-        fetches=len(ctx.library.sources()),
-        seconds=round(ctx.elapsed(), 2),
-    )
 
 
 def _assemble(

@@ -46,7 +46,13 @@ async def write(ctx: RunContext, section: Section, brief: Brief, turns: list[Tur
     """Write the section from the noted passages, check every claim, and say what came out."""
     passages = noted_passages(turns, ctx.library, limit=_NOTED)
     draft = await ctx.reasoner.write_section(section, brief, passages, ctx.library)
-    checked = await check_draft(draft.content, section=section.title, library=ctx.library, judge=ctx.reasoner.judge)
+    checked = await check_draft(
+        draft.content,
+        section=section.title,
+        library=ctx.library,
+        judge=ctx.reasoner.judge,
+        rewrite=ctx.reasoner.rewrite,
+    )
     findings = [f for f in draft.key_findings if f in checked.content]
     sources = dict.fromkeys(p.split("p")[0] for c in checked.claims if c.stands for p in c.passages)
     done = section.model_copy(

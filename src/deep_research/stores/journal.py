@@ -77,6 +77,12 @@ class SqliteJournal:
         with self._lock:
             return self._db.execute("SELECT count(*) FROM calls WHERE kind = ?", (kind,)).fetchone()[0]
 
+    def answers(self, kind: str) -> list[str]:
+        """See `ports.Journal.answers`."""
+        with self._lock:
+            rows = self._db.execute("SELECT answer FROM calls WHERE kind = ? ORDER BY at", (kind,)).fetchall()
+        return [row[0] for row in rows]
+
     def close(self) -> None:
         """See `ports.Journal.close`."""
         with self._lock:

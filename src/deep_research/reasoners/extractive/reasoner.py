@@ -78,6 +78,10 @@ class ExtractiveReasoner:
         """Return the verdicts unchanged: the mechanical checks and the scorer are all there is."""
         return [claim.verdict for claim in claims]
 
+    async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:
+        """Rewrite nothing: it never invents a sentence."""
+        return [""] * len(claims)
+
     async def review(
         self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
     ) -> Review:

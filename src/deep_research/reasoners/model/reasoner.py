@@ -30,7 +30,7 @@ from deep_research.data import (
     Turn,
     Verdict,
 )
-from deep_research.errors import ContextTooLong, MalformedOutput, Refused
+from deep_research.errors import LimitReached, ModelError
 from deep_research.ports import Library, Reasoner
 from deep_research.prompts import render
 from deep_research.reasoners.model.answers import (
@@ -104,10 +104,10 @@ class ModelReasoner:
         return ModelMessage(role="system", text=text)
 
     async def _or_else(self, step: str, think: Awaitable[_R], instead: Callable[[], Awaitable[_R]]) -> _R:
-        """Return the thought, or what the extractive reasoner thinks when the answer is unusable."""
+        """Return the thought, or what the extractive reasoner thinks when there is no usable answer."""
         try:
             return await think
-        except (MalformedOutput, Refused, ContextTooLong) as error:
+        except (ModelError, LimitReached) as error:
             self._on_gap(Gap(what=step, why=f"{error.message} This step was done without the model."))
             return await instead()
 
@@ -281,12 +281,12 @@ class ModelReasoner:
         missing = Verdict(kind="unverified", reason="the judge gave no verdict")
         return [given.get(number, missing) for number in range(1, len(claims) + 1)]
 
-    async def rewrite(self, claim: Claim, passages: Sequence[Passage]) -> str:
-        """Return the claim so that it says only what `passages` say; "" when nothing. Raises ModelError."""
-        fenced = "\n".join(fence(p) for p in passages)
-        prompt = self._render("rewrite", passages=fenced, claims=_numbered([claim]))
-        answer = await self._ask.structured("judge", [_user(prompt)], RewriteAnswer, max_output_tokens=800)
-        return next((s.text for s in answer.statements if s.number == 1), "")
+    async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:
+        """See `ports.Reasoner.rewrite`. Raises ModelError: the check step then cuts the claims."""
+        prompt = self._render("rewrite", passages=_cited(claims, library), claims=_numbered(claims))
+        answer = await self._ask.structured("judge", [_user(prompt)], RewriteAnswer, max_output_tokens=2000)
+        given = {s.number: s.text for s in answer.statements}
+        return [given.get(number, "") for number in range(1, len(claims) + 1)]
 
     async def review(
         self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
