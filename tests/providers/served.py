@@ -6,12 +6,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from deep_research.data import ModelMessage, ModelRequest, ToolSpec
+from deep_research.providers.catalog import VARIABLES
 from deep_research.testing.scripted_http import HttpRequest, HttpResponse, LoopbackServer
 
-KEYS = {
-    name: "test-key"
-    for name in ("DASHSCOPE_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY")
-} | {"GROQ_API_KEY": "test-key"}
+KEYS = {variable: "test-key" for variable in VARIABLES if variable.endswith("_API_KEY")}
 
 WEATHER = ToolSpec(
     name="get_weather",

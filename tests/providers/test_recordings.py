@@ -96,14 +96,14 @@ def recorded() -> list[str]:
 
 def loaded(name: str) -> tuple[bytes, int, dict[str, str]]:
     meta = json.loads((RECORDINGS / f"{name}.meta.json").read_text("utf-8"))
-    body = (RECORDINGS / name.split("/")[0] / meta["body_file"]).read_bytes()
+    body = (RECORDINGS / name.split("/", 1)[0] / meta["body_file"]).read_bytes()
     kept = {name: value for name, value in meta["response"].get("headers", {}).items() if name.startswith("retry")}
     return body, meta["response"]["status"], kept
 
 
 async def ask(name: str, *, pieces: int = 0) -> ModelAnswer:
     body, status, headers = loaded(name)
-    provider = PROVIDERS[name.split("/")[0]]
+    provider = PROVIDERS[name.split("/", 1)[0]]
     if name == "ollama/openai_compat_cloud_tool_calls":
         provider = "compatible"
     streamed = body.startswith((b"data", b"event", b":"))

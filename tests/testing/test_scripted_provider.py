@@ -133,11 +133,11 @@ def test_content_faults_change_what_is_said(fault: str) -> None:
     if fault == "unknown_citation":
         assert "[s999p1]" in spoiled.spoken
     if fault in ("invalid_json", "broken_arguments"):
-        with pytest.raises(ValueError, match="Expecting|delimiter|Unterminated|Extra"):
+        with pytest.raises(json.JSONDecodeError):
             json.loads(spoiled.spoken)
     called = changed(Reply(tool_calls=(Call("search", {"query": "x"}),)), fault)
     if fault in ("broken_arguments", "invalid_json"):
-        with pytest.raises(ValueError, match="Expecting|delimiter|Extra"):
+        with pytest.raises(json.JSONDecodeError):
             json.loads(called.tool_calls[0].raw())
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
@@ -63,7 +64,8 @@ class AnthropicModel:
         body = self._body(request)
         forced = "tool_choice" in body and body["tool_choice"]["type"] == "tool"
         if body.get("stream"):
-            data = await _assemble(self._wire.stream(_PATH, body))
+            async with aclosing(self._wire.stream(_PATH, body)) as events:
+                data = await _assemble(events)
             request_id = ""
         else:
             data, headers = await self._wire.post(_PATH, body)

@@ -6,6 +6,7 @@ Ollama cuts a prompt that does not fit `num_ctx` without saying so, and loads th
 
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
@@ -69,7 +70,8 @@ class OllamaModel:
             raise ContextTooLong(message, provider=self.provider, model=self.model, used=needed, limit=limit)
 
     async def _ask(self, request: ModelRequest) -> ModelAnswer:
-        heard = await _listen(self._wire.stream(_PATH, self._body(request)))
+        async with aclosing(self._wire.stream(_PATH, self._body(request))) as events:
+            heard = await _listen(events)
         return understood(heard, request, self._about)
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:

@@ -5,6 +5,7 @@ base address. What a server turns out not to accept is left out from then on.
 """
 
 import json
+from contextlib import aclosing
 from typing import Any
 
 from deep_research.data import ModelAnswer, ModelRequest
@@ -64,7 +65,8 @@ class OpenAICompatibleModel:
         body = self._body(request)
         forced = "tool_choice" in body
         if body.get("stream"):
-            heard = await listen(self._wire.stream(_PATH, body))
+            async with aclosing(self._wire.stream(_PATH, body)) as events:
+                heard = await listen(events)
         else:
             answer = await self._wire.post(_PATH, body)
             heard = read(answer.data, answer.headers.get("x-request-id", ""))

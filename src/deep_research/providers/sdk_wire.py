@@ -4,7 +4,7 @@ The client brings its address, its key and its way of signing; its own retries a
 they would be hidden from the limits of the process.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from deep_research.errors import ConfigError
@@ -34,13 +34,13 @@ class SdkWire:
             raise WireFailure("garbled", status=200, body=str(data)[:200])
         return WireAnswer(data, {})
 
-    async def stream(self, path: str, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    async def stream(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         """Yield the JSON events of a stream. Raises WireFailure."""
         kind = self._sdk.AsyncStream[object]
         try:
-            events = await self._client.post(path, body=body, cast_to=object, stream=True, stream_cls=kind)
-            async for event in events:
-                yield event
+            async with await self._client.post(path, body=body, cast_to=object, stream=True, stream_cls=kind) as events:
+                async for event in events:
+                    yield event
         except self._sdk.APIError as error:
             raise failure_of(error) from error
         except Exception as error:

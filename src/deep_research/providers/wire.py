@@ -7,7 +7,8 @@ brought along all the same (`sdk_wire.py`).
 
 import json
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -52,8 +53,8 @@ class Wire(Protocol):
         """Return the JSON answer. Raises WireFailure."""
         ...
 
-    def stream(self, path: str, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """Yield the JSON events of a stream, `{"done": "[DONE]"}` for its end mark. Raises WireFailure."""
+    def stream(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+        """Yield the JSON events of a stream, `{"done": "[DONE]"}` for its end mark; to be closed. Raises WireFailure."""
         ...
 
     async def close(self) -> None:
@@ -91,24 +92,26 @@ class HttpWire:
         """Return the JSON answer. Raises WireFailure."""
         received = bytearray()
         headers: Mapping[str, str] = {}
-        async for sent, piece in self._pieces(path, body):
-            headers = sent
-            received += piece
+        async with aclosing(self._pieces(path, body)) as pieces:
+            async for sent, piece in pieces:
+                headers = sent
+                received += piece
         data = _json(bytes(received), headers)
         if not isinstance(data, dict):
             raise WireFailure("garbled", status=200, headers=headers, body=data)
         return WireAnswer(data, headers)
 
-    async def stream(self, path: str, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    async def stream(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         """Yield the JSON events of a stream of server-sent events or of lines of JSON. Raises WireFailure."""
         lines = Lines()
-        async for _, piece in self._pieces(path, body):
-            for event in lines.feed(piece):
-                yield event
+        async with aclosing(self._pieces(path, body)) as pieces:
+            async for _, piece in pieces:
+                for event in lines.feed(piece):
+                    yield event
         for event in lines.feed(b"\n\n"):
             yield event
 
-    async def _pieces(self, path: str, body: dict[str, Any]) -> AsyncIterator[tuple[Mapping[str, str], bytes]]:
+    async def _pieces(self, path: str, body: dict[str, Any]) -> AsyncGenerator[tuple[Mapping[str, str], bytes]]:
         """The body of a good answer as it arrives; every way of failing raises WireFailure."""
         import httpx  # noqa: PLC0415
 

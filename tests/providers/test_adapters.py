@@ -1,0 +1,296 @@
+"""Each adapter, over its own wire and over the vendor's SDK, against the scripted provider."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+from langchain_openai import ChatOpenAI
+
+from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, ToolCall
+from deep_research.errors import (
+    ConfigError,
+    ContextTooLong,
+    MalformedOutput,
+    ModelRateLimited,
+    ProviderDown,
+    Refused,
+    ResearchError,
+)
+from deep_research.providers.catalog import open_model
+from deep_research.providers.client import OpenModel
+from deep_research.testing import Call, Reply, ScriptedProvider
+from tests.providers.served import KEYS, SCHEMA, WEATHER, asking
+
+STREAM = {"stream_only": True}
+CLIENTS: dict[str, Any] = {}
+
+
+def lent(client: Any) -> Any:
+    """A client that whoever made it closes."""
+    return CLIENTS.setdefault("client", client)
+
+
+WIRES: dict[str, Callable[[ScriptedProvider], OpenModel]] = {
+    "openai": lambda p: open_model("openai", "gpt-4o", keys=KEYS, base_url=p.base_url),
+    "openai-stream": lambda p: open_model("openai", "gpt-4o", keys=KEYS, base_url=p.base_url, facts=STREAM),
+    "openai-sdk": lambda p: open_model(
+        "openai", "gpt-4o", client=lent(openai.AsyncOpenAI(api_key="k", base_url=p.base_url)), facts={}
+    ),
+    "openai-sdk-stream": lambda p: open_model(
+        "openai", "gpt-4o", client=lent(openai.AsyncOpenAI(api_key="k", base_url=p.base_url)), facts=STREAM
+    ),
+    "anthropic": lambda p: open_model("anthropic", "claude-haiku-4-5", keys=KEYS, base_url=p.base_url),
+    "anthropic-stream": lambda p: open_model(
+        "anthropic", "claude-haiku-4-5", keys=KEYS, base_url=p.base_url, facts=STREAM
+    ),
+    "anthropic-sdk": lambda p: open_model(
+        "anthropic", "claude-haiku-4-5", client=lent(anthropic.AsyncAnthropic(api_key="k", base_url=p.base_url))
+    ),
+    "anthropic-sdk-stream": lambda p: open_model(
+        "anthropic",
+        "claude-haiku-4-5",
+        client=lent(anthropic.AsyncAnthropic(api_key="k", base_url=p.base_url)),
+        facts=STREAM,
+    ),
+    "ollama": lambda p: open_model("ollama", "qwen3", base_url=p.base_url),
+    "langchain": lambda p: open_model(
+        "langchain", "openai:gpt-4o", client=ChatOpenAI(model="gpt-4o", api_key="k", base_url=p.base_url, max_retries=0)
+    ),
+}
+OWN = [name for name in WIRES if name != "langchain"]
+
+
+@asynccontextmanager
+async def opened(wire: str, provider: ScriptedProvider) -> AsyncIterator[OpenModel]:
+    model = WIRES[wire](provider)
+    try:
+        yield model
+    finally:
+        await model.close()
+        if client := CLIENTS.pop("client", None):
+            await client.close()
+
+
+async def answer_of(wire: str, said: Any, request: ModelRequest) -> ModelAnswer:
+    with ScriptedProvider(said) as provider:
+        async with opened(wire, provider) as model:
+            return await model.complete(request)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_text_with_its_tokens(wire: str) -> None:
+    answer = await answer_of(wire, ["It is raining."], asking())
+    assert answer.text == "It is raining."
+    assert answer.finish_reason == "stop"
+    assert answer.usage.prompt_tokens > 5
+    assert answer.usage.completion_tokens == 4
+    assert not answer.usage.estimated
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_tool_calls_and_their_answers(wire: str) -> None:
+    calls = Reply(tool_calls=(Call("get_weather", {"city": "Oslo"}), Call("get_weather", {"city": "Turin"})))
+    with ScriptedProvider([calls, "Rain and sun."]) as provider:
+        async with opened(wire, provider) as model:
+            request = asking(tools=(WEATHER,))
+            first = await model.complete(request)
+            results = [ModelMessage(role="tool", text="rain", tool_call_id=call.id) for call in first.tool_calls]
+            said = ModelMessage(role="assistant", tool_calls=first.tool_calls)
+            second = await model.complete(request.model_copy(update={"messages": (*request.messages, said, *results)}))
+    assert [call.arguments for call in first.tool_calls] == [{"city": "Oslo"}, {"city": "Turin"}]
+    assert first.finish_reason == "tool_calls"
+    assert len({call.id for call in first.tool_calls}) == 2
+    assert second.text == "Rain and sun."
+    heard = provider.calls[1].request
+    assert heard["tools"] == ["get_weather"]
+    assert [m["text"] for m in heard["messages"] if m["role"] == "tool"] == ["rain", "rain"]
+    assert [json.loads(c["arguments"])["city"] for m in heard["messages"] for c in m["tool_calls"]] == ["Oslo", "Turin"]
+
+
+@pytest.mark.parametrize("means", ["native", "tool", "json", "text"])
+@pytest.mark.parametrize("wire", ["openai", "openai-stream", "anthropic", "anthropic-stream"])
+async def test_structured_answers_by_every_means(wire: str, means: str) -> None:
+    said = (
+        Reply(data={"word": "rain", "number": 3})
+        if means in ("native", "tool")
+        else "```json\n{'word': 'rain', 'number': 3,}\n```"
+    )
+    with ScriptedProvider([said]) as provider:
+        name = wire.split("-", maxsplit=1)[0]
+        facts = {"structured": means, "stream_only": wire.endswith("stream")}
+        model = open_model(name, "m", keys=KEYS, base_url=provider.base_url, facts=facts)
+        answer = await model.complete(asking(schema_=SCHEMA, schema_name="weather"))
+        await model.close()
+    assert json.loads(answer.text) == {"word": "rain", "number": 3}
+    assert answer.tool_calls == ()
+    request = provider.calls[0].request
+    assert (request["schema"] is not None) == (means in ("native", "tool"))
+    assert bool(request["forced_tool"]) == (means == "tool")
+    assert ("JSON" in request["prompt"]) == (means in ("json", "text"))
+
+
+@pytest.mark.parametrize("wire", ["openai-sdk", "anthropic-sdk", "ollama", "langchain"])
+async def test_structured_answers_of_the_other_wires(wire: str) -> None:
+    answer = await answer_of(wire, [Reply(data={"word": "rain", "number": 3})], asking(schema_=SCHEMA))
+    assert json.loads(answer.text) == {"word": "rain", "number": 3}
+
+
+@pytest.mark.parametrize("wire", OWN)
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ("rate_limited", ModelRateLimited),
+        ("server_error", ProviderDown),
+        ("overloaded", ProviderDown),
+        ("context_too_long", ContextTooLong),
+        ("bad_key", ConfigError),
+        ("unknown_model", ConfigError),
+        ("insufficient_quota", ConfigError),
+        ("content_filter", Refused),
+        ("cut_stream", ProviderDown),
+        ("error_in_stream", ProviderDown),
+        ("not_json", ProviderDown),
+        ("empty", MalformedOutput),
+        ("refusal", Refused),
+        ("unclosed_think", MalformedOutput),
+    ],
+)
+async def test_faults_become_our_errors(wire: str, fault: str, expected: type[ResearchError]) -> None:
+    if wire == "ollama" and fault in ("insufficient_quota", "content_filter", "rate_limited", "refusal"):
+        pytest.skip("Ollama has no such error")
+    with pytest.raises(expected) as caught:
+        await answer_of(wire, lambda _: Reply(text="A word or two. " * 20, fault=fault), asking())
+    assert type(caught.value) is expected
+    provider = wire.split("-", maxsplit=1)[0]
+    assert caught.value.fields["provider"] == provider
+    if fault == "rate_limited":
+        assert caught.value.fields["retry_after"] == 1.0
+    if fault == "bad_key" and provider != "ollama":
+        assert {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[provider] in str(caught.value)
+    if fault in ("empty", "refusal"):
+        assert caught.value.fields["usage"].prompt_tokens > 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ("rate_limited", ModelRateLimited),
+        ("server_error", ProviderDown),
+        ("context_too_long", ContextTooLong),
+        ("bad_key", ConfigError),
+        ("unknown_model", ConfigError),
+        ("empty", MalformedOutput),
+    ],
+)
+async def test_faults_behind_langchain(fault: str, expected: type[ResearchError]) -> None:
+    with pytest.raises(expected):
+        await answer_of("langchain", lambda _: Reply(text="A word or two.", fault=fault), asking())
+
+
+@pytest.mark.parametrize("wire", OWN)
+@pytest.mark.parametrize("fault", ["think_tags", "reasoning_content"])
+async def test_thoughts_never_reach_the_text(wire: str, fault: str) -> None:
+    answer = await answer_of(wire, [Reply(data={"word": "rain", "number": 3}, fault=fault)], asking(schema_=SCHEMA))
+    assert json.loads(answer.text) == {"word": "rain", "number": 3}
+    assert "First I weigh" in answer.reasoning or "The user wants" in answer.reasoning
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_an_unknown_tool_and_broken_arguments_are_for_the_reader(wire: str) -> None:
+    def script(request: Any) -> Reply:
+        calls = (Call("get_weather", {"city": "Oslo"}),)
+        return Reply(tool_calls=calls, fault=["unknown_tool", "broken_arguments"][request["number"] - 1])
+
+    if wire == "ollama":
+        pytest.skip("Ollama sends arguments as objects")
+    with ScriptedProvider(script) as provider:
+        async with opened(wire, provider) as model:
+            unknown = await model.complete(asking(tools=(WEATHER,)))
+            broken = await model.complete(asking(tools=(WEATHER,)))
+    assert [call.name for call in unknown.tool_calls] == ["no_such_tool"]
+    assert [(call.name, call.arguments) for call in broken.tool_calls] == [("get_weather", None)]
+    assert broken.tool_calls[0].raw
+
+
+@pytest.mark.parametrize("wire", OWN)
+async def test_wrong_schema_and_invalid_json_are_handed_on(wire: str) -> None:
+    def script(request: Any) -> Reply:
+        return Reply(
+            data={"word": "r" * 40, "number": 3}, fault=["wrong_schema", "invalid_json"][request["number"] - 1]
+        )
+
+    with ScriptedProvider(script) as provider:
+        async with opened(wire, provider) as model:
+            wrong = await model.complete(asking(schema_=SCHEMA))
+            invalid = await model.complete(asking(schema_=SCHEMA))
+    assert json.loads(wrong.text) == {"unexpected": [1, 2, 3]}
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(invalid.text)
+
+
+@pytest.mark.parametrize("wire", OWN)
+async def test_an_answer_cut_at_its_limit_says_so(wire: str) -> None:
+    answer = await answer_of(wire, ["word " * 9000], asking(max_output_tokens=20))
+    assert answer.finish_reason == "length"
+    assert answer.text.startswith("word word")
+
+
+async def test_a_server_that_is_not_there() -> None:
+    model = open_model("compatible", "m", base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(ProviderDown, match="not answer at"):
+        await model.complete(asking())
+    await model.close()
+
+
+async def test_a_key_that_cannot_be_sent_is_a_setting() -> None:
+    with ScriptedProvider() as provider:
+        model = open_model("openai", keys={"OPENAI_API_KEY": "sk-“quoted”"}, base_url=provider.base_url)
+        with pytest.raises(ConfigError) as caught:
+            await model.complete(asking())
+        await model.close()
+    assert "quoted" not in str(caught.value)
+
+
+async def test_ollama_refuses_what_it_would_cut() -> None:
+    with ScriptedProvider() as provider:
+        model = open_model("ollama", "qwen3", base_url=provider.base_url, context_tokens=4096)
+        with pytest.raises(ContextTooLong) as caught:
+            await model.complete(asking("word " * 20_000))
+        await model.complete(asking("word", max_output_tokens=100))
+        await model.close()
+    assert caught.value.fields["limit"] <= 4096
+    (call,) = provider.calls
+    assert call.request["body"]["options"] == {"num_ctx": 4096, "num_predict": 100}
+
+
+async def test_anthropic_gets_alternating_roles_and_no_empty_text() -> None:
+    broken = ToolCall(id="t1", name="get_weather", arguments=None, raw="{")
+    messages = (
+        ModelMessage(role="system", text="Rules."),
+        ModelMessage(role="user", text="One."),
+        ModelMessage(role="user", text="Two."),
+        ModelMessage(role="assistant", tool_calls=(broken,)),
+        ModelMessage(role="tool", tool_call_id="t1", text=""),
+        ModelMessage(role="user", text="Go on."),
+    )
+    with ScriptedProvider(["Yes."]) as provider:
+        async with opened("anthropic", provider) as model:
+            await model.complete(ModelRequest(messages=messages, tools=(WEATHER,)))
+    body = provider.calls[0].request["body"]
+    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
+    blocks = [block for message in body["messages"] for block in message["content"]]
+    assert all(block.get("text") != "" for block in blocks)
+    assert [block["input"] for block in blocks if block["type"] == "tool_use"] == [{}]
+    assert body["system"][0]["cache_control"] == blocks[-1]["cache_control"] == {"type": "ephemeral"}
+
+
+async def test_bounds_are_taken_out_of_anthropics_schema() -> None:
+    with ScriptedProvider() as provider:
+        async with opened("anthropic", provider) as model:
+            await model.complete(asking(schema_=SCHEMA))
+    sent = provider.calls[0].request["schema"]
+    assert sent["properties"] == {"word": {"type": "string"}, "number": {"type": "integer"}}
