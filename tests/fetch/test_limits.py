@@ -17,7 +17,7 @@ NO_RETRIES = RetryPolicies(by_error={})
 
 
 def options(limits: FetchLimits) -> WebOptions:
-    return WebOptions(fetch=FetchOptions(limits=limits, retries=NO_RETRIES), page_delay=0.0)
+    return WebOptions(fetch=FetchOptions(limits=limits, retries=NO_RETRIES, obey_robots=False), page_delay=0.0)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ class FakeWeb:
         self._sites: dict[str, FakeSite] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fake-web", daemon=True)
-        self._connections: set[asyncio.Task[None]] = set()
+        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._open = 0
         self.port = 0
         self.dial = FakeDial(0)
@@ -110,25 +110,29 @@ class FakeWeb:
         return await asyncio.start_server(self._connected, "127.0.0.1", 0)
 
     async def _stop(self) -> None:
+        # A connection that asyncio is just accepting is lost, and never closed, when its server closes now.
+        await asyncio.sleep(0.01)
         self._server.close()
-        for task in list(self._connections):
+        for task, writer in list(self._connections.items()):
             task.cancel()
-        await asyncio.wait(self._connections) if self._connections else None
+            writer.transport.abort()
+        if self._connections:
+            await asyncio.wait(self._connections)
         await self._server.wait_closed()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
-        wire = Wire(reader, writer)
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(self._talk(Wire(reader, writer)))
+        self._connections[task] = writer
+        task.add_done_callback(self._connections.pop)
+
+    async def _talk(self, wire: Wire) -> None:
         try:
             while await self._serve(wire):
                 pass
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # the client went away, or the test is over
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the client went away
         finally:
-            self._connections.discard(task)
-            writer.transport.abort() if writer.transport else None
+            wire.end()
 
     async def _serve(self, wire: Wire) -> bool:
         """Answer one request; False when the connection ends."""

@@ -35,6 +35,10 @@ class Wire:
         self.writer.write_eof()
         return False
 
+    def end(self) -> None:
+        """Close the connection, after what was sent has been sent."""
+        self.writer.close()
+
     def _head(self, answer: WebAnswer, framing: dict[str, str]) -> None:
         headers = {**framing, **answer.headers}
         lines = [f"HTTP/1.1 {answer.status} Fake", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
