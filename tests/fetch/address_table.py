@@ -20,12 +20,16 @@ class Case:
 
     @property
     def shown(self) -> str:
-        parts = [ascii(self.address)[1:-1]]
+        parts = [_plain(self.address)]
         parts += [
             f"{name} = {' then '.join(' + '.join(answer) for answer in answers)}" for name, answers in self.dns.items()
         ]
-        parts += [f"→ {ascii(target)[1:-1]}" for target in self.redirects.values()]
+        parts += [f"→ {_plain(target)}" for target in self.redirects.values()]
         return " ; ".join(parts)
+
+
+def _plain(text: str) -> str:
+    return "".join(char if " " <= char <= "~" else ascii(char)[1:-1] for char in text)
 
 
 def _each(group: str, outcome: str, *addresses: str) -> list[Case]:

@@ -14,6 +14,7 @@ from deep_research.testing.clock import FakeClock
 from deep_research.testing.dns import FakeDns
 from deep_research.testing.fake_web import FakeWeb
 from deep_research.testing.web_answers import page
+from tests.fetch import security_table
 from tests.fetch.address_table import CASES, OPEN, Case
 
 
@@ -61,3 +62,7 @@ async def test_what_becomes_of_an_address(case: Case) -> None:
 def test_the_table_is_long_enough() -> None:
     assert len(CASES) >= 200
     assert len({(case.address, str(case.dns), str(case.redirects)) for case in CASES}) == len(CASES)
+
+
+def test_the_table_in_the_documentation_is_this_one() -> None:
+    assert security_table.current() == security_table.render(), "run: python -m tests.fetch.security_table"
