@@ -1,6 +1,7 @@
 """What of a passage is indexed: the terms of its text, headings and title, its names, its title as a whole."""
 
 from collections import Counter
+from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.index.names import names, title_keys
@@ -29,11 +30,17 @@ def analyse(text: str, *, title: str = "", heading: str = "") -> Analysed:
     `HEADING_WEIGHT` (the simple BM25F of Robertson, Zaragoza & Taylor, 2004).
     """
     body = index_terms(text)
-    counts = Counter(body)
+    frequencies = dict(Counter(body))
     for part, weight in ((title, TITLE_WEIGHT), (heading, HEADING_WEIGHT)):
-        for term in set(index_terms(part)):
-            counts[term] += weight
+        for term in _terms(part):
+            frequencies[term] = frequencies.get(term, 0) + weight
     keys = title_keys(title)
-    counts.update(dict.fromkeys((NAME + k for k in names(text) | keys), 1))
-    counts.update(dict.fromkeys((TITLE + k for k in keys), 1))
-    return Analysed(counts, len(body))
+    frequencies.update(dict.fromkeys((NAME + k for k in names(text) | keys), 1))
+    frequencies.update(dict.fromkeys((TITLE + k for k in keys), 1))
+    return Analysed(frequencies, len(body))
+
+
+@lru_cache(maxsize=500)
+def _terms(part: str) -> frozenset[str]:
+    """The terms of a title or heading, which many passages share."""
+    return frozenset(index_terms(part))

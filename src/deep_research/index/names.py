@@ -6,6 +6,7 @@ a name in another, as in the passage graphs of HippoRAG (Gutiérrez et al., 2024
 """
 
 import re
+from functools import lru_cache
 
 from deep_research.text.language import CJK
 from deep_research.text.tokens import STOP_WORDS, fold_diacritics, normalise
@@ -43,21 +44,28 @@ def key(name: str) -> str:
     return _joined(_words(name))
 
 
-def title_keys(title: str) -> set[str]:
+@lru_cache(maxsize=500)
+def title_keys(title: str) -> frozenset[str]:
     """Return the keys of a title: whole, without numbering and parentheses, and what stands before a comma."""
     bare = _PARENTHESIS.sub(" ", title).strip() or title
     if numbered := _NUMBERING.match(bare):
         bare = bare[numbered.end() :] or bare
     keys = {key(title), key(bare), key(bare.partition(",")[0])}
-    return {k for k in keys if _is_name(k)}
+    return frozenset(k for k in keys if _is_name(k))
 
 
 def names(text: str) -> set[str]:
     """Return the keys of the names in `text`."""
-    found = {key(part) for phrase in _PHRASE.findall(text) for part in _parts(phrase)}
+    found = {k for phrase in _PHRASE.findall(text) for k in _keys(phrase)}
     if not text.isascii():
-        found.update(key(marked or word) for marked, word in _MARKED.findall(text))
-    return {k for k in found if _is_name(k)}
+        found.update(k for marked, word in _MARKED.findall(text) if _is_name(k := key(marked or word)))
+    return found
+
+
+@lru_cache(maxsize=50_000)
+def _keys(phrase: str) -> tuple[str, ...]:
+    """The keys of the names in a run of capitalised words; a collection repeats its names."""
+    return tuple(k for part in _parts(phrase) if _is_name(k := key(part)))
 
 
 def _parts(phrase: str) -> list[str]:

@@ -18,6 +18,7 @@ MAX_FREQUENCY = 63
 _SHORTEST = 4
 _STEPS_PER_DOUBLING = 6
 _CODES = 64
+LENGTH_BITS = 6
 WEIGHT_BITS = 12
 WEIGHT_MASK = (1 << WEIGHT_BITS) - 1
 
@@ -48,7 +49,7 @@ def length_code(length: int) -> int:
 
 def pack(number: int, frequency: int, code: int) -> int:
     """Return the posting of a passage `number` (only its place within the block is kept)."""
-    return (number % BLOCK_SIZE) << WEIGHT_BITS | min(frequency, MAX_FREQUENCY) << 6 | code
+    return (number % BLOCK_SIZE) << WEIGHT_BITS | min(frequency, MAX_FREQUENCY) << LENGTH_BITS | code
 
 
 def number_of(block: int, posting: int) -> int:
@@ -66,5 +67,5 @@ def weights(average_length: float, *, k1: float, b: float) -> list[float]:
         length = _SHORTEST * 2 ** (code / _STEPS_PER_DOUBLING)
         norm = k1 * (1 - b + b * length / max(average_length, 1.0))
         for frequency in range(1, MAX_FREQUENCY + 1):
-            table[frequency << 6 | code] = frequency * (k1 + 1) / (frequency + norm)
+            table[frequency << LENGTH_BITS | code] = frequency * (k1 + 1) / (frequency + norm)
     return table

@@ -124,10 +124,12 @@ class SqliteLibrary:
     def _rebuild(self) -> None:
         """Index every current passage anew: the index is made of the passages, never the other way round."""
         self._postings.create()
-        rows = self._db.execute("SELECT number FROM passages WHERE current ORDER BY number").fetchall()
-        for (number,) in rows:
-            passage, title = self._passage_at(number)
-            self._postings.add(number, analyse(passage.text, title=title, heading=passage.heading))
+        # In order of the passages' numbers, which within one source follow each other.
+        order = "SELECT source FROM passages WHERE current GROUP BY source ORDER BY min(number)"
+        rows = self._db.execute(order).fetchall()
+        for (source,) in rows:
+            for number, analysed in self._indexed(source).items():
+                self._postings.add(number, analysed)
         self._set_meta("index", VERSION)
 
     @contextmanager
@@ -163,13 +165,19 @@ class SqliteLibrary:
             old = self._newest(source)
             if old and old.sha256 == document.sha256:
                 return old
-            self._unindex(_number(source))
+            gone = self._indexed(_number(source))
+            self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (_number(source),))
             snapshot = snapshot_of(source, document, retrieved_at)
             text = self._texts.add(document)
             facts = snapshot.model_dump_json(exclude={"text", "source"})
             insert = "INSERT INTO snapshots (source, text, facts) VALUES (?, ?, ?)"
             row = self._db.execute(insert, (_number(source), text, facts)).lastrowid
-            self._store_passages(owner, document, snapshot=row or 0, text=text)
+            made = self._store_passages(owner, document, snapshot=row or 0, text=text)
+            # The postings last, when nothing of the document can fail any more.
+            for number, analysed in gone.items():
+                self._postings.remove(number, analysed)
+            for number, analysed in made.items():
+                self._postings.add(number, analysed)
             return snapshot
 
     def _owner(self, source: str, document: Document) -> Source:
@@ -184,34 +192,40 @@ class SqliteLibrary:
             )
         return owner
 
-    def _store_passages(self, owner: Source, document: Document, *, snapshot: int, text: int) -> None:
-        number = _number(owner.id)
-        made = self._db.execute("SELECT passages FROM sources WHERE number = ?", (number,)).fetchone()[0]
+    def _store_passages(self, owner: Source, document: Document, *, snapshot: int, text: int) -> dict[int, Analysed]:
+        """Store the passages of a document and return what of each is indexed."""
+        source = _number(owner.id)
+        (made,) = self._db.execute("SELECT passages FROM sources WHERE number = ?", (source,)).fetchone()
+        last = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
+        pieces = list(enumerate(cut(document), start=1))
+        first = last[0] if last else 0
+        rows = [
+            (first + n, source, made + n, snapshot, text, piece.start, piece.end, piece.page, piece.heading)
+            for n, piece in pieces
+        ]
         insert = (
-            "INSERT INTO passages (source, ordinal, snapshot, text, start, stop, page, heading)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO passages (number, source, ordinal, snapshot, text, start, stop, page, heading)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        analysed: dict[int, Analysed] = {}
-        for piece in cut(document):
-            made += 1
-            values = (number, made, snapshot, text, piece.start, piece.end, piece.page, piece.heading)
-            row = self._db.execute(insert, values).lastrowid or 0
-            passage = document.text[piece.start : piece.end]
-            analysed[row] = analyse(passage, title=owner.title, heading=piece.heading)
-        for row, terms in analysed.items():  # last, when nothing of the document can fail any more
-            self._postings.add(row, terms)
-        self._db.execute("UPDATE sources SET passages = ? WHERE number = ?", (made, number))
+        self._db.executemany(insert, rows)
+        self._db.execute("UPDATE sources SET passages = ? WHERE number = ?", (made + len(rows), source))
+        return {
+            first + n: analyse(document.text[piece.start : piece.end], title=owner.title, heading=piece.heading)
+            for n, piece in pieces
+        }
 
-    def _unindex(self, source: int) -> None:
-        query = "SELECT number FROM passages WHERE source = ? AND current"
+    def _indexed(self, source: int) -> dict[int, Analysed]:
+        """What of each current passage of a source is indexed."""
+        query = (
+            "SELECT p.number, p.start, p.stop, p.heading, p.text, s.title FROM passages p"
+            " JOIN sources s ON s.number = p.source WHERE p.source = ? AND p.current"
+        )
         rows = self._db.execute(query, (source,)).fetchall()
-        if not rows:
-            return
-        self._postings.flush()  # what waits to be written may be what has to go
-        for (number,) in rows:
-            passage, title = self._passage_at(number)
-            self._postings.remove(number, analyse(passage.text, title=title, heading=passage.heading))
-        self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (source,))
+        texts = {text: self._texts.slice(text) for text in {row[4] for row in rows}}
+        return {
+            number: analyse(texts[text][start:stop], title=title, heading=heading)
+            for number, start, stop, heading, text, title in rows
+        }
 
     @_guarded
     def source(self, source: str) -> Source | None:
@@ -309,12 +323,14 @@ class SqliteLibrary:
         """Forget a source with its snapshots and passages."""
         number = _number(source)
         with self._transaction():
-            self._unindex(number)
+            gone = self._indexed(number)
             texts = self._db.execute("SELECT DISTINCT text FROM snapshots WHERE source = ?", (number,)).fetchall()
             self._db.execute("DELETE FROM passages WHERE source = ?", (number,))
             self._db.execute("DELETE FROM snapshots WHERE source = ?", (number,))
             self._db.execute("DELETE FROM sources WHERE number = ?", (number,))
             self._texts.remove_unused(text for (text,) in texts)
+            for passage, analysed in gone.items():
+                self._postings.remove(passage, analysed)
 
     @_guarded
     def close(self) -> None:

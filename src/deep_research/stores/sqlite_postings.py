@@ -2,10 +2,11 @@
 
 import sqlite3
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from deep_research.index.analysis import Analysed
-from deep_research.index.postings import BLOCK_BITS, Block, length_code, number_of, pack
+from deep_research.index.postings import BLOCK_BITS, LENGTH_BITS, MAX_FREQUENCY, Block, length_code, number_of, pack
 
 _SCHEMA = (
     "CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, frequency INTEGER NOT NULL)",
@@ -27,61 +28,82 @@ _AT_ONCE = 500  # values in one statement
 
 
 class SqlitePostings:
-    """Posting lists in three tables; the caller holds the lock and the transaction."""
+    """Posting lists in three tables; the caller holds the lock and the transaction.
+
+    What is added and removed waits in memory until `flush`, so that each posting list is read and
+    written once for many passages; the caller flushes before it asks and before it commits.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
-        self._pending: dict[str, dict[int, array[int]]] = {}
-        self._waiting = 0
+        self.discard()
+
+    def discard(self) -> None:
+        """Forget what waits (the transaction was rolled back)."""
+        self._added: dict[int, dict[str, array[int]]] = {}
+        self._removed: dict[int, dict[str, set[int]]] = {}
+        self._passages = self._length = self._waiting = 0
 
     def add(self, number: int, analysed: Analysed) -> None:
         """Index passage `number`, which must be higher than all before it; written by `flush`."""
-        code = length_code(analysed.length)
-        block = number >> BLOCK_BITS
+        lists = self._added.setdefault(number >> BLOCK_BITS, {})
+        bare = pack(number, 0, length_code(analysed.length))
         for term, frequency in analysed.frequencies.items():
-            entry = pack(number, frequency, code)
-            self._pending.setdefault(term, {}).setdefault(block, array("I")).append(entry)
-        self._count(1, analysed.length)
+            posting = bare | (frequency if frequency < MAX_FREQUENCY else MAX_FREQUENCY) << LENGTH_BITS
+            entries = lists.get(term)
+            if entries is None:
+                lists[term] = array("I", (posting,))
+            else:
+                entries.append(posting)
+        self._wait(1, analysed.length)
+
+    def remove(self, number: int, analysed: Analysed) -> None:
+        """Forget passage `number`, which was added as `analysed`; written by `flush`."""
+        lists = self._removed.setdefault(number >> BLOCK_BITS, {})
+        for term in analysed.frequencies:
+            lists.setdefault(term, set()).add(number)
+        self._wait(-1, -analysed.length)
+
+    def _wait(self, passages: int, length: int) -> None:
+        self._passages += passages
+        self._length += length
         self._waiting += 1
         if self._waiting >= _FLUSH_AFTER:
             self.flush()
 
     def flush(self) -> None:
-        """Write what `add` has gathered."""
-        pending, self._pending, self._waiting = self._pending, {}, 0
-        counted = ((term, sum(map(len, blocks.values()))) for term, blocks in pending.items())
-        self._db.executemany(_COUNT, counted)
-        ids = {term: found[0] for term, found in self._terms(pending).items()}
-        rows = [
-            (ids[term] << _BLOCKS_BITS | block, entries.tobytes())
-            for term, blocks in pending.items()
-            for block, entries in blocks.items()
-        ]
+        """Write what waits."""
+        if not self._waiting:
+            return
+        change = (self._passages, self._length)
+        added, removed = self._added, self._removed
+        self.discard()
+        self._db.execute("UPDATE collection SET passages = passages + ?, length = length + ?", change)
+        for block, lists in added.items():
+            self._append(block, lists)
+        for block, lists in removed.items():  # last: what goes may have come just before
+            self._take_out(block, lists)
+
+    def _append(self, block: int, lists: Mapping[str, "array[int]"]) -> None:
+        self._db.executemany(_COUNT, ((term, len(entries)) for term, entries in lists.items()))
+        ids = {term: found[0] for term, found in self._terms(lists).items()}
+        rows = [(ids[term] << _BLOCKS_BITS | block, entries.tobytes()) for term, entries in lists.items()]
         self._db.executemany(_APPEND, sorted(rows))
 
-    def discard(self) -> None:
-        """Forget what `add` has gathered (the transaction was rolled back)."""
-        self._pending, self._waiting = {}, 0
-
-    def remove(self, number: int, analysed: Analysed) -> None:
-        """Forget passage `number`, which was added as `analysed`."""
-        self._count(-1, -analysed.length)
-        block = number >> BLOCK_BITS
-        terms = self._terms(analysed.frequencies)
-        self._db.executemany(
-            "UPDATE terms SET frequency = frequency - 1 WHERE id = ?", ((i,) for i, _ in terms.values())
-        )
-        for identifier, _ in terms.values():
-            place = identifier << _BLOCKS_BITS | block
-            row = self._db.execute("SELECT entries FROM postings WHERE place = ?", (place,)).fetchone()
-            kept = array("I", (e for e in array("I", row[0]) if number_of(block, e) != number)) if row else None
-            if kept:
-                self._db.execute("UPDATE postings SET entries = ? WHERE place = ?", (kept.tobytes(), place))
+    def _take_out(self, block: int, lists: Mapping[str, set[int]]) -> None:
+        gone = {i << _BLOCKS_BITS | block: lists[term] for term, (i, _) in self._terms(lists).items()}
+        fewer = ((len(numbers), place >> _BLOCKS_BITS) for place, numbers in gone.items())
+        self._db.executemany("UPDATE terms SET frequency = frequency - ? WHERE id = ?", fewer)
+        kept: list[tuple[bytes, int]] = []
+        emptied: list[tuple[int]] = []
+        for place, held in self._in("place, entries FROM postings WHERE place", gone):
+            entries = array("I", (e for e in array("I", held) if number_of(block, e) not in gone[place]))
+            if entries:
+                kept.append((entries.tobytes(), place))
             else:
-                self._db.execute("DELETE FROM postings WHERE place = ?", (place,))
-
-    def _count(self, passages: int, length: int) -> None:
-        self._db.execute("UPDATE collection SET passages = passages + ?, length = length + ?", (passages, length))
+                emptied.append((place,))
+        self._db.executemany("UPDATE postings SET entries = ? WHERE place = ?", kept)
+        self._db.executemany("DELETE FROM postings WHERE place = ?", emptied)
 
     def statistics(self) -> tuple[int, int]:
         """Return the number of passages and the sum of their lengths."""
@@ -109,13 +131,16 @@ class SqlitePostings:
 
     def _terms(self, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
         """The id and the frequency of each of `terms` that is known."""
-        wanted, found = list(terms), {}
+        found = self._in("term, id, frequency FROM terms WHERE term", terms)
+        return {term: (i, frequency) for term, i, frequency in found}
+
+    def _in(self, query: str, values: Iterable[str] | Iterable[int]) -> Iterator[tuple[Any, ...]]:
+        """The rows of SELECT `query` IN `values`, however many these are."""
+        wanted = list(values)
         for first in range(0, len(wanted), _AT_ONCE):
             some = wanted[first : first + _AT_ONCE]
             marks = ",".join("?" * len(some))
-            query = f"SELECT term, id, frequency FROM terms WHERE term IN ({marks})"  # noqa: S608 — marks only
-            found.update((term, (i, frequency)) for term, i, frequency in self._db.execute(query, some))
-        return found
+            yield from self._db.execute(f"SELECT {query} IN ({marks})", some)  # noqa: S608 — our own words
 
 
 def _range(identifier: int) -> tuple[int, int]:

@@ -18,11 +18,10 @@ from deep_research.text.language import CJK, HAN, HANGUL, KANA
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
 _GRAMS = HAN + KANA + _UNSPACED
 _INDIC = "\u0900-\u0dff"  # whose vowel signs are no word characters to `re`
-_LETTER = rf"(?:[^\W_{_GRAMS}{HANGUL}]|[{_INDIC}])"
-_TOKEN = re.compile(
-    rf"[{HANGUL}]+|[{_GRAMS}]+|[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])"
-    rf"|(?:(?<![\w.])\.(?=[a-z]))?{_LETTER}+(?:[.'\-_+#&]{_LETTER}+)*[+#]*"
-)
+_LETTERS = rf"(?:[a-z0-9]++|[^\W_{_GRAMS}{HANGUL}]|[{_INDIC}])++"
+_WORD = r"[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])|(?:(?<![\w.])\.(?=[a-z]))?{0}(?:[.'\-_+#&]{0})*+[+#]*+"
+_TOKEN = re.compile(rf"[{HANGUL}]+|[{_GRAMS}]+|" + _WORD.format(_LETTERS))
+_ASCII_TOKEN = re.compile(_WORD.format("[a-z0-9]++"), re.ASCII)
 _LONGEST = 64  # what is longer (keys, encoded data) is no word; its beginning will do
 _HANGUL = re.compile(f"[{HANGUL}]")
 _GRAM = re.compile(f"[{_GRAMS}]")
@@ -115,6 +114,8 @@ def index_terms(text: str) -> list[str]:
     The single character finds what a word boundary hides from the bigrams; the whole word ranks an
     exact match higher.
     """
+    if text.isascii():  # the short way through for most of what is ever indexed
+        return [term for run in _runs(text) for term in _word_terms(run[:_LONGEST])[1]]
     terms: list[str] = []
     for run in _runs(text, questions=False):
         terms.extend(_run_terms(run, stop_words=False))
@@ -128,7 +129,7 @@ def index_terms(text: str) -> list[str]:
 
 def _runs(text: str, *, questions: bool = True) -> list[str]:
     if text.isascii():
-        return _TOKEN.findall(text.casefold())
+        return _ASCII_TOKEN.findall(text.lower())
     plain = normalise(text).translate(_INVISIBLE)
     if not questions and _CJK_CHAR.search(plain):
         plain = _QUESTION_WORDS.sub(" ", plain)
