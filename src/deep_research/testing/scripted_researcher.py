@@ -1,0 +1,209 @@
+"""A scripted model that plays every role of a research sensibly, for whole runs without a real model.
+
+It knows a step by the fields of the answer that is asked for (or by the tools), never by the wording of a
+prompt, and it writes only from the passages that it is shown. What it writes is partly word for word,
+partly in other words, and once a section says a thing that no passage says: the checks have work to do.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from deep_research.testing.scripted_replies import Call, Reply, Request, instance_of
+from deep_research.text.citations import cut_cited
+from deep_research.text.language import detect
+from deep_research.text.sentences import sentences
+from deep_research.text.tokens import content_terms
+
+_PASSAGE = re.compile(r'<passage id="(s\d+p\d+)"(?: source="([^"]*)")?[^>]*>\n(.*?)\n</passage>', re.DOTALL)
+_STATEMENT = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
+_ID = re.compile(r"\[(s\d+p\d+)\]")
+_STEPS: Mapping[str, str] = {
+    "next_action": "decide",
+    "needs_discovery": "analyze",
+    "entities": "entities",
+    "sections": "plan",
+    "key_findings": "write_section",
+    "verdicts": "judge",
+    "statements": "rewrite",
+    "section_coverage": "review",
+    "abstract": "compose",
+}
+"""A field that only one step's answer has."""
+_SHARED_TERMS = 0.6
+
+
+class Shown(NamedTuple):
+    """A passage as it stands in a prompt."""
+
+    id: str
+    source: str
+    text: str
+
+
+def step_of(request: Request) -> str:
+    """Return the step of a request: `research` for one with tools, else by the schema of its answer."""
+    if "research_complete" in request["tools"]:
+        return "research"
+    fields = (request["schema"] or {}).get("properties", {})
+    return next((step for name, step in _STEPS.items() if name in fields), "")
+
+
+def passages_in(request: Request) -> list[Shown]:
+    """Return the passages that a request shows, each once, in order."""
+    text = "\n".join(message["text"] for message in request["messages"])
+    return list({found[0]: Shown(*found) for found in _PASSAGE.findall(text)}.values())
+
+
+@dataclass
+class ScriptedResearcher:
+    """A script for `ScriptedProvider`. Fields set to a value are played as told.
+
+    `sections` maps planned titles to their searches (without it the plan follows what looking around has
+    shown); a section's searches are made `at_once` at a time. `sentences` is the length of a section.
+    `retry` are titles that the first review sends back. `slips` adds the sentence that no passage says.
+    """
+
+    sections: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    query_type: str = "general"
+    output_format: str = "prose"
+    at_once: int = 2
+    sentences: int = 8
+    slips: bool = True
+    retry: Sequence[str] = ()
+    _planned: dict[str, Sequence[str]] = field(default_factory=dict, init=False)
+    _reviews: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        """Know the sections from the start where they are given: a run may be taken up after its plan."""
+        self._planned = dict(self.sections)
+
+    def __call__(self, request: Request) -> Reply:
+        """Return the answer to a request."""
+        step = step_of(request)
+        if step == "research":
+            return self._research(request)
+        if not step:
+            return Reply(data=instance_of(request["schema"])) if request["schema"] else Reply(text="Understood.")
+        data = getattr(self, f"_{step}")(request)
+        # Fields that are not of interest are filled, so that the answer always fits.
+        return Reply(data={**instance_of(request["schema"]), **data})
+
+    def section_of(self, request: Request) -> str:
+        """Return the title of the section that a request is about, or ""."""
+        last = next((m["text"] for m in request["messages"] if m["role"] == "user"), "")
+        last = next((m["text"] for m in reversed(request["messages"]) if m["role"] == "user"), last)
+        titles = [title for title in self._planned if title in last]
+        return max(titles, key=len, default="")
+
+    def _decide(self, request: Request) -> dict[str, Any]:
+        return {"next_action": "START_RESEARCH", "confidence": 0.9, "question": "", "refined_question": ""}
+
+    def _analyze(self, request: Request) -> dict[str, Any]:
+        return {
+            "query_type": self.query_type,
+            "output_format": self.output_format,
+            "needs_discovery": self.query_type == "list",
+        }
+
+    def _entities(self, request: Request) -> dict[str, Any]:
+        named: dict[str, list[str]] = {}
+        for shown in passages_in(request):
+            named.setdefault(shown.source or shown.id, []).append(shown.id)
+        entities = [
+            {"name": name, "category": "", "brief": name, "passages": ids[:2], "priority": "high"}
+            for name, ids in list(named.items())[:5]
+        ]
+        return {"entities": entities, "summary": f"{len(entities)} entries were found."}
+
+    def _plan(self, request: Request) -> dict[str, Any]:
+        if not self.sections:
+            titles = dict.fromkeys(shown.source for shown in passages_in(request) if shown.source)
+            self._planned = {title: [title] for title in list(titles)[:4]} or {"Overview": ["overview"]}
+        planned = [{"title": t, "description": f"About {t}.", "queries": list(q)} for t, q in self._planned.items()]
+        return {"title": "A scripted report", "objective": "Answer the question.", "scope": "", "sections": planned}
+
+    def _research(self, request: Request) -> Reply:
+        done = [call["name"] for message in request["messages"] for call in message["tool_calls"]]
+        queries = list(self._planned.get(self.section_of(request), ()))
+        made = done.count("search")
+        calls = [Call("search", {"query": query, "source": ""}) for query in queries[made : made + self.at_once]]
+        if calls:
+            return Reply(tool_calls=tuple(calls))
+        best = [shown.id for shown in passages_in(request)][: self.sentences + 4]
+        return Reply(tool_calls=(Call("research_complete", {"passages": best}),))
+
+    def _write_section(self, request: Request) -> dict[str, Any]:
+        written: list[str] = []
+        for number, shown in enumerate(_relevant(passages_in(request), self.section_of(request))):
+            said = _first_sentence(shown.text)
+            if said and len(written) < self.sentences:
+                said = said if number % 2 else _in_other_words(said)
+                written.append(f"{said} [{shown.id}]")
+        if self.slips and written:
+            cited = _ID.findall(written[0])[0]
+            written.insert(1, f"This was measured 7919 times in the year 2031. [{cited}]")
+        return {"content": _paragraphs(written), "key_findings": written[-2:]}
+
+    def _judge(self, request: Request) -> dict[str, Any]:
+        known = {shown.id: shown.text for shown in passages_in(request)}
+        verdicts = []
+        for number, statement in _STATEMENT.findall(request["messages"][-1]["text"]):
+            evidence = " ".join(known.get(key, "") for key in _ID.findall(statement))
+            wanted = set(content_terms(_ID.sub("", statement)))
+            shared = len(wanted & set(content_terms(evidence))) / max(1, len(wanted))
+            kind = "supported" if shared >= _SHARED_TERMS else "unverified"
+            verdicts.append({"number": int(number), "verdict": kind, "reason": f"{shared:.0%} of its terms"})
+        return {"verdicts": verdicts}
+
+    def _rewrite(self, request: Request) -> dict[str, Any]:
+        known = {shown.id: shown.text for shown in passages_in(request)}
+        rewritten = []
+        for number, statement in _STATEMENT.findall(request["messages"][-1]["text"]):
+            cited = next((key for key in _ID.findall(statement) if key in known), "")
+            rewritten.append({"number": int(number), "text": _first_sentence(known.get(cited, ""))})
+        return {"statements": rewritten}
+
+    def _review(self, request: Request) -> dict[str, Any]:
+        self._reviews += 1
+        retry = [title for title in self.retry if title in self._planned] if self._reviews == 1 else []
+        rows = [
+            {"title": t, "status": "partial" if t in retry else "sufficient", "notes": f"more on {t}"}
+            for t in self._planned
+        ]
+        return {
+            "is_sufficient": not retry,
+            "overall_score": 6 if retry else 8,
+            "section_coverage": rows,
+            "sections_to_retry": retry,
+        }
+
+    def _compose(self, request: Request) -> dict[str, Any]:
+        said: list[str] = []
+        for sentence in cut_cited(request["messages"][-1]["text"], 0, "prose"):
+            if sentence.passages and "<" not in sentence.text:
+                said.append(sentence.text + " " + "".join(f"[{key}]" for key in sentence.passages))
+        return {"abstract": " ".join(said[:3]), "conclusion": " ".join(said[-2:]), "table": ""}
+
+
+def _relevant(passages: Sequence[Shown], title: str) -> list[Shown]:
+    """Those that share a term with the title first."""
+    wanted = set(content_terms(title))
+    return sorted(passages, key=lambda shown: -len(wanted & set(content_terms(shown.text))))
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence that says something: no heading, not too short."""
+    found = [" ".join(text[s.start : s.end].split()) for s in sentences(text)]
+    plain = [s for s in found if s.endswith((".", "。", "다.")) and not s.startswith(("#", "|", "-", "*", "```"))]
+    return next((s for s in plain if len(s) > 20), "")
+
+
+def _in_other_words(sentence: str) -> str:
+    opening = {"zh": "据此，", "ko": "이에 따르면 ", "ja": "これによると、"}.get(detect(sentence), "In other words: ")
+    return opening + sentence
+
+
+def _paragraphs(written: Sequence[str]) -> str:
+    return "\n\n".join(" ".join(written[i : i + 3]) for i in range(0, len(written), 3))
