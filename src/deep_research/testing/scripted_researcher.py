@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from deep_research.testing.scripted_replies import Call, Reply, Request, instance_of
-from deep_research.text.citations import cut_cited
+from deep_research.text.citations import cite_ids, cut_cited
 from deep_research.text.language import detect
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
@@ -180,10 +180,8 @@ class ScriptedResearcher:
         }
 
     def _compose(self, request: Request) -> dict[str, Any]:
-        said: list[str] = []
-        for sentence in cut_cited(request["messages"][-1]["text"], 0, "prose"):
-            if sentence.passages and "<" not in sentence.text:
-                said.append(sentence.text + " " + "".join(f"[{key}]" for key in sentence.passages))
+        found = cut_cited(request["messages"][-1]["text"], 0, "prose")
+        said = [f"{s.text} {cite_ids(s.passages)}" for s in found if s.passages and "<" not in s.text]
         return {"abstract": " ".join(said[:3]), "conclusion": " ".join(said[-2:]), "table": ""}
 
 
