@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import Report
-from deep_research.events import Searched
+from deep_research.events import Planned, Searched
 from deep_research.runs.eventlog import read_events
 from deep_research.runs.folder import RunFolder
 from tests.cli.terminal import Said, call, shows_no_traceback, stop_at
@@ -58,6 +58,8 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice(mark: str, docs: str, own_s
     assert not folder.result.exists()
     before = _paid(folder)
     _assert_finished(call("resume", killed.run, "--json"), folder, before)
+    planned = [event for event in read_events(folder.events) if isinstance(event, Planned)]
+    assert len(planned) == 1, "a stage that was done is not done again"
 
 
 def test_a_run_killed_twice_goes_on_and_a_finished_one_is_shown(docs: str, own_state: Path) -> None:
