@@ -79,6 +79,11 @@ def reader_for(name: str | PurePath, first_bytes: bytes) -> Reader | None:
     return _by_media_type().get(_look(first_bytes)) or reader
 
 
+def reader_of(media_type: str) -> Reader | None:
+    """Return the reader of a media type, or None."""
+    return _by_media_type().get(media_type.partition(";")[0].strip().lower())
+
+
 def suffixes() -> tuple[str, ...]:
     """Return all suffixes that are read, sorted, for messages."""
     return tuple(sorted(_by_suffix()))

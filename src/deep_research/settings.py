@@ -62,13 +62,28 @@ class Settings(BaseModel):
     )
     max_sections: int = Field(7, ge=3, le=7, description="Sections of a plan at most.")
     max_concurrent_researchers: int = Field(8, ge=1, le=64, description="Sections researched at the same time.")
+    strategy: str = Field(
+        "",
+        description="Which web sources are searched (deep-research sources); empty: none, or auto with a model and no --docs.",
+    )
+    sources: tuple[str, ...] = Field((), description="Web sources to search, by name, separated by commas.")
+    source_options: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Options of single sources, by name (in the file: [source_options.NAME])."
+    )
+    sources_per_search: int = Field(
+        3, ge=1, le=20, description="Web sources asked at once; others when these find little."
+    )
+    contact: str = Field("", description="Address or e-mail told to the APIs that ask for one.")
+    allowed_internal_hosts: tuple[str, ...] = Field((), description="Internal hosts that pages may be read from.")
+    obey_robots: bool = Field(True, description="Whether robots.txt is obeyed.")
+    proxy: str = Field("", description="Address of an HTTP proxy for everything that goes out.")
     search_results: int = Field(8, ge=1, le=50, description="Documents taken from one search.")
     max_file_megabytes: int = Field(64, ge=1, le=4096, description="Files larger than this are not read, megabytes.")
     max_question_chars: int = Field(20_000, ge=100, le=100_000, description="Longest question, characters.")
     confidence_start: float = Field(0.7, ge=0, le=1, description="Confidence from which a run starts.")
     confidence_ask: float = Field(0.5, ge=0, le=1, description="Confidence below which the user must be asked.")
 
-    @field_validator("fallback_models", mode="before")
+    @field_validator("fallback_models", "sources", "allowed_internal_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         """A list in one string, as flags and the environment give it."""

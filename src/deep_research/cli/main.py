@@ -25,6 +25,7 @@ class _Commands(click.Group):
         "show": "deep_research.cli.runs:show_command",
         "check": "deep_research.cli.check:command",
         "settings": "deep_research.cli.settings:command",
+        "sources": "deep_research.cli.sources:command",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -12,6 +12,18 @@ from deep_research.cli.main import EXIT_CODES
 @click.argument("words", metavar="QUESTION", nargs=-1)
 @click.option("-q", "--query", "query", help="The question (instead of the argument).")
 @click.option("-d", "--docs", multiple=True, metavar="PATH", help="A file or folder to search; may be given again.")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="NAME",
+    help="A web source to search; may be given again (deep-research sources).",
+)
+@click.option(
+    "--strategy",
+    metavar="NAME",
+    help="Web sources by kind of question: academic, patents, news, code, community, general, auto.",
+)
 @click.option("--max-iterations", type=int, metavar="N", help="How often weak sections are sent out again (0–10).")
 @click.option("-p", "--provider", metavar="NAME", help="Who thinks (default: extractive, which needs no model).")
 @click.option("--model", metavar="NAME", help="Model of the provider.")

@@ -52,6 +52,10 @@ class Session:
             values[name.strip().replace("-", "_")] = value.strip()
         named = {"model_provider": "provider", "model_name": "model", "max_review_iterations": "max_iterations"}
         values |= {name: self._flags[flag] for name, flag in named.items() if self._flags.get(flag) is not None}
+        if self._flags.get("sources"):
+            values["sources"] = ",".join(self._flags["sources"])
+        if self._flags.get("strategy"):
+            values["strategy"] = self._flags["strategy"]
         if self._flags.get("no_clarify"):
             values["allow_clarification"] = False
         return values

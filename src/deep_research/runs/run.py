@@ -16,6 +16,7 @@ from deep_research.runs.eventlog import EventLog, read_events
 from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
 from deep_research.runs.places import open_places
 from deep_research.runs.thinking import key_variables, open_thinking, resolve_provider
+from deep_research.runs.web_places import WebPlaces, chosen_sources, open_web_places, source_variables
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.context import RunContext
 from deep_research.stores.journal import SqliteJournal
@@ -49,8 +50,7 @@ def create(
     """
     text = clean_question(question, settings)
     _check(docs, settings)
-    provider = resolve_provider(settings, load_keys(key_variables()))
-    settings = settings.model_copy(update={"model_provider": provider})
+    settings = _resolved(settings, docs, text)
     folder = RunFolder(home, new_run_id(home, wanted=wanted_id))
     record = RunRecord(
         run_id=folder.run_id,
@@ -63,6 +63,19 @@ def create(
     )
     folder.create(record)
     return folder
+
+
+def _resolved(settings: Settings, docs: Sequence[str], question: str) -> Settings:
+    """Settle what depends on the keys of today, so that a run goes on as it began."""
+    provider = resolve_provider(settings, load_keys(key_variables()))
+    strategy = settings.strategy
+    if not strategy and not settings.sources and not docs and provider != "extractive":
+        strategy = "auto"  # who brings a model and no documents wants the world searched
+    settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})
+    if not strategy and not settings.sources:
+        return settled
+    names = chosen_sources(settled, load_keys(source_variables()), question=question, language=detect(question))
+    return settled.model_copy(update={"sources": names})
 
 
 def _check(docs: Sequence[str], settings: Settings) -> None:
@@ -99,9 +112,14 @@ def clean_question(question: str, settings: Settings) -> str:
 
 
 async def carry_out(
-    folder: RunFolder, *, home: Path, listener: Callable[[Event], None], answer: Answer | None = None
+    folder: RunFolder,
+    *,
+    home: Path,
+    listener: Callable[[Event], None],
+    answer: Answer | None = None,
+    places: Sequence[SearchPlace] | None = None,
 ) -> Report:
-    """Do the run, or what is left of it, and return its report.
+    """Do the run, or what is left of it, and return its report; `places` are searched instead of the run's own.
 
     Raises NeedsAnswer when the user must be asked and `answer` cannot, Stopped when it was
     cancelled, another ResearchError when it failed; in each case it can be taken up again.
@@ -110,7 +128,7 @@ async def carry_out(
     resumed = folder.events.exists()
     log = EventLog(folder.events, listener, seconds_before=record.seconds)
     try:
-        report = await _carry_out(folder, record, home, log, answer, resumed)
+        report = await _carry_out(folder, record, home, log, answer, resumed, places)
         folder.save(folder.load().model_copy(update={"status": "finished", "title": report.title, "error": ""}))
         return report
     except (asyncio.CancelledError, KeyboardInterrupt):
@@ -143,10 +161,19 @@ def _note(folder: RunFolder, log: EventLog, **changes: object) -> None:
 
 
 async def _carry_out(
-    folder: RunFolder, record: RunRecord, home: Path, log: EventLog, answer: Answer | None, resumed: bool
+    folder: RunFolder,
+    record: RunRecord,
+    home: Path,
+    log: EventLog,
+    answer: Answer | None,
+    resumed: bool,
+    given: Sequence[SearchPlace] | None,
 ) -> Report:
     settings = Settings(**record.settings)
-    places = open_places(record.docs, home, settings)
+    web = _open_web(settings, home, record.question) if given is None else None
+    # The bundled library stands in only where nothing else is searched.
+    local = open_places(record.docs, home, settings) if given is None and (record.docs or web is None) else ()
+    places = (*local, *(web.places if web else ()), *(given or ()))
     library, journal = SqliteLibrary(folder.library), SqliteJournal(folder.journal)
     thinking = open_thinking(
         settings,
@@ -176,7 +203,7 @@ async def _carry_out(
             language=record.language,
             reasoner=_named(thinking.reasoner.info),
             sources=tuple(p.name for p in places),
-            notice="" if record.docs else "bundled",
+            notice="" if record.docs or web else "bundled",
             resumed=resumed,
         )
     )
@@ -187,6 +214,8 @@ async def _carry_out(
         await thinking.close()
         for place in places:
             await place.close()
+        if web is not None:
+            await web.close()
         journal.close()
         library.close()
     folder.save_result(report)
@@ -200,6 +229,12 @@ async def _carry_out(
         )
     )
     return report
+
+
+def _open_web(settings: Settings, home: Path, question: str) -> WebPlaces | None:
+    if not settings.sources:
+        return None
+    return open_web_places(settings.sources, settings, load_keys(source_variables()), home, question=question)
 
 
 def _named(info: ReasonerInfo) -> str:

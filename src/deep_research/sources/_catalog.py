@@ -1,6 +1,7 @@
 """All sources on one table: name, what for, which key, ready or not; and how to open one."""
 
 import difflib
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -99,3 +100,7 @@ def _unknown(name: str, known: Mapping[str, object]) -> ConfigError:
     return ConfigError(
         f"There is no source {name!r}.{hint} There are: {', '.join(known)}.", setting="sources", value=name
     )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table())

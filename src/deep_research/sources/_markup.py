@@ -20,6 +20,7 @@ _TAG_NAMES = (
 ).split()
 _NAME = rf"(?:[a-z]+:[a-z][\w-]*|{'|'.join(sorted(_TAG_NAMES, key=len, reverse=True))})"
 _TAG = re.compile(rf"<(/?)({_NAME})((?:\s[^<>]*)?)(/?)>", re.IGNORECASE)
+_ESCAPED_TAG = re.compile(rf"&lt;(/?{_NAME}(?:\s[^<>&]*)?/?)&gt;", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<\?.*?\?>", re.DOTALL)
 _DROPPED = re.compile(
     r"<((?:[a-z]+:)?(?:script|style|annotation|annotation-xml))\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE
@@ -73,6 +74,7 @@ def entities(text: str) -> str:
 
 def _pieces(markup: str) -> Iterator[tuple[bool, str]]:
     """Yield stretches of text, and whether each is a heading."""
+    markup = _ESCAPED_TAG.sub(r"<\1>", markup)
     markup = _TWICE.sub("", _DROPPED.sub(" ", _COMMENT.sub("", markup)))
     markup = _EXPONENT.sub(r"^\2", markup)
     depth, start = 0, 0

@@ -70,7 +70,8 @@ def parse_applications(response: ApiResponse) -> list[Found]:
 
 def _application(entry: Mapping[str, Any]) -> Found | None:
     application = first(entry, "applicationNumberText", "patentApplicationNumber")
-    about = at(entry, "applicationMetaData") or entry
+    inner = at(entry, "applicationMetaData")
+    about = inner if isinstance(inner, Mapping) else entry
     grant, publication = first(about, "patentNumber"), first(about, "earliestPublicationNumber")
     number = f"US{grant.removeprefix('US')}" if grant else publication
     if not application and not number:

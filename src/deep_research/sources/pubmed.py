@@ -131,7 +131,7 @@ def _article(entry: Element) -> Found | None:
 def _untranslated(title: str) -> str:
     """Titles that PubMed translated stand in brackets."""
     whole = title.startswith("[") and title.endswith("]") and "]" not in title[:-1]
-    return title[1:-1] if whole else title
+    return title[1:-1].removesuffix(".") if whole else title
 
 
 def _ids(entry: Element, record: Element, article: Element) -> Ids:

@@ -1,6 +1,6 @@
 """A SearXNG instance of one's own (https://docs.searxng.org/dev/search_api.html)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -58,9 +58,6 @@ class SearxngSource(ApiSource[SearxngOptions]):
 
     def _base(self) -> str:
         return self.options.base_url or self._key().rstrip("/")
-
-    def _secrets(self) -> Iterator[str]:
-        yield from ()
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

@@ -3,16 +3,18 @@
 import asyncio
 import json
 import logging
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
-from deep_research.data import Action, Found, Gap, Observation, Passage, SearchResult
+from deep_research.data import Action, Found, Gap, Observation, Passage, SearchResult, Source
 from deep_research.errors import LimitReached, ResearchError, Stopped, StoreError
 from deep_research.events import Searched
 from deep_research.ports import SearchPlace
 from deep_research.steps.context import RunContext
 
 _PASSAGES_PER_SOURCE = 4
+_ENOUGH_FOUND = 3
+"""Results with which the less trusted places are not asked."""
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
@@ -64,7 +66,11 @@ def _read(ctx: RunContext, action: Action) -> Observation:
 
 async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
     places = [p for p in ctx.places if action.source in ("", p.name)]
-    results = await _side_by_side(_search_place(ctx, place, action, section) for place in places)
+    results: list[Observation] = []
+    for tier in _tiers(places, ctx.settings.sources_per_search):
+        results += await _side_by_side(_search_place(ctx, place, action, section) for place in tier)
+        if sum(r.found for r in results) >= _ENOUGH_FOUND:
+            break
     if not results:
         gap = Gap(what=action.query, why=f"There is no source named {action.source!r}.", source=action.source)
         return Observation(action=action.id, gap=gap)
@@ -80,6 +86,17 @@ async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
     )
 
 
+def _tiers(places: Sequence[SearchPlace], size: int) -> list[list[SearchPlace]]:
+    """The places in order of trust, `size` at a time: the next are asked when these found little or failed.
+
+    The user's own documents are always asked with the first.
+    """
+    own = [p for p in places if p.name == "documents"]
+    others = [p for p in places if p.name != "documents"]
+    tiers = [others[i : i + size] for i in range(0, len(others), size)]
+    return [[*own, *tiers[0]], *tiers[1:]] if tiers else [own]
+
+
 def _interleave(rows: list[list[str]]) -> list[str]:
     """Best first across places: the first of each, then the second of each, …; each id once."""
     longest = max((len(row) for row in rows), default=0)
@@ -93,7 +110,7 @@ async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, sec
     async def make() -> str:
         known = {source.key for source in ctx.library.sources()}
         result = await place.search(action.query, limit=limit)
-        return (await _take_in(ctx, place, result, known)).model_dump_json()
+        return (await _take_in(ctx, place, result, known, action.query)).model_dump_json()
 
     try:
         answer, reused = await ctx.journal.call("search", request, make)
@@ -115,35 +132,41 @@ async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, sec
     return seen.model_copy(update={"action": action.id})
 
 
-async def _take_in(ctx: RunContext, place: SearchPlace, result: SearchResult, known: set[str]) -> Observation:
+async def _take_in(
+    ctx: RunContext, place: SearchPlace, result: SearchResult, known: set[str], query: str
+) -> Observation:
     """Put what was found into the library and return the ids of the passages that answer, best first."""
-    rows: list[list[str]] = []
     gaps = [ctx.report_gap(gap) for gap in result.gaps]
-    for found in result.found:
+    sources = [await asyncio.to_thread(ctx.library.add_source, found) for found in result.found]
+
+    async def keep(found: Found, source: Source) -> list[str] | Gap:
         try:
-            rows.append(await _keep(ctx, place, found))
+            return await _keep(ctx, place, found, source, query)
         except Exception as error:  # noqa: BLE001 - see above
-            why = _why(error, place.name)
-            gaps.append(ctx.report_gap(Gap(what=found.title or found.key, why=why, source=place.name)))
-    new = sum(found.key not in known for found in result.found)
+            return ctx.report_gap(Gap(what=found.title or found.key, why=_why(error, place.name), source=place.name))
+
+    kept = await _side_by_side(keep(found, source) for found, source in zip(result.found, sources, strict=True))
+    rows = [row for row in kept if isinstance(row, list)]
+    gaps += [gap for gap in kept if isinstance(gap, Gap)]
     return Observation(
         action="",
         passages=tuple(_interleave(rows)),
         found=len(rows),
-        new=new,
+        new=sum(found.key not in known for found in result.found),
         gap=gaps[0] if gaps else None,
         more_gaps=tuple(gaps[1:]),
     )
 
 
-async def _keep(ctx: RunContext, place: SearchPlace, found: Found) -> list[str]:
-    source = await asyncio.to_thread(ctx.library.add_source, found)
+async def _keep(ctx: RunContext, place: SearchPlace, found: Found, source: Source, query: str) -> list[str]:
+    """Read a result unless it was read before; return the ids of its passages that answer `query`."""
     if ctx.library.snapshot(source.id) is None:
         document = found.document or await place.read(found)
         await asyncio.to_thread(ctx.library.add_snapshot, source.id, document, retrieved_at=ctx.timestamp())
-    passages = await asyncio.to_thread(ctx.library.passages, source.id)
     if not found.spans:
-        return [p.id for p in passages[:_PASSAGES_PER_SOURCE]]
+        hits = await asyncio.to_thread(ctx.library.search, query, limit=_PASSAGES_PER_SOURCE, sources=(source.id,))
+        return [h.passage.id for h in hits] or [p.id for p in ctx.library.passages(source.id)[:1]]
+    passages = await asyncio.to_thread(ctx.library.passages, source.id)
     return [p.id for p in _at_spans(found, list(passages))][:_PASSAGES_PER_SOURCE]
 
 

@@ -1,0 +1,213 @@
+"""What every source behind a web API promises, tested on all that are registered; none is named here."""
+
+import json
+
+import pytest
+
+from deep_research import registry
+from deep_research.data import Found
+from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError
+from deep_research.ports import ApiResponse
+from deep_research.sources import api_delays, api_sources, source_rows, variables
+from tests.sources.answers import ADDRESS, ScriptedClient, answer, bodies, opened, options_of, searched, secret
+
+pytestmark = pytest.mark.parametrize("name", sorted(api_sources()))
+QUERY = "sparse retrieval"
+PAGE = (
+    "<!doctype html><html><head><title>Welcome</title></head><body><h1>Sign in</h1><p>Enable scripts.</p></body></html>"
+)
+
+
+def scripted(name: str, kind: str) -> ScriptedClient:
+    return ScriptedClient({word: answer(body) for word, body in bodies(name, kind).items()})
+
+
+def failing(name: str, response: ApiResponse) -> ScriptedClient:
+    """Every call fails, or every call but those for a token."""
+    tokens = {word: answer(body) for word, body in bodies(name, "one").items() if "token" in word}
+    return ScriptedClient({"": response, **tokens})
+
+
+async def test_a_source_has_recorded_answers_and_finds_what_is_in_them(name):
+    source = opened(name, scripted(name, "one"))
+    result = await source.search(QUERY, limit=5)
+    assert len(result.found) == 1
+    found = result.found[0]
+    assert found.origin == name
+    assert found.key
+    assert found.title.strip() == found.title
+    assert found.url.startswith("https://")
+    assert "<" not in found.title.replace("List<String>", "")
+
+
+async def test_documents_are_whole_and_their_headings_are_where_they_say(name):
+    source = opened(name, scripted(name, "one"))
+    for found in (await source.search(QUERY, limit=5)).found:
+        if found.document is None:
+            continue
+        assert await source.read(found) == found.document
+        assert found.document.text.strip()
+        for heading in found.document.headings:
+            assert found.document.text[heading.start :].lstrip("#").startswith(f" {heading.title}")
+
+
+async def test_nothing_found_is_an_empty_result(name):
+    result = await opened(name, scripted(name, "empty")).search("xyzzy", limit=5)
+    assert result.found == ()
+
+
+async def test_an_empty_query_and_a_limit_of_nothing_make_no_call(name):
+    client = scripted(name, "one")
+    assert (await opened(name, client).search("   ", limit=5)).found == ()
+    assert (await opened(name, client).search(QUERY, limit=0)).found == ()
+    assert client.calls == []
+
+
+async def test_a_very_long_query_is_shortened(name):
+    client = scripted(name, "empty")
+    await opened(name, client).search("sparse retrieval " * 2000, limit=5)
+    sent = [json.dumps([*call.params.values(), call.json, call.url]) for call in client.calls]
+    assert sent
+    assert max(map(len, sent)) < 2500
+
+
+async def test_too_many_requests_says_how_long_to_wait(name):
+    client = failing(name, answer({"message": "Too Many Requests"}, 429, {"retry-after": "7"}))
+    with pytest.raises(RateLimited) as error:
+        await opened(name, client).search(QUERY, limit=5)
+    assert error.value.fields["retry_after"] == 7.0
+    assert name in error.value.message
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 422, 451, 500, 502, 503, 504])
+async def test_a_failure_is_a_source_error_and_never_a_result(name, status):
+    client = failing(name, answer({"error": {"message": "it went wrong"}}, status))
+    result = await searched(opened(name, client), QUERY)
+    if isinstance(result, SourceError):
+        assert name in result.message
+    else:
+        assert (status, result.found) == (404, ())
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_refused_key_is_named_by_its_variable(name, status):
+    client = failing(name, answer({"message": "no"}, status))
+    with pytest.raises(SourceError) as error:
+        await opened(name, client).search(QUERY, limit=5)
+    needs = api_sources()[name].needs
+    assert isinstance(error.value, Blocked)
+    assert needs is None or needs in error.value.message or needs.endswith("_URL")
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "   ", "null", "[]", "{}", '"text"', "17", "Rate exceeded.", "\x00\x01\x02", "{" * 5000, "<a><b></a>", PAGE],
+)
+async def test_what_is_no_answer_of_the_api_is_an_error_or_nothing(name, body):
+    client = failing(name, answer(body))
+    result = await searched(opened(name, client), QUERY)
+    assert isinstance(result, SourceError) or result.found == ()
+
+
+async def test_a_web_page_instead_of_data_is_an_error(name):
+    with pytest.raises(SourceError):
+        await opened(name, failing(name, answer(PAGE))).search(QUERY, limit=5)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9, 0.97])
+async def test_an_answer_cut_off_is_an_error_or_less_of_the_same(name, share):
+    whole = await opened(name, scripted(name, "one")).search(QUERY, limit=5)
+    cut = {word: answer(body[: int(len(body) * share)]) for word, body in bodies(name, "one").items()}
+    result = await searched(opened(name, ScriptedClient(cut)), QUERY)
+    assert isinstance(result, SourceError) or {found.url for found in result.found} <= {
+        found.url for found in whole.found
+    }
+
+
+async def test_keys_never_appear_in_errors(name):
+    kind = api_sources()[name]
+    told = " ".join(secret(variable) for variable in kind.variables())
+    for status in (200, 400, 401, 403, 429, 500):
+        body = {"message": f"Incorrect key {told}", "error": f"Incorrect key {told}"}
+        client = failing(name, answer(body, status, url=f"{ADDRESS}?api_key={told}"))
+        result = await searched(opened(name, client), QUERY)
+        shown = f"{result!r} {getattr(result, 'fields', '')}"
+        assert not any(secret(variable) in shown for variable in kind.variables())
+
+
+async def test_keys_are_sent_only_as_the_service_asks(name):
+    client = scripted(name, "one")
+    await opened(name, client).search(QUERY, limit=5)
+    if needs := api_sources()[name].needs:
+        sent = json.dumps([[call.url, call.params, call.headers] for call in client.calls], default=dict)
+        in_clear = secret(needs) in sent
+        assert in_clear or "Basic " in sent or options_of(name)
+
+
+async def test_without_its_key_a_source_says_which_variable_to_set(name):
+    kind = api_sources()[name]
+    source = opened(name, scripted(name, "one"), with_keys=False)
+    missing = kind.missing(source.options, {})
+    gaps = await source.prepare(lambda what, done, total: None)
+    assert [gap.why for gap in gaps] == ([missing] if missing else [])
+    if missing:
+        assert kind.needs in missing
+        with pytest.raises(Blocked, match=kind.needs):
+            await source.search(QUERY, limit=5)
+
+
+async def test_a_result_that_is_no_longer_known_is_not_found(name):
+    source = opened(name, failing(name, answer({"message": "Not Found"}, 404)))
+    with pytest.raises(NotFound):
+        await source.read(Found(key="of:nobody", title="Gone", url="https://example.org/gone", origin=name))
+    await source.close()
+
+
+def test_options_have_the_official_address_a_pace_and_bounds(name):
+    kind = api_sources()[name]
+    options = kind.read_options(options_of(name))
+    assert 0 < options.requests_per_second <= 10
+    if options.base_url:
+        assert options.base_url.startswith("https://")
+        assert "{" in options.base_url or api_delays([options])
+    for field, about in type(options).model_fields.items():
+        assert about.description, f"{field} says nothing about itself"
+    with pytest.raises(ConfigError, match=rf"sources\.{name}\.nonsense"):
+        kind.read_options({"nonsense": 1})
+    with pytest.raises(ConfigError, match="requests_per_second"):
+        kind.read_options({"requests_per_second": 0})
+    with pytest.raises(ConfigError, match="base_url"):
+        kind.read_options({"base_url": "ftp://example.org"})
+
+
+def test_a_period_that_ends_before_it_begins_is_refused(name):
+    kind = api_sources()[name]
+    if "since" in kind.options_type.model_fields:
+        with pytest.raises(ConfigError, match="later than"):
+            kind.read_options({"since": "2024-02-01", "until": "2024-01-01"})
+        with pytest.raises(ConfigError, match="since"):
+            kind.read_options({"since": "last week"})
+
+
+async def test_a_base_address_that_was_set_is_the_one_that_is_called(name):
+    kind = api_sources()[name]
+    if not kind.read_options(options_of(name)).base_url:
+        return
+    client = scripted(name, "one")
+    keys = {variable: secret(variable) for variable in kind.variables()}
+    source = kind.build(options_of(name) | {"base_url": "http://127.0.0.1:8099/mirror/"}, client, keys)
+    await source.search(QUERY, limit=5)
+    assert client.calls
+    assert all(call.url.startswith("http://127.0.0.1:8099/mirror/") for call in client.calls)
+
+
+def test_the_file_says_what_a_listing_needs(name):
+    module = __import__(f"deep_research.sources.{name}", fromlist=["COMPONENT"])
+    assert registry.component("sources", name) is module.COMPONENT
+    assert (name, module.COMPONENT.needs) == (module.NAME, module.NEEDS)
+    assert module.COMPONENT.purpose == module.PURPOSE
+    assert module.build({"base_url": "https://example.org"} | options_of(name), ScriptedClient({}), {}).name == name
+    assert all(variable.isupper() for variable in module.COMPONENT.variables())
+    assert set(module.COMPONENT.variables()) <= set(variables())
+    row = next(row for row in source_rows() if row.name == name)
+    assert row.purpose.endswith(".")

@@ -1,0 +1,293 @@
+"""Papers, trials and patents: what becomes of markup, labels, dates and identifiers."""
+
+import json
+
+import pytest
+
+from deep_research.errors import NotFound, RateLimited, SourceError, Unreachable, Unreadable
+from deep_research.sources import (
+    arxiv,
+    clinicaltrials,
+    crossref,
+    europepmc,
+    huggingface_papers,
+    openalex,
+    patents_epo,
+    patents_uspto,
+    pubmed,
+    semantic_scholar,
+)
+from deep_research.sources._papers import Ids, arxiv_id, doi, work_key
+from deep_research.sources._patents import patent_key
+from tests.sources.answers import ScriptedClient, answer, bodies, opened
+
+FEED = '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">{}</feed>'
+ERROR = "<entry><id>https://arxiv.org/api/errors#x</id><title>Error</title><summary>{}</summary></entry>"
+
+
+def one(source, parse, kind="one", word=""):
+    return parse(answer(bodies(source, kind)[word]))[0]
+
+
+def test_arxiv_paper():
+    found = one("arxiv", arxiv.parse_feed)
+    assert (found.key, found.url) == ("arxiv:2401.00001", "https://arxiv.org/abs/2401.00001v2")
+    assert found.title == "Retrieval of passages with sparse terms"
+    assert (found.published, found.authors) == ("2024-01-01", ("Ada Example", "Bo Sample"))
+    text = found.document.text
+    assert "We study retrieval & ranking. It works for x < 3." in text
+    assert "- DOI: 10.1234/example.5" in text
+    assert "- Full text: https://arxiv.org/html/2401.00001v2, https://arxiv.org/pdf/2401.00001v2" in text
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize(
+    ("why", "kind"), [("incorrect id format for abc", NotFound), ("start must be an integer", SourceError)]
+)
+def test_an_error_feed_of_arxiv_is_no_paper(status, why, kind):
+    with pytest.raises(kind, match=why):
+        arxiv.parse_feed(answer(FEED.format(ERROR.format(why)), status))
+
+
+def test_arxiv_called_too_often():
+    with pytest.raises(RateLimited):
+        arxiv.parse_feed(answer("Rate exceeded.", 429))
+    with pytest.raises(RateLimited):
+        arxiv.parse_feed(answer("Rate exceeded.", 200))
+    promised = FEED.format("<opensearch:totalResults>7</opensearch:totalResults>")
+    with pytest.raises(Unreachable, match="try again"):
+        arxiv.parse_feed(answer(promised))
+
+
+async def test_arxiv_by_id_and_by_words():
+    client = ScriptedClient(answer(bodies("arxiv", "one")[""]))
+    source = opened("arxiv", client)
+    await source.search("https://arxiv.org/abs/2401.00001v2", limit=5)
+    assert client.calls[-1].params["id_list"] == "2401.00001"
+    await source.search("What are the limits of chain-of-thought prompting?", limit=5)
+    assert client.calls[-1].params["search_query"] == 'all:limits AND all:"chain-of-thought" AND all:prompting'
+
+
+async def test_arxiv_with_categories_and_a_period():
+    client = ScriptedClient(answer(bodies("arxiv", "one")[""]))
+    options = {"categories": ["cs.CL"], "since": "2024-01-01"}
+    await arxiv.build(options, client, {}).search("au:Example AND ti:sparse", limit=5)
+    wanted = client.calls[-1].params["search_query"]
+    assert wanted == "(au:Example AND ti:sparse) AND (cat:cs.CL) AND submittedDate:[202401010000 TO 210012312359]"
+
+
+async def test_too_many_words_are_tried_again_with_fewer():
+    client = ScriptedClient(answer(bodies("arxiv", "empty")[""]))
+    await opened("arxiv", client).search("one two three four five six seven eight nine ten", limit=5)
+    assert [call.params["search_query"].count("AND") for call in client.calls] == [7, 2]
+
+
+def test_openalex_work():
+    found = one("openalex", openalex.parse_works)
+    assert (found.key, found.url) == ("doi:10.1234/abc", "https://doi.org/10.1234/abc")
+    assert found.title == "Sparse retrieval & ranking"
+    assert found.authors == ("Ada Example", "Bo Sample")
+    assert "Ranking helps retrieval; Ranking wins." in found.document.text
+    assert "- Retracted: yes" in found.document.text
+
+
+@pytest.mark.parametrize(
+    ("index", "text"),
+    [
+        (None, ""),
+        ({}, ""),
+        ({"a": [1], "b": [0]}, "b a"),
+        ({"a": "x", "b": [None, 3, -1]}, "b"),
+        (["a"], ""),
+        ({"a": 2}, "a"),
+    ],
+)
+def test_inverted_index(index, text):
+    assert openalex.abstract(index) == text
+
+
+def test_a_paper_without_an_abstract_has_no_document_to_cite():
+    found = openalex.parse_works(answer({"id": "https://openalex.org/W2", "title": "Untold", "doi": None}))[0]
+    assert (found.document, found.url, found.key) == (None, "https://openalex.org/W2", "https://openalex.org/W2")
+
+
+def test_semantic_scholar_paper_and_what_it_leaves_out():
+    found = one("semantic_scholar", semantic_scholar.parse_papers)
+    assert (found.key, found.published) == ("arxiv:2401.00002", "2022")
+    assert "A machine wrote this" not in found.document.text
+    assert semantic_scholar.parse_papers(answer({"error": "Title match not found"}, 404)) == []
+    assert semantic_scholar.parse_papers(answer([None, {"paperId": "b", "title": "T"}]))[0].key == "s2:b"
+
+
+def test_crossref_work_with_jats_and_mathml():
+    found = one("crossref", crossref.parse_works)
+    assert found.title == "Rates of 18F uptake at 10^-3 M"
+    assert (found.published, found.authors) == ("2021-05", ("Ada Example", "The Sample Group"))
+    text = found.document.text
+    assert "## Background\n\nUptake of H2O < 5." in text
+    assert "## Results\n\nValue β rose." in text
+    assert "tex" not in text
+    assert "\\beta" not in text
+
+
+def test_europepmc_markup_is_escaped_twice():
+    record = {"id": "1", "source": "MED", "title": "Role of &lt;i&gt;ATM&lt;/i&gt; &amp; others.", "abstractText": "a"}
+    found = europepmc.parse_search(answer({"hitCount": 1, "resultList": {"result": [record]}}))[0]
+    assert (found.title, found.key) == ("Role of ATM & others", "pmid:1")
+    sections = [heading.title for heading in one("europepmc", europepmc.parse_search).document.headings]
+    assert sections[1:] == ["Background", "Results"]
+
+
+def test_pubmed_article():
+    found = one("pubmed", pubmed.parse_articles, word="efetch")
+    assert found.title == "Uptake of E. coli by H2O"
+    assert (found.key, found.published) == ("doi:10.1234/p.1", "1998-12")
+    assert found.authors == ("Ada Example", "Sample Group")
+    assert "## Background\n\nCells take up 10^6 units." in found.document.text
+    assert "## Results\n\nP < 0.05." in found.document.text
+
+
+async def test_pubmed_asks_for_ids_and_then_for_records():
+    client = ScriptedClient({word: answer(body) for word, body in bodies("pubmed", "one").items()})
+    await opened("pubmed", client).search("What is the uptake of cells?", limit=5)
+    assert [call.url.rsplit("/", 1)[-1] for call in client.calls] == ["esearch.fcgi", "efetch.fcgi"]
+    assert client.calls[0].params["term"] == "uptake cells"
+    assert client.calls[1].params["id"] == "11"
+
+
+def test_pubmed_errors_with_http_200():
+    limited = {"error": "API rate limit exceeded", "count": "4", "limit": "3"}
+    with pytest.raises(RateLimited):
+        pubmed.parse_ids(answer(limited))
+    with pytest.raises(RateLimited):
+        pubmed.parse_articles(answer(limited))
+    with pytest.raises(SourceError, match="Search Backend failed"):
+        pubmed.parse_ids(answer({"esearchresult": {"ERROR": "Search Backend failed"}}))
+    with pytest.raises(Unreadable):
+        pubmed.parse_articles(answer("<eSpellResult/>"))
+
+
+def test_trial_with_results():
+    text = one("clinicaltrials", clinicaltrials.parse_studies).document.text
+    assert "- Status: active not recruiting" in text
+    assert "- Phase: phase 2, phase 3" in text
+    assert "- Enrollment: 40 participants (estimated)" in text
+    assert "- Ages: 18 Years and older" in text
+    assert "## Eligibility\n\nInclusion Criteria:\n\n- Age > 18\n- Consent" in text
+    assert "## Results: Recovery (primary outcome)" in text
+    assert "- Drug (n = 20): median 10 Days (95% Confidence Interval 9 to 11)" in text
+    assert "- P <0.001 (Log Rank)" in text
+    assert "- Drug: all-cause deaths 1 of 20" in text
+
+
+def test_hugging_face_papers():
+    found = one("huggingface_papers", huggingface_papers.parse_papers)
+    assert (found.key, found.title, found.authors) == ("arxiv:2401.00003", "Sparse retrieval", ("Ada Example",))
+    with pytest.raises(SourceError, match="in the future"):
+        huggingface_papers.parse_papers(answer({"error": "date is in the future"}))
+
+
+async def test_a_mirror_of_hugging_face_without_search_lists_the_papers_of_the_day():
+    listing = answer(bodies("huggingface_papers", "one")[""])
+    client = ScriptedClient({"": listing, "papers/search": answer({"error": "Not found"}, 404)})
+    result = await opened("huggingface_papers", client).search("sparse retrieval", limit=5)
+    assert [found.key for found in result.found] == ["arxiv:2401.00003"]
+    assert (await opened("huggingface_papers", client).search("protein folding", limit=5)).found == ()
+
+
+def test_patents_of_the_epo():
+    found = one("patents_epo", patents_epo.parse_patents)
+    assert (found.key, found.title, found.published) == ("patent:EP1000001", "Brick press", "2000-05-17")
+    assert found.authors == ("EXAMPLE ADA",)
+    assert "- Applicants: EXAMPLE AG" in found.document.text
+    assert "## Abstract\n\nA press (1) for bricks." in found.document.text
+    assert patents_epo.parse_patents(answer("<fault><code>SERVER.EntityNotFound</code></fault>", 404)) == []
+    throttled = answer("<error/>", 403, {"x-throttling-control": "black (search=black:0)"})
+    with pytest.raises(RateLimited):
+        patents_epo.parse_patents(throttled)
+
+
+async def test_the_epo_is_asked_for_a_token_once_and_again_when_it_expired():
+    token, found = (answer(body) for body in bodies("patents_epo", "one").values())
+    if b"access_token" not in token.body:
+        token, found = found, token
+    client = ScriptedClient({"": found, "accesstoken": token})
+    source = opened("patents_epo", client)
+    await source.search("brick press", limit=5)
+    await source.search("brick mould", limit=5)
+    assert [call.method for call in client.calls] == ["POST", "GET", "GET"]
+    assert client.calls[0].json == {"grant_type": "client_credentials"}
+    assert client.calls[1].params["q"] == 'ta all "brick press"'
+    client.answers[""] = answer("<error><message>invalid_access_token</message></error>", 400)
+    with pytest.raises(SourceError):
+        await source.search("brick oven", limit=5)
+    assert [call.method for call in client.calls[3:]] == ["GET", "POST", "GET"]
+
+
+def test_patents_of_the_uspto():
+    found = one("patents_uspto", patents_uspto.parse_applications)
+    assert (found.key, found.published) == ("patent:US2024000001", "2024-10-31")
+    assert "- Classes: B28B 3/00" in found.document.text
+    assert patents_uspto.parse_applications(answer({"code": 404, "error": "Not Found"}, 404)) == []
+    plain = patents_uspto.parse_applications(answer({"count": 1, "patentBag": [{"applicationNumberText": "18283924"}]}))
+    assert (plain[0].title, plain[0].document) == ("Patent US application 18283924", None)
+
+
+@pytest.mark.parametrize(
+    ("number", "key"),
+    [
+        ("EP1000000A1", "patent:EP1000000"),
+        ("US 2024/0362478 A1", "patent:US2024362478"),
+        ("US2024362478A1", "patent:US2024362478"),
+        ("US11984624B1", "patent:US11984624"),
+        ("US D0123456 S1", "patent:USD123456"),
+        ("WO2024101836A1", "patent:WO2024101836"),
+        ("odd", "patent:ODD"),
+    ],
+)
+def test_one_publication_has_one_key(number, key):
+    assert patent_key(number) == key
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("https://doi.org/10.1234/ABC.5", "10.1234/abc.5"),
+        ("doi:10.1000/182).", "10.1000/182"),
+        ("https://doi.org/10.1016%2Fj.x.2015.01.008", "10.1016/j.x.2015.01.008"),
+        ("10.12/short", ""),
+        ("no doi", ""),
+    ],
+)
+def test_doi(text, name):
+    assert doi(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("2401.00001", "2401.00001"),
+        ("arXiv:2401.00001v3", "2401.00001"),
+        ("https://arxiv.org/pdf/2401.00001v3.pdf", "2401.00001"),
+        ("http://arxiv.org/abs/astro-ph/0601001v1", "astro-ph/0601001"),
+        ("10.48550/arXiv.2401.00001", "2401.00001"),
+        ("version 2401.00001 of it", ""),
+        ("10.1234/2401.00001", ""),
+    ],
+)
+def test_arxiv_id(text, name):
+    assert arxiv_id(text) == name
+
+
+def test_the_same_paper_has_the_same_key_from_every_source():
+    assert work_key(Ids(doi="10.48550/arxiv.2401.00001")) == work_key(Ids(arxiv="2401.00001", doi="10.1/x"))
+    assert work_key(Ids(doi="10.1234/a", pmid="5")) == "doi:10.1234/a"
+    assert work_key(Ids(pmid="5")) == "pmid:5"
+    assert work_key(Ids(), "https://example.org") == "https://example.org"
+
+
+def test_a_body_with_an_entity_bomb_is_not_expanded():
+    bomb = '<!DOCTYPE feed [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/hostname">]>'
+    body = bomb + FEED.format("<entry><id>http://arxiv.org/abs/2401.00001v1</id><title>&b;&f;</title></entry>")
+    found = arxiv.parse_feed(answer(body))
+    assert "aaaa" not in json.dumps([one.title for one in found])

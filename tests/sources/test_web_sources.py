@@ -1,0 +1,363 @@
+"""Web search, code, discussions and feeds."""
+
+import base64
+
+import pytest
+
+from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
+from deep_research.sources import (
+    bocha,
+    brave,
+    duckduckgo,
+    feeds,
+    github,
+    github_code,
+    github_issues,
+    hackernews,
+    jina,
+    perplexity,
+    searxng,
+    serper,
+    tavily,
+    wikipedia,
+    zyte,
+)
+from deep_research.sources._web import page_key
+from tests.sources.answers import ScriptedClient, answer, bodies, opened
+
+PAGE = {"title": "T", "url": "https://example.org/a"}
+
+
+def one(source, parse, kind="one"):
+    return parse(answer(bodies(source, kind)[""]))[0]
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "message", "kind"),
+    [
+        (403, {"x-ratelimit-remaining": "0"}, "API rate limit exceeded for 203.0.113.7.", RateLimited),
+        (
+            403,
+            {"x-ratelimit-remaining": "12", "retry-after": "60"},
+            "You have exceeded a secondary rate limit.",
+            RateLimited,
+        ),
+        (403, {}, "You have triggered an abuse detection mechanism.", RateLimited),
+        (429, {}, "Too many", RateLimited),
+        (403, {"x-ratelimit-remaining": "12"}, "Resource not accessible by integration", Blocked),
+        (401, {}, "Bad credentials", Blocked),
+        (422, {}, "Validation Failed", SourceError),
+    ],
+)
+def test_the_refusals_of_github(status, headers, message, kind):
+    with pytest.raises(kind) as error:
+        github.parse_repositories(answer({"message": message}, status, headers))
+    assert type(error.value) is kind
+    assert "203.0.113.7" not in error.value.message
+
+
+async def test_a_search_that_github_stopped_is_a_gap():
+    body = {"total_count": 1, "incomplete_results": True, "items": [{"full_name": "a/b"}]}
+    result = await opened("github", ScriptedClient(answer(body))).search("sparse", limit=5)
+    assert [found.key for found in result.found] == ["github:a/b"]
+    assert ["before the end" in gap.why for gap in result.gaps] == [True]
+
+
+async def test_reading_a_repository_gives_its_readme():
+    content = base64.encodebytes(b"# Sparse\n\nA *fast* index.\n\n## Use\n\n```sh\nmake\n```\n" * 3).decode()
+    readme = answer({"name": "README.md", "encoding": "base64", "content": content})
+    client = ScriptedClient({"": answer(bodies("github", "one")[""]), "readme": readme})
+    source = opened("github", client)
+    found = (await source.search("sparse", limit=5)).found[0]
+    read = await source.read(found)
+    assert client.calls[-1].url.endswith("/repos/ada/sparse/readme")
+    assert read.text.startswith("# Ada/Sparse: Sparse retrieval in Rust\n\n- Repository: https://github.com/Ada/Sparse")
+    assert "42 stars" in read.text
+    assert "A fast index." in read.text
+    assert [heading.title for heading in read.headings[:3]] == ["Ada/Sparse: Sparse retrieval in Rust", "Sparse", "Use"]
+    assert all(read.text[heading.start :].startswith("#") for heading in read.headings)
+    client.answers["readme"] = answer({"message": "Not Found"}, 404)
+    assert "42 stars" in (await source.read(found)).text
+
+
+def test_readmes_that_cannot_be_read():
+    with pytest.raises(Unreadable, match="base64"):
+        github.parse_readme(answer({"name": "README.md", "content": "***"}))
+    with pytest.raises(NotFound, match="empty"):
+        github.parse_readme(answer({"name": "README.md", "content": ""}))
+    with pytest.raises(NotFound):
+        github.parse_readme(answer({"message": "Not Found"}, 404))
+    picture = base64.b64encode(b"\x89PNG\r\n").decode()
+    with pytest.raises(Unreadable, match="unknown format"):
+        github.parse_readme(answer({"name": "README", "content": picture}))
+
+
+def test_an_issue_with_its_text():
+    found = one("github_issues", github_issues.parse_issues)
+    assert found.title == "Sparse index is slow (Ada/Sparse #7)"
+    assert "- Labels: bug" in found.document.text
+    assert "- build\n- run" in found.document.text
+    assert "```\nslow\n```" in found.document.text
+
+
+async def test_reading_code_asks_for_the_file_of_that_commit():
+    file = answer({"path": "src/index.rs", "content": base64.b64encode(b"fn main() {}\n").decode()})
+    client = ScriptedClient({"": answer(bodies("github_code", "one")[""]), "contents": file})
+    source = opened("github_code", client)
+    read = await source.read((await source.search("sparse", limit=5)).found[0])
+    assert client.calls[-1].url.endswith("/repos/Ada/Sparse/contents/src/index.rs")
+    assert client.calls[-1].params == {"ref": "abc"}
+    assert "```\nfn main() {}\n```" in read.text
+    with pytest.raises(Unreadable, match="no text"):
+        github_code.parse_file(answer({"path": "a.bin", "content": base64.b64encode(b"\xff\xfe\x00").decode()}))
+
+
+def test_a_story_keeps_what_looks_like_markup():
+    found = one("hackernews", hackernews.parse_search)
+    assert found.title == "Ask HN: List<String> & you?"
+    assert "First.\n\nSee https://example.org" in found.document.text
+
+
+def test_a_discussion_in_order_without_deleted_comments():
+    comment = {
+        "id": 2,
+        "author": "bo",
+        "text": "<p>Yes &#x2F; no",
+        "children": [{"id": 4, "author": "cy", "text": "Why?"}],
+    }
+    deleted = {"id": 3, "author": None, "text": None, "children": []}
+    found = hackernews.parse_item(
+        answer({"id": 1, "title": "T", "children": [comment, deleted, {"id": 5, "text": "End"}]})
+    )
+    assert found.document.text.endswith("bo: Yes / no\n\ncy: Why?\n\nunknown: End")
+    with pytest.raises(NotFound):
+        hackernews.parse_item(answer("null"))
+
+
+async def test_reading_an_article_of_wikipedia():
+    page = {
+        "pageid": 5,
+        "title": "Sparse retrieval",
+        "extract": "It is a method.\nIt is old.\n\n\n== History ==\nLong ago.\n\n=== Early ===\nEarlier.\n\n== References ==\nNone.\n\n=== Notes ===\nNo.",
+    }
+    pages = answer({"query": {"pages": [page]}})
+    client = ScriptedClient(answer(bodies("wikipedia", "one")[""]))
+    source = opened("wikipedia", client)
+    found = (await source.search("sparse retrieval", limit=5)).found[0]
+    assert (found.key, found.url) == ("wikipedia:en:Sparse retrieval", "https://en.wikipedia.org/wiki/Sparse_retrieval")
+    assert found.snippet == "Sparse retrieval & ranking"
+    client.answers[""] = pages
+    read = await source.read(found)
+    assert [(heading.level, heading.title) for heading in read.headings] == [
+        (1, "Sparse retrieval"), (2, "History"), (3, "Early"),
+    ]  # fmt: skip
+    assert "It is a method.\n\nIt is old." in read.text
+    client.answers[""] = answer({"query": {"pages": [{"title": "Gone", "missing": True}]}})
+    with pytest.raises(NotFound):
+        await source.read(found)
+
+
+async def test_wikipedia_is_asked_in_the_language_of_the_question():
+    client = ScriptedClient(answer(bodies("wikipedia", "one")[""]))
+    result = await opened("wikipedia", client).search("大语言模型 推理优化", limit=5)
+    assert client.calls[0].url == "https://zh.wikipedia.org/w/api.php"
+    assert result.found[0].url.startswith("https://zh.wikipedia.org/wiki/")
+
+
+def test_wikipedia_errors_with_http_200_and_both_forms_of_pages():
+    with pytest.raises(SourceError, match="unrecognized"):
+        wikipedia.parse_search(answer({"error": {"code": "badvalue", "info": "unrecognized value"}}))
+    with pytest.raises(RateLimited):
+        wikipedia.parse_search(answer({"error": {"code": "maxlag", "info": "Waiting"}}))
+    by_id = {
+        "query": {"pages": {"5": {"pageid": 5, "title": "A", "extract": "Text."}, "-1": {"title": "B", "missing": ""}}}
+    }
+    assert [found.title for found in wikipedia.parse_pages(answer(by_id))] == ["A"]
+
+
+def test_bocha_puts_its_code_inside():
+    found = one("bocha", bocha.parse_search)
+    assert (found.title, found.snippet, found.published) == ("稀疏检索", "稀疏检索的摘要。", "2024-05-06")
+    with pytest.raises(Blocked, match="BOCHA_API_KEY"):
+        bocha.parse_search(answer({"code": "401", "message": "Invalid API KEY"}, 200))
+    with pytest.raises(RateLimited):
+        bocha.parse_search(answer({"code": "429", "message": "You have reached the request limit"}, 200))
+    with pytest.raises(SourceError):
+        bocha.parse_search(answer({"code": 17, "msg": "odd"}, 200))
+
+
+def test_brave_keeps_the_order_of_its_mix():
+    body = {
+        "mixed": {
+            "main": [{"type": "news", "all": True}, {"type": "web", "index": 1}, {"type": "videos", "all": True}]
+        },
+        "web": {"results": [PAGE | {"url": "https://w/0"}, PAGE | {"url": "https://w/1"}]},
+        "news": {"results": [PAGE | {"url": "https://n/0", "age": "May 1, 2023"}]},
+    }
+    found = brave.parse_search(answer(body))
+    assert [one.url for one in found] == ["https://n/0", "https://w/1", "https://w/0"]
+    assert found[0].published == "2023-05-01"
+
+
+def test_long_excerpts_are_documents_that_say_so_and_answers_of_engines_are_not():
+    body = {
+        "answer": "An engine wrote this.",
+        "results": [PAGE | {"content": "word " * 100}, PAGE | {"url": "ftp://x"}],
+    }
+    found = tavily.parse_search(answer(body))
+    assert len(found) == 1
+    assert found[0].document.warnings == ("an excerpt by tavily, not the whole page",)
+    assert "An engine wrote this" not in found[0].document.text
+
+
+def test_the_lines_of_a_page_stay_apart():
+    body = {"results": [PAGE | {"raw_content": "Menu\nHome\nThe first sentence.\n- one\n- two"}]}
+    text = tavily.parse_extract(answer(body))[0].document.text
+    assert "Menu\n\nHome\n\nThe first sentence.\n\n- one\n- two" in text
+
+
+async def test_an_engine_of_searxng_that_fails_is_a_gap():
+    result = await opened("searxng", ScriptedClient(answer(bodies("searxng", "one")[""]))).search("sparse", limit=5)
+    assert [gap.why for gap in result.gaps] == ["brave: timeout"]
+    with pytest.raises(Unreachable, match="brave: timeout"):
+        searxng.parse_search(answer({"results": [], "unresponsive_engines": [["brave", "timeout"]]}))
+    with pytest.raises(Blocked, match=r"search\.formats"):
+        searxng.parse_search(answer("<!doctype html><title>403</title>", 403))
+
+
+def test_dates_that_are_relative_are_left_out():
+    assert one("serper", serper.parse_search).published is None
+
+
+def test_jina_text_and_the_errors_of_the_page_behind_it():
+    text = "Title: A page\n\nURL Source: https://example.org/a\n\nPublished Time: 2024-05-06T00:00:00Z\n\n{}Markdown Content:\n# A page\n\nText."
+    found = jina.parse_reader(answer(text.format("")))[0]
+    assert (found.title, found.published) == ("A page", "2024-05-06")
+    assert "Text." in found.document.text
+    with pytest.raises(NotFound, match="404"):
+        jina.parse_reader(answer(text.format("Warning: Target URL returned error 404: Not Found\n\n")))
+    with pytest.raises(Blocked):
+        jina.parse_search(answer({"data": None, "code": 402, "message": "balance used up"}, 200))
+
+
+def test_zyte_tells_the_page_from_the_service():
+    assert [found.title for found in zyte.parse_article_list(answer(bodies("zyte", "one")[""]))] == ["Sparse retrieval"]
+    with pytest.raises(NotFound, match="HTTP 404"):
+        zyte.parse_article_list(
+            answer({"url": "https://example.org", "statusCode": 404, "articleList": {"articles": []}})
+        )
+    with pytest.raises(Unreachable):
+        zyte.parse_article_list(answer({"type": "/download/temporary-error", "title": "No", "status": 520}, 520))
+    article = {
+        "url": "https://example.org/a",
+        "headline": "A",
+        "articleBody": "One.\nTwo.",
+        "metadata": {"probability": 0.9},
+    }
+    read = zyte.parse_article(answer({"statusCode": 200, "article": article})).document
+    assert "One.\n\nTwo." in read.text
+    with pytest.raises(NotFound, match="no article"):
+        zyte.parse_article(answer({"statusCode": 200, "article": article | {"metadata": {"probability": 0.01}}}))
+
+
+async def test_listings_are_fetched_once_and_failing_pages_are_gaps():
+    client = ScriptedClient({"": answer({"statusCode": 500}, 500), "good": answer(bodies("feeds", "one")[""])})
+    source = feeds.build({"feeds": ["https://example.org/good.xml", "https://example.org/bad.xml"]}, client, {})
+    first = await source.search("sparse retrieval", limit=5)
+    again = await source.search("retrieval news", limit=5)
+    assert len(first.found) == len(again.found) == 1
+    assert [gap.source for gap in first.gaps] == ["feeds"]
+    assert len(client.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("entry", "url", "published"),
+    [
+        (
+            "<item><title>T</title><link>/a</link><pubDate>Mon, 06 May 2024 07:08:09 GMT</pubDate></item>",
+            "https://f.org/a",
+            "2024-05-06",
+        ),
+        ("<item><title>T</title><guid>https://f.org/g</guid></item>", "https://f.org/g", None),
+        ("<item><title>T</title><guid isPermaLink='false'>tag:1</guid></item>", "https://f.org/feed", None),
+        ("<item><title>T&nbsp;U</title><link>https://f.org/n</link></item>", "https://f.org/n", None),
+    ],
+)
+def test_entries_of_rss(entry, url, published):
+    body = f"<rss version='2.0'><channel><title>F</title>{entry}</channel></rss>"
+    found = feeds.parse_feed(answer(body, url="https://f.org/feed"))[0]
+    assert (found.url, found.published) == (url, published)
+
+
+def test_atom_rdf_and_json_feeds():
+    atom = """<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title><entry><title type="html">A &lt;b&gt;b&lt;/b&gt;</title>
+      <link rel="edit" href="/edit"/><link href="/x"/><author><name>Ada</name></author><updated>2024-05-06T00:00:00Z</updated>
+      <content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><p>One.</p><p>Two.</p></div></content></entry></feed>"""
+    found = feeds.parse_feed(answer(atom, url="https://f.org/atom"))[0]
+    assert (found.title, found.url, found.authors) == ("A b", "https://f.org/x", ("Ada",))
+    assert found.snippet == "One. Two."
+    rdf = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/">
+      <channel><title>F</title></channel><item><title>R</title><link>https://f.org/r</link></item></rdf:RDF>"""
+    assert feeds.parse_feed(answer(rdf))[0].title == "R"
+    body = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": "F",
+        "items": [{"id": "1", "url": "https://f.org/j", "title": "J"}],
+    }
+    assert feeds.parse_feed(answer(body))[0].url == "https://f.org/j"
+
+
+def test_a_long_entry_is_a_document_and_a_broken_feed_is_none():
+    entry = f"<item><title>T</title><link>https://f.org/a</link><description>{'word ' * 200}</description></item>"
+    feed = f"<rss version='2.0'><channel><title>F</title>{entry}</channel></rss>"
+    assert "- Published by: F" in feeds.parse_feed(answer(feed))[0].document.text
+    with pytest.raises(Unreadable):
+        feeds.parse_feed(answer(feed[:-10]))
+    with pytest.raises(Unreadable, match="no feed"):
+        feeds.parse_feed(answer("<sitemap/>"))
+
+
+def test_duckduckgo_page_and_challenge():
+    found = one("duckduckgo", duckduckgo.parse_search)
+    assert (found.title, found.url, found.snippet) == ("Sparse retrieval", "https://example.org/a", "An excerpt.")
+    with pytest.raises(RateLimited):
+        duckduckgo.parse_search(answer("<html><div class='anomaly-modal'>", 202))
+    rows = [
+        {"title": "A", "href": "https://a.org", "body": "b"},
+        {"title": "N", "url": "https://n.org", "body": "b", "date": "2024-05-06"},
+    ]
+    assert [one.published for one in duckduckgo.parse_search(answer(rows))] == [None, "2024-05-06"]
+
+
+async def test_duckduckgo_falls_back_to_instant_answers():
+    instant = {
+        "Heading": "Sparse",
+        "AbstractText": "It is.",
+        "AbstractURL": "https://example.org/s",
+        "RelatedTopics": [{"Topics": [{"Text": "B - c", "FirstURL": "https://example.org/b"}]}],
+    }
+    client = ScriptedClient({"": answer("<html></html>", 202), "//api.": answer(instant)})
+    result = await opened("duckduckgo", client).search("sparse", limit=5)
+    assert [found.title for found in result.found] == ["Sparse", "B"]
+
+
+def test_perplexity_gives_what_it_cites():
+    stream = 'data: {"citations": ["https://a.org"], "choices": []}\n\ndata: {"choi'
+    assert [found.url for found in perplexity.parse_answer(answer(stream))] == ["https://a.org"]
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("https://www.arxiv.org/pdf/2401.00001v2", "arxiv:2401.00001"),
+        ("https://doi.org/10.1234/ABC", "doi:10.1234/abc"),
+        ("https://pubmed.ncbi.nlm.nih.gov/123/", "pmid:123"),
+        ("https://clinicaltrials.gov/ct2/show/NCT00000001", "nct:NCT00000001"),
+        ("https://github.com/Ada/Sparse", "github:ada/sparse"),
+        ("https://github.com/Ada/Sparse/issues/7", "https://github.com/Ada/Sparse/issues/7"),
+        ("https://Example.org/a/?utm_source=x&b=1#top", "https://example.org/a?b=1"),
+        ("https://example.org", "https://example.org/"),
+    ],
+)
+def test_one_page_has_one_key(url, key):
+    assert page_key(url) == key
