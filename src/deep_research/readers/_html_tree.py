@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -119,7 +120,13 @@ def _parse_html(text: str) -> Element | None:
 
 def text_of(element: Element) -> str:
     """Return all text below `element`, unfolded."""
-    return "".join(element.itertext())
+    return _string()(element)
+
+
+@cache
+def _string() -> Any:
+    """The string value of an element, made in C: pages of highlighted code have a hundred thousand elements."""
+    return lxml_etree().XPath("string()", smart_strings=False)
 
 
 def text_length(element: Element) -> int:
@@ -206,10 +213,16 @@ def _is_page_furniture(element: Element) -> bool:
 
 
 def _has_furniture_name(element: Element) -> bool:
-    names = names_of(element)
+    classes, identifier = element.get("class"), element.get("id")
+    return bool(classes or identifier) and _names_furniture(element.tag, classes or "", identifier or "")
+
+
+@lru_cache(maxsize=10_000)
+def _names_furniture(tag: str, classes: str, identifier: str) -> bool:
+    names = classes.lower().split()
     # The id of a section is made from its heading: "Comments" may be what the page is about.
-    if element.tag == "section" or _SECTIONS.intersection(names):
-        names = (element.get("class") or "").lower().split()
+    if tag != "section" and not _SECTIONS.intersection([*names, *identifier.lower().split()]):
+        names += identifier.lower().split()
     return any(_FURNITURE_NAME.match(name) for name in names)
 
 

@@ -18,8 +18,14 @@ _WIDE = f"{HAN}{KANA}\u3001-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff1f"
 _WRAP_IN_WIDE_TEXT = re.compile(f"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
 
 
+_PLAIN = re.compile("[\n\t -~]*+")
+"""Text that is clean as it stands, which is most of it."""
+
+
 def clean(text: str) -> str:
     """Return `text` NFC-normalised, line ends as `\\n`, without characters that control or hide."""
+    if _PLAIN.fullmatch(text):
+        return text
     text = _LINE_SEPARATOR.sub("\n", text)
     text = _INVISIBLE.sub("", _CONTROL.sub("", text))
     text = _JOINER.sub("", text)
@@ -31,4 +37,5 @@ def fold(text: str) -> str:
 
     A line break between two Chinese or Japanese characters is no word border and disappears.
     """
-    return " ".join(_WRAP_IN_WIDE_TEXT.sub("", clean(text)).split())
+    text = clean(text)
+    return " ".join((text if text.isascii() else _WRAP_IN_WIDE_TEXT.sub("", text)).split())
