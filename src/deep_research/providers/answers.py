@@ -112,7 +112,8 @@ def answer_limit(request: ModelRequest, family: Family, *, thinking: bool) -> in
 
 def thinks(request: ModelRequest, family: Family, *, enabled: bool) -> bool:
     """Return whether the model is told to think before this answer."""
-    return enabled and (family.thinking_with_tools or not request.tools)
+    can = bool(family.thinking_on) or family.always_thinks
+    return enabled and can and (family.thinking_with_tools or not request.tools)
 
 
 def means_for(request: ModelRequest, family: Family, *, thinking: bool) -> Structured | None:

@@ -28,6 +28,7 @@ class Provider(NamedTuple):
 
 _NO_SWITCH: dict[str, Any] = {"thinking_on": {}, "thinking_off": {}, "thinking_streams": False}
 _LOCAL: dict[str, Any] = {**_NO_SWITCH, "structured": "native", "output_parameter": "max_tokens", "temperature": True}
+_OLLAMA: dict[str, Any] = {"thinking_on": {"think": True}, "thinking_off": {"think": False}}
 
 PROVIDERS: dict[str, Provider] = {
     "aliyun": Provider(
@@ -60,7 +61,7 @@ PROVIDERS: dict[str, Provider] = {
     "groq": Provider(
         "openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "", "openai/gpt-oss-120b", {**_NO_SWITCH}
     ),
-    "ollama": Provider("ollama", "http://localhost:11434", "", "OLLAMA_HOST", "qwen3", _LOCAL),
+    "ollama": Provider("ollama", "http://localhost:11434", "", "OLLAMA_HOST", "qwen3", {**_LOCAL, **_OLLAMA}),
     "compatible": Provider("openai", "", "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL", "", _LOCAL),
     "langchain": Provider("langchain", "", "", "", ""),
 }

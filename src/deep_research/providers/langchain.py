@@ -51,10 +51,9 @@ class LangChainModel:
         messages = [_message(message) for message in request.messages]
         if request.schema_ is not None:
             messages[-1].content = f"{messages[-1].content}{schema_instruction(request)}"
-        model: Any = self._chat_model
-        if request.tools:
-            model = model.bind_tools([{"type": "function", "function": tool.model_dump()} for tool in request.tools])
+        tools = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
         try:
+            model = self._chat_model.bind_tools(tools) if tools else self._chat_model
             answer = await model.ainvoke(messages)
         except Exception as error:
             raise self._translated(error) from error

@@ -98,7 +98,7 @@ class Gate:
         """
         with self._lock:
             now = self._clock.now()
-            if started >= self._lowered_at:
+            if started > self._lowered_at:
                 self.allowed = max(1.0, self.allowed / 2)
                 self._lowered_at = now
             self._opens_at = max(self._opens_at, now + seconds)

@@ -96,9 +96,8 @@ class OllamaModel:
             body["format"] = request.schema_
         elif means:
             body["messages"][-1]["content"] += schema_instruction(request)
-        if "think" not in self._left_out:
-            body["think"] = thinking
-        return body
+        body |= self.family.thinking_on if thinking else self.family.thinking_off
+        return {name: value for name, value in body.items() if name not in self._left_out}
 
 
 def _message(message: ModelMessage, names: Mapping[str, str]) -> dict[str, Any]:

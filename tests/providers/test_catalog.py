@@ -1,0 +1,199 @@
+import subprocess
+import sys
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+
+from deep_research.data import ModelMessage, ModelRequest, Usage
+from deep_research.errors import ConfigError
+from deep_research.providers.catalog import AUTO_ORDER, PROVIDERS, VARIABLES, auto_provider, open_fallbacks, open_model
+from deep_research.providers.families import family_of, is_known
+from deep_research.testing import ScriptedProvider
+from tests.providers.served import KEYS, WEATHER, asking
+
+
+@pytest.mark.parametrize(
+    ("keys", "base_url", "provider"),
+    [
+        ({}, "", None),
+        ({"OPENAI_API_KEY": "k"}, "", "openai"),
+        ({"OPENAI_API_KEY": "k", "DASHSCOPE_API_KEY": "k"}, "", "aliyun"),
+        ({"DEEPSEEK_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, "", "anthropic"),
+        ({"DEEPSEEK_API_KEY": ""}, "", None),
+        ({"OLLAMA_HOST": "localhost:11434"}, "", "ollama"),
+        ({"OPENAI_COMPATIBLE_BASE_URL": "http://localhost:8000/v1"}, "", "compatible"),
+        ({}, "http://localhost:8000/v1", "compatible"),
+        ({"OPENAI_API_KEY": "k"}, "http://localhost:8000/v1", "openai"),
+    ],
+)
+def test_auto_takes_the_first_whose_key_is_set(keys: dict[str, str], base_url: str, provider: str | None) -> None:
+    assert auto_provider(keys, base_url=base_url) == provider
+
+
+def test_auto_goes_through_all_but_langchain() -> None:
+    assert {*AUTO_ORDER, "langchain"} == set(PROVIDERS)
+    assert {"DASHSCOPE_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OLLAMA_HOST"} < set(VARIABLES)
+
+
+@pytest.mark.parametrize("name", [name for name, known in PROVIDERS.items() if known.model])
+def test_default_models_open_without_sending_anything(name: str) -> None:
+    model = open_model(name, keys=KEYS)
+    assert (model.provider, model.model) == (name, PROVIDERS[name].model)
+    assert is_known(model.model)
+
+
+@pytest.mark.parametrize(
+    ("call", "setting"),
+    [
+        (lambda: open_model("opanai", keys=KEYS), "model_provider"),
+        (lambda: open_model("openai"), "OPENAI_API_KEY"),
+        (lambda: open_model("openai", keys={"OPENAI_API_KEY": "  "}), "OPENAI_API_KEY"),
+        (lambda: open_model("compatible", base_url="http://x/v1"), "model_name"),
+        (lambda: open_model("compatible", "m"), "model_base_url"),
+        (lambda: open_model("openai", keys=KEYS, base_url="localhost:8000"), "model_base_url"),
+        (lambda: open_model("openai", keys=KEYS, facts={"context_tokens": -1}), "models.gpt-5.4-mini.context_tokens"),
+        (lambda: open_model("openai", keys=KEYS, facts={"contxt": 1}), "models.gpt-5.4-mini.contxt"),
+        (lambda: open_model("openai", "m", client=object()), "client"),
+        (lambda: open_model("langchain", "no_such_vendor:m"), "model_name"),
+    ],
+)
+def test_wrong_settings_are_named(call: Any, setting: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        call()
+    assert caught.value.fields["setting"] == setting
+
+
+def test_a_near_miss_is_suggested() -> None:
+    with pytest.raises(ConfigError, match="Did you mean 'openai'"):
+        open_model("opanai")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:{}", "http://127.0.0.1:{}", "http://127.0.0.1:{}/"])
+async def test_ollama_host_in_all_its_forms(address: str) -> None:
+    with ScriptedProvider(["Yes."]) as provider:
+        port = provider.base_url.rsplit(":", 1)[1]
+        model = open_model("ollama", "m", keys={"OLLAMA_HOST": address.format(port)})
+        assert (await model.complete(asking())).text == "Yes."
+        await model.close()
+
+
+async def test_a_server_of_ones_own_needs_no_key() -> None:
+    with ScriptedProvider(["Yes."]) as provider:
+        for name in ("openai", "anthropic", "compatible"):
+            model = open_model(name, "m", base_url=provider.base_url + "/v1")
+            await model.complete(asking()) if name == "openai" else None
+            await model.close()
+    assert "authorization" not in provider.calls[0].headers
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "thinking", "expected"),
+    [
+        ("aliyun", "qwen3-max", False, {"enable_thinking": False, "stream": None}),
+        ("aliyun", "qwen3-max", True, {"enable_thinking": True, "stream": True}),
+        ("aliyun", "qwq-plus", False, {"enable_thinking": None, "stream": True}),
+        ("deepseek", "deepseek-flash", False, {"thinking": {"type": "disabled"}}),
+        ("deepseek", "deepseek-flash", True, {"thinking": {"type": "enabled"}}),
+        ("openrouter", "qwen/qwen3-max", True, {"reasoning": {"enabled": True}, "enable_thinking": None}),
+        ("compatible", "qwen3-32b", True, {"enable_thinking": None}),
+        ("openai", "gpt-5.4", False, {"reasoning_effort": "none", "max_tokens": None, "max_completion_tokens": 1000}),
+        ("openai", "gpt-5.4", True, {"reasoning_effort": "medium", "max_completion_tokens": 5096}),
+        ("openai", "gpt-4o", True, {"reasoning_effort": None, "max_tokens": 1000}),
+        ("anthropic", "claude-haiku-4-5", True, {"thinking": {"type": "enabled", "budget_tokens": 4096}}),
+        ("anthropic", "claude-opus-5", True, {"thinking": {"type": "adaptive", "display": "summarized"}}),
+        ("anthropic", "claude-opus-5", False, {"thinking": None, "temperature": None}),
+        ("ollama", "qwen3", True, {"think": True, "enable_thinking": None}),
+    ],
+)
+async def test_thinking_is_switched_as_the_family_does(
+    provider: str, model: str, thinking: bool, expected: dict[str, Any]
+) -> None:
+    with ScriptedProvider(lambda _: "Yes.") as server:
+        opened = open_model(provider, model, keys=KEYS, base_url=server.base_url, thinking=thinking)
+        await opened.complete(asking(max_output_tokens=1000))
+        await opened.close()
+    body = server.calls[0].request["body"]
+    assert {name: body.get(name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(("model", "thinks"), [("qwen3-max", True), ("deepseek-flash", False), ("gpt-5.4", False)])
+async def test_thinking_beside_tools_only_where_no_thoughts_must_be_sent_back(model: str, thinks: bool) -> None:
+    with ScriptedProvider(lambda _: "Yes.") as server:
+        opened = open_model("openai", model, keys=KEYS, base_url=server.base_url, thinking=True)
+        await opened.complete(asking(tools=(WEATHER,)))
+        await opened.close()
+    body = server.calls[0].request["body"]
+    on = opened.family.thinking_on
+    assert all((body.get(name) == value) == thinks for name, value in on.items())
+
+
+async def test_long_answers_are_streamed() -> None:
+    with ScriptedProvider(lambda _: "Yes.") as server:
+        for name in ("openai", "anthropic"):
+            model = open_model(name, "gpt-4o" if name == "openai" else None, keys=KEYS, base_url=server.base_url)
+            await model.complete(asking(max_output_tokens=1000))
+            await model.complete(asking(max_output_tokens=12_000))
+            await model.close()
+    assert [call.request["stream"] for call in server.calls] == [False, True, False, True]
+
+
+async def test_models_of_langchain_by_hand() -> None:
+    model = open_model("langchain", client=FakeListChatModel(responses=["Yes."]))
+    answer = await model.complete(ModelRequest(messages=(ModelMessage(role="user", text="Well?"),)))
+    assert answer.text == "Yes."
+    assert answer.usage.estimated
+    with pytest.raises(ConfigError, match="takes no tools"):
+        await model.complete(asking(tools=(WEATHER,)))
+    await model.close()
+
+
+def test_fallbacks_of_the_same_and_of_another_provider() -> None:
+    opened = open_fallbacks(["gpt-4o", "anthropic:claude-haiku-4-5", "llama3:8b"], "openai", keys=KEYS)
+    assert [(model.provider, model.model) for model in opened] == [
+        ("openai", "gpt-4o"),
+        ("anthropic", "claude-haiku-4-5"),
+        ("openai", "llama3:8b"),
+    ]
+
+
+def test_facts_are_dated_and_have_a_source() -> None:
+    parsed = tomllib.loads(files("deep_research.providers").joinpath("families.toml").read_text("utf-8"))
+    names = [name for family in parsed["family"] for name in family["models"]]
+    assert len(names) == len(set(names))
+    for name in names:
+        family = family_of(name)
+        assert family.source
+        assert family.checked
+        assert family.output_tokens <= family.context_tokens
+
+
+def test_unknown_models_get_safe_defaults_and_can_be_described() -> None:
+    assert not is_known("some-model-7b")
+    assert family_of("some-model-7b").structured == "text"
+    assert family_of("some-model-7b").cost_usd(Usage(prompt_tokens=5)) is None
+    described = family_of("some-model-7b", {"context_tokens": 200_000, "input_usd": 1, "output_usd": 2})
+    assert described.cost_usd(Usage(prompt_tokens=1_000_000, completion_tokens=500_000)) == 2.0
+
+
+def test_the_longest_name_decides() -> None:
+    assert family_of("gpt-4o-mini-2024-07-18").input_usd == 0.15
+    assert family_of("openai/GPT-4o").input_usd == 2.5
+    assert family_of("gpt-5.4-mini").context_tokens == 272_000
+
+
+def test_cached_and_written_tokens_have_their_own_prices() -> None:
+    usage = Usage(prompt_tokens=1_000_000, cached_tokens=500_000, cache_write_tokens=100_000, completion_tokens=100_000)
+    assert family_of("claude-haiku-4-5").cost_usd(usage) == pytest.approx(0.4 + 0.05 + 0.125 + 0.5)
+
+
+def test_opening_a_model_loads_no_sdk() -> None:
+    code = (
+        "import sys; from deep_research.providers.catalog import open_model;"
+        "open_model('openai', keys={'OPENAI_API_KEY': 'k'}); open_model('anthropic', keys={'ANTHROPIC_API_KEY': 'k'});"
+        "print([m for m in ('openai', 'anthropic', 'langchain', 'langchain_core', 'httpx') if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"

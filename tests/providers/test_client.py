@@ -1,0 +1,160 @@
+"""The client over the scripted provider: retries, waits, fallbacks, accounting; no time passes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from deep_research.errors import ConfigError, ContextTooLong, MalformedOutput, ModelRateLimited, ProviderDown, Refused
+from deep_research.providers.catalog import open_model
+from deep_research.providers.client import CallRecord, ModelClient, OpenModel, Patience
+from deep_research.providers.limits import Ceiling, Gate
+from deep_research.testing import Reply, ScriptedProvider
+from tests.providers.served import KEYS, asking
+from tests.providers.test_limits import HandClock
+
+
+class Setup:
+    def __init__(self, provider: ScriptedProvider) -> None:
+        self.hand = HandClock()
+        self.records: list[CallRecord] = []
+        self.gate = Gate(Ceiling(requests=4, at_first=4), self.hand.clock())
+        self.url = provider.base_url
+        self.client: ModelClient
+
+    def model(self, name: str = "gpt-4o-mini", provider: str = "openai") -> OpenModel:
+        return open_model(provider, name, keys=KEYS, base_url=self.url)
+
+
+@asynccontextmanager
+async def client_of(provider: ScriptedProvider, *names: str, **options: Any) -> AsyncIterator[Setup]:
+    setup = Setup(provider)
+    setup.client = ModelClient(
+        [setup.model(name) for name in names or ("gpt-4o-mini",)],
+        account=setup.records.append,
+        clock=setup.hand.clock(),
+        gates={"openai": setup.gate},
+        jitter=lambda: 1.0,
+        **options,
+    )
+    try:
+        yield setup
+    finally:
+        await setup.client.close()
+
+
+def faulty(*faults: str) -> list[Reply]:
+    return [Reply(text="Good.", fault=fault) for fault in faults]
+
+
+async def test_a_server_error_is_asked_again_with_growing_pauses() -> None:
+    with ScriptedProvider(faulty("server_error", "server_error", "cut_stream", "")) as provider:
+        async with client_of(provider) as setup:
+            answer = await setup.client.complete(asking(), role="write")
+    assert answer.text == "Good."
+    assert setup.hand.slept == [0.5, 1.0, 2.0]
+    assert [record.error for record in setup.records] == ["ProviderDown"] * 3 + [""]
+
+
+async def test_a_rate_limit_is_waited_for_as_long_as_asked() -> None:
+    with ScriptedProvider(faulty("rate_limited", ""), retry_after_seconds=9) as provider:
+        async with client_of(provider) as setup:
+            await setup.client.complete(asking(), role="write")
+    assert setup.hand.slept == [9.0]
+    assert setup.gate.allowed == pytest.approx(2.5)
+
+
+async def test_an_hour_is_not_waited_for_when_the_call_may_take_less() -> None:
+    with ScriptedProvider(faulty("rate_limited"), retry_after_seconds=3600) as provider:
+        async with client_of(provider) as setup:
+            with pytest.raises(ModelRateLimited):
+                await setup.client.complete(asking(), role="write")
+            with pytest.raises(ModelRateLimited):
+                await setup.client.complete(asking("else"), role="write")
+    assert setup.hand.slept == []
+    assert len(provider.calls) == 1
+
+
+async def test_retries_end() -> None:
+    with ScriptedProvider(lambda _: Reply(text="x", fault="server_error")) as provider:
+        async with client_of(provider) as setup:
+            with pytest.raises(ProviderDown):
+                await setup.client.complete(asking(), role="write")
+    assert len(provider.calls) == 5
+
+
+@pytest.mark.parametrize("fault", ["refusal", "insufficient_quota", "unknown_model", "server_error", "empty"])
+async def test_another_model_stands_in(fault: str) -> None:
+    def script(request: Any) -> Reply:
+        return Reply(text="Good.", fault=fault if request["model"] == "gpt-4o" else "")
+
+    with ScriptedProvider(script) as provider:
+        async with client_of(provider, "gpt-4o", "gpt-4o-mini") as setup:
+            answer = await setup.client.complete(asking(), role="write")
+    assert answer.text == "Good."
+    assert provider.calls[-1].request["model"] == "gpt-4o-mini"
+
+
+@pytest.mark.parametrize(("fault", "kind"), [("bad_key", ConfigError), ("context_too_long", ContextTooLong)])
+async def test_some_errors_stop_at_once(fault: str, kind: type[Exception]) -> None:
+    with ScriptedProvider(lambda _: Reply(text="x", fault=fault)) as provider:
+        async with client_of(provider, "gpt-4o", "gpt-4o-mini") as setup:
+            with pytest.raises(kind):
+                await setup.client.complete(asking(), role="write")
+    assert len(provider.calls) == 1
+
+
+async def test_what_is_paid_is_accounted_for_also_when_it_is_useless() -> None:
+    with ScriptedProvider(faulty("empty", "refusal")) as provider:
+        async with client_of(provider) as setup:
+            with pytest.raises(Refused):
+                await setup.client.complete(asking(), role="judge")
+    assert [record.error for record in setup.records] == ["MalformedOutput", "Refused"]
+    assert all(record.role == "judge" for record in setup.records)
+    assert all(record.usage.prompt_tokens > 0 for record in setup.records)
+    assert all((record.cost_usd or 0) > 0 for record in setup.records)
+
+
+async def test_empty_answers_end_as_malformed() -> None:
+    with ScriptedProvider(lambda _: Reply(fault="empty")) as provider:
+        async with client_of(provider) as setup:
+            with pytest.raises(MalformedOutput):
+                await setup.client.complete(asking(), role="write")
+    assert len(provider.calls) == 3
+
+
+async def test_silence_ends_at_the_limit_of_an_answer() -> None:
+    with ScriptedProvider(faulty("timeout", "timeout", "")) as provider:
+        async with client_of(provider, patience=Patience(answer_seconds=0.05)) as setup:
+            with pytest.raises(ProviderDown, match=r"within 0\.05 s"):
+                await setup.client.complete(asking(), role="write")
+    assert len(provider.calls) == 2
+
+
+async def test_a_model_for_a_role_with_the_others_behind_it() -> None:
+    with ScriptedProvider(lambda _: "Good.") as provider:
+        setup = Setup(provider)
+        small, large = setup.model("gpt-4o-mini"), setup.model("gpt-4o")
+        client = ModelClient([small], roles={"report": large})
+        await client.complete(asking(), role="report")
+        await client.complete(asking(), role="write")
+        assert client.models_of("report") == (large, small)
+        await client.close()
+    assert [call.request["model"] for call in provider.calls] == ["gpt-4o", "gpt-4o-mini"]
+
+
+async def test_a_client_without_models_is_refused() -> None:
+    with pytest.raises(ConfigError):
+        ModelClient([])
+
+
+async def test_requests_in_flight_stay_within_the_gate() -> None:
+    with ScriptedProvider(lambda _: Reply(text="Good.", latency_seconds=0.01)) as provider:
+        async with client_of(provider) as setup, asyncio.TaskGroup() as group:
+            for number in range(20):
+                group.create_task(setup.client.complete(asking(str(number)), role="write"))
+        assert provider.peak_in_flight <= 8
+        assert len(provider.calls) == 20
+        assert provider.duplicates == 0

@@ -1,0 +1,186 @@
+"""Streams as servers really send them: own fixtures after what the vendors' streams look like."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deep_research.data import ModelAnswer
+from deep_research.errors import ContextTooLong, MalformedOutput, ProviderDown, ResearchError
+from deep_research.providers.catalog import open_model
+from deep_research.providers.thoughts import split_reasoning
+from deep_research.providers.wire import Lines, WireFailure
+from tests.providers.served import KEYS, WEATHER, asking, serving
+
+
+def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **fields: Any) -> str:
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
+    return "data: " + json.dumps({"id": "c1", "model": "m", "choices": choices, **fields}, ensure_ascii=False)
+
+
+def part(index: int | None = 0, *, name: str | None = None, said: Any = "", **fields: Any) -> dict[str, Any]:
+    function = {"arguments": said} | ({"name": name} if name is not None else {})
+    return {"tool_calls": [{"function": function, **fields} | ({} if index is None else {"index": index})]}
+
+
+USAGE = {"prompt_tokens": 7, "completion_tokens": 3, "prompt_cache_hit_tokens": 5}
+DONE = "data: [DONE]"
+
+
+async def heard(*lines: str, provider: str = "openai", end: str = "\n\n", pieces: int = 0) -> ModelAnswer:
+    body = end.join((*lines, "")).encode()
+    with serving(body, pieces=pieces) as served:
+        model = open_model(provider, "m", keys=KEYS, base_url=served.url, facts={"stream_only": True})
+        try:
+            return await model.complete(asking(tools=(WEATHER,)))
+        finally:
+            await model.close()
+
+
+async def test_comments_blank_choices_and_usage_at_the_end() -> None:
+    answer = await heard(
+        ": PROCESSING", chunk({"role": "assistant", "content": ""}), ": PROCESSING", chunk({"content": "Hé\u2028llo"}),
+        chunk({}, "stop"), chunk(None, usage=USAGE), DONE,
+    )  # fmt: skip
+    assert answer.text == "Hé\u2028llo"
+    assert (answer.usage.prompt_tokens, answer.usage.cached_tokens, answer.usage.completion_tokens) == (7, 5, 3)
+
+
+@pytest.mark.parametrize("pieces", [1, 3, 1000])
+async def test_pieces_and_line_ends_do_not_matter(pieces: int) -> None:
+    answer = await heard(chunk({"content": "Grüße 你好"}), chunk({}, "stop"), DONE, end="\r\n\r\n", pieces=pieces)
+    assert answer.text == "Grüße 你好"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [part(0, id="a", name="one", said=""), part(0, said='{"x"'), part(0, said=": 1}"), part(1, id="b", name="two", said="{}")],
+        [part(0, id="a", name="one", said=""), part(0, id="", name="", said='{"x": 1}'), part(1, id="b", name="two", said="{}")],
+        [part(0, id="a", name="one", said='{"x": 1}'), part(0, id="b", name="two", said="{}")],
+        [part(None, id="a", name="one", said='{"x"'), part(None, said=": 1}"), part(None, id="b", name="two", said="{}")],
+        [part(0, id="a", name="one", said={"x": 1}), part(1, id="b", name="two", said=None)],
+        [part(1, id="b", name="one", said='{"x"'), part(0, id="a", name="two", said="{}"), part(1, said=": 1}")],
+    ],
+    ids=["openai", "dashscope", "same-index", "no-index", "objects", "interleaved"],
+)  # fmt: skip
+async def test_tool_calls_in_parts(parts: list[dict[str, Any]]) -> None:
+    answer = await heard(*(chunk(delta) for delta in parts), chunk({}, "tool_calls"), DONE)
+    assert [(call.name, call.arguments) for call in answer.tool_calls] == [("one", {"x": 1}), ("two", {})]
+
+
+async def test_a_stream_without_finish_reason_ends_at_its_mark() -> None:
+    answer = await heard(chunk(part(0, id="a", name="one", said="{}")), DONE)
+    assert answer.finish_reason == "tool_calls"
+    assert answer.usage.estimated
+
+
+@pytest.mark.parametrize(
+    ("last", "kind"),
+    [
+        ('data: {"error": {"message": "Overloaded", "code": 502}}', ProviderDown),
+        ('data: {"error": {"message": "maximum context length is 5 tokens", "code": 400}}', ContextTooLong),
+        ('data: {"error": {"message": "server had an error", "type": "server_error"}}', ProviderDown),
+        ("data: {broken", ProviderDown),
+        (chunk({"content": "and then"}), ProviderDown),
+    ],
+)
+async def test_errors_and_ends_inside_a_stream(last: str, kind: type[ResearchError]) -> None:
+    with pytest.raises(kind):
+        await heard(chunk({"content": "Some"}), last)
+
+
+async def test_an_error_in_the_body_of_a_200() -> None:
+    with serving(b'{"error": {"message": "Provider returned error", "code": 502}}') as served:
+        model = open_model("openrouter", "m", keys=KEYS, base_url=served.url)
+        with pytest.raises(ProviderDown):
+            await model.complete(asking())
+        await model.close()
+
+
+async def test_an_answer_without_choices_is_malformed() -> None:
+    with serving(b'{"choices": [], "usage": null}') as served:
+        model = open_model("openai", "m", keys=KEYS, base_url=served.url)
+        with pytest.raises(MalformedOutput):
+            await model.complete(asking())
+        await model.close()
+
+
+async def test_anthropic_error_event_after_200() -> None:
+    start = 'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":1}}}'
+    error = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'
+    with pytest.raises(ProviderDown):
+        await heard(start, error, provider="anthropic")
+
+
+async def test_ollama_error_line_after_200() -> None:
+    line = '{"message": {"role": "assistant", "content": "So"}, "done": false}'
+    with pytest.raises(ProviderDown):
+        await heard(line, '{"error": "an error was encountered while running the model"}', provider="ollama", end="\n")
+
+
+async def test_what_a_server_does_not_take_is_left_out_from_then_on() -> None:
+    """The adapter learns: max_completion_tokens, no temperature; and asks no third time in vain."""
+    from deep_research.testing.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response  # noqa: PLC0415
+
+    bodies: list[dict[str, Any]] = []
+
+    async def picky(request: HttpRequest) -> HttpResponse:
+        body = json.loads(request.body)
+        bodies.append(body)
+        for name in ("max_tokens", "temperature"):
+            if name in body:
+                message = f"Unsupported parameter: '{name}' is not supported with this model."
+                return json_response(
+                    400, {"error": {"message": message, "param": name, "code": "unsupported_parameter"}}
+                )
+        return json_response(200, {"choices": [{"message": {"content": "Good."}, "finish_reason": "stop"}]})
+
+    server = LoopbackServer(picky)
+    server.start()
+    model = open_model("compatible", "m", base_url=f"http://127.0.0.1:{server.port}")
+    request = asking(temperature=0.5, max_output_tokens=77)
+    try:
+        assert (await model.complete(request)).text == "Good."
+        assert (await model.complete(request)).text == "Good."
+    finally:
+        await model.close()
+        server.close()
+    assert len(bodies) == 4
+    assert bodies[-1]["max_completion_tokens"] == 77
+    assert "temperature" not in bodies[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "thought"),
+    [
+        ("plain", "plain", ""),
+        ("<think>\nhm\n</think>\n\nYes.", "Yes.", "hm"),
+        ("<think>hm</think>Yes.", "Yes.", "hm"),
+        ("<thinking>\na\n</thinking>\nOne.\n<think>b</think>\nTwo.", "One.\n\nTwo.", "a\nb"),
+        ("hm, so\n</think>\n\nYes.", "Yes.", "hm, so"),
+        ("<think>\nnever ends", "", "never ends"),
+        ("<think></think>\n\nYes.", "Yes.", ""),
+        ("Models write `<think>` before and `</think>` after.", "Models write `<think>` before and `</think>` after.", ""),
+        ("The tag <think> opens reasoning.", "The tag <think> opens reasoning.", ""),
+        ('{"text": "uses <think> and </think> tags"}', '{"text": "uses <think> and </think> tags"}', ""),
+    ],
+)  # fmt: skip
+def test_thoughts_are_told_apart(text: str, said: str, thought: str) -> None:
+    assert split_reasoning(text) == (said, thought)
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=8), max_size=2), max_size=5), st.integers(1, 9))
+def test_lines_are_the_same_however_they_are_cut(events: list[dict[str, str]], size: int) -> None:
+    stream = "".join(f"data: {json.dumps(event, ensure_ascii=False)}\n\n" for event in events).encode()
+    lines = Lines()
+    found = [event for at in range(0, len(stream), size) for event in lines.feed(stream[at : at + size])]
+    assert found == events
+
+
+def test_data_over_several_lines_is_one_event() -> None:
+    assert Lines().feed(b'id: 1\nevent: x\ndata: {"a":\ndata: 1}\n\n') == [{"a": 1}]
+    with pytest.raises(WireFailure):
+        Lines().feed(b"data: nonsense\n\n")
