@@ -7,10 +7,14 @@ parser: a crash or an endless loop costs that file alone. It is started as a mod
 
 import json
 import os
+import queue
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple
 
@@ -22,6 +26,9 @@ from deep_research.ports import Reader
 ReaderFor = Callable[[str | PurePath, bytes], Reader | None]
 SECONDS_PER_FILE = 120.0
 _SNIFFED = 8192
+_REQUESTS_AHEAD = 16
+_ANSWERS_AHEAD = 4  # each may hold a whole book
+_MOMENT = 0.05
 
 
 class Reading(NamedTuple):
@@ -71,21 +78,21 @@ def read_here(paths: Iterable[str], reader_for: ReaderFor, max_bytes: int) -> It
 def read_beside(paths: Iterable[str], max_bytes: int, *, seconds: float = SECONDS_PER_FILE) -> Iterator[Reading]:
     """Read the files in another process, in order; one that crashes or takes longer than `seconds` is given up.
 
+    That process reads ahead while the caller works on what it was given.
+
     Raises OSError when no process can be started.
     """
-    child = _Child(max_bytes)
-    try:
-        for path in paths:
-            reading = child.read(path, seconds)
-            yield reading
-            if not child.alive:
-                child = _Child(max_bytes)
-    finally:
-        child.close()
+    todo = deque(paths)
+    while todo:
+        child = _Child(max_bytes)
+        try:
+            yield from child.read(todo, seconds)
+        finally:
+            child.close()
 
 
 class _Child:
-    """One reading process. Requests and answers are lines of JSON."""
+    """One reading process. Requests and answers are lines of JSON; a thread takes the answers in."""
 
     def __init__(self, max_bytes: int) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -94,37 +101,54 @@ class _Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        if self._process.stdout is None or self._process.stdout.readline() != b"ready\n":
+        self._lines: queue.Queue[bytes] = queue.Queue(_ANSWERS_AHEAD)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        if self._answer(SECONDS_PER_FILE) != b"ready\n":
             self.close()
             raise OSError("the reading process does not start")
-        self.alive = True
 
-    def read(self, path: str, seconds: float) -> Reading:
-        process = self._process
-        assert process.stdin
-        assert process.stdout
-        watch = threading.Timer(seconds, process.kill)
-        watch.start()
-        try:
-            process.stdin.write(json.dumps(path).encode() + b"\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except OSError:
-            line = b""
-        finally:
-            watch.cancel()
-        if line.endswith(b"\n"):
+    def _listen(self) -> None:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put(b"")
+
+    def _answer(self, seconds: float) -> bytes:
+        """The next line, or none when the process has ended or takes longer than `seconds`."""
+        with suppress(queue.Empty):
+            return self._lines.get(timeout=seconds)
+        return b""
+
+    def read(self, todo: deque[str], seconds: float) -> Iterator[Reading]:
+        """Take files off `todo` and read them; ends after the first that must be given up."""
+        asked = 0
+        while todo:
+            asked = self._ask(todo, asked)
+            line = self._answer(seconds)
+            path = todo.popleft()
+            asked -= 1
+            if not line.endswith(b"\n"):
+                yield _given_up(path, f"reading it crashed or took longer than {seconds:g} seconds")
+                return
             values = json.loads(line)
             document = values.pop("document")
-            return Reading(path, Document.model_validate(document) if document else None, **values)
-        self.alive = False
-        self.close()
-        return _given_up(path, f"reading it crashed or took longer than {seconds:g} seconds")
+            yield Reading(path, Document.model_validate(document) if document else None, **values)
+
+    def _ask(self, todo: deque[str], asked: int) -> int:
+        """Send requests so that some are always waiting, of which `asked` are sent; return how many now are."""
+        assert self._process.stdin
+        more = list(islice(todo, asked, _REQUESTS_AHEAD))
+        with suppress(OSError):  # the process has ended: there will be no answer either
+            self._process.stdin.writelines(json.dumps(path).encode() + b"\n" for path in more)
+            self._process.stdin.flush()
+        return asked + len(more)
 
     def close(self) -> None:
         """End the process."""
-        self.alive = False
         self._process.kill()
+        while self._listener.is_alive():  # it may be waiting for room
+            self._answer(_MOMENT)
         self._process.communicate()
 
 
