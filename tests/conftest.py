@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from deep_research.runs.thinking import key_variables
 from deep_research.settings import PREFIX
 from tests.runs.running import Ran, run
 
@@ -16,11 +17,18 @@ QUESTIONS = {
 }
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_settings_or_keys() -> Iterator[None]:
+    """No test sees the settings or keys of whoever starts the tests: nothing can cost money."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith(PREFIX) or name in key_variables()]:  # noqa: TID251
+            patch.delenv(name)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No test sees the settings or runs of whoever starts the tests."""
-    for name in [name for name in os.environ if name.startswith(PREFIX)]:  # noqa: TID251
-        monkeypatch.delenv(name)
+    """No test sees the runs of whoever starts the tests."""
     home = tmp_path / "home"
     monkeypatch.setenv("DEEP_RESEARCH_HOME", str(home))
     return home

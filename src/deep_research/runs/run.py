@@ -190,23 +190,11 @@ async def _carry_out(
         library=library,
         journal=journal,
         places=places,
-        gaps=[
-            Gap(what=e.what, why=e.why, source=e.source) for e in read_events(folder.events) if e.kind == "gap_found"
-        ],
+        gaps=_earlier_gaps(folder),
         emit=log.emit,
         elapsed=lambda: log.seconds,
     )
-    log.emit(
-        RunStarted(
-            run_id=record.run_id,
-            question=record.question,
-            language=record.language,
-            reasoner=_named(thinking.reasoner.info),
-            sources=tuple(p.name for p in places),
-            notice="" if record.docs or web else "bundled",
-            resumed=resumed,
-        )
-    )
+    log.emit(_started(record, ctx, notice="" if record.docs or web else "bundled", resumed=resumed))
     try:
         gaps = await _prepare(places, ctx)
         report = await _through_graph(folder, ctx, record, gaps, answer)
@@ -241,6 +229,24 @@ def _named(info: ReasonerInfo) -> str:
     """Who thinks, for screens: `extractive`, or provider and models."""
     models = ", ".join(dict.fromkeys(info.models.values()))
     return f"{info.provider} {models}".strip() or info.kind
+
+
+def _earlier_gaps(folder: RunFolder) -> list[Gap]:
+    """What earlier sittings could not find or do."""
+    events = read_events(folder.events)
+    return [Gap(what=e.what, why=e.why, source=e.source) for e in events if e.kind == "gap_found"]
+
+
+def _started(record: RunRecord, ctx: RunContext, *, notice: str, resumed: bool) -> RunStarted:
+    return RunStarted(
+        run_id=record.run_id,
+        question=record.question,
+        language=record.language,
+        reasoner=_named(ctx.reasoner.info),
+        sources=tuple(place.name for place in ctx.places),
+        notice=notice,
+        resumed=resumed,
+    )
 
 
 async def _prepare(places: tuple[SearchPlace, ...], ctx: RunContext) -> list[Gap]:
