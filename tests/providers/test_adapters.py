@@ -246,13 +246,18 @@ async def test_a_server_that_is_not_there() -> None:
     await model.close()
 
 
-async def test_a_key_that_cannot_be_sent_is_a_setting() -> None:
-    with ScriptedProvider() as provider:
-        model = open_model("openai", keys={"OPENAI_API_KEY": "sk-“quoted”"}, base_url=provider.base_url)
-        with pytest.raises(ConfigError) as caught:
-            await model.complete(asking())
-        await model.close()
-    assert "quoted" not in str(caught.value)
+@pytest.mark.parametrize("key", ["sk-“quoted”", "sk-two\nlines"])
+def test_a_key_that_cannot_be_sent_is_a_setting(key: str) -> None:
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY") as caught:
+        open_model("openai", keys={"OPENAI_API_KEY": key})
+    assert key not in str(caught.value)
+
+
+async def test_an_address_that_is_none_is_a_setting() -> None:
+    model = open_model("compatible", "m", base_url="http://localhost:broken/v1")
+    with pytest.raises(ConfigError, match="broken"):
+        await model.complete(asking())
+    await model.close()
 
 
 async def test_ollama_refuses_what_it_would_cut() -> None:

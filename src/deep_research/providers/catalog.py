@@ -163,6 +163,9 @@ def _wire(known: Provider, about: About, keys: Mapping[str, str], timeout_second
     if known.key and not key and not own_server:
         message = f"The provider {about.provider!r} needs a key: set {known.key}."
         raise ConfigError(message, setting=known.key, value=None, reason="no_key")
+    if not (key.isascii() and key.isprintable()):
+        message = f"The key in {known.key} has signs that no key has (typographic quotes, line breaks); copy it anew."
+        raise ConfigError(message, setting=known.key, value=None, reason="bad_key")
     headers = {"user-agent": "deep-research"}
     if known.wire == "anthropic":
         from deep_research.providers.anthropic import VERSION  # noqa: PLC0415

@@ -5,6 +5,7 @@ The vendors' SDKs say the same over the same wire, but their import alone costs 
 brought along all the same (`sdk_wire.py`).
 """
 
+import asyncio
 import json
 import ssl
 from collections.abc import AsyncGenerator, Mapping
@@ -76,17 +77,23 @@ class HttpWire:
         self._headers = dict(headers)
         self._timeout = timeout_seconds
         self._client: httpx.AsyncClient | None = None
+        self._opening = asyncio.Lock()
 
-    def _open(self) -> "httpx.AsyncClient":
-        if self._client is None:
-            import httpx  # noqa: PLC0415 - not needed without a model
-
-            silence = httpx.Timeout(self._timeout, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS, pool=None)
-            # How many requests are in flight is decided by limits.py, not by the pool.
-            pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)
-            verify = _tls() if self.base_url.startswith("https:") else False
-            self._client = httpx.AsyncClient(headers=self._headers, timeout=silence, limits=pool, verify=verify)
+    async def _open(self) -> "httpx.AsyncClient":
+        """The client; made in a thread, for certificates and imports would hold up the event loop."""
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._make)
         return self._client
+
+    def _make(self) -> "httpx.AsyncClient":
+        import httpx  # noqa: PLC0415 - not needed without a model
+
+        silence = httpx.Timeout(self._timeout, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS, pool=None)
+        # How many requests are in flight is decided by limits.py, not by the pool.
+        pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+        verify = _tls() if self.base_url.startswith("https:") else False
+        return httpx.AsyncClient(headers=self._headers, timeout=silence, limits=pool, verify=verify)
 
     async def post(self, path: str, body: dict[str, Any]) -> WireAnswer:
         """Return the JSON answer. Raises WireFailure."""
@@ -113,11 +120,12 @@ class HttpWire:
 
     async def _pieces(self, path: str, body: dict[str, Any]) -> AsyncGenerator[tuple[Mapping[str, str], bytes]]:
         """The body of a good answer as it arrives; every way of failing raises WireFailure."""
+        client = await self._open()
         import httpx  # noqa: PLC0415
 
         started = False
         try:
-            async with self._open().stream("POST", self.base_url + path, json=body) as response:
+            async with client.stream("POST", self.base_url + path, json=body) as response:
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 if response.status_code >= 300:
                     raw = await response.aread()
