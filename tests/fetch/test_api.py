@@ -1,5 +1,8 @@
 """How sources call their APIs."""
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, Unreachable, Unreadable
@@ -111,13 +114,35 @@ async def test_each_host_has_its_own_pace(internet, make_web, clock):
     assert clock.monotonic() == 6.0
 
 
-async def test_arxiv_is_asked_every_three_seconds(internet, make_web, clock):
-    internet.dns.set("export.arxiv.org", "128.84.21.203")
-    internet.otherwise = answers.page("<feed/>", "application/atom+xml")
-    api = make_web().api
-    for _ in range(4):
-        await api.request("GET", "https://export.arxiv.org/api/query")
+async def test_who_wants_seconds_between_calls_is_called_one_after_the_other(internet, make_web, clock):
+    internet.otherwise = answers.json_answer([])
+    api = make_web(WebOptions(api_delays=(("slow.test", 3.0),))).api
+    async with asyncio.TaskGroup() as group:
+        for number in range(4):
+            group.create_task(api.request("GET", f"http://slow.test/{number}"))
     assert clock.monotonic() == 9.0
+    assert internet.most_at_once == 1
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+async def test_packed_errors_are_unpacked(internet, api, encoding):
+    body = answers.packed(b'{"error": "why"}', encoding=encoding)
+    internet.site("api.test").on("/v1/search", replace(body, status=400))
+    assert (await api.request("GET", API)).body == b'{"error": "why"}'
+
+
+async def test_an_error_that_cannot_be_unpacked_is_still_an_error(internet, api):
+    for encoding in ("br", "gzip"):
+        internet.site("api.test").on("/v1/search", answers.status(400, "odd", content_encoding=encoding))
+        assert (await api.request("GET", API)).status == 400
+
+
+async def test_a_header_is_sent_once_whatever_its_case(internet, api):
+    internet.site("api.test").on("/v1/search", answers.json_answer([]))
+    await api.request("GET", API, headers={"accept": "application/xml", "USER-AGENT": "x", "Host": "evil.test"})
+    assert internet.requests[0].headers["accept"] == "application/xml"
+    assert internet.requests[0].host == "api.test"
+    assert internet.requests[0].headers["user-agent"].startswith("deep-research/")
 
 
 async def test_keys_stay_with_the_host_they_are_for(internet, api):
@@ -179,3 +204,10 @@ async def test_redirects_without_end(internet, api):
     with pytest.raises(Unreachable, match="redirects"):
         await api.request("GET", API)
     assert len(internet.requests) == 4
+
+
+async def test_a_key_that_cannot_be_sent_is_not_quoted(internet, api):
+    with pytest.raises(Unreachable) as caught:
+        await api.request("GET", API, headers={"Authorization": "Bearer very-secret\n"})
+    assert "very-secret" not in f"{caught.value.message} {caught.value.fields}"
+    assert internet.requests == []

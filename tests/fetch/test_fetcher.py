@@ -7,7 +7,8 @@ import pytest
 from deep_research.errors import Blocked, NotFound, RateLimited, Unreachable
 from deep_research.fetch.fetcher import FetchOptions
 from deep_research.fetch.known import KnownAddresses
-from deep_research.fetch.web import WebOptions
+from deep_research.fetch.limits import FetchLimits
+from deep_research.fetch.web import Web, WebOptions
 from deep_research.testing import web_answers as answers
 from tests.fetch.conftest import Everything
 
@@ -211,3 +212,26 @@ async def test_a_loop_between_hosts_is_an_error_not_a_page(internet, make_fetche
         await make_fetcher(WebOptions(fetch=FetchOptions(obey_robots=False))).fetch("http://a.test/")
     assert caught.value.fields["rule"] == "redirects"
     assert len(internet.requests) == 2
+
+
+async def test_in_earnest_on_loopback(internet, make_fetcher):
+    """The computer's own resolver and connections, as another process would use the fake web."""
+    internet.site("a.test").page("/", '<a href="/@a.test/b">').page("/b", "b")
+    base = internet.base("a.test")
+    web = Web(WebOptions(allowed_internal_hosts=(f"127.0.0.1:{internet.port}", f"localhost:{internet.port}")))
+    fetcher = make_fetcher(web=web, known=KnownAddresses([base + "/"]))
+    await fetcher.fetch(base + "/")
+    assert (await fetcher.fetch(base + "/b")).body == b"b"
+    refusing = Web()
+    with pytest.raises(Blocked):
+        await make_fetcher(web=refusing).fetch(base + "/")
+    await web.close()
+    await refusing.close()
+
+
+async def test_who_is_too_slow_is_not_asked_again(internet, make_fetcher):
+    internet.site("a.test").on("/", answers.HANG)
+    options = FetchOptions(limits=FetchLimits(total_seconds=0.3), obey_robots=False)
+    with pytest.raises(Unreachable):
+        await make_fetcher(WebOptions(fetch=options)).fetch("http://a.test/")
+    assert internet.count("a.test", "/") == 1

@@ -15,6 +15,7 @@ from urllib.parse import quote, urljoin
 from deep_research.errors import Blocked
 
 MAX_LENGTH = 8_000
+_LONGEST_AUTHORITY = 1_000  # four times a name's 253: decoding international names takes long for longer ones
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _WEB = re.compile(r"(https?)://(?!/)", re.IGNORECASE)
 _AUTHORITY = re.compile(r"[^/?#]*")
@@ -109,6 +110,8 @@ def _check_characters(url: str) -> None:
 def _split_authority(url: str, authority: str) -> tuple[str, str]:
     if "@" in authority or "＠" in authority:
         refuse(url, "userinfo", "it carries a user name, which hides where it leads")
+    if len(authority) > _LONGEST_AUTHORITY:
+        refuse(url, "host", "its host is too long")
     if "%" in authority:
         refuse(url, "percent-encoded host", "its host is percent-encoded or has a zone id")
     if any(unicodedata.category(char) in ("Cf", "Zs") for char in authority):

@@ -18,20 +18,6 @@ from deep_research.fetch.store import retry_after
 from deep_research.fetch.transport import Answer, Transport
 from deep_research.ports import ApiResponse
 
-# Seconds between two calls, as the services ask (documented limits, keyless).
-API_DELAYS: Mapping[str, float] = {
-    "export.arxiv.org": 3.0,
-    "arxiv.org": 3.0,
-    "eutils.ncbi.nlm.nih.gov": 0.34,
-    "api.semanticscholar.org": 1.1,
-    "clinicaltrials.gov": 1.2,
-    "api.search.brave.com": 1.0,
-    "api.uspto.gov": 1.0,
-    "ops.epo.org": 0.5,
-    "api.github.com": 0.5,
-    "html.duckduckgo.com": 2.0,
-    "duckduckgo.com": 2.0,
-}
 API_LIMITS = FetchLimits(max_bytes=32_000_000, total_seconds=60.0, read_seconds=45.0, slow_after_seconds=45.0)
 _MAX_REDIRECTS = 3
 _BUSY = frozenset({500, 502, 504})
@@ -49,10 +35,13 @@ class WebApiClient:
         retry: RetryPolicy | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """`transport` carries the guard: hosts of base addresses that the user set are to be allowed there."""
+        """`transport` carries the guard: hosts of base addresses that the user set are to be allowed there.
+
+        `pace` knows how often each host may be called.
+        """
         self._transport = transport
         self._clock = clock or SystemClock()
-        self._pace = pace or HostPace(delay=0.0, delays=API_DELAYS, concurrency=4, clock=self._clock)
+        self._pace = pace or HostPace(delay=0.0, concurrency=4, clock=self._clock)
         self._limits = limits
         self._retry = retry or RetryPolicy(attempts=3, first_wait=2.0, max_wait=30.0)
 
@@ -72,12 +61,15 @@ class WebApiClient:
         did not take it (429, 503). Errors name the address without its query, where keys may be.
         Raises Blocked where the guard refuses, NotFound where the host does not exist.
         """
-        sent = {"Accept": "application/json, */*;q=0.5", **(headers or {})}
+        sent = {
+            "accept": "application/json, */*;q=0.5",
+            **{name.lower(): value for name, value in (headers or {}).items()},
+        }
         content = b""
         if json is not None:
-            content, sent["Content-Type"] = jsonlib.dumps(json).encode(), "application/json"
+            content, sent["content-type"] = jsonlib.dumps(json).encode(), "application/json"
         elif form is not None:
-            content, sent["Content-Type"] = urlencode(form).encode(), "application/x-www-form-urlencoded"
+            content, sent["content-type"] = urlencode(form).encode(), "application/x-www-form-urlencoded"
         address = _with_params(url, params or {})
         for _ in range(_MAX_REDIRECTS + 1):
             answer = await self._asked(method.upper(), address, sent, content)
@@ -85,7 +77,7 @@ class WebApiClient:
                 return ApiResponse(answer.status, answer.headers, answer.body, address.url)
             target = join_address(address, answer.headers["location"])
             if target.origin != address.origin:
-                sent = {"Accept": sent["Accept"]}  # keys are for the host they were given to
+                sent = {"accept": sent["accept"]}  # keys are for the host they were given to
             address = target
         raise Unreachable(f"{_shown(address)} redirects more than {_MAX_REDIRECTS} times.", url=_shown(address))
 
@@ -144,7 +136,7 @@ def _asked_wait(answer: Answer, clock: Clock) -> float | None:
         return wait
     reset = answer.headers.get("x-ratelimit-reset", "")
     if answer.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
-        return max(float(reset) - clock.now().timestamp(), 0.0)
+        return max(float(reset[:12]) - clock.now().timestamp(), 0.0)
     return None
 
 

@@ -39,7 +39,9 @@ class HostPace:
     async def turn(self, host: str) -> AsyncIterator[None]:
         """Wait for a turn at `host` and hold it. Raises RateLimited when that would take too long."""
         slots = self._semaphores.setdefault(asyncio.get_running_loop(), {})
-        async with slots.setdefault(host, asyncio.Semaphore(self._concurrency)):
+        # Who asks for a second or more between calls means one after the other.
+        at_once = 1 if self._delays.get(host, self._delay) >= 1.0 else self._concurrency
+        async with slots.setdefault(host, asyncio.Semaphore(at_once)):
             if (wait := self._reserve(host)) > 0:
                 await self._clock.sleep(wait)
             yield

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import NoReturn
 from weakref import WeakKeyDictionary
 
 import httpcore
 
 from deep_research.errors import ConfigError, NotFound, Unreachable, Unreadable
 from deep_research.fetch.addresses import Address, parse_address
+from deep_research.fetch.body import Body
 from deep_research.fetch.clock import Clock, SystemClock
-from deep_research.fetch.decoding import ACCEPTED, Decoder
+from deep_research.fetch.decoding import ACCEPTED
 from deep_research.fetch.guard import Guard
 from deep_research.fetch.limits import FetchLimits
 from deep_research.fetch.network import Dial, GuardedNetwork, Resolver, SystemResolver, judged_ips, system_dial
@@ -30,8 +30,6 @@ PRODUCT = "deep-research"
 
 _MAX_CONNECTIONS = 32
 _KEEPALIVE_SECONDS = 15.0
-# What explains a refusal fits in this; the rest of an error page is not read.
-_ERROR_BODY_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,72 +176,12 @@ class Transport:
 
     async def _read(self, response: httpcore.Response, address: Address, limits: FetchLimits, *, cut: bool) -> Answer:
         headers = _headers(response.headers, address, limits)
-        body = _Body(address, headers, limits, self._clock, cut=cut, success=200 <= response.status < 300)
+        body = Body(address.url, headers, limits, self._clock, cut=cut, success=200 <= response.status < 300)
         async for chunk in response.aiter_stream():
             self.bytes_read += len(chunk)
             if not body.take(chunk):
                 break
         return Answer(address, response.status, headers, body.whole())
-
-
-class _Body:
-    """A body while it comes in, with its ends: size, pace, damage."""
-
-    def __init__(
-        self,
-        address: Address,
-        headers: Mapping[str, str],
-        limits: FetchLimits,
-        clock: Clock,
-        *,
-        cut: bool,
-        success: bool,
-    ) -> None:
-        self._url = address.url
-        self._limits = limits
-        self._clock = clock
-        self._cut = cut or not success
-        self._most = limits.max_bytes if success else min(limits.max_bytes, _ERROR_BODY_BYTES)
-        self._begun = clock.monotonic()
-        self._decoder = Decoder(headers.get("content-encoding", "") if success else "", self._url)
-        self._parts: list[bytes] = []
-        self._size = self._received = 0
-        self._full = False
-        length = headers.get("content-length", "")
-        if success and not cut and length.isdecimal() and int(length) > self._most:
-            self._too_large(f"says it has {length} bytes")
-
-    def take(self, chunk: bytes) -> bool:
-        """Take a piece as it came over the wire; False when no more is wanted. Raises Unreadable, Unreachable."""
-        self._received += len(chunk)
-        self._check_pace()
-        for piece in self._decoder.feed(chunk):
-            if self._size + len(piece) > self._most:
-                if not self._cut:
-                    self._too_large("unpacks to more" if self._received < self._size else "has more")
-                self._parts.append(piece[: self._most - self._size])
-                self._full = True
-                return False
-            self._parts.append(piece)
-            self._size += len(piece)
-        return True
-
-    def whole(self) -> bytes:
-        """Return the body. Raises Unreadable when its packing ended early."""
-        if not self._full:
-            self._decoder.finish()
-        return b"".join(self._parts)
-
-    def _check_pace(self) -> None:
-        seconds = self._clock.monotonic() - self._begun
-        limits = self._limits
-        if seconds > limits.slow_after_seconds and self._received < seconds * limits.min_bytes_per_second:
-            message = f"{self._url} sends less than {limits.min_bytes_per_second} bytes a second."
-            raise Unreachable(message, url=self._url, rule="pace", final=True)
-
-    def _too_large(self, how: str) -> NoReturn:
-        message = f"{self._url} {how}; at most {self._most} bytes are read."
-        raise Unreadable(message, url=self._url, rule="size", limit=self._most)
 
 
 def _headers(raw: Sequence[tuple[bytes, bytes]], address: Address, limits: FetchLimits) -> dict[str, str]:
@@ -287,6 +225,10 @@ def translate(error: BaseException, url: str) -> Unreachable:
         return Unreachable(f"{url} could not show a certificate to trust: {error}.", url=url, rule="tls", final=True)
     if isinstance(error, httpcore.TimeoutException):
         return Unreachable(f"{url} did not answer in time.", url=url, rule="time")
+    if isinstance(error, httpcore.LocalProtocolError):
+        # Its text quotes the header, which may be a key.
+        message = f"{url} was not asked: a header of the request holds characters that cannot be sent."
+        return Unreachable(message, url=url, rule="request", final=True)
     detail = str(error).strip().rstrip(".")
     reason = f"the connection failed ({detail})" if detail else f"the connection failed ({type(error).__name__})"
     return Unreachable(f"{url} could not be read: {reason}.", url=url, rule="connection")

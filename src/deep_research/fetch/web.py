@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deep_research.fetch import archive
 from deep_research.fetch.addresses import parse_address
-from deep_research.fetch.api import API_DELAYS, WebApiClient
+from deep_research.fetch.api import WebApiClient
 from deep_research.fetch.clock import Clock, SystemClock
 from deep_research.fetch.fetcher import Fetcher, FetchOptions
 from deep_research.fetch.guard import Guard
@@ -22,7 +22,8 @@ class WebOptions:
     """What the user may set about the way out.
 
     `base_addresses` are addresses the user wrote into the settings (of sources, of the archive): their
-    hosts may be internal, for API calls only. `cache` is the file of the page cache, None for none.
+    hosts may be internal, for API calls only. `api_delays` are seconds between two calls by host name, as the
+    sources know them. `cache` is the file of the page cache, None for none.
     """
 
     contact: str = ""
@@ -62,9 +63,8 @@ class Web:
 
         self.pages = transport((*options.allowed_internal_hosts, *_opened(options.fetch.archive_base, archive.BASE)))
         opened = [entry for base in options.base_addresses for entry in _opened(base)]
-        delays = {**API_DELAYS, **dict(options.api_delays)}
         self._page_pace = HostPace(delay=options.page_delay, concurrency=options.page_concurrency, clock=clock)
-        api_pace = HostPace(delay=0.0, delays=delays, concurrency=4, clock=clock)
+        api_pace = HostPace(delay=0.0, delays=dict(options.api_delays), concurrency=4, clock=clock)
         self.api = WebApiClient(transport((*options.allowed_internal_hosts, *opened)), pace=api_pace, clock=clock)
         self._cache = None
         if options.cache is not None:
