@@ -6,48 +6,21 @@ routing by `Command`, fan-out by `Send` from plan_sections, a review that sends 
 
 from typing import Any, Literal
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer, Command, Send, interrupt
+from langgraph.types import Checkpointer, Command, Send
 
 from deep_research.data import Brief, Claim, Gap, Section
 from deep_research.events import Analyzed, StageStarted
 from deep_research.graph.discover import build_discover
+from deep_research.graph.front_door import clarify_then
 from deep_research.graph.researcher import build_researcher
 from deep_research.graph.state import AgentState
 from deep_research.steps import analyze as analysis_step
-from deep_research.steps import intake, plan, report, review
+from deep_research.steps import plan, report, review
 from deep_research.steps.context import RunContext
-from deep_research.text.answers import wants_to_skip
-
-
-async def clarify(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
-    """Decide whether the question is understood; ask the user one thing at a time until it is."""
-    ctx, question = runtime.context, state["question"]
-    ctx.emit(StageStarted(stage="clarify"))
-    decision = await intake.decide(ctx, question)
-    while decision.next_action == "NEED_CLARIFICATION" and decision.clarification is not None:
-        asked = decision.clarification
-        answer = str(interrupt({"question": asked.question, "options": list(asked.options)}))
-        question = intake.answered(question, asked.question, answer)
-        if wants_to_skip(answer):
-            decision = intake.start_anyway(decision, question)
-        else:
-            decision = await intake.decide(ctx, question)
-    update = {
-        "question": question.model_copy(update={"text": decision.refined_question or question.text}),
-        "decision": decision,
-        "messages": [_message(m.role, m.text) for m in question.history],
-    }
-    if decision.next_action == "CANNOT_DO":
-        return Command(goto=END, update={**update, "final_report": decision.reasoning})
-    return Command(goto="analyze", update=update)
-
-
-def _message(role: str, text: str) -> AIMessage | HumanMessage:
-    return AIMessage(content=text) if role == "assistant" else HumanMessage(content=text)
 
 
 async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["discover", "plan_sections"]]:
@@ -147,7 +120,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
 def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:
     """Return the graph, not yet compiled."""
     graph = StateGraph(AgentState, context_schema=RunContext)
-    graph.add_node("clarify", clarify, destinations=("analyze", END))
+    graph.add_node("clarify", clarify_then("analyze"), destinations=("analyze", END))
     graph.add_node("analyze", analyze, destinations=("discover", "plan_sections"))
     graph.add_node("discover", build_discover())
     graph.add_node("plan_sections", plan_sections, destinations=("researcher", "aggregate"))
