@@ -291,3 +291,36 @@ def test_a_body_with_an_entity_bomb_is_not_expanded():
     body = bomb + FEED.format("<entry><id>http://arxiv.org/abs/2401.00001v1</id><title>&b;&f;</title></entry>")
     found = arxiv.parse_feed(answer(body))
     assert "aaaa" not in json.dumps([one.title for one in found])
+
+
+async def test_pubmed_corrects_a_spelling_once():
+    spelled = "<eSpellResult><Query>biopythooon</Query><CorrectedQuery>biopython</CorrectedQuery></eSpellResult>"
+    nothing = answer(bodies("pubmed", "empty")[""])
+    client = ScriptedClient({"esearch": nothing, "espell": answer(spelled)})
+    assert (await opened("pubmed", client).search("biopythooon", limit=5)).found == ()
+    assert [call.params["term"] for call in client.calls] == ["biopythooon", "biopythooon", "biopython"]
+
+
+def test_pubmed_summaries_in_json():
+    record = {
+        "uid": "11",
+        "title": "Uptake.",
+        "pubdate": "2020 Mar 5",
+        "authors": [{"name": "Example A"}],
+        "articleids": [{"idtype": "doi", "value": "10.1234/S.1"}],
+    }
+    found = pubmed.parse_articles(
+        answer({"result": {"uids": ["11", "12"], "11": record, "12": {"uid": "12", "error": "no"}}})
+    )
+    assert [(one.key, one.title, one.published) for one in found] == [("doi:10.1234/s.1", "Uptake", "2020-03-05")]
+
+
+async def test_reading_a_patent_adds_the_texts_that_the_office_has():
+    texts = "<w><claims lang='EN'><claim><claim-text>1. A press.</claim-text></claim></claims></w>"
+    answers = {word: answer(body) for word, body in bodies("patents_epo", "one").items()}
+    client = ScriptedClient(answers | {"/claims": answer(texts), "/description": answer("<fault/>", 404)})
+    source = opened("patents_epo", client)
+    found = (await source.search("brick press", limit=5)).found[0]
+    read = await source.read(found.model_copy(update={"document": None}))
+    assert read.text.endswith("## Claims\n\n1. A press.")
+    assert client.calls[-1].url.endswith("/published-data/publication/docdb/EP.1000001.A1/description")

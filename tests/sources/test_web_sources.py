@@ -361,3 +361,14 @@ def test_perplexity_gives_what_it_cites():
 )
 def test_one_page_has_one_key(url, key):
     assert page_key(url) == key
+
+
+def test_the_pages_of_an_ai_search_of_bocha():
+    content = '{"webSearchUrl": "", "value": [{"name": "N", "url": "https://example.cn/a", "snippet": "S"}]}'
+    messages = [
+        {"role": "assistant", "type": "source", "content_type": "webpage", "content": content},
+        {"role": "assistant", "type": "source", "content_type": "image", "content": "{"},
+        {"role": "assistant", "type": "answer", "content_type": "text", "content": "An engine wrote this."},
+    ]
+    found = bocha.parse_search(answer({"code": 200, "messages": messages}))
+    assert [(one.title, one.document) for one in found] == [("N", None)]

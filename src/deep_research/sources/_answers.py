@@ -199,6 +199,7 @@ def _message(value: Any, depth: int = 0) -> str:
         "errors",
         "title",
         "info",
+        "errMsg",
         "msg",
         "reason",
         "readableMessage",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from deep_research.data import Document
 from deep_research.text.light_markdown import DocumentBuilder
 
-_ITEM = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")
+_ITEM = re.compile(r"(?:[-*•]|(\d{1,3}[.)]))\s+(?=\S)")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _MAX_SHOWN_AUTHORS = 20
 
@@ -57,6 +57,8 @@ def headed(
 
 def joined(above: Document, below: Document) -> Document:
     """Return two documents as one with the title and facts of the first; headings and pages of both."""
+    if not below.text:
+        return above
     shift = len(above.text) + 2 if above.text else 0
     headings = [heading.model_copy(update={"start": heading.start + shift}) for heading in below.headings]
     pages = [page.model_copy(update={"start": page.start + shift}) for page in below.pages]
@@ -79,7 +81,7 @@ def write_text(builder: DocumentBuilder, text: str) -> None:
             if match := _ITEM.match(line.strip()):
                 builder.paragraph("\n".join(prose))
                 prose = []
-                builder.item(line.strip()[match.end() :])
+                builder.item(line.strip()[match.end() :], marker=match[1] or "-")
             else:
                 prose.append(line)
         builder.paragraph("\n".join(prose))

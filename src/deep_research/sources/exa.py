@@ -57,11 +57,12 @@ class ExaSource(ApiSource[ExaOptions]):
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
-    """Return the pages of a search, best first. Raises SourceError."""
+    """Return the pages of a search, best first, or those that an answer cites. Raises SourceError."""
     answer = json_of(response, _PLACE)
-    if not isinstance(at(answer, "results"), list):
+    entries = at(answer, "results") if isinstance(at(answer, "results"), list) else at(answer, "citations")
+    if not isinstance(entries, list):
         raise failure(Unreadable, response, _PLACE, "the answer has no results in it")
-    return found_pages((_page(entry) for entry in objects(answer["results"])), NAME)
+    return found_pages((_page(entry) for entry in objects(entries)), NAME)
 
 
 def _page(entry: Mapping[str, Any]) -> Page:

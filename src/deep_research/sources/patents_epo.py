@@ -81,12 +81,16 @@ class EpoSource(ApiSource[EpoOptions]):
         patents = parse_patents(await self._call(f"{address}/biblio", {}))
         if not patents or patents[0].document is None:
             raise NotFound(f"{NAME} has no record of {publication}", source=NAME, url=found.url)
-        try:
-            claims = parse_claims(await self._call(f"{address}/claims", {}))
-        except NotFound:
-            return patents[0].document
-        below = _writing.document("", sections=[("Claims", "\n\n".join(claims))])
-        return _writing.joined(patents[0].document, below)
+        sections = []
+        for heading, part, parse in (
+            ("Claims", "claims", parse_claims),
+            ("Description", "description", parse_description),
+        ):
+            try:
+                sections.append((heading, "\n\n".join(parse(await self._call(f"{address}/{part}", {})))))
+            except NotFound:
+                continue  # most offices hand in no texts
+        return _writing.joined(patents[0].document, _writing.document("", sections=sections))
 
     async def _call(self, path: str, params: dict[str, str]) -> ApiResponse:
         headers = {"accept": "application/xml", "authorization": f"Bearer {await self._access_token()}"}
@@ -179,6 +183,18 @@ def parse_claims(response: ApiResponse) -> list[str]:
     if not claims:
         raise failure(NotFound, response, _PLACE, "there are no claims")
     return claims
+
+
+def parse_description(response: ApiResponse) -> list[str]:
+    """Return the paragraphs of a publication's description. Raises NotFound when there is none, SourceError."""
+    root = xml_of(response, _PLACE)
+    description = next(iter(root.iter("{*}description")), None)
+    paragraphs = (
+        [words for part in description.iter("{*}p") if (words := text_of(part))] if description is not None else []
+    )
+    if not paragraphs:
+        raise failure(NotFound, response, _PLACE, "there is no description")
+    return paragraphs
 
 
 def _record(record: Element) -> Found | None:

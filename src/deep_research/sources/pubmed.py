@@ -1,7 +1,7 @@
 """PubMed: biomedical literature (https://www.ncbi.nlm.nih.gov/books/NBK25499/): esearch for ids, efetch for records."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -25,7 +25,7 @@ from deep_research.sources._answers import (
 )
 from deep_research.sources._api import ApiSource, DatedOptions, result
 from deep_research.sources._dates import iso_date, month_number, written
-from deep_research.sources._fields import at, number, texts
+from deep_research.sources._fields import at, number, objects, text, texts
 from deep_research.sources._markup import line, paragraphs
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
 
@@ -57,9 +57,18 @@ class PubMedSource(ApiSource[PubMedOptions]):
         params = {"term": _term(query, self.options), "retmax": min(limit, 100), "sort": "relevance"}
         params |= _period(self.options)
         ids = parse_ids(await self._call("esearch", params | {"retmode": "json"}))
+        if not ids and (spelled := await self._spelled(query)):
+            params["term"] = _term(spelled, self.options)
+            ids = parse_ids(await self._call("esearch", params | {"retmode": "json"}))
         if not ids:
             return SearchResult()
         return result(parse_articles(await self._call("efetch", {"id": ",".join(ids), "retmode": "xml"})))
+
+    async def _spelled(self, query: str) -> str:
+        try:
+            return parse_spelling(await self._call("espell", {"term": query}))
+        except SourceError:
+            return ""  # the search itself was answered: nothing was found
 
     async def _call(self, tool: str, params: Mapping[str, str | int]) -> ApiResponse:
         own: dict[str, str | int] = {"db": "pubmed", "tool": "deep-research"}
@@ -85,11 +94,19 @@ def parse_ids(response: ApiResponse) -> list[str]:
     return list(texts(found.get("idlist")))
 
 
+def parse_spelling(response: ApiResponse) -> str:
+    """Return the corrected query of an espell answer, "" when nothing is to be corrected. Raises SourceError."""
+    root = xml_of(response, _PLACE)
+    if local_name(root) != "espellresult":
+        raise failure(Unreadable, response, _PLACE, "the answer is no spelling")
+    corrected = text_of(child(root, "CorrectedQuery"))
+    return "" if corrected == text_of(child(root, "Query")) else corrected
+
+
 def parse_articles(response: ApiResponse) -> list[Found]:
-    """Return the articles and book chapters of an efetch answer (or of esummary in XML). Raises SourceError."""
+    """Return the articles and book chapters of an efetch answer, or of esummary. Raises SourceError."""
     if not response.body.lstrip().startswith(b"<"):
-        answer = json_of(response, _PLACE)
-        _refuse_error(explanation(response) if isinstance(answer, Mapping) else "", response)
+        return _summaries(response)
     root = xml_of(response, _PLACE)
     if local_name(root) == "esummaryresult":
         return [found for entry in children(root, "DocSum") if (found := _summary(entry))]
@@ -189,6 +206,35 @@ def _abstract(article: Element, record: Element) -> tuple[tuple[str, str], ...]:
         if body := paragraphs(inner_markup(part)):
             sections.append((heading, body))
     return tuple(sections)
+
+
+def _summaries(response: ApiResponse) -> list[Found]:
+    """The records of esummary in JSON, in the order of `uids`."""
+    answer = json_of(response, _PLACE)
+    records = at(answer, "result")
+    if not isinstance(records, Mapping):
+        _refuse_error(explanation(response) if isinstance(answer, Mapping) else "", response)
+        raise failure(Unreadable, response, _PLACE, "the answer has no articles in it")
+    listed = texts(records.get("uids")) or [name for name in records if name != "uids"]
+    return [found for name in listed if (found := _summary_record(at(records, name)))]
+
+
+def _summary_record(record: Any) -> Found | None:
+    if not isinstance(record, Mapping) or "error" in record:
+        return None
+    ids = {text(one.get("idtype")): text(one.get("value")) for one in objects(record.get("articleids"))}
+    authors = tuple(dict.fromkeys(name for one in objects(record.get("authors")) if (name := text(one.get("name")))))
+    work = Work(
+        title=_untranslated(line(text(record.get("title"))).removesuffix(".")),
+        ids=Ids(
+            doi=doi(ids.get("doi", "") or text(record.get("elocationid"))),
+            pmid=pmid(text(record.get("uid")) or ids.get("pubmed", "")),
+        ),
+        authors=authors,
+        published=iso_date(text(record.get("epubdate"))) or iso_date(text(record.get("pubdate"))),
+        venue=line(text(record.get("fulljournalname")) or text(record.get("source"))),
+    )
+    return found_work(work, NAME)
 
 
 def _summary(entry: Element) -> Found | None:

@@ -20,6 +20,7 @@ PURPOSE = "General web, news, scholar and patent search with Google's results."
 NEEDS = "SERPER_API_KEY"
 _PLACE = Place(NAME, NEEDS)
 _BLOCKS = ("organic", "news", "places")
+_OTHER_BLOCKS = ("videos", "images", "shopping")
 
 
 class SerperOptions(WebOptions):
@@ -58,6 +59,7 @@ def parse_search(response: ApiResponse) -> list[Found]:
         raise failure(Unreadable, response, _PLACE, "the answer is no search result")
     pages = [_page(entry) for name in _BLOCKS for entry in objects(answer.get(name))]
     pages += [_page(entry) for entry in objects(answer.get("answerBox"))]
+    pages = pages or [_page(entry) for name in _OTHER_BLOCKS for entry in objects(answer.get(name))]
     box = at(answer, "knowledgeGraph")
     if first(box, "descriptionLink"):
         pages.append(

@@ -78,6 +78,8 @@ def parse_search(response: ApiResponse, *, language: str = "") -> list[Found]:
     """Return the articles of `list=search` (or of the REST search), best first. Raises SourceError."""
     answer = _answer(response)
     language = language or _language(response)
+    if at(answer, "query", "search") is None and at(answer, "query", "pages") is not None:
+        return parse_pages(response, language=language)  # `generator=search`
     entries = objects(at(answer, "query", "search")) or objects(answer.get("pages"))
     found = []
     for entry in entries:
