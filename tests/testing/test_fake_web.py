@@ -9,9 +9,8 @@ import urllib.request
 import pytest
 
 from deep_research.errors import NotFound
+from deep_research.testing import FakeDns, FakeWeb
 from deep_research.testing import web_answers as answers
-from deep_research.testing.dns import FakeDns
-from deep_research.testing.fake_web import FakeWeb
 
 
 @pytest.fixture

@@ -4,6 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from deep_research.testing.clock import FakeClock as FakeClock
+    from deep_research.testing.dns import FakeDns as FakeDns
+    from deep_research.testing.fake_web import FakeWeb as FakeWeb
     from deep_research.testing.scripted_provider import RecordedCall as RecordedCall
     from deep_research.testing.scripted_provider import ScriptedProvider as ScriptedProvider
     from deep_research.testing.scripted_replies import Call as Call
@@ -11,6 +14,9 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Call": "scripted_replies",
+    "FakeClock": "clock",
+    "FakeDns": "dns",
+    "FakeWeb": "fake_web",
     "RecordedCall": "scripted_provider",
     "Reply": "scripted_replies",
     "ScriptedProvider": "scripted_provider",
