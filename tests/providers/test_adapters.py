@@ -299,3 +299,13 @@ async def test_bounds_are_taken_out_of_anthropics_schema() -> None:
             await model.complete(asking(schema_=SCHEMA))
     sent = provider.calls[0].request["schema"]
     assert sent["properties"] == {"word": {"type": "string"}, "number": {"type": "integer"}}
+
+
+async def test_a_client_for_azure_finds_its_deployment() -> None:
+    with ScriptedProvider(["Yes."]) as provider:
+        async with openai.AsyncAzureOpenAI(
+            azure_endpoint=provider.base_url, azure_deployment="mine", api_key="k", api_version="2024-10-21"
+        ) as client:
+            answer = await open_model("openai", "gpt-4o", client=client).complete(asking())
+    assert answer.text == "Yes."
+    assert provider.calls[0].path == "/openai/deployments/mine/chat/completions"

@@ -158,3 +158,15 @@ async def test_requests_in_flight_stay_within_the_gate() -> None:
         assert provider.peak_in_flight <= 8
         assert len(provider.calls) == 20
         assert provider.duplicates == 0
+
+
+async def test_a_fifth_of_the_calls_failing_costs_no_answer() -> None:
+    faults = ["rate_limited", "server_error", "overloaded", "cut_stream", "error_in_stream", "empty", "not_json"]
+    with ScriptedProvider(lambda request: f"Answer to {request['prompt']}").faults(0.2, faults, seed=5) as provider:
+        async with client_of(provider) as setup, asyncio.TaskGroup() as group:
+            tasks = [group.create_task(setup.client.complete(asking(f"{n}"), role="write")) for n in range(40)]
+        failed = [call for call in provider.calls if not call.answered]
+    assert [task.result().text.rsplit(None, 1)[-1] for task in tasks] == [str(n) for n in range(40)]
+    assert len(failed) > 4
+    assert len(provider.calls) == 40 + len(failed)
+    assert provider.duplicates == 0

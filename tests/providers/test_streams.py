@@ -12,7 +12,8 @@ from deep_research.errors import ContextTooLong, MalformedOutput, ProviderDown, 
 from deep_research.providers.catalog import open_model
 from deep_research.providers.thoughts import split_reasoning
 from deep_research.providers.wire import Lines, WireFailure
-from tests.providers.served import KEYS, WEATHER, asking, serving
+from deep_research.testing.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
+from tests.providers.served import KEYS, SCHEMA, WEATHER, asking, serving
 
 
 def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **fields: Any) -> str:
@@ -121,36 +122,53 @@ async def test_ollama_error_line_after_200() -> None:
         await heard(line, '{"error": "an error was encountered while running the model"}', provider="ollama", end="\n")
 
 
-async def test_what_a_server_does_not_take_is_left_out_from_then_on() -> None:
-    """The adapter learns: max_completion_tokens, no temperature; and asks no third time in vain."""
-    from deep_research.testing.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response  # noqa: PLC0415
-
+@pytest.mark.parametrize(
+    ("refused", "asked", "left"),
+    [
+        ("max_tokens", {"max_output_tokens": 77}, {"max_completion_tokens": 77}),
+        ("temperature", {"temperature": 0.5}, {}),
+        ("response_format", {"schema_": SCHEMA}, {}),
+        ("stream_options", {"max_output_tokens": 20_000}, {"stream": True}),
+    ],
+)
+async def test_what_a_server_does_not_take_is_left_out_from_then_on(
+    refused: str, asked: dict[str, Any], left: dict[str, Any]
+) -> None:
     bodies: list[dict[str, Any]] = []
 
     async def picky(request: HttpRequest) -> HttpResponse:
-        body = json.loads(request.body)
-        bodies.append(body)
-        for name in ("max_tokens", "temperature"):
-            if name in body:
-                message = f"Unsupported parameter: '{name}' is not supported with this model."
-                return json_response(
-                    400, {"error": {"message": message, "param": name, "code": "unsupported_parameter"}}
-                )
-        return json_response(200, {"choices": [{"message": {"content": "Good."}, "finish_reason": "stop"}]})
+        bodies.append(body := json.loads(request.body))
+        if refused in body:
+            error = {
+                "message": f"Unsupported parameter: '{refused}' is not supported with this model.",
+                "param": refused,
+            }
+            return json_response(400, {"error": error})
+        if body.get("stream"):
+            lines = "\n\n".join([chunk({"content": "{}"}, "stop"), DONE, ""])
+            return HttpResponse(200, lines.encode(), {}, "text/event-stream")
+        return json_response(200, {"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]})
 
     server = LoopbackServer(picky)
     server.start()
-    model = open_model("compatible", "m", base_url=f"http://127.0.0.1:{server.port}")
-    request = asking(temperature=0.5, max_output_tokens=77)
+    facts = {"output_tokens": 32_000}
+    model = open_model("compatible", "m", base_url=f"http://127.0.0.1:{server.port}", facts=facts)
     try:
-        assert (await model.complete(request)).text == "Good."
-        assert (await model.complete(request)).text == "Good."
+        for _ in range(2):
+            assert (await model.complete(asking(**asked))).text == "{}"
     finally:
         await model.close()
         server.close()
-    assert len(bodies) == 4
-    assert bodies[-1]["max_completion_tokens"] == 77
-    assert "temperature" not in bodies[-1]
+    assert [refused in body for body in bodies] == [True, False, False]
+    assert {name: bodies[-1].get(name) for name in left} == left
+
+
+async def test_halves_of_signs_from_broken_pages_can_be_sent() -> None:
+    with serving(b'{"choices": [{"message": {"content": "Good."}}]}') as served:
+        model = open_model("openai", "m", keys=KEYS, base_url=served.url)
+        await model.complete(asking("broken \ud83d page"))
+        await model.close()
+    assert served.bodies[0]["messages"][-1]["content"] == "broken ? page"
 
 
 @pytest.mark.parametrize(

@@ -119,11 +119,13 @@ def thinks(request: ModelRequest, family: Family, *, enabled: bool) -> bool:
 def means_for(request: ModelRequest, family: Family, *, thinking: bool) -> Structured | None:
     """Return how the schema of a request is asked for, or None when it has none.
 
-    A forced call leaves no choice between the request's own tools, and Anthropic forbids it beside thinking.
+    A forced call leaves no choice between the request's own tools, and Anthropic forbids it beside thinking;
+    DashScope has no JSON mode beside thinking.
     """
     if request.schema_ is None:
         return None
-    if family.structured == "tool" and (request.tools or thinking or family.always_thinks):
+    thinking = thinking or family.always_thinks
+    if (family.structured == "tool" and (request.tools or thinking)) or (family.structured == "json" and thinking):
         return "text"
     return family.structured
 

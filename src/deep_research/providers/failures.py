@@ -216,7 +216,7 @@ def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: Abo
         "content_filter": f"{who} declines to answer.{said}",
         "no_credit": f"{who} has no credit left for the key in {variable}. Top up, or choose another provider.",
         # What a vendor says about a bad key may quote the key.
-        "bad_key": f"{about.provider} does not accept the key in {variable}. Check it at the provider.",
+        "bad_key": f"{about.provider} does not accept the key in {variable}{place}. Check it and its region.",
         "no_access": f"The key in {variable} may not use {about.model!r} at {about.provider}.{said}",
         "unknown_model": f"{about.provider} has no model {about.model!r}{place}.{said} Set model_name to one it has.",
         "bad_request": f"{who} does not accept the request.{said}",

@@ -74,7 +74,7 @@ class HttpWire:
     def __init__(self, base_url: str, headers: Mapping[str, str], *, timeout_seconds: float) -> None:
         """`timeout_seconds` is the longest silence, not the longest answer."""
         self.base_url = base_url.rstrip("/")
-        self._headers = dict(headers)
+        self._headers = {"content-type": "application/json", **headers}
         self._timeout = timeout_seconds
         self._client: httpx.AsyncClient | None = None
         self._opening = asyncio.Lock()
@@ -125,7 +125,7 @@ class HttpWire:
 
         started = False
         try:
-            async with client.stream("POST", self.base_url + path, json=body) as response:
+            async with client.stream("POST", self.base_url + path, content=_encoded(body)) as response:
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 if response.status_code >= 300:
                     raw = await response.aread()
@@ -149,6 +149,11 @@ class HttpWire:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+
+
+def _encoded(body: dict[str, Any]) -> bytes:
+    """The body of a request; halves of signs, which broken pages contain, cannot be sent and become "?"."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _json(raw: bytes, headers: Mapping[str, str]) -> Any:
