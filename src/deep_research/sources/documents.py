@@ -19,7 +19,7 @@ from deep_research.sources._document_reading import ReaderFor, Reading, read_bes
 _ORIGIN = "documents"
 _PROBLEM = "documents: not read"
 _BESIDE = 20  # files from which starting a second process pays
-_BATCH_CHARS, _BATCH_FILES = 2_000_000, 64
+_BATCH_CHARS, _BATCH_FILES = 4_000_000, 128
 _NAMED = 5  # files that a gap names; more are counted
 _SNIPPET_CHARS = 300
 _PATIENCE_SECONDS = 5.0

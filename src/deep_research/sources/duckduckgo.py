@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Blocked, RateLimited, Unreadable
+from deep_research.errors import Blocked, RateLimited, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._answers import Place, failure, json_of, judge, loads
 from deep_research.sources._api import ApiSource, result
@@ -24,6 +24,7 @@ NAME = "duckduckgo"
 PURPOSE = "General web search without a key; slow and easily refused, so the last resort."
 NEEDS = None
 _PLACE = Place(NAME)
+_SITE, _INSTANT = "https://html.duckduckgo.com", "https://api.duckduckgo.com"
 _CHALLENGE = (b"anomaly-modal", b"anomaly.js", b"challenge-form")
 _CHALLENGE_STATUS = 202
 _MAX_TOPICS = 30
@@ -32,8 +33,8 @@ _MAX_TOPICS = 30
 class DuckDuckGoOptions(WebOptions):
     """Options of DuckDuckGo."""
 
-    base_url: str = Field("https://html.duckduckgo.com", description="Address of the results page.")
-    instant_url: str = Field("https://api.duckduckgo.com", description="Address of Instant Answers.")
+    base_url: str = Field(_SITE, description="Address of the results page.")
+    instant_url: str = Field(_INSTANT, description="Address of Instant Answers.")
     requests_per_second: float = Field(0.3, gt=0, le=2, description="Some seconds between two calls.")
     region: str = Field("", pattern=r"^([a-z]{2}-[a-z]{2})?$", description="Region, such as us-en or cn-zh.")
 
@@ -55,14 +56,21 @@ class DuckDuckGoSource(ApiSource[DuckDuckGoOptions]):
             return result(parse_search(await self._get("/html/", params)))
         except (Blocked, RateLimited):
             instant = await self._instant(query)
-            if not instant.found:
+            if not instant:
                 raise
-            return instant
+            return result(instant)
 
-    async def _instant(self, query: str) -> SearchResult:
+    async def _instant(self, query: str) -> list[Found]:
+        """What is known at once, nothing when that fails too. A mirror of the site alone is not left for the original."""
+        options = self.options
+        if options.base_url != _SITE and options.instant_url == _INSTANT:
+            return []
         params = {"q": query, "format": "json", "no_html": 1, "skip_disambig": 1}
-        address = f"{self.options.instant_url.rstrip('/')}/"
-        return result(parse_instant(await self._client.request("GET", address, params=params)))
+        address = f"{options.instant_url.rstrip('/')}/"
+        try:
+            return parse_instant(await self._client.request("GET", address, params=params))
+        except SourceError:
+            return []
 
     def _headers(self) -> dict[str, str]:
         return {"accept": "text/html, application/json;q=0.9"}

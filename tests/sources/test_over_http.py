@@ -1,0 +1,66 @@
+"""Sources over the real client and a real server: what they send is what arrives, a wish to wait comes through."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from deep_research.errors import RateLimited, SourceError
+from deep_research.fetch.web import Web, WebOptions
+from deep_research.sources import api_sources
+from deep_research.testing import web_answers
+from deep_research.testing.fake_web import FakeWeb
+from tests.sources.answers import bodies, options_of, secret
+
+ONE_CALL = sorted(
+    name for name in api_sources() if set(bodies(name, "one")) == {""} and "feeds" not in options_of(name)
+)
+
+
+@pytest.fixture
+def internet() -> Iterator[FakeWeb]:
+    with FakeWeb() as web:
+        yield web
+
+
+async def searched(internet: FakeWeb, name: str) -> Any:
+    """Search at a source whose base address is a site of the fake web."""
+    kind = api_sources()[name]
+    base = internet.base("api.test")
+    web = Web(WebOptions(base_addresses=(base,)))
+    keys = {variable: secret(variable) for variable in kind.variables()}
+    source = kind.build(options_of(name) | {"base_url": base}, web.api, keys)
+    try:
+        return await source.search("sparse retrieval", limit=3)
+    except SourceError as error:
+        return error
+    finally:
+        await web.close()
+
+
+@pytest.mark.parametrize("name", ONE_CALL)
+async def test_an_answer_over_http(internet, name):
+    internet.otherwise = web_answers.page(bodies(name, "one")[""], "application/octet-stream")
+    result = await searched(internet, name)
+    assert [found.origin for found in result.found] == [name]
+    request = internet.requests[0]
+    assert request.host == "api.test"
+    assert (
+        "sparse" in f"{request.path} {request.query} {request.body}"
+        or "Listing" in api_sources()[name].__mro__[1].__name__
+    )
+    assert request.headers["user-agent"]
+
+
+@pytest.mark.parametrize("name", ONE_CALL)
+async def test_an_api_that_asks_to_wait_for_long(internet, name):
+    internet.otherwise = web_answers.status(429, "Too Many Requests", retry_after="600")
+    error = await searched(internet, name)
+    assert type(error) is RateLimited
+    assert error.fields["retry_after"] == 600.0
+
+
+@pytest.mark.parametrize("name", ONE_CALL[::4])
+async def test_an_answer_that_is_packed(internet, name):
+    internet.otherwise = web_answers.packed(bodies(name, "one")[""], "application/json")
+    assert len((await searched(internet, name)).found) == 1
