@@ -89,14 +89,14 @@ def build_deep_research_graph(
     Give it to `run_deep_research`, which adds what a run needs (library, journal, checkpoints).
     Raises ConfigError for an unknown setting.
     """
-    from deep_research.graph.sections import compile_sections  # noqa: PLC0415 - langgraph is slow to load
+    from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415 - langgraph is slow to load
 
     given = {"model_provider": model_provider, "model_name": model_name, **settings}
     bound: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     settings_module.load_settings(**{name: value for name, value in bound.items() if name not in _OWN_KEYS})
     if hn_mcp_tools is not None:
         bound["hn_mcp_tools"] = list(hn_mcp_tools)
-    return compile_sections().with_config({"configurable": bound})
+    return compile_workflow(str(bound.get("workflow", "sections"))).with_config({"configurable": bound})
 
 
 async def run_deep_research(

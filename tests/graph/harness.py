@@ -27,7 +27,7 @@ from deep_research.data import (
 from deep_research.data import Passage as PassageNoun
 from deep_research.events import Event
 from deep_research.graph.checkpoints import open_checkpoints
-from deep_research.graph.sections import compile_sections
+from deep_research.graph.workflows import compile_workflow
 from deep_research.ports import Library, Progress, Reasoner, SearchPlace
 from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
 from deep_research.settings import Settings
@@ -158,7 +158,7 @@ class Bench:
 
     async def __aenter__(self) -> "Bench":
         saver = await self._stack.enter_async_context(open_checkpoints(self._folder / "checkpoints.db"))
-        self._graph = compile_sections(saver)
+        self._graph = compile_workflow(self.context.settings.workflow, saver)
         return self
 
     async def __aexit__(self, *error: object) -> None:

@@ -20,6 +20,7 @@ class _Commands(click.Group):
 
     commands_by_name = {  # noqa: RUF012 - a constant
         "research": "deep_research.cli.research:command",
+        "ask": "deep_research.cli.ask:command",
         "resume": "deep_research.cli.resume:command",
         "list": "deep_research.cli.runs:list_command",
         "show": "deep_research.cli.runs:show_command",

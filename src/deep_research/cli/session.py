@@ -50,7 +50,13 @@ class Session:
             if not equals:
                 raise ConfigError(f"--set {pair!r} must be NAME=VALUE.", setting="set", value=pair)
             values[name.strip().replace("-", "_")] = value.strip()
-        named = {"model_provider": "provider", "model_name": "model", "max_review_iterations": "max_iterations"}
+        rounds = "max_iterations" if self._flags.get("workflow") == "loop" else "max_review_iterations"
+        named = {
+            "model_provider": "provider",
+            "model_name": "model",
+            "workflow": "workflow",
+            rounds: "max_iterations",
+        }
         values |= {name: self._flags[flag] for name, flag in named.items() if self._flags.get(flag) is not None}
         if self._flags.get("sources"):
             values["sources"] = ",".join(self._flags["sources"])

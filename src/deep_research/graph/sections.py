@@ -6,7 +6,6 @@ routing by `Command`, fan-out by `Send` from plan_sections, a review that sends 
 
 from typing import Any, Literal
 
-from langchain_core.messages import AIMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -15,11 +14,12 @@ from langgraph.types import Checkpointer, Command, Send
 from deep_research.data import Brief, Claim, Gap, Section
 from deep_research.events import Analyzed, StageStarted
 from deep_research.graph.discover import build_discover
+from deep_research.graph.ending import final_report
 from deep_research.graph.front_door import clarify_then
 from deep_research.graph.researcher import build_researcher
 from deep_research.graph.state import AgentState
 from deep_research.steps import analyze as analysis_step
-from deep_research.steps import plan, report, review
+from deep_research.steps import plan, review
 from deep_research.steps.context import RunContext
 
 
@@ -98,23 +98,6 @@ async def review_sections(
     if not weak:
         return Command(goto="final_report")
     return Command(goto="plan_sections", update={"sections": weak, "review_iterations": iterations + 1})
-
-
-async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Write the report around the sections' own text."""
-    runtime.context.emit(StageStarted(stage="report"))
-    written = await report.write_report(
-        runtime.context,
-        question=state["question"],
-        original=state["original_query"],
-        analysis=state["analysis"],
-        decision=state["decision"],
-        brief=state["brief"],
-        sections=state["sections"],
-        claims=state.get("claims", {}),
-        gaps=state.get("gaps", []),
-    )
-    return {"report": written, "final_report": written.report, "messages": [AIMessage(content=written.report)]}
 
 
 def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:

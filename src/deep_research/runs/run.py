@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import re
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from deep_research.settings import Settings, load_keys
 from deep_research.steps.context import RunContext
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.stores.sqlite_scan import ScannedLibrary
 from deep_research.text.language import detect
 
 if TYPE_CHECKING:
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
 
 Answer = Callable[[str, Sequence[str]], "str | Awaitable[str | None] | None"]
 """Called with a question to the user and its options; None means that nobody can answer now."""
+
+
+_TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
+"""Control sequences of ECMA-48, such as colours: pasted from a terminal, they would become words."""
 
 
 class NeedsAnswer(ResearchError):
@@ -79,8 +85,8 @@ def _resolved(settings: Settings, docs: Sequence[str], question: str) -> Setting
 
 
 def _check(docs: Sequence[str], settings: Settings) -> None:
-    if settings.workflow != "sections":
-        message = f"The workflow {settings.workflow!r} is not available yet; there is: 'sections'."
+    if settings.workflow == "supervisor":
+        message = "The workflow 'supervisor' is not available yet; there are: 'sections', 'loop', 'quick'."
         raise ConfigError(message, setting="workflow", value=settings.workflow)
     for path in docs:
         if not Path(path).expanduser().exists():
@@ -93,8 +99,11 @@ def _check(docs: Sequence[str], settings: Settings) -> None:
 
 
 def clean_question(question: str, settings: Settings) -> str:
-    """Return the question without control characters. Raises ConfigError when it is empty or too long."""
-    text = "".join(c if c.isprintable() else " " for c in question)
+    """Return the question without control characters and terminal codes.
+
+    Raises ConfigError when it is empty or too long.
+    """
+    text = "".join(c if c.isprintable() else " " for c in _TERMINAL_CODE.sub("", question))
     text = " ".join(text.split())
     if not text:
         raise ConfigError(
@@ -174,7 +183,7 @@ async def _carry_out(
     # The bundled library stands in only where nothing else is searched.
     local = open_places(record.docs, home, settings) if given is None and (record.docs or web is None) else ()
     places = (*local, *(web.places if web else ()), *(given or ()))
-    library, journal = SqliteLibrary(folder.library), SqliteJournal(folder.journal)
+    library, journal = _open_library(settings, folder), SqliteJournal(folder.journal)
     thinking = open_thinking(
         settings,
         load_keys(key_variables()),
@@ -217,6 +226,11 @@ async def _carry_out(
         )
     )
     return report
+
+
+def _open_library(settings: Settings, folder: RunFolder) -> SqliteLibrary:
+    """Without a model the library is searched all the time; a model names what it wants by ids."""
+    return (SqliteLibrary if settings.model_provider == "extractive" else ScannedLibrary)(folder.library)
 
 
 def _open_web(settings: Settings, home: Path, question: str) -> WebPlaces | None:
@@ -263,10 +277,10 @@ async def _through_graph(
 ) -> Report:
     # The engine takes a second to load: wrong usage is answered before.
     from deep_research.graph.checkpoints import open_checkpoints  # noqa: PLC0415
-    from deep_research.graph.sections import compile_sections  # noqa: PLC0415
+    from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
 
     async with open_checkpoints(folder.checkpoints) as checkpoints:
-        return await _drive(compile_sections(checkpoints), ctx, record, gaps, answer)
+        return await _drive(compile_workflow(ctx.settings.workflow, checkpoints), ctx, record, gaps, answer)
 
 
 async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap], answer: Answer | None) -> Report:

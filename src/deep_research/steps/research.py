@@ -1,9 +1,11 @@
 """One researcher at one section: choose what to do, do it, and write from what was noted."""
 
+import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.data import Action, Brief, Claim, Gap, Observation, Section, Turn
+from deep_research.errors import ResearchError, Stopped, StoreError
 from deep_research.events import SectionWritten
 from deep_research.steps import search
 from deep_research.steps.check import check_draft
@@ -11,6 +13,7 @@ from deep_research.steps.context import RunContext
 from deep_research.steps.notes import noted_passages
 
 _NOTED = 40
+_log = logging.getLogger(__name__)
 
 
 class Written(NamedTuple):
@@ -77,3 +80,18 @@ async def write(ctx: RunContext, section: Section, brief: Brief, turns: list[Tur
         )
     )
     return Written(done, checked.claims, tuple(gaps))
+
+
+async def write_or_fail(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> Written:
+    """Like `write`, but a failure costs only this section: it becomes a gap of it. A full disk ends the run."""
+    try:
+        return await write(ctx, section, brief, turns)
+    except (StoreError, Stopped):
+        raise
+    except ResearchError as error:
+        why = error.message
+    except Exception as error:  # noqa: BLE001 - a defect in one section must not take the others along
+        _log.exception("writing of %r failed", section.title)
+        why = f"Internal error: {type(error).__name__}."
+    gap = ctx.report_gap(Gap(what=section.title, why=why))
+    return Written(section.model_copy(update={"status": "failed"}), (), (gap,))

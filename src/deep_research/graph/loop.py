@@ -1,0 +1,160 @@
+"""The `loop` workflow (contract rows C1–C4): plan → retrieve → read → reflect → (retrieve …) → report.
+
+One researcher for the whole question: it searches for all sections, reads what came back into findings
+with their sources, reflects on what is missing, and searches again until the evidence suffices or
+`max_iterations` rounds are used up.
+"""
+
+import asyncio
+import operator
+from typing import Annotated, Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from deep_research.data import Action, Section, Turn
+from deep_research.events import Analyzed, SectionStarted, StageStarted
+from deep_research.graph.ending import final_report
+from deep_research.graph.front_door import clarify_then
+from deep_research.graph.state import AgentState, section_reducer
+from deep_research.steps import analyze as analysis_step
+from deep_research.steps import plan as plan_step
+from deep_research.steps import research, review, search
+from deep_research.steps.context import RunContext
+
+MAX_SECTIONS = 5
+_QUERIES_PER_ROUND = 12
+
+
+def union(existing: list[str], updates: list[str]) -> list[str]:
+    """Append what is new, in order: reducer of `gathered_info` and `visited_sources`."""
+    return list(dict.fromkeys([*existing, *updates]))
+
+
+class LoopState(AgentState):
+    """The state of the loop; names as its design gives them.
+
+    `gathered_info` holds the findings with the ids of their passages, `current_queries` the searches of
+    the round, each with the title of the section it serves.
+    """
+
+    clarified_query: str
+    is_clarified: bool
+    pending_question: str
+    gathered_info: Annotated[list[str], union]
+    visited_sources: Annotated[list[str], union]
+    iteration_count: int
+    max_iterations: int
+    is_sufficient: bool
+    current_queries: list[tuple[str, str]]
+    turns: Annotated[list[tuple[str, Turn]], operator.add]
+
+
+async def plan(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Lay out 3–5 sections with the queries of the first round."""
+    ctx = runtime.context
+    ctx.emit(StageStarted(stage="plan"))
+    analysis = await analysis_step.analyze(ctx, state["question"])
+    ctx.emit(
+        Analyzed(query_type=analysis.query_type, output_format=analysis.output_format, reasoning=analysis.reasoning)
+    )
+    brief, gaps = await plan_step.plan(ctx, state["question"], analysis, state["decision"], None, [])
+    sections = [s.model_copy(update={"attempts": 1}) for s in brief.sections[:MAX_SECTIONS]]
+    brief = brief.model_copy(update={"sections": tuple(sections)})
+    for section in sections:
+        ctx.emit(SectionStarted(section=section.title, attempt=1))
+    return {
+        "analysis": analysis,
+        "query_type": analysis.query_type,
+        "output_format": analysis.output_format,
+        "brief": brief,
+        "sections": sections,
+        "gaps": gaps,
+        "clarified_query": state["question"].text,
+        "is_clarified": True,
+        "iteration_count": 0,
+        "max_iterations": ctx.settings.max_iterations,
+        "current_queries": [(s.title, q) for s in sections for q in (s.queries or (s.title,))][:_QUERIES_PER_ROUND],
+    }
+
+
+async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Make the searches of the round side by side."""
+    ctx, round_ = runtime.context, state["iteration_count"] + 1
+    ctx.emit(StageStarted(stage="research"))
+    asked = state["current_queries"]
+    actions = [Action(id=f"r{round_}q{i}", name="search", query=query) for i, (_, query) in enumerate(asked, 1)]
+    seen = await search.perform(ctx, actions)
+    turns = [
+        (title, Turn(actions=(action,), observations=(observation,)))
+        for (title, _), action, observation in zip(asked, actions, seen, strict=True)
+    ]
+    return {"turns": turns, "iteration_count": round_}
+
+
+async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Read what was found into checked findings with their sources, for the sections that got something new."""
+    touched = {title for title, _ in state["current_queries"]}
+    pending = [s for s in state["sections"] if s.title in touched]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_read_for(section, state, runtime.context)) for section in pending]
+    written = [task.result() for task in tasks]
+    claims = {w.section.title: list(w.claims) for w in written}
+    supported = [c for w in written for c in w.claims if c.stands]
+    return {
+        "sections": section_reducer(state["sections"], [w.section for w in written]),
+        "claims": claims,
+        "gaps": [gap for w in written for gap in w.gaps],
+        "gathered_info": [f"{c.text} {''.join(f'[{p}]' for p in c.passages)}" for c in supported],
+        "visited_sources": [source for w in written for source in w.section.sources],
+    }
+
+
+async def _read_for(section: Section, state: LoopState, ctx: RunContext) -> research.Written:
+    turns = [turn for title, turn in state["turns"] if title == section.title]
+    return await research.write_or_fail(ctx, section, state["brief"], turns)
+
+
+async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["retrieve", "final_report"]]:
+    """Judge whether the evidence suffices; if not, name the gaps and the next searches."""
+    ctx = runtime.context
+    ctx.emit(StageStarted(stage="review"))
+    claims = [c for group in state["claims"].values() for c in group]
+    judged = await review.review(ctx, state["brief"], state["sections"], claims, 0)
+    weak = review.send_back(state["sections"], judged)
+    sufficient = judged.is_sufficient or not weak
+    if sufficient or state["iteration_count"] >= state["max_iterations"]:
+        return Command(goto="final_report", update={"is_sufficient": sufficient, "current_queries": []})
+    again = [s.model_copy(update={"attempts": s.attempts + 1}) for s in weak]
+    queries = [(s.title, query) for s in again for query in await _next_queries(s, state, ctx)]
+    if not queries:
+        return Command(goto="final_report", update={"is_sufficient": False, "current_queries": []})
+    return Command(
+        goto="retrieve",
+        update={"sections": again, "current_queries": queries[:_QUERIES_PER_ROUND], "is_sufficient": False},
+    )
+
+
+async def _next_queries(section: Section, state: LoopState, ctx: RunContext) -> list[str]:
+    """New searches for a weak section; those made before are not made again."""
+    made = {a.query for title, turn in state["turns"] if title == section.title for a in turn.actions}
+    actions = await research.next_actions(ctx, section, state["brief"], [])
+    return [a.query for a in actions if a.name == "search" and a.query not in made]
+
+
+def build_loop() -> StateGraph[LoopState, RunContext, Any, Any]:
+    """Return the graph, not yet compiled."""
+    graph = StateGraph(LoopState, context_schema=RunContext)
+    graph.add_node("clarify", clarify_then("plan"), destinations=("plan", END))
+    graph.add_node("plan", plan)
+    graph.add_node("retrieve", retrieve)
+    graph.add_node("read", read)
+    graph.add_node("reflect", reflect, destinations=("retrieve", "final_report"))
+    graph.add_node("final_report", final_report)
+    graph.add_edge(START, "clarify")
+    graph.add_edge("plan", "retrieve")
+    graph.add_edge("retrieve", "read")
+    graph.add_edge("read", "reflect")
+    graph.add_edge("final_report", END)
+    return graph

@@ -1,0 +1,63 @@
+"""The `quick` workflow (contract row B13): one ReAct turn with the same tools, citations and checks.
+
+answer_plan → researcher (researcher_invoke ⇄ tools → compress_output) → final_report. No question back,
+no plan, no review: for questions that one researcher answers.
+"""
+
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command, Send
+
+from deep_research.data import Brief, Decision, QueryAnalysis, Section
+from deep_research.events import Planned, StageStarted
+from deep_research.graph.ending import final_report
+from deep_research.graph.researcher import build_researcher
+from deep_research.graph.state import AgentState
+from deep_research.steps.context import RunContext
+from deep_research.text.phrases import phrase
+
+
+async def answer_plan(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
+    """Send the question to one researcher as it stands."""
+    ctx, question = runtime.context, state["question"]
+    section = Section(
+        title=phrase("answer", question.language), description=question.text, queries=(question.text,), attempts=1
+    )
+    brief = Brief(title=question.text, objective=question.text, language=question.language, sections=(section,))
+    ctx.emit(StageStarted(stage="research"))
+    ctx.emit(Planned(title=brief.title, sections=(section.title,)))
+    task = {
+        "section": section,
+        "brief": brief,
+        "research_brief": brief.objective,
+        "turns": [],
+        "tool_call_iterations": 0,
+        "max_tool_calls": ctx.settings.max_tool_calls_per_researcher,
+        "is_complete": False,
+        "previous_claims": [],
+    }
+    return Command(
+        goto=Send("researcher", task),
+        update={
+            "brief": brief,
+            "sections": [section],
+            "decision": Decision(next_action="START_RESEARCH", confidence=1.0, goal=question.text),
+            "analysis": QueryAnalysis(query_type="general", output_format="prose"),
+            "query_type": "general",
+            "output_format": "prose",
+        },
+    )
+
+
+def build_quick() -> StateGraph[AgentState, RunContext, Any, Any]:
+    """Return the graph, not yet compiled."""
+    graph = StateGraph(AgentState, context_schema=RunContext)
+    graph.add_node("answer_plan", answer_plan, destinations=("researcher",))
+    graph.add_node("researcher", build_researcher())
+    graph.add_node("final_report", final_report)
+    graph.add_edge(START, "answer_plan")
+    graph.add_edge("researcher", "final_report")
+    graph.add_edge("final_report", END)
+    return graph

@@ -1,0 +1,83 @@
+"""The `loop` and `quick` workflows, rows C1–C3 and B13 of the contract."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deep_research.errors import Unreachable
+from deep_research.events import Planned, SectionWritten
+from deep_research.graph.loop import union
+from deep_research.graph.workflows import compile_workflow
+from tests.graph.harness import Broken, Planner, Shelf, ask
+
+ALPHA = "# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm. The Alpha engine weighs 85 kg and burns petrol."
+BETA = "# Beta engine\n\nThe Beta engine is a diesel engine that turns at 4,500 rpm. The Beta engine was built in 2001 by Anna Holm."
+NOTES = {"alpha": ALPHA, "beta": BETA}
+TITLES = ("Alpha engine", "Beta engine")
+
+
+def test_c1_the_loop_has_its_nodes_in_their_order(tmp_path: Path) -> None:
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Planner(*TITLES), workflow="loop")
+    stages = ["clarify", "plan", "retrieve", "read", "reflect"]
+    assert trace.nodes[: len(stages)] == stages
+    assert trace.nodes[-1] == "final_report"
+    assert "3,000 rpm" in trace.report.report
+    assert "4,500 rpm" in trace.report.report
+
+
+def test_c1_it_ends_when_the_evidence_suffices_or_at_the_limit(tmp_path: Path) -> None:
+    poor = Shelf(alpha="# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm.")
+    trace = ask(tmp_path, "Engines", poor, reasoner=Planner("Alpha engine"), workflow="loop", max_iterations=2)
+    assert 1 <= trace.nodes.count("retrieve") <= 2
+    assert trace.nodes.count("retrieve") == trace.nodes.count("reflect")
+    assert trace.state["iteration_count"] <= 2
+
+
+def test_c2_its_state_accumulates_findings_and_sources_once(tmp_path: Path) -> None:
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Planner(*TITLES), workflow="loop")
+    state = trace.state
+    assert state["clarified_query"] == "Engines"
+    assert state["is_clarified"]
+    assert any("3,000 rpm" in finding and "[s" in finding for finding in state["gathered_info"])
+    assert len(state["visited_sources"]) == len(set(state["visited_sources"])) == 2
+    assert len(state["gathered_info"]) == len(set(state["gathered_info"]))
+    assert state["current_queries"] == []
+
+
+@given(st.lists(st.text(max_size=3)), st.lists(st.text(max_size=3)))
+def test_c2_union_keeps_order_and_says_nothing_twice(old: list[str], new: list[str]) -> None:
+    merged = union(old, new)
+    assert len(merged) == len(set(merged))
+    assert set(merged) == {*old, *new}
+    assert union(merged, new) == merged
+
+
+def test_c3_reading_gives_findings_with_their_source_and_reflection_other_searches(tmp_path: Path) -> None:
+    thin = Shelf(alpha="# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm.", beta=BETA)
+    trace = ask(tmp_path, "Engines", thin, reasoner=Planner("Alpha engine"), workflow="loop", max_iterations=3)
+    assert trace.report.claims
+    assert all(claim.passages for claim in trace.report.claims if claim.stands)
+    queries = [query for query, count in thin.asked.items() for _ in range(count)]
+    assert len(queries) == len(set(queries))
+
+
+def test_a_loop_whose_place_fails_reports_gaps_and_invents_nothing(tmp_path: Path) -> None:
+    trace = ask(tmp_path, "Engines", Broken(Unreachable("down")), reasoner=Planner(*TITLES), workflow="loop")
+    assert not trace.report.answered
+    assert any(gap.why == "down" for gap in trace.report.gaps)
+
+
+def test_b13_a_quick_question_takes_one_researcher_and_no_review(tmp_path: Path) -> None:
+    trace = ask(tmp_path, "What is the Alpha engine?", Shelf(**NOTES), workflow="quick")
+    assert [event.sections for event in trace.of(Planned)] == [("Answer",)]
+    assert len(trace.of(SectionWritten)) == 1
+    assert "review" not in trace.nodes
+    assert "rotary engine" in trace.report.report
+    assert trace.report.workflow == "quick"
+
+
+@pytest.mark.parametrize("name", ["sections", "loop", "quick"])
+def test_every_workflow_compiles(name: str) -> None:
+    assert compile_workflow(name).get_graph().nodes
