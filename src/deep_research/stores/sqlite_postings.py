@@ -2,6 +2,7 @@
 
 import sqlite3
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,10 @@ ON CONFLICT (term) DO UPDATE SET frequency = frequency + excluded.frequency
 _AT_ONCE = 500  # values in one statement
 
 
+def _no_postings() -> "array[int]":
+    return array("I")
+
+
 class SqlitePostings:
     """Posting lists in three tables; the caller holds the lock and the transaction.
 
@@ -40,21 +45,16 @@ class SqlitePostings:
 
     def discard(self) -> None:
         """Forget what waits (the transaction was rolled back)."""
-        self._added: dict[int, dict[str, array[int]]] = {}
+        self._added: dict[int, defaultdict[str, array[int]]] = {}
         self._removed: dict[int, dict[str, set[int]]] = {}
         self._passages = self._length = self._waiting = 0
 
     def add(self, number: int, analysed: Analysed) -> None:
         """Index passage `number`, which must be higher than all before it; written by `flush`."""
-        lists = self._added.setdefault(number >> BLOCK_BITS, {})
+        lists = self._added.setdefault(number >> BLOCK_BITS, defaultdict(_no_postings))
         bare = pack(number, 0, length_code(analysed.length))
         for term, frequency in analysed.frequencies.items():
-            posting = bare | (min(MAX_FREQUENCY, frequency)) << LENGTH_BITS
-            entries = lists.get(term)
-            if entries is None:
-                lists[term] = array("I", (posting,))
-            else:
-                entries.append(posting)
+            lists[term].append(bare | min(frequency, MAX_FREQUENCY) << LENGTH_BITS)
         self._wait(1, analysed.length)
 
     def remove(self, number: int, analysed: Analysed) -> None:

@@ -29,11 +29,13 @@ _CJK_CHAR = re.compile(f"[{CJK}]")
 _HAN = re.compile(f"[{HAN}]")
 _JOINTS = re.compile(r"[.'\-_+#&]")
 _CONTRACTION = re.compile(r"(.+?)(?:'(?:s|m|re|ve|ll|d)|n't)")
+_NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _INVISIBLE = (
-    dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
-    | {ord(sign): "'" for sign in "‘’ʼ"}
-    | {ord(sign): "-" for sign in "‐‑‒−"}
+    dict.fromkeys(map(chr, (0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF)), "")
+    | dict.fromkeys("‘’ʼ", "'")
+    | dict.fromkeys("‐‑‒−", "-")
 )
+_TYPOGRAPHIC = _INVISIBLE | dict.fromkeys("“”„«»–—•→", " ")
 _UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 
 STOP_WORDS = frozenset(
@@ -114,12 +116,17 @@ def index_terms(text: str) -> list[str]:
     The single character finds what a word boundary hides from the bigrams; the whole word ranks an
     exact match higher.
     """
-    if text.isascii():  # the short way through for most of what is ever indexed
-        return [term for run in _runs(text) for term in _word_terms(run[:_LONGEST])[1]]
+    plain = _plain(text)
+    runs = _split(plain, questions=False)
+    if plain.isascii():  # the short way through for most of what is ever indexed
+        return [term for run in runs for term in _word_terms(run[:_LONGEST])[1]]
     terms: list[str] = []
-    for run in _runs(text, questions=False):
+    for run in runs:
+        if run.isascii():
+            terms.extend(_word_terms(run[:_LONGEST])[1])
+            continue
         terms.extend(_run_terms(run, stop_words=False))
-        if len(run) > 1 and not run.isascii():
+        if len(run) > 1:
             if _HANGUL.match(run):
                 terms.extend(word for word in [_without_particle(run)] if len(word) > 2)
             elif _GRAM.match(run):
@@ -128,9 +135,24 @@ def index_terms(text: str) -> list[str]:
 
 
 def _runs(text: str, *, questions: bool = True) -> list[str]:
+    return _split(_plain(text), questions=questions)
+
+
+def _plain(text: str) -> str:
+    """The text case-folded, its apostrophes and hyphens the plain ones; all ASCII where only typography was not."""
     if text.isascii():
-        return _ASCII_TOKEN.findall(text.lower())
-    plain = normalise(text).translate(_INVISIBLE)
+        return text.lower()
+    plain = normalise(text)
+    signs = set(_NON_ASCII.findall(plain))
+    known = _INVISIBLE if signs - _TYPOGRAPHIC.keys() else _TYPOGRAPHIC
+    for sign in signs & known.keys():
+        plain = plain.replace(sign, known[sign])
+    return plain
+
+
+def _split(plain: str, *, questions: bool) -> list[str]:
+    if plain.isascii():
+        return _ASCII_TOKEN.findall(plain)
     if not questions and _CJK_CHAR.search(plain):
         plain = _QUESTION_WORDS.sub(" ", plain)
     return _TOKEN.findall(plain)
