@@ -39,10 +39,10 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert set(HEAVY).isdisjoint(loaded)
 
 
-def test_settings_and_listing_runs_do_not_load_the_engine() -> None:
+def test_settings_lists_and_wrong_usage_do_not_load_the_engine() -> None:
     script = (
         "import sys, deep_research\nfrom deep_research.cli.main import run\n"
-        "deep_research.Settings\nrun(['settings'])\nrun(['list'])\nprint('LOADED', *sys.modules)"
+        "deep_research.Settings\nrun(['settings'])\nrun(['list'])\nimport deep_research.cli.session\nprint('LOADED', *sys.modules)"
     )
     loaded = _python(script, DEEP_RESEARCH_HOME="/nonexistent").split("LOADED")[1].split()
     assert {"langgraph", "langchain_core", "lxml", "pypdfium2", "rich.live"}.isdisjoint(loaded)

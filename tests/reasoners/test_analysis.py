@@ -1,14 +1,23 @@
 """Contract row B3: the kind of a question and the form of its answer, in three languages."""
 
+import asyncio
 import re
 from pathlib import Path
 
 import pytest
 
-from deep_research.reasoners.extractive.questions import analyze
+from deep_research.data import QueryAnalysis, Question
+from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
+from deep_research.text.language import detect
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "questions.md"
 _ROW = re.compile(r"^\| (en|zh|ko) \| (\w+) \| (.+) \|$", re.MULTILINE)
+
+
+def analyze(text: str) -> QueryAnalysis:
+    """What the extractive reasoner makes of a question."""
+    return asyncio.run(ExtractiveReasoner().analyze(Question(text=text, language=detect(text))))
+
 
 # The document that fixes the four types gives the first example of each.
 TYPES = [

@@ -1,5 +1,6 @@
 """Contract row A1 (its data) and the plain code that turns a judgement into an action."""
 
+import asyncio
 from typing import Any, get_args
 
 import pytest
@@ -7,11 +8,15 @@ from pydantic import ValidationError
 
 from deep_research.data import Clarification, Decision, Message, Question
 from deep_research.data.research import NextAction
-from deep_research.reasoners.extractive.questions import decide
+from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
 from deep_research.settings import Settings
 from deep_research.steps.intake import answered, settle, start_anyway
 
 QUESTION = Question(text="tell me about it", language="en")
+
+
+def _decide(question: Question) -> Decision:
+    return asyncio.run(ExtractiveReasoner().decide(question, rounds=0))
 
 
 def _judged(**fields: Any) -> Decision:
@@ -93,14 +98,14 @@ def test_an_answer_becomes_part_of_the_conversation() -> None:
     ],
 )
 def test_only_a_question_without_a_topic_is_asked_about(text: str, language: str, asks: bool) -> None:
-    decision = decide(Question(text=text, language=language))
+    decision = _decide(Question(text=text, language=language))
     assert (decision.next_action == "NEED_CLARIFICATION") is asks
     assert (decision.clarification is not None) is asks
     assert bool(decision.goal) is not asks
 
 
 def test_the_answer_settles_a_question_without_a_topic() -> None:
-    decision = decide(answered(QUESTION, "What is it?", "speculative decoding"))
+    decision = _decide(answered(QUESTION, "What is it?", "speculative decoding"))
     assert decision.next_action == "START_RESEARCH"
     assert decision.refined_question == "speculative decoding"
 
