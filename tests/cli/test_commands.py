@@ -140,6 +140,7 @@ def test_control_characters_reach_neither_the_report_nor_the_screen(docs: str) -
     assert said.code == 0
     assert not any(ord(c) < 32 and c != "\n" for c in said.out + said.err)
     assert "\x9b" not in said.out + said.err
+    assert said.out.startswith("# How fast does the Alpha engine turn\n")
 
 
 @pytest.fixture
