@@ -74,9 +74,14 @@ def render(name: str, *, folder: Path | None = None, **values: Any) -> str:
     from jinja2 import TemplateError  # noqa: PLC0415 - only when a model thinks
 
     try:
-        return _environment(folder).from_string(prompt.template).render(**values).strip()
+        return _compiled(prompt.template, folder).render(**values).strip()
     except TemplateError as error:
         raise ConfigError(f"The prompt {name!r} cannot be rendered: {error}.", setting="prompt", value=name) from error
+
+
+@lru_cache(maxsize=128)
+def _compiled(template: str, folder: Path | None) -> Any:
+    return _environment(folder).from_string(template)
 
 
 @lru_cache(maxsize=8)

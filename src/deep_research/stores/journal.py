@@ -47,7 +47,8 @@ class SqliteJournal:
         try:
             begun = time.monotonic()
             answer = await make()
-            self._keep(key, kind, request, answer, time.monotonic() - begun)
+            # Away from the event loop: a commit may wait for the disk.
+            await asyncio.to_thread(self._keep, key, kind, request, answer, time.monotonic() - begun)
             future.set_result(answer)
         except BaseException as error:
             future.set_exception(error if isinstance(error, Exception) else asyncio.CancelledError())

@@ -13,6 +13,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
 from deep_research.errors import StoreError
 from deep_research.index.analysis import VERSION, Analysed, analyse
+from deep_research.index.postings import Postings
 from deep_research.index.search import Text, search
 from deep_research.stores.nouns import snapshot_of, source_of
 from deep_research.stores.sqlite_errors import store_error
@@ -37,6 +38,8 @@ CREATE TABLE IF NOT EXISTS passages (
 """
 _SOURCE_ID = re.compile(r"s([1-9][0-9]{0,15})")
 _PASSAGE_ID = re.compile(r"(s[1-9][0-9]{0,15})p([1-9][0-9]{0,15})")
+_SEEN = 5_000
+"""So many passages are kept in memory."""
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -67,6 +70,7 @@ class SqliteLibrary:
         self._path = str(path)
         self._lock = threading.RLock()
         self._depth = 0
+        self._seen: dict[str, Passage] = {}
         try:
             self._db = sqlite3.connect(self._path, timeout=30, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
@@ -209,10 +213,11 @@ class SqliteLibrary:
         )
         self._db.executemany(insert, rows)
         self._db.execute("UPDATE sources SET passages = ? WHERE number = ?", (made + len(rows), source))
-        return {
-            first + n: analyse(document.text[piece.start : piece.end], title=owner.title, heading=piece.heading)
-            for n, piece in pieces
-        }
+        return self._analysed(owner.title, {first + n: (document.text[p.start : p.end], p.heading) for n, p in pieces})
+
+    def _analysed(self, title: str, passages: Mapping[int, tuple[str, str]]) -> dict[int, Analysed]:
+        """What of passages (text and heading by number) is indexed."""
+        return {n: analyse(text, title=title, heading=heading) for n, (text, heading) in passages.items()}
 
     def _indexed(self, source: int) -> dict[int, Analysed]:
         """What of each current passage of a source is indexed."""
@@ -253,9 +258,12 @@ class SqliteLibrary:
         facts["pages"] = tuple(PageStart(**page) for page in facts["pages"])
         return Snapshot(source=source, text=self._texts.slice(row[0]), **facts)
 
-    @_guarded
     def passage(self, passage: str) -> Passage | None:
-        """Return the passage of an id, or None."""
+        """Return the passage of an id, or None. What was given out before is given again without waiting for the lock."""
+        return self._seen.get(passage) or self._passage(passage)
+
+    @_guarded
+    def _passage(self, passage: str) -> Passage | None:
         match = _PASSAGE_ID.fullmatch(passage)
         if match is None:
             return None
@@ -281,6 +289,9 @@ class SqliteLibrary:
             page=page,
             heading=heading,
         )
+        if len(self._seen) >= _SEEN:
+            self._seen.clear()
+        self._seen[passage.id] = passage  # an id means the same stretch for ever
         return passage, title
 
     @_guarded
@@ -307,8 +318,13 @@ class SqliteLibrary:
                 for source in sources
             )
             allowed = {number for found in rows for (number,) in found}
-        found = search(self._postings, self._read, query, limit=limit, hops=hops, allowed=allowed, diversity=diversity)
+        postings = self._postings_of(sources)
+        found = search(postings, self._read, query, limit=limit, hops=hops, allowed=allowed, diversity=diversity)
         return [self._hit(number, score) for number, score in found]
+
+    def _postings_of(self, sources: Sequence[str]) -> Postings:
+        """The index to search; that of some `sources` where it is cheaper than all of it."""
+        return self._postings
 
     def _hit(self, number: int, score: float) -> PassageHit:
         passage, title = self._passage_at(number)
@@ -324,6 +340,7 @@ class SqliteLibrary:
         number = _number(source)
         with self._transaction():
             gone = self._indexed(number)
+            self._seen.clear()
             texts = self._db.execute("SELECT DISTINCT text FROM snapshots WHERE source = ?", (number,)).fetchall()
             self._db.execute("DELETE FROM passages WHERE source = ?", (number,))
             self._db.execute("DELETE FROM snapshots WHERE source = ?", (number,))

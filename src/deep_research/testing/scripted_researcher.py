@@ -73,6 +73,7 @@ class ScriptedResearcher:
     slips: bool = True
     retry: Sequence[str] = ()
     _planned: dict[str, Sequence[str]] = field(default_factory=dict, init=False)
+    _written: dict[str, str] = field(default_factory=dict, init=False)
     _reviews: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -92,9 +93,11 @@ class ScriptedResearcher:
 
     def section_of(self, request: Request) -> str:
         """Return the title of the section that a request is about, or ""."""
-        last = next((m["text"] for m in request["messages"] if m["role"] == "user"), "")
-        last = next((m["text"] for m in reversed(request["messages"]) if m["role"] == "user"), last)
+        last = next((m["text"] for m in reversed(request["messages"]) if m["role"] == "user"), "")
         titles = [title for title in self._planned if title in last]
+        if step_of(request) in ("judge", "rewrite"):
+            said = [_ID.sub("", text).strip() for _, text in _STATEMENT.findall(last)[:1]]
+            titles = [t for t, content in self._written.items() if any(s in _ID.sub("", content) for s in said)]
         return max(titles, key=len, default="")
 
     def _decide(self, request: Request) -> dict[str, Any]:
@@ -144,6 +147,7 @@ class ScriptedResearcher:
         if self.slips and written:
             cited = _ID.findall(written[0])[0]
             written.insert(1, f"This was measured 7919 times in the year 2031. [{cited}]")
+        self._written[self.section_of(request)] = _paragraphs(written)
         return {"content": _paragraphs(written), "key_findings": written[-2:]}
 
     def _judge(self, request: Request) -> dict[str, Any]:

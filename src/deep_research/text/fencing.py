@@ -5,7 +5,6 @@ because a reader cannot see what they say, and the delimiters' own form is broke
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
 from deep_research.data import Passage
@@ -14,14 +13,15 @@ _HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
+_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
+"""The categories Cc (without line break and tab), Cs and Co."""
 _DELIMITER = re.compile(r"[<＜‹〈]\s*(/?)\s*(passage|question|message|conversation|section|system)\b", re.IGNORECASE)
 _CITATION = re.compile(r"\[(s\d+(?:p\d+)?)\]")
 
 
 def clean(text: str) -> str:
     """Return `text` without hidden and control characters, and with nothing that looks like our delimiters or ids."""
-    visible = _HIDDEN.sub("", text)
-    visible = "".join(c for c in visible if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Co", "Cs"))
+    visible = _UNFIT.sub("", _HIDDEN.sub("", text))
     # An id inside a passage is text, not a citation of ours.
     return _CITATION.sub(r"(\1)", _DELIMITER.sub(r"(\1\2", visible))
 

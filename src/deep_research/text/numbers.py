@@ -8,6 +8,7 @@ the same unit; values are compared exactly, or within a tolerance where the clai
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.text import units
@@ -74,6 +75,12 @@ _RANGE = re.compile(r"\s?(?:–|-|~|to|至|到|에서)\s?")
 
 def quantities(text: str) -> list[Quantity]:
     """Return the quantities of `text` in order; identifiers, versions and addresses are none."""
+    return list(_quantities(text))
+
+
+@lru_cache(maxsize=1024)
+def _quantities(text: str) -> tuple[Quantity, ...]:
+    """A passage is asked for once per claim that cites it."""
     plain = text.translate(_PLAIN)
     found: list[Quantity] = []
     left = _blank(plain, (match.span() for match in _NOT_NUMBERS.finditer(plain)))
@@ -82,7 +89,7 @@ def quantities(text: str) -> list[Quantity]:
         made = [quantity for match in pattern.finditer(left) if (quantity := make(match, left))]
         found.extend(quantity._replace(bound=_bound(left, quantity)) for quantity in made)
         left = _blank(left, ((quantity.start, quantity.end) for quantity in made))
-    return _share_units(sorted(found, key=lambda q: q.start), plain)
+    return tuple(_share_units(sorted(found, key=lambda q: q.start), plain))
 
 
 def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -1,6 +1,7 @@
 """Quotations: which a text makes, and whether a stretch of text occurs in another word for word."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
@@ -119,6 +120,7 @@ def _squeeze(text: str) -> str:
     return _squeezed(text)[0]
 
 
+@lru_cache(maxsize=256)
 def _squeezed(text: str) -> tuple[str, list[int]]:
     """`text` folded, with single spaces, and for each of its characters the offset it came from."""
     kept: list[str] = []

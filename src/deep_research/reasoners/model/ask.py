@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -71,6 +72,7 @@ async def shrinking(budget: int, make: Callable[[int], Awaitable[_R]]) -> _R:
     return await make(budget)
 
 
+@cache
 def schema_of(kind: type[Answer]) -> dict[str, Any]:
     """Return the JSON schema of an answer in the strict form providers ask for: no defaults, nothing extra."""
     return _strict(kind.model_json_schema())

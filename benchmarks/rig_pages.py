@@ -1,0 +1,107 @@
+"""The synthetic web of the rig: 5 sections with 4 searches each, 5 results a search, pages of 8 to 40 kB.
+
+Searches share pages: two of the five results of a search belong to its section as a whole or to all
+sections. The same text every time.
+"""
+
+import random
+from collections.abc import Sequence
+
+from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.ports import Progress
+
+SUBJECTS = {
+    "Tidal turbines": ("rotor blades", "seabed foundations", "grid connection", "marine growth"),
+    "Wave converters": ("point absorbers", "oscillating columns", "power take-off", "storm survival"),
+    "Offshore wind": ("floating platforms", "monopile fatigue", "cable burial", "wake losses"),
+    "Salinity gradients": ("membrane fouling", "reverse electrodialysis", "brine pretreatment", "pressure retarded osmosis"),
+    "Ocean thermal energy": ("cold water pipes", "working fluids", "heat exchangers", "island grids"),
+}  # fmt: skip
+QUESTION = "How far have the ways of generating electricity from the sea been developed?"
+PLAN = {title: [f"{title.lower()} {aspect}" for aspect in aspects] for title, aspects in SUBJECTS.items()}
+RESULTS, _OWN, _SMALLEST, _LARGEST = 5, 3, 8_000, 40_000
+_FRAMES = (
+    "The {name} trial off {place} measured {subject} with {aspect} over {number} hours in {year}.",
+    "According to {name}, {aspect} account for {percent} percent of the cost of {subject} at {place}.",
+    "Engineers at {place} replaced the {aspect} of the {name} unit after {number} operating hours.",
+    "{name} reported that {subject} near {place} delivered {number} megawatt hours in {year}.",
+    "A survey of {subject} by {name} found {percent} percent fewer failures where {aspect} were inspected every {few} months.",
+    "The permit for {place} limits {subject} to {few} units until the effect of {aspect} on seals is known.",
+    "Laboratory tests by {name} in {year} compared {few} designs of {aspect} for {subject}.",
+    "Maintenance crews reach the site at {place} on {percent} percent of the days of a year, which delays work on {aspect}.",
+)
+
+
+class SyntheticWeb:
+    """A place to search (`ports.SearchPlace`) that holds those pages and counts what it is asked."""
+
+    name = "web"
+    purpose = "Pages about energy from the sea."
+
+    def __init__(self) -> None:
+        self.searches = 0
+        self.reads = 0
+        self._results: dict[str, list[str]] = {}
+        for title, queries in PLAN.items():
+            for query in queries:
+                own = [f"{query} {n}" for n in range(_OWN)]
+                self._results[query] = [*own, f"{title} overview {len(self._results) % 2}", "Energy from the sea"]
+        keys = {key for found in self._results.values() for key in found} | {f"{title} overview 0" for title in PLAN}
+        self._pages = {key: page(key) for key in sorted(keys)}
+
+    async def prepare(self, progress: Progress) -> Sequence[Gap]:
+        """Nothing to do."""
+        return ()
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        """The five results of a planned search; for any other the overviews."""
+        self.searches += 1
+        keys = self._results.get(query) or [f"{title} overview 0" for title in PLAN]
+        found = [Found(key=f"web:{key}", title=key.capitalize(), url=_address(key), origin="web") for key in keys]
+        return SearchResult(found=tuple(found[: min(limit, RESULTS)]))
+
+    async def read(self, found: Found) -> Document:
+        """The page behind a result."""
+        self.reads += 1
+        return Document(text=self._pages[found.key.removeprefix("web:")], title=found.title)
+
+    async def close(self) -> None:
+        """Nothing to do."""
+
+
+def _address(key: str) -> str:
+    return f"https://sea.example/{key.lower().replace(' ', '-')}"
+
+
+def page(key: str) -> str:
+    """Return the text of a page: headings and paragraphs, the same for the same key."""
+    drawn = random.Random(key)
+    title = next((t for t in SUBJECTS if key.lower().startswith(t.lower())), drawn.choice(list(SUBJECTS)))
+    length = drawn.randint(_SMALLEST, _LARGEST)
+    parts, size = [f"# {key.capitalize()}"], 0
+    while size < length:
+        aspect = next((a for a in SUBJECTS[title] if a in key), drawn.choice(SUBJECTS[title]))
+        if len(parts) % 6 == 1:
+            parts.append(f"## {aspect.capitalize()} in {drawn.randint(1990, 2024)}")
+        parts.append(" ".join(_sentence(drawn, title.lower(), aspect) for _ in range(drawn.randint(3, 7))))
+        size += len(parts[-1])
+    return "\n\n".join(parts) + "\n"
+
+
+def _sentence(drawn: random.Random, subject: str, aspect: str) -> str:
+    return drawn.choice(_FRAMES).format(
+        subject=subject,
+        aspect=aspect,
+        name=_name(drawn),
+        place=_name(drawn),
+        number=drawn.randint(100, 9000),
+        percent=drawn.randint(3, 60),
+        few=drawn.randint(2, 12),
+        year=drawn.randint(1990, 2024),
+    )
+
+
+def _name(drawn: random.Random) -> str:
+    return drawn.choice(("Kar", "Mel", "Tor", "Vin", "Sol", "Bran", "Eld")) + drawn.choice(
+        ("wick", "haven", "mouth", "sund", "fjord", "ness", "holm")
+    )
