@@ -1,9 +1,10 @@
 """What a model said over any wire, made into a ModelAnswer: thoughts apart, arguments parsed, JSON found."""
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from deep_research.data import FinishReason, ModelAnswer, ModelRequest, ToolCall, Usage
+from deep_research.data.base import Noun
 from deep_research.errors import MalformedOutput, Refused
 from deep_research.providers.failures import About
 from deep_research.providers.families import Family, Structured
@@ -22,15 +23,15 @@ _FINISH: dict[str, FinishReason] = {
 }  # fmt: skip
 
 
-class RawCall(NamedTuple):
-    """A tool call as it came: `raw` are its arguments as text."""
+class RawCall(Noun):
+    """A tool call as it came: `raw` are its arguments as text; `id` may be missing."""
 
-    id: str
+    id: str = ""
     name: str
     raw: str
 
 
-class Heard(NamedTuple):
+class Heard(Noun):
     """What came over the wire. `finish` is the vendor's word, "" when it gave none."""
 
     text: str = ""
@@ -41,6 +42,11 @@ class Heard(NamedTuple):
     usage: Usage | None = None
     model: str = ""
     request_id: str = ""
+
+
+def word(value: object) -> str:
+    """Return a name or an id as text; what is none is left out: an answer is not lost for its label."""
+    return value if isinstance(value, str) else ""
 
 
 def understood(heard: Heard, request: ModelRequest, about: About, *, forced: bool = False) -> ModelAnswer:

@@ -15,10 +15,11 @@ from deep_research.providers.answers import (
     schema_instruction,
     thinks,
     understood,
+    word,
 )
 from deep_research.providers.failures import About, translate, unsupported_parameter
 from deep_research.providers.families import Family
-from deep_research.providers.wire import Wire, WireFailure
+from deep_research.providers.wire import Wire, WireFailure, in_form
 
 VERSION = "2023-06-01"
 """The version of the API in the header anthropic-version."""
@@ -65,12 +66,15 @@ class AnthropicModel:
         forced = "tool_choice" in body and body["tool_choice"]["type"] == "tool"
         if body.get("stream"):
             async with aclosing(self._wire.stream(_PATH, body)) as events:
-                data = await _assemble(events)
+                with in_form():
+                    data = await _assemble(events)
             request_id = ""
         else:
             data, headers = await self._wire.post(_PATH, body)
             request_id = headers.get("request-id", "")
-        return understood(_read(data, request_id), request, self._about, forced=forced)
+        with in_form():
+            heard = _read(data, request_id)
+        return understood(heard, request, self._about, forced=forced)
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         family = self.family
@@ -173,11 +177,13 @@ def _read(data: Mapping[str, Any], request_id: str) -> Heard:
     return Heard(
         text="".join(block.get("text") or "" for block in blocks if block.get("type") == "text"),
         reasoning="\n".join(block.get("thinking") or "" for block in blocks if block.get("type") == "thinking"),
-        calls=tuple(RawCall(call.get("id") or "", call.get("name") or "", _arguments(call)) for call in calls),
+        calls=tuple(
+            RawCall(id=word(call.get("id")), name=call.get("name") or "", raw=_arguments(call)) for call in calls
+        ),
         finish=data.get("stop_reason") or "",
         usage=_usage(data.get("usage") or {}),
-        model=data.get("model") or "",
-        request_id=request_id or data.get("id") or "",
+        model=word(data.get("model")),
+        request_id=request_id or word(data.get("id")),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from deep_research.data import ModelMessage, Usage
-from deep_research.providers.answers import Heard, RawCall
+from deep_research.providers.answers import Heard, RawCall, word
 from deep_research.providers.wire import WireFailure
 
 
@@ -56,8 +56,8 @@ def read(data: Mapping[str, Any], request_id: str = "") -> Heard:
         finish=choice.get("finish_reason") or "",
         refusal=message.get("refusal") or "",
         usage=_usage(data.get("usage")),
-        model=data.get("model") or "",
-        request_id=request_id or data.get("request_id") or data.get("id") or "",
+        model=word(data.get("model")),
+        request_id=request_id or word(data.get("request_id")) or word(data.get("id")),
     )
 
 
@@ -140,7 +140,7 @@ def _raise_error(data: Mapping[str, Any]) -> None:
 
 def _raw_call(call: Mapping[str, Any]) -> RawCall:
     function = call["function"]
-    return RawCall(call.get("id") or "", function.get("name") or "", _as_text(function.get("arguments")))
+    return RawCall(id=word(call.get("id")), name=function.get("name") or "", raw=_as_text(function.get("arguments")))
 
 
 def _as_text(arguments: Any) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
 from deep_research.errors import ConfigError, ModelError
-from deep_research.providers.answers import Heard, RawCall, schema_instruction, understood
+from deep_research.providers.answers import Heard, RawCall, schema_instruction, understood, word
 from deep_research.providers.failures import About, translate
 from deep_research.providers.families import Family
 from deep_research.providers.sdk_wire import failure_of
@@ -107,9 +107,11 @@ def _read(answer: "AIMessage") -> Heard:
     ]  # fmt: skip
     text, thought = split_reasoning("".join(text for text in texts if text))
     extra = answer.additional_kwargs.get("reasoning_content") or ""
-    calls = [RawCall(call.get("id") or "", call["name"], json.dumps(call["args"])) for call in answer.tool_calls]
+    calls = [
+        RawCall(id=word(call.get("id")), name=call["name"], raw=json.dumps(call["args"])) for call in answer.tool_calls
+    ]
     calls += [
-        RawCall(call.get("id") or "", call.get("name") or "", call.get("args") or "")
+        RawCall(id=word(call.get("id")), name=call.get("name") or "", raw=call.get("args") or "")
         for call in answer.invalid_tool_calls
     ]
     about = answer.response_metadata

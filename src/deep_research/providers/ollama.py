@@ -20,10 +20,11 @@ from deep_research.providers.answers import (
     schema_instruction,
     thinks,
     understood,
+    word,
 )
 from deep_research.providers.failures import About, translate, unsupported_parameter
 from deep_research.providers.families import Family
-from deep_research.providers.wire import Wire, WireFailure
+from deep_research.providers.wire import Wire, WireFailure, in_form
 
 _PATH = "/api/chat"
 
@@ -71,7 +72,8 @@ class OllamaModel:
 
     async def _ask(self, request: ModelRequest) -> ModelAnswer:
         async with aclosing(self._wire.stream(_PATH, self._body(request))) as events:
-            heard = await _listen(events)
+            with in_form():
+                heard = await _listen(events)
         return understood(heard, request, self._about)
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
@@ -133,7 +135,7 @@ async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
                 calls=tuple(calls),
                 finish=event.get("done_reason") or "",
                 usage=usage if usage.prompt_tokens else None,
-                model=event.get("model") or "",
+                model=word(event.get("model")),
             )
     raise WireFailure("cut", body="the lines ended before done")
 
@@ -141,4 +143,4 @@ async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
 def _call(function: Mapping[str, Any]) -> RawCall:
     arguments = function.get("arguments")
     raw = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-    return RawCall("", function.get("name") or "", raw)
+    return RawCall(name=function.get("name") or "", raw=raw)

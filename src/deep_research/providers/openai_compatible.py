@@ -22,7 +22,7 @@ from deep_research.providers.answers import (
 from deep_research.providers.chat_completions import is_strict, listen, read, written
 from deep_research.providers.failures import About, error_body, translate, unsupported_parameter
 from deep_research.providers.families import Family
-from deep_research.providers.wire import Wire, WireFailure
+from deep_research.providers.wire import Wire, WireFailure, in_form
 from deep_research.text.json_repair import parse_object
 
 _PATH = "/chat/completions"
@@ -66,10 +66,12 @@ class OpenAICompatibleModel:
         forced = "tool_choice" in body
         if body.get("stream"):
             async with aclosing(self._wire.stream(_PATH, body)) as events:
-                heard = await listen(events)
+                with in_form():
+                    heard = await listen(events)
         else:
             answer = await self._wire.post(_PATH, body)
-            heard = read(answer.data, answer.headers.get("x-request-id", ""))
+            with in_form():
+                heard = read(answer.data, answer.headers.get("x-request-id", ""))
         return understood(heard, request, self._about, forced=forced)
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
@@ -113,7 +115,7 @@ class OpenAICompatibleModel:
         call = parse_object(error_body(failure.body).failed_generation)
         if not call or not isinstance(call.get("arguments"), dict) or not call.get("name"):
             return None
-        raw = RawCall("", str(call["name"]), json.dumps(call["arguments"], ensure_ascii=False))
+        raw = RawCall(name=str(call["name"]), raw=json.dumps(call["arguments"], ensure_ascii=False))
         return understood(Heard(calls=(raw,), finish="tool_calls"), request, self._about)
 
 

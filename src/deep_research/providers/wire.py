@@ -8,8 +8,8 @@ brought along all the same (`sdk_wire.py`).
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -149,6 +149,15 @@ class HttpWire:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+
+
+@contextmanager
+def in_form() -> Iterator[None]:
+    """Turn what reading an answer of the wrong form raises into WireFailure: JSON, but not of the vendor's shape."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise WireFailure("garbled", status=200, body=f"{type(error).__name__}: {error}"[:200]) from error
 
 
 def _encoded(body: dict[str, Any]) -> bytes:
