@@ -1,6 +1,7 @@
 """Every protocol on one page: what the program asks of a source, reader, reasoner and store."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -105,15 +106,22 @@ class Library(Protocol):
         """Return the passages of a source's newest snapshot in order of the text."""
         ...
 
-    def search(self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1) -> Sequence[PassageHit]:
+    def search(
+        self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1, diversity: float = 0.0
+    ) -> Sequence[PassageHit]:
         """Return the best passages for `query`, best first, near-duplicates once, at most `limit`.
 
-        `sources` restricts to those ids; `hops` 2 also follows names and titles found in the first hits.
+        `sources` restricts to those ids; `hops` 2 also follows names and titles found in the first hits;
+        `diversity` (0–1) favours passages of sources that are not in the result yet.
         """
         ...
 
     def remove_source(self, source: str) -> None:
         """Forget a source with its snapshots and passages (a document that changed or is gone)."""
+        ...
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Make all changes inside the block one transaction: much faster, all or nothing."""
         ...
 
     def close(self) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -105,7 +104,7 @@ class DocumentsSource:
         """Take out of the index what is gone or has changed."""
         stale = [source for source in self._library.sources() if _stem(source.key) not in wanted]
         for group in _grouped(stale, _BATCH_FILES):
-            with self._batch():
+            with self._library.batch():
                 for source in group:
                     self._library.remove_source(source.id)
 
@@ -116,7 +115,7 @@ class DocumentsSource:
         done = 0
         progress("Reading documents", done, len(files))
         for group in _by_weight(self._read(list(by_path))):
-            with self._batch():
+            with self._library.batch():
                 for reading in group:
                     self._keep(by_path[reading.path], reading)
             done += len(group)
@@ -163,9 +162,6 @@ class DocumentsSource:
 
     def _note(self, key: str, file: File, why: str) -> None:
         self._library.add_source(Found(key=key, title=why, url=file.url, origin=_PROBLEM, location=file.location))
-
-    def _batch(self) -> AbstractContextManager[None]:
-        return getattr(self._library, "batch", nullcontext)()
 
     def _load(self, files: dict[str, File]) -> None:
         sources = [source for source in self._library.sources() if source.url in files]

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from deep_research.errors import StoreError
+from deep_research.stores.sqlite_errors import store_error
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS calls (
@@ -32,7 +32,7 @@ class SqliteJournal:
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(_SCHEMA)
         except sqlite3.Error as error:
-            raise self._failed(error) from error
+            raise store_error(error, self._path) from error
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         """See `ports.Journal.call`."""
@@ -71,7 +71,7 @@ class SqliteJournal:
                     (key, kind, request, answer, time.time(), seconds),
                 )
         except sqlite3.Error as error:
-            raise self._failed(error) from error
+            raise store_error(error, self._path) from error
 
     def count(self, kind: str) -> int:
         """See `ports.Journal.count`."""
@@ -88,6 +88,3 @@ class SqliteJournal:
         """See `ports.Journal.close`."""
         with self._lock:
             self._db.close()
-
-    def _failed(self, error: sqlite3.Error) -> StoreError:
-        return StoreError(f"The journal {self._path!r} cannot be used: {error}. Check the disk.", path=self._path)

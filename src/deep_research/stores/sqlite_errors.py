@@ -10,7 +10,7 @@ def store_error(error: sqlite3.Error, path: str) -> StoreError:
     code = getattr(error, "sqlite_errorname", "") or ""
     advice = {
         "SQLITE_FULL": "The disk is full: free some space and start again; what was stored before is kept",
-        "SQLITE_NOTADB": "It is not a library file: name another file, or move this one away",
+        "SQLITE_NOTADB": "It is not one of our files: name another file, or move this one away",
         "SQLITE_CORRUPT": "It is damaged: move it away and start again",
         "SQLITE_CANTOPEN": "It cannot be opened: check that the folder exists and may be written to",
         "SQLITE_READONLY": "It may not be written to: check its permissions",
