@@ -1,29 +1,18 @@
 """Laying out sections without a model: by the kind of question, the entities found, the themes of the first hits."""
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from deep_research.data import Brief, Decision, Discovery, Passage, QueryAnalysis, Question, Section
 from deep_research.ports import Library
 from deep_research.reasoners.extractive import questions
 from deep_research.reasoners.extractive.crossing import Asked, asked_of
-from deep_research.reasoners.extractive.relevance import relevant_sources
-from deep_research.text.language import detect
+from deep_research.reasoners.extractive.themes import themes
+from deep_research.reasoners.extractive.topic import is_answered, passage_terms, units_for, without_furniture
 from deep_research.text.phrases import phrase
-from deep_research.text.tokens import content_terms
 
 MIN_SECTIONS, MAX_SECTIONS = 3, 7
-_NUMBERING = re.compile(
-    r"^(?:(?:chapter|section|appendix|part)\s+)?(?:\d+(?:\.\d+)*\.?|[A-Z]\.\d+(?:\.\d+)*\.?|[IVX]+\.)\s+", re.IGNORECASE
-)
-_GENERIC = re.compile(
-    r"^(?:introduction|overview|summary|conclusions?|references|abstract|background|results?(?: (?:on|in|of|for|with) .*)?|evaluation.*|experiments?.*|discussion|methods?|notes?|see also|examples?|description"
-    r"|parameters|usage|syntax|compatibility|contents|details|limitations?|key (?:points|findings|results|facts|ideas?)|why it matters|how it works|what it is"
-    r"|glossary|index|changelog|release .*|what.s new.*|new features|source|the idea|evidence|design|history|acknowledge?ments?|further reading|outputs?|motivation"
-    r"|概述|简介|引言|总结|结论|参考文献|背景|结果|方法|局限.*|要点|原理|意义|核心.*|主要.*|实验.*|应用.*|개요|소개|결론|요약|배경|결과|방법|한계.*|핵심.*|의의|주요.*|원리)$",
-    re.IGNORECASE,
-)
+_USED = 2
+"""How often the documents must use a name before it is taken for one."""
 _WHEN_WORDS = {
     "en": "when to use suited for advantages limitations recommended",
     "zh": "适合 适用场景 优点 缺点 局限 建议",
@@ -44,11 +33,12 @@ def plan(
     text, language = decision.refined_question or question.text, question.language
     asked = asked_of(question.model_copy(update={"text": text}), analysis, first_hits)
     if analysis.query_type == "comparison" and len(analysis.subjects) >= 2:
+        analysis = analysis.model_copy(update={"subjects": whole_names(analysis.subjects, first_hits)})
         sections = _comparison(asked, analysis, language)
-    elif discovery is not None and discovery.total_found >= 2:
+    elif discovery is not None and discovery.total_found >= 2 and _answers(text, language, first_hits, library):
         sections = _per_entity(asked, analysis, discovery, language)
     else:
-        sections = _themes(asked, first_hits, library, language, deep=analysis.query_type == "deep_dive")
+        sections = _themes(asked, first_hits, library, text, language)
     return Brief(
         title=_title(text, analysis, language),
         objective=phrase("objective", language, question=text),
@@ -60,12 +50,33 @@ def plan(
     )
 
 
+def _answers(text: str, language: str, hits: Sequence[Passage], library: Library) -> bool:
+    titles = {s.id: s.title for s in library.sources()}
+    said = [passage_terms(p, titles.get(p.source, "")) for p in hits]
+    return is_answered(units_for(text, language, hits), said)
+
+
 def _title(text: str, analysis: QueryAnalysis, language: str) -> str:
     if analysis.query_type == "comparison" and len(analysis.subjects) >= 2:
         return phrase("comparison_of", language, subjects=", ".join(analysis.subjects))
     line = " ".join(text.split())
     line = line.rstrip("?？。.!！ ") if len(line) <= 110 else line[:107].rstrip() + "…"
     return line[:1].upper() + line[1:]
+
+
+def whole_names(subjects: Sequence[str], hits: Sequence[Passage]) -> tuple[str, ...]:
+    """Return `subjects` with the noun they share given to each, where the documents use it so.
+
+    "logical and streaming replication" is about logical replication; "Rust and Go modules" is not about
+    Rust modules, unless the documents have them.
+    """
+    _, _, shared = subjects[-1].partition(" ")
+    if not shared or not subjects[-1].isascii():
+        return tuple(subjects)
+    text = " ".join(" ".join(p.text.split()) for p in hits).casefold()
+    fuller = {s: f"{s} {shared}" for s in subjects[:-1] if not s.casefold().endswith(shared.casefold())}
+    used = {s: full for s, full in fuller.items() if text.count(full.casefold()) >= _USED}
+    return tuple(used.get(s, s) for s in subjects)
 
 
 def _comparison(asked: Asked, analysis: QueryAnalysis, language: str) -> list[Section]:
@@ -116,72 +127,21 @@ def _per_entity(asked: Asked, analysis: QueryAnalysis, discovery: Discovery, lan
     return [overview, *entities]
 
 
-def _themes(asked: Asked, hits: Sequence[Passage], library: Library, language: str, *, deep: bool) -> list[Section]:
-    """Sections from what the first hits are titled and headed, different from each other."""
-    labels = _labels(asked, hits, library, deep=deep)
-    sections = [_on(label, [f"{label} {asked.text}", label], language) for label in labels]
-    if len(sections) < MIN_SECTIONS:
-        about = phrase("section_about", language, subject=asked.text)
-        sections = [Section(title=phrase("overview", language), description=about, queries=(asked.text,)), *sections]
-    return sections
+def _themes(asked: Asked, hits: Sequence[Passage], library: Library, text: str, language: str) -> list[Section]:
+    """Sections on what the best first hits stand under; one survey where they do not answer the question."""
+    titles = {s.id: s.title for s in library.sources()}
+    wanted = units_for(text, language, hits)
+    about = phrase("section_about", language, subject=asked.text)
+    survey = Section(title=phrase("overview", language), description=about, queries=_queries(text, asked))
+    if not _answers(text, language, hits, library):
+        return [survey]
+    labels = themes(wanted, hits, titles, asked.text, language=asked.language)
+    sections = [_on(label, [f"{label} {without_furniture(asked.text)}", label], language) for label in labels]
+    return sections if len(sections) >= MIN_SECTIONS else [survey, *sections]
 
 
-def _labels(asked: Asked, hits: Sequence[Passage], library: Library, *, deep: bool) -> list[str]:
-    """Titles of the documents about the question where there are enough of them, else (or in depth) their headings."""
-    sources = relevant_sources(asked.text, hits, library)
-    titles = _plain_titles(sources, library)
-    scores: dict[str, float] = defaultdict(float)
-    if len(titles) > MIN_SECTIONS and not deep:
-        for key, title in titles.items():
-            scores[title] += sources[key]
-    else:
-        for key, score in sources.items():
-            for rank, name in enumerate(_headings(key, library)):
-                scores[name] += score / (1 + 0.05 * rank)
-    for label in scores:
-        if detect(label, default=asked.language) != asked.language:
-            scores[label] *= 0.5
-    return _unlike(scores, frozenset(content_terms(asked.text)))
-
-
-def _unlike(scores: dict[str, float], asked: frozenset[str]) -> list[str]:
-    """The best labels, none that says again what another says."""
-    chosen: dict[str, frozenset[str]] = {}
-    best = max(scores.values(), default=0.0)
-    for label, score in sorted(scores.items(), key=lambda item: -item[1]):
-        terms = frozenset(content_terms(label))
-        own = terms - asked or terms
-        alike = any(len(own & other) / min(len(own), len(other)) >= 0.6 for other in chosen.values() if own and other)
-        if own and not alike and score >= 0.45 * best and 2 <= len(label) <= 90:
-            chosen[label] = own
-        if len(chosen) >= MAX_SECTIONS - 1:
-            break
-    return list(chosen)
-
-
-def _headings(key: str, library: Library) -> list[str]:
-    """The second-level headings of a document (the first below its title), without numbers and generic ones."""
-    snapshot, source = library.snapshot(key), library.source(key)
-    if snapshot is None or source is None:
-        return []
-    levels = sorted({h.level for h in snapshot.headings if h.title != source.title})
-    names = [_NUMBERING.sub("", h.title).strip() for h in snapshot.headings if levels and h.level == levels[0]]
-    return [name for name in names if name and not _GENERIC.match(name) and name != source.title]
-
-
-def _plain_titles(sources: Iterable[str], library: Library) -> dict[str, str]:
-    """Titles by source id, without numbering and without the suffix that all of a manual's pages share."""
-    found = {key: source.title for key in sources if (source := library.source(key)) is not None}
-    tails = Counter(re.split(r"\s+[—–|-]\s+", title)[-1] for title in found.values() if re.search(r"\s[—–|-]\s", title))
-    plain: dict[str, str] = {}
-    for key, title in found.items():
-        parts = re.split(r"(\s+[—–|-]\s+)", title)
-        if len(parts) > 2 and tails[parts[-1]] >= 2:
-            parts = parts[:-2]
-        name = _NUMBERING.sub("", "".join(parts)).strip()
-        if name and not _GENERIC.match(name):
-            plain[key] = name
-    return plain
+def _queries(text: str, asked: Asked) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([without_furniture(asked.text), without_furniture(text)]))
 
 
 def _distinct(sections: list[Section]) -> list[Section]:

@@ -213,6 +213,10 @@ def _share_field(found: list[str], field: str) -> Topic:
     return Topic(kept[:6], field.strip())
 
 
+_PLURAL_FIRST = re.compile(
+    # "Which drugs target KRAS G12C": the first plural is the thing, what follows a verb, unless a preposition goes on.
+    r"^(?P<target>(?:[\w/-]+\s+){0,4}?[\w/-]*[a-z](?<!s)s)\s+(?!of\b|for\b|in\b|on\b|to\b|with\b|from\b|against\b|that\b|which\b|and\b|or\b|by\b|used\b|available\b|using\b)[a-z]"
+)
 _TARGET_EN = re.compile(
     r"^(?:please\s+)?(?:list|enumerate|name|what|which)\s+(?:are\s+)?(?:all\s+|the\s+|some\s+|main\s+|major\s+|of\s+)*(?P<target>.+?)"
     r"(?:\s+(?:are|is|does|do|did|can|have|has|exist|should|that|which|offer\w*|support\w*|provid\w*)\b.*|\s*,.*|\s+and\s+(?:when|how|why|what).*)?$",
@@ -223,12 +227,22 @@ _TARGET_CJK = re.compile(
 )
 
 
+_TARGET_KO = re.compile(
+    r"(?:에는|에서는|은|는|이|가|을|를|의)?\s*(?:종류|유형|목록)?(?:에는|은|는|이|가|을|를)?\s*(?:어떤|무엇|뭐가|몇|각각|모두|나열|알려|열거).*$"
+    r"|의?\s*(?:종류|목록)(?:를|은|는|에는)?$"
+)
+_TARGET_JA = re.compile(
+    r"(?:の(?:種類|一覧))?(?:には|にはどの|は|を|が|で)?(?:どのような|どんな|何が|何で|教えて|挙げて|すべて).*$|の(?:種類|一覧)$"
+)
+
+
 def discovery_target(text: str) -> str:
     """Return the noun phrase a list question asks for ("index types"), or the question itself."""
     line = text.strip().rstrip("?？。.!！ ")
     if _script_of(line) == "latin":
         match = _TARGET_EN.match(line)
-        return (match.group("target") if match else line).strip()
-    if _script_of(line) == "zh":
-        return _TARGET_CJK.sub("", line).strip(" 的有") or line
-    return line
+        target = (match.group("target") if match else line).strip()
+        plural = _PLURAL_FIRST.match(target) if re.match(r"(?:what|which)\b", line, re.IGNORECASE) else None
+        return plural["target"] if plural else target
+    tails = {"zh": _TARGET_CJK, "ko": _TARGET_KO, "ja": _TARGET_JA}
+    return tails[_script_of(line)].sub("", line).strip(" 的有、,，") or line

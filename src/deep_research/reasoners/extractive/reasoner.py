@@ -48,7 +48,8 @@ class ExtractiveReasoner:
     ) -> Discovery:
         """See `ports.Reasoner.entities`."""
         asked = asked_of(question, analysis, passages)
-        return entities.discover(asked.target, asked.text, passages, library, language=question.language)
+        both = dict.fromkeys([(asked.target, asked.text), (analysis.discovery_target, question.text)])
+        return entities.discover(list(both), passages, library, language=question.language)
 
     async def plan(
         self,

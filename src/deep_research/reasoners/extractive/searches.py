@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from deep_research.data import Action, Brief, QueryAnalysis, Question, Section, Turn
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.crossing import with_translations
+from deep_research.reasoners.extractive.topic import without_furniture
 from deep_research.text.tokens import content_terms
 
 MAX_PARALLEL = 4
@@ -15,7 +16,7 @@ def scouting(question: Question, analysis: QueryAnalysis, turns: Sequence[Turn])
     """Return the searches that show what there is before planning; one round, a second for thin results."""
     text = question.text
     if not turns:
-        queries = [text, analysis.discovery_target, *analysis.subjects]
+        queries = [without_furniture(text), analysis.discovery_target, *analysis.subjects]
         return _searches([with_translations(q, question.language) for q in queries if q], "d1")
     if len(turns) == 1 and len(_passages(turns)) < _ENOUGH_PASSAGES:
         terms = content_terms(analysis.discovery_target or text)

@@ -5,25 +5,28 @@ from collections.abc import Sequence
 
 from deep_research.data import Brief, Passage, Section, SectionDraft
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.excerpts import (
-    Excerpt,
-    Wish,
-    cited,
-    excerpts,
-    in_reading_order,
-    name_pattern,
-    pick,
-    weigh,
+from deep_research.reasoners.extractive.excerpts import Excerpt, cited, excerpts, in_reading_order, pick
+from deep_research.reasoners.extractive.naming import Naming, naming
+from deep_research.reasoners.extractive.rating import Role, Wish, weigh
+from deep_research.reasoners.extractive.themes import owner, theme_of
+from deep_research.reasoners.extractive.topic import (
+    coverage,
+    is_answered,
+    passage_terms,
+    specific,
+    units_for,
+    without_furniture,
 )
 from deep_research.text.language import detect
+from deep_research.text.phrases import phrase
 from deep_research.text.tokens import content_terms
 
 _SENTENCES, _CHARS = 9, 2200
-_TITLED, _BEGINNING = 4, 4
+_TITLED, _BEGINNING, _UNDER = 4, 4, 8
 _ENOUGH, _LITTLE = 4, 2
 """With fewer sentences in the reader's language, sentences in English are quoted too, with very few in any language."""
-
-
+_ON_TOPIC = 0.5
+"""Passages that cover less than this share of what the best one covers are about something else."""
 _NEWS = re.compile(
     r"\b(?:new|news|latest|recent\w*|progress|changes?|changed|history|release\w*|versions?|migrat\w+|upgrad\w+|deprecat\w+)\b"
     r"|最新|进展|变化|历史|版本|新特性|최신|변경|변화|동향|버전|最近|変更",
@@ -32,17 +35,13 @@ _NEWS = re.compile(
 
 
 def write_section(section: Section, brief: Brief, passages: Sequence[Passage], library: Library) -> SectionDraft:
-    """Return the section as Markdown of verbatim sentences, each with the id of its passage."""
+    """Return the section as Markdown of verbatim sentences, each with the id of its passage; "" where nothing answers."""
     wish = wish_of(section, brief)
     titles = {s.id: s.title for s in library.sources()}
-    ranked = excerpts(with_neighbours(passages, library, wish), wish, titles=titles)
-    own = [e for e in ranked if detect(e.text, default=brief.language) == brief.language]
-    chosen = pick(own, limit=_SENTENCES, budget=_CHARS)
-    said = sum(len(e.sentences) for e in chosen)
-    # Most readers of other languages read English, few readers of English read the others.
-    foreign = [e for e in ranked if e not in own and (said < _LITTLE or detect(e.text) == "en")]
-    if said < _ENOUGH and foreign:
-        chosen += pick(foreign, limit=_ENOUGH, budget=_CHARS // 2, taken=chosen)
+    given = with_neighbours(passages, library, wish)
+    if not section.subject and wish.role in ("theme", "survey"):
+        given = _on_topic(_beneath(section, given, library, titles), section, brief, titles)
+    chosen = _choose(excerpts(given, wish, titles=titles), brief.language)
     if not chosen:
         return SectionDraft(content="")
     # One strong sentence opens the section; the rest is grouped by source.
@@ -55,28 +54,62 @@ def write_section(section: Section, brief: Brief, passages: Sequence[Passage], l
     return SectionDraft(content=content, key_findings=findings)
 
 
+def _choose(ranked: list[Excerpt], language: str) -> list[Excerpt]:
+    """The best excerpts in the reader's language, filled up with others where there are few."""
+    own = [e for e in ranked if detect(e.text, default=language) == language]
+    chosen = pick(own, limit=_SENTENCES, budget=_CHARS)
+    said = sum(len(e.sentences) for e in chosen)
+    # Most readers of other languages read English, few readers of English read the others.
+    foreign = [e for e in ranked if e not in own and (said < _LITTLE or detect(e.text) == "en")]
+    if said < _ENOUGH and foreign:
+        limit, budget = (_ENOUGH, _CHARS // 2) if chosen else (_SENTENCES, _CHARS)
+        chosen += pick(foreign, limit=limit, budget=budget, taken=chosen)
+    return chosen
+
+
+def role_of(section: Section, brief: Brief) -> Role:
+    """Return what a section is for, by its subject and its place in the brief."""
+    if section.subject:
+        return "subject"
+    if section.title == phrase("head_to_head", brief.language):
+        return "direct"
+    if section.title == phrase("choosing", brief.language):
+        return "choosing"
+    return "survey" if any(s.subject for s in brief.sections) else "theme"
+
+
 def wish_of(section: Section, brief: Brief) -> Wish:
     """Return what a section looks for: its subject in the sense of its first query, or the question itself."""
-    own = frozenset(content_terms(section.subject))
+    own = naming(section.subject) if section.subject else Naming()
     others = [s.subject for s in brief.sections if s.subject and s.title != section.title]
-    siblings = tuple(frozenset(content_terms(subject)) - own for subject in others)
-    context = frozenset(content_terms(section.queries[0])) - own if section.queries else frozenset[str]()
-    asked = " ".join(section.queries)
+    context = frozenset(content_terms(section.queries[0])) - own.terms if section.queries else frozenset[str]()
+    question, asked = without_furniture(brief.title), without_furniture(" ".join(section.queries))
     if section.subject:
-        weights = weigh((brief.title, 0.6), (asked, 0.7), (section.title, 1.0), (section.subject, 1.4))
+        weights = weigh((question, 0.6), (asked, 0.7), (section.title, 1.0), (section.subject, 1.4))
+        weights |= dict.fromkeys((term for way in own.ways for term in way.terms), 1.4)
     else:
-        weights = weigh((brief.title, 0.7), (asked, 0.8), (section.title, 1.2))
-    advice = brief.output_format == "table"
-    changes = bool(_NEWS.search(brief.title))
-    return Wish(weights, own, context, siblings, brief.language, advice, changes, name_pattern(section.subject))
+        weights = weigh((question, 0.7), (asked, 0.8), (section.title, 1.2))
+    role = role_of(section, brief)
+    return Wish(
+        weights=weights,
+        subject=own,
+        context=context if section.subject else frozenset(),
+        siblings=tuple(naming(subject) for subject in others),
+        language=brief.language,
+        advice=brief.output_format == "table",
+        changes=bool(_NEWS.search(brief.title)),
+        role=role,
+        compared=any(role_of(s, brief) == "direct" for s in brief.sections),
+    )
 
 
 def with_neighbours(passages: Sequence[Passage], library: Library, wish: Wish) -> list[Passage]:
     """Add what the search may have missed: the beginnings of documents titled after the subject (where things
     are defined), and the passages beside the best ones under the same heading."""
     result: dict[str, Passage] = {}
-    if wish.subject:
-        titled = [s.id for s in library.sources() if wish.subject <= frozenset(content_terms(s.title))]
+    names = [wish.subject] if wish.role == "subject" else wish.siblings if wish.role in ("direct", "choosing") else []
+    for name in names:
+        titled = [s.id for s in library.sources() if name.heads(frozenset(content_terms(s.title)))]
         for key in titled[:_TITLED]:
             result.update({p.id: p for p in library.passages(key)[:_BEGINNING]})
     result |= {p.id: p for p in passages}
@@ -87,6 +120,33 @@ def with_neighbours(passages: Sequence[Passage], library: Library, wish: Wish) -
             if near.heading == passage.heading:
                 result.setdefault(near.id, near)
     return list(result.values())
+
+
+def _beneath(section: Section, passages: list[Passage], library: Library, titles: dict[str, str]) -> list[Passage]:
+    """Put first what stands under the heading that the section is named after, also what no search returned."""
+    under: dict[str, Passage] = {}
+    for key in dict.fromkeys(p.source for p in passages):
+        below = [p for p in library.passages(key) if theme_of(p, titles.get(key, "")) == section.title]
+        under.update({p.id: p for p in below[:_UNDER]})
+    return [*under.values(), *(p for p in passages if p.id not in under)]
+
+
+def _on_topic(passages: list[Passage], section: Section, brief: Brief, titles: dict[str, str]) -> list[Passage]:
+    """The passages that are the section's own and about the question; none where they do not answer it."""
+    asked = units_for(brief.title, brief.language, passages)
+    said = {p.id: passage_terms(p, titles.get(p.source, "")) for p in passages}
+    if not is_answered(asked, list(said.values())):
+        return []
+    asked = specific(asked, list(said.values()))
+    covered = {key: coverage(asked, terms) for key, terms in said.items()}
+    best = max(covered.values())
+    names = [s.title for s in brief.sections if not s.subject]
+    question = frozenset(content_terms(brief.title))
+    return [
+        p
+        for p in passages
+        if covered[p.id] >= _ON_TOPIC * best and owner(p, titles.get(p.source, ""), names, question) == section.title
+    ]
 
 
 def _paragraph(group: Sequence[Excerpt]) -> str:
