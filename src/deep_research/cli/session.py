@@ -1,6 +1,7 @@
 """One sitting at the terminal: run or resume, show what happens, print the report, return the exit code."""
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -69,6 +70,8 @@ class Session:
     def _sit(self, folder: RunFolder) -> int:
         if self._flags.get("verbose"):
             logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+        # What was imported stays: a collection that walks it would hold the event loop up.
+        gc.freeze()
         view = make_view(
             quiet=bool(self._flags.get("quiet")),
             verbose=bool(self._flags.get("verbose")),
