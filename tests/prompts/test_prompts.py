@@ -1,0 +1,181 @@
+"""The prompt files: each renders with sample values, takes what it declares, and can be replaced by the user."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jinja2 import Environment, meta, nodes
+
+from deep_research.data import DiscoveredItem, Message, Section
+from deep_research.errors import ConfigError
+from deep_research.prompts import load, names, render
+
+SECTION = Section(title="How it works", description="Which parts does it have?", queries=("parts", "mechanism"))
+ENTITY = DiscoveredItem(name="Alpha", category="engine", brief="A small engine.", priority="high")
+PASSAGE = '<passage id="s7p3" source="Engines">\nAn engine has 4 parts.\n</passage>'
+CLAIM = {"text": "An engine has 5 parts.", "cited": "[s7p3]", "reason": "the passage says 4"}
+REVIEWED = {
+    "title": SECTION.title,
+    "description": SECTION.description,
+    "content": "An engine has 4 parts. [s7p3]",
+    "sources": 1,
+    "supported": 1,
+    "cut": 0,
+}
+TURNS = (Message(role="assistant", text="Which engine?"), Message(role="user", text="The small one."))
+PLACES = ["papers (Papers of all fields.)", "web (General search.)"]
+PLAN: dict[str, Any] = {
+    "query_type": "list",
+    "output_format": "table",
+    "focus": ["parts"],
+    "assumptions": ["small engines"],
+    "passages": PASSAGE,
+    "max_sections": 5,
+}
+SAMPLES: dict[str, dict[str, Any]] = {
+    "system": {
+        "date": "2026-01-02",
+        "question": "How do engines work?",
+        "language": "한국어",
+        "objective": "Explain engines.",
+        "sections": [SECTION],
+    },
+    "decide": {
+        "date": "2026-01-02",
+        "conversation": TURNS,
+        "message": "How do engines work?",
+        "rounds": 1,
+        "max_rounds": 3,
+        "language": "中文",
+    },
+    "analyze": {"question": "How do engines work?", "focus": ["parts"]},
+    "discover": {"target": "engines", "places": PLACES},
+    "entities": {"target": "engines", "passages": PASSAGE},
+    "plan_from_query": PLAN,
+    "plan_from_clarification": {**PLAN, "conversation": TURNS},
+    "plan_from_discovery": {**PLAN, "entities": [ENTITY]},
+    "research": {"section": SECTION, "notes": "Look for prices.", "places": PLACES, "calls": 10},
+    "write_section": {"section": SECTION, "passages": PASSAGE, "output_format": "table"},
+    "judge": {"passages": PASSAGE, "claims": [CLAIM, CLAIM]},
+    "rewrite": {"passages": PASSAGE, "claims": [CLAIM, CLAIM]},
+    "review": {"sections": [REVIEWED, REVIEWED]},
+    "compose": {"title": "Engines", "output_format": "table", "sections": [REVIEWED]},
+}
+EMPTY: dict[str, Any] = {
+    "focus": [],
+    "assumptions": [],
+    "conversation": [],
+    "notes": "",
+    "objective": "",
+    "sections": [],
+    "rounds": 0,
+    "places": PLACES[:1],
+}
+"""Values that optional parts of the prompts are left out for."""
+
+
+def _sparse(name: str) -> dict[str, Any]:
+    """The sample of a prompt without its optional parts."""
+    changed = {key: EMPTY[key] for key in SAMPLES[name] if key in EMPTY and (name, key) != ("review", "sections")}
+    if name.startswith("plan"):
+        changed |= {"passages": "", "max_sections": 3, "query_type": "general"}
+    return SAMPLES[name] | changed
+
+
+def _used(name: str) -> set[str]:
+    """The variables a prompt reads, with those of the prompts it includes."""
+    tree = Environment().parse(load(name).template)
+    included = [node.template.value for node in tree.find_all(nodes.Include) if isinstance(node.template, nodes.Const)]
+    inner = [_used(str(file).removesuffix(".md")) for file in included]
+    return set(meta.find_undeclared_variables(tree)).union(*inner)
+
+
+def test_every_prompt_has_a_sample() -> None:
+    assert set(SAMPLES) == set(names())
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_prompt_uses_exactly_what_it_declares(name: str) -> None:
+    prompt = load(name)
+    assert prompt.variables == _used(name)
+    assert prompt.purpose
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("full", [True, False], ids=["full", "sparse"])
+def test_a_rendered_prompt_has_no_leftovers(name: str, full: bool) -> None:
+    text = render(name, **(SAMPLES[name] if full else _sparse(name)))
+    assert not re.search(r"\{[{%#]|[%}]\}|\bNone\b|Undefined|<deep_research|\(\)|: *;|\[\]", text)
+    assert "\n\n\n" not in text
+    assert text == text.strip()
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_prompt_shows_its_values(name: str) -> None:
+    """A list is shown item by item; what is plain text stands there as it is."""
+    text = render(name, **SAMPLES[name])
+    plain = [v for key, v in SAMPLES[name].items() if isinstance(v, str) and key not in ("output_format", "query_type")]
+    assert [value for value in plain if value not in text] == []
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_missing_and_an_unknown_variable_are_refused(name: str) -> None:
+    some = min(SAMPLES[name])
+    with pytest.raises(ConfigError, match=some):
+        render(name, **{key: value for key, value in SAMPLES[name].items() if key != some})
+    with pytest.raises(ConfigError, match="colour"):
+        render(name, **SAMPLES[name], colour="red")
+
+
+def test_a_file_of_the_user_replaces_ours_and_only_that_one(tmp_path: Path) -> None:
+    (tmp_path / "rewrite.md").write_text(
+        "---\npurpose: mine\nvariables: claims\n---\nMine: {{ claims[0].text }}\n", "utf-8"
+    )
+    assert render("rewrite", folder=tmp_path, claims=[CLAIM]) == "Mine: An engine has 5 parts."
+    assert render("judge", folder=tmp_path, **SAMPLES["judge"]) == render("judge", **SAMPLES["judge"])
+
+
+def test_a_file_of_the_user_is_included_where_ours_would_be(tmp_path: Path) -> None:
+    header = f"---\npurpose: mine\nvariables: {', '.join(PLAN)}\n---\n"
+    (tmp_path / "plan_from_query.md").write_text(header + "Plan {{ max_sections }} sections.", "utf-8")
+    text = render("plan_from_discovery", folder=tmp_path, **SAMPLES["plan_from_discovery"])
+    assert text.endswith("Plan 5 sections.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Judge.",
+        "---\npurpose: no variables\n---\nJudge.",
+        "---\npurpose: broken\nvariables: passages, claims\n---\n{% for claim in claims %}",
+        "---\npurpose: undeclared\nvariables: passages, claims\n---\n{{ colour }}",
+    ],
+    ids=["no header", "no variables", "broken template", "undeclared variable"],
+)
+def test_a_broken_file_of_the_user_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    (tmp_path / "judge.md").write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match="judge"):
+        render("judge", folder=tmp_path, **SAMPLES["judge"])
+
+
+def test_an_unknown_prompt_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(ConfigError, match="write_section"):
+        load("wirte_section")
+
+
+def test_the_rules_come_before_what_changes_from_run_to_run() -> None:
+    """Providers cache the beginning of a prompt: two runs in one language share it."""
+    first = render("system", **SAMPLES["system"])
+    other: dict[str, Any] = {**_sparse("system"), "question": "Another one?", "date": "2027-03-04"}
+    second = render("system", **other)
+    shared = next(i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
+    assert "한국어" in first[:shared]
+
+
+def test_a_retry_names_the_searches_made_before_instead_of_suggesting_them() -> None:
+    again = render("research", **SAMPLES["research"])
+    first = render("research", **_sparse("research"))
+    assert "Look for prices." in again
+    assert "Suggested" not in again
+    assert "Suggested searches: parts · mechanism" in first
