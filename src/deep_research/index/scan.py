@@ -18,6 +18,7 @@ from deep_research.text.tokens import fold_diacritics, normalise
 
 _BREAK = re.compile(r"[\W_]")
 _ASCII_BREAK = {code: " " for code in range(128) if not chr(code).isalnum()}
+_STEP = 16
 _CHARS_PER_TERM = 7
 """An English word and its space, function words set aside."""
 
@@ -61,7 +62,10 @@ class ScanPostings:
 
     def statistics(self) -> tuple[int, int]:
         """Return the number of passages and about the sum of their lengths in terms."""
-        return len(self._passages), sum(p.length for p in self._passages.values())
+        count = len(self._passages)
+        average = sum(p.length for p in self._passages.values()) / max(1, count)
+        # In steps, so that the table of weights for an average serves many pages.
+        return count, count * max(1, round(average / _STEP)) * _STEP
 
     def frequencies(self, terms: Iterable[str]) -> Mapping[str, int]:
         """Return in how many passages each of `terms` occurs; absent terms are left out."""

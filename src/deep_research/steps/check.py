@@ -6,9 +6,10 @@ else cut from the text and listed with its verdict. A judge that fails leaves it
 contradicted.
 """
 
+import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from deep_research.data import Claim, Gap, Passage, Verdict
 from deep_research.errors import LimitReached, ModelError
 from deep_research.ports import Library
 from deep_research.text.citations import CitedSentence
-from deep_research.text.drafts import parse_draft
+from deep_research.text.drafts import Draft, parse_draft
 from deep_research.text.verification import (
     VERBATIM,
     Evidence,
@@ -81,25 +82,36 @@ async def check_draft(
     library: Library,
     judge: Judge | None = None,
     rewrite: Rewrite | None = None,
+    settled: Collection[Claim] = (),
 ) -> Checked:
     """Return the draft with only what its passages support, and a claim for every sentence it had.
 
-    `section` is the title the claims belong to. Never raises for what a model did: a failed judge or
-    rewrite is a gap.
+    `section` is the title the claims belong to; `settled` are claims judged before, which need no judge
+    again. Never raises for what a model did: a failed judge or rewrite is a gap.
     """
-    draft = parse_draft(draft_markdown)
     gaps: list[Gap] = []
-    judged = [_check_sentence(sentence, library) for sentence in draft.sentences]
-    unsure = [i for i, j in enumerate(judged) if judge is not None and _is_for_judge(j, library)]
+    # In a thread: this is arithmetic over words, and other sections wait for the event loop.
+    draft, judged, open_ = await asyncio.to_thread(_by_code, draft_markdown, library)
+    known = {(c.text, c.passages) for c in settled if c.stands}
+    unsure = {i for i in open_ if (judged[i].text, judged[i].passages) not in known} if judge is not None else set()
     kept = {i for i, j in enumerate(judged) if j.shown}
     if judge is not None and unsure:
-        judged, kept = await _ask(judge, judged, unsure, kept, section, library, gaps)
+        # What code has refused already goes along where there is a rewrite: the judge says what it should be.
+        refused = {i for i, j in enumerate(judged) if i not in kept and j.passages} if rewrite is not None else set()
+        judged, kept = await _ask(judge, judged, unsure, refused, kept, section, library, gaps)
     failed = [i for i, j in enumerate(judged) if i not in kept and j.passages]
     if rewrite is not None and failed:
         judged = await _rewritten(rewrite, judged, failed, section, library, gaps)
         kept |= {i for i in failed if judged[i].shown}
     changes = {i: (j.text, j.passages) if i in kept else None for i, j in enumerate(judged)}
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
+
+
+def _by_code(draft_markdown: str, library: Library) -> tuple[Draft, list[_Judged], list[int]]:
+    """The draft, its sentences as the mechanical checks judge them, and which of them a judge may judge."""
+    draft = parse_draft(draft_markdown)
+    judged = [_check_sentence(sentence, library) for sentence in draft.sentences]
+    return draft, judged, [i for i, j in enumerate(judged) if _is_for_judge(j, library)]
 
 
 def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
@@ -183,14 +195,22 @@ async def _rewritten(
     except (ModelError, LimitReached) as error:
         gaps.append(Gap(what="rewrite", why=error.message))
         return done
+    said = {j.text for i, j in enumerate(judged) if i not in failed}
     for i, text in zip(failed, texts, strict=False):
-        again = parse_draft(text).sentences
-        if len(again) == 1:
-            second = _judge_text(
-                again[0]._replace(context=judged[i].context), _known(judged[i].passages, library), library
-            )
-            done[i] = second if second.shown else judged[i]
+        second = await asyncio.to_thread(_again, text, judged[i], library)
+        # What another sentence says already is not said twice.
+        if second is not None and second.shown and second.text not in said:
+            done[i] = second
+            said.add(second.text)
     return done
+
+
+def _again(text: str, before: _Judged, library: Library) -> _Judged | None:
+    """A rewritten sentence as the mechanical checks judge it; None when it is not one sentence."""
+    again = parse_draft(text).sentences
+    if len(again) != 1:
+        return None
+    return _judge_text(again[0]._replace(context=before.context), _known(before.passages, library), library)
 
 
 def _is_for_judge(judged: _Judged, library: Library) -> bool:
@@ -204,14 +224,19 @@ def _is_for_judge(judged: _Judged, library: Library) -> bool:
 async def _ask(
     judge: Judge,
     judged: Sequence[_Judged],
-    unsure: Sequence[int],
+    unsure: Collection[int],
+    refused: Collection[int],
     kept: set[int],
     section: str,
     library: Library,
     gaps: list[Gap],
 ) -> tuple[list[_Judged], set[int]]:
-    """Let the judge decide. Where it fails, what passed the scorer stays in the text, marked unverified."""
-    claims = [_claim(f"c{i}", judged[i], section) for i in unsure]
+    """Let the judge decide on `unsure`. Where it fails, what passed the scorer stays in the text, marked unverified.
+
+    `refused` are shown to it as well; its verdicts on them count for nothing.
+    """
+    asked = sorted({*unsure, *refused})
+    claims = [_claim(f"c{i}", judged[i], section) for i in asked]
     try:
         verdicts = list(await judge(claims, library))
         failure = "" if len(verdicts) == len(claims) else "the judge answered for another number of claims"
@@ -224,8 +249,9 @@ async def _ask(
             verdict = Verdict(kind="unverified", reason=f"not judged: {failure}", score=judged[i].verdict.score)
             done[i] = replace(judged[i], verdict=verdict)
         return done, kept
-    for i, verdict in zip(unsure, verdicts, strict=True):
-        done[i] = replace(judged[i], verdict=verdict)
+    for i, verdict in zip(asked, verdicts, strict=True):
+        if i in unsure:
+            done[i] = replace(judged[i], verdict=verdict)
     return done, {i for i, j in enumerate(done) if j.shown}
 
 

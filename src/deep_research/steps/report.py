@@ -1,5 +1,6 @@
 """The report: the sections' own checked text, an abstract and conclusion around it, and the proof at the end."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from deep_research.data import (
     Section,
 )
 from deep_research.errors import ModelError
-from deep_research.steps.check import check_draft
+from deep_research.steps.check import Checked, check_draft
 from deep_research.steps.context import RunContext
 from deep_research.steps.ledger import ledger_of
 from deep_research.steps.render import References, Rendered, render_report
@@ -92,14 +93,18 @@ async def _compose(
     except ModelError as error:
         gap = ctx.report_gap(Gap(what="abstract", why=error.message))
         return Parts("", "", "", (), (gap,))
-    checked = [
-        await check_draft(text, section="", library=ctx.library, judge=ctx.reasoner.judge, rewrite=ctx.reasoner.rewrite)
-        for text in (made.abstract, made.conclusion, made.table)
-    ]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_check(ctx, text, claims)) for text in (made.abstract, made.conclusion, made.table)]
+    checked = [task.result() for task in tasks]
     known = {(c.text, c.passages) for c in claims}
     new = {c.id: c for part in checked for c in part.claims if (c.text, c.passages) not in known}
     gaps = tuple(g for part in checked for g in part.gaps)
     return Parts(checked[0].content, checked[1].content, checked[2].content, tuple(new.values()), gaps)
+
+
+async def _check(ctx: RunContext, text: str, claims: Sequence[Claim]) -> Checked:
+    judge, rewrite = ctx.reasoner.judge, ctx.reasoner.rewrite
+    return await check_draft(text, section="", library=ctx.library, judge=judge, rewrite=rewrite, settled=claims)
 
 
 def _weaknesses(language: str, sections: Sequence[Section], claims: Sequence[Claim]) -> list[Gap]:

@@ -12,7 +12,7 @@ from deep_research.steps.check import check_draft
 from deep_research.steps.context import RunContext
 from deep_research.steps.notes import noted_passages
 
-_NOTED = 40
+_NOTED, _NAMED = 40, 16
 _log = logging.getLogger(__name__)
 
 
@@ -27,10 +27,16 @@ class Written(NamedTuple):
 async def next_actions(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> list[Action]:
     """Return what to do next, within the tool calls that are left; none when there is nothing left to do."""
     used = sum(len(turn.actions) for turn in turns)
-    left = ctx.settings.max_tool_calls_per_researcher - used
+    left = ctx.settings.tool_calls_per_researcher - used
     if left <= 0:
         return []
     return list(await ctx.reasoner.next_actions(section, brief, turns, ctx.library))[:left]
+
+
+def _room(turns: Sequence[Turn]) -> int:
+    """How many passages a writer gets: as many again as the researcher named, since it may have missed some."""
+    named = sum(len(a.query.split()) for turn in turns for a in turn.actions if a.name == "research_complete")
+    return min(_NOTED, max(_NAMED, 2 * named)) if named else _NOTED
 
 
 def is_complete(actions: Sequence[Action]) -> bool:
@@ -47,7 +53,7 @@ async def act(ctx: RunContext, section: Section, actions: list[Action]) -> list[
 
 async def write(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> Written:
     """Write the section from the noted passages, check every claim, and say what came out."""
-    passages = noted_passages(turns, ctx.library, limit=_NOTED)
+    passages = noted_passages(turns, ctx.library, limit=_room(turns))
     draft = await ctx.reasoner.write_section(section, brief, passages, ctx.library)
     checked = await check_draft(
         draft.content,

@@ -70,6 +70,7 @@ class SqliteLibrary:
         self._path = str(path)
         self._lock = threading.RLock()
         self._depth = 0
+        self._owners: dict[str, Source] = {}
         self._seen: dict[str, Passage] = {}
         try:
             self._db = sqlite3.connect(self._path, timeout=30, isolation_level=None, check_same_thread=False)
@@ -113,6 +114,8 @@ class SqliteLibrary:
             self._depth -= 1
 
     def _undo(self, outer: bool) -> None:
+        self._seen.clear()
+        self._owners.clear()
         if outer:
             self._postings.discard()
         if self._db.in_transaction:  # a full disk may have ended it already
@@ -189,7 +192,7 @@ class SqliteLibrary:
         if owner is None:
             raise StoreError(f"{self._path}: There is no source {source} in this library.", path=self._path)
         if not owner.title and document.title:
-            owner = owner.model_copy(update={"title": document.title})
+            owner = self._owners[source] = owner.model_copy(update={"title": document.title})
             self._db.execute(
                 "UPDATE sources SET title = ?, facts = ? WHERE number = ?",
                 (owner.title, owner.model_dump_json(exclude={"id"}), _number(source)),
@@ -232,11 +235,16 @@ class SqliteLibrary:
             for number, start, stop, heading, text, title in rows
         }
 
-    @_guarded
     def source(self, source: str) -> Source | None:
-        """Return the source of an id, or None."""
+        """Return the source of an id, or None; one given out before without waiting for the lock."""
+        return self._owners.get(source) or self._source(source)
+
+    @_guarded
+    def _source(self, source: str) -> Source | None:
         row = self._db.execute("SELECT number, facts FROM sources WHERE number = ?", (_number(source),)).fetchone()
-        return _source(*row) if row else None
+        if row is None:
+            return None
+        return self._owners.setdefault(source, _source(*row))
 
     @_guarded
     def sources(self) -> Sequence[Source]:
@@ -341,6 +349,7 @@ class SqliteLibrary:
         with self._transaction():
             gone = self._indexed(number)
             self._seen.clear()
+            self._owners.pop(source, None)
             texts = self._db.execute("SELECT DISTINCT text FROM snapshots WHERE source = ?", (number,)).fetchall()
             self._db.execute("DELETE FROM passages WHERE source = ?", (number,))
             self._db.execute("DELETE FROM snapshots WHERE source = ?", (number,))

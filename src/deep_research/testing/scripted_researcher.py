@@ -47,6 +47,9 @@ def step_of(request: Request) -> str:
     if "research_complete" in request["tools"]:
         return "research"
     fields = (request["schema"] or {}).get("properties", {})
+    if "verdicts" in fields:  # writing and judging share a schema; what is judged is numbered, at the end
+        last = request["messages"][-1]["text"].rstrip().rsplit("\n", 1)[-1]
+        return "judge" if _STATEMENT.match(last) or "key_findings" not in fields else "write_section"
     return next((step for name, step in _STEPS.items() if name in fields), "")
 
 
@@ -61,14 +64,15 @@ class ScriptedResearcher:
     """A script for `ScriptedProvider`. Fields set to a value are played as told.
 
     `sections` maps planned titles to their searches (without it the plan follows what looking around has
-    shown); a section's searches are made `at_once` at a time. `sentences` is the length of a section.
+    shown); `at_once` says how many of a section's searches are made in each turn, its last number in all
+    further ones. `sentences` is the length of a section.
     `retry` are titles that the first review sends back. `slips` adds the sentence that no passage says.
     """
 
     sections: Mapping[str, Sequence[str]] = field(default_factory=dict)
     query_type: str = "general"
     output_format: str = "prose"
-    at_once: int = 2
+    at_once: Sequence[int] = (2, 1)
     sentences: int = 8
     slips: bool = True
     retry: Sequence[str] = ()
@@ -128,10 +132,11 @@ class ScriptedResearcher:
         return {"title": "A scripted report", "objective": "Answer the question.", "scope": "", "sections": planned}
 
     def _research(self, request: Request) -> Reply:
-        done = [call["name"] for message in request["messages"] for call in message["tool_calls"]]
-        queries = list(self._planned.get(self.section_of(request), ()))
-        made = done.count("search")
-        calls = [Call("search", {"query": query, "source": ""}) for query in queries[made : made + self.at_once]]
+        turns = [message["tool_calls"] for message in request["messages"] if message["tool_calls"]]
+        made = sum(call["name"] == "search" for turn in turns for call in turn)
+        more = self.at_once[min(len(turns), len(self.at_once) - 1)]
+        queries = list(self._planned.get(self.section_of(request), ()))[made : made + more]
+        calls = [Call("search", {"query": query, "source": ""}) for query in queries]
         if calls:
             return Reply(tool_calls=tuple(calls))
         best = [shown.id for shown in passages_in(request)][: self.sentences + 4]
@@ -158,7 +163,10 @@ class ScriptedResearcher:
             wanted = set(content_terms(_ID.sub("", statement)))
             shared = len(wanted & set(content_terms(evidence))) / max(1, len(wanted))
             kind = "supported" if shared >= _SHARED_TERMS else "unverified"
-            verdicts.append({"number": int(number), "verdict": kind, "reason": f"{shared:.0%} of its terms"})
+            cited = next((key for key in _ID.findall(statement) if key in known), "")
+            instead = "" if kind == "supported" else _first_sentence(known.get(cited, ""))
+            row = {"number": int(number), "verdict": kind, "reason": f"{shared:.0%} of its terms", "instead": instead}
+            verdicts.append(row)
         return {"verdicts": verdicts}
 
     def _rewrite(self, request: Request) -> dict[str, Any]:

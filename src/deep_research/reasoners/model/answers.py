@@ -91,12 +91,29 @@ class VerdictAnswer(Answer):
     number: int
     verdict: Literal["supported", "contradicted", "unverified"]
     reason: str
+    instead: str = Field(
+        "",
+        description="where the verdict is not supported: the sentence that the cited passages do support, in the"
+        " language of the statement, without ids; empty when they support nothing of it, and when supported",
+    )
 
 
 class JudgeAnswer(Answer):
     """See the prompt `judge`."""
 
     verdicts: list[VerdictAnswer]
+
+
+class SectionWork(Answer):
+    """One schema for writing a section and judging it: a schema stands before the prompt, so that two would
+    keep providers' caches from using the passages they share.
+    """
+
+    content: str = Field("", description="when a section is to be written: its Markdown; else empty")
+    key_findings: list[str] = Field(default_factory=list, description="when a section is to be written; else empty")
+    verdicts: list[VerdictAnswer] = Field(
+        default_factory=list, description="when statements are to be judged: one for each number; else empty"
+    )
 
 
 class RewrittenClaim(Answer):

@@ -27,19 +27,28 @@ class Asker:
         self._retries = retries
 
     async def structured(
-        self, role: Role, messages: Sequence[ModelMessage], kind: type[_A], *, max_output_tokens: int = 4096
+        self,
+        role: Role,
+        messages: Sequence[ModelMessage],
+        kind: type[_A],
+        *,
+        max_output_tokens: int = 4096,
+        asked_as: type[Answer] | None = None,
     ) -> _A:
         """Return the answer as `kind`. A misfit is shown its error and asked again.
+
+        `asked_as` is a wider schema that is sent instead, shared with other calls.
 
         Raises MalformedOutput (with the last text) when it stays a misfit, and what `Complete` raises.
         """
         conversation = list(messages)
-        name = _schema_name(kind)
+        sent = asked_as or kind
+        name = _schema_name(sent)
         last = ""
         for _ in range(self._retries + 1):
             request = ModelRequest(
                 messages=tuple(conversation),
-                schema_=schema_of(kind),
+                schema_=schema_of(sent),
                 schema_name=name,
                 max_output_tokens=max_output_tokens,
             )

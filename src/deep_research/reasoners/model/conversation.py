@@ -23,8 +23,8 @@ from deep_research.ports import Library
 from deep_research.text.budget import estimate_tokens
 from deep_research.text.fencing import attribute, fence
 
-_SHOWN_CHARS = 480
-_SHOWN_PASSAGES = 6
+_SHOWN_CHARS = 260
+_SHOWN_PASSAGES = 5
 
 
 def tools(places: Sequence[str]) -> tuple[ToolSpec, ...]:
@@ -128,13 +128,14 @@ def _result(action: Action, seen: Observation | None, library: Library, shown: s
     new = [p for p in passages if p.id not in shown][:_SHOWN_PASSAGES]
     known = [p.id for p in passages if p.id in shown]
     shown.update(p.id for p in new)
-    parts = [_short(p, library) for p in new]
+    parts = [shortened(p, library) for p in new]
     if known:
         parts.append(f"Shown before: {', '.join(known)}")
     return "\n".join(parts)
 
 
-def _short(passage: Passage, library: Library) -> str:
+def shortened(passage: Passage, library: Library) -> str:
+    """Return the beginning of a passage, fenced: enough to tell whether all of it is wanted."""
     source = library.source(passage.source)
     text = passage.text if len(passage.text) <= _SHOWN_CHARS else passage.text[:_SHOWN_CHARS].rstrip() + " …"
     return fence(

@@ -30,7 +30,7 @@ from deep_research.data import (
     Turn,
     Verdict,
 )
-from deep_research.errors import LimitReached, ModelError
+from deep_research.errors import ContextTooLong, LimitReached, ModelError
 from deep_research.ports import Library, Reasoner
 from deep_research.prompts import render
 from deep_research.reasoners.model.answers import (
@@ -43,15 +43,18 @@ from deep_research.reasoners.model.answers import (
     ReviewAnswer,
     RewriteAnswer,
     SectionAnswer,
+    SectionWork,
 )
 from deep_research.reasoners.model.ask import Asker, Complete, shrinking
-from deep_research.reasoners.model.conversation import actions_of, messages_of, tools
+from deep_research.reasoners.model.conversation import actions_of, messages_of, shortened, tools
 from deep_research.text.budget import within
 from deep_research.text.fencing import fence
 from deep_research.text.language import language_name
 
 _R = TypeVar("_R")
-_FIRST_LOOK_TOKENS = 2500
+_Written = tuple[ModelMessage, dict[str, str]]
+"""What a section was written from: the system message, and the passages by id, fenced."""
+_FIRST_LOOK_TOKENS = 1500
 
 
 class ModelReasoner:
@@ -87,6 +90,8 @@ class ModelReasoner:
         self._max_sections = max_sections
         self._max_rounds = max_clarification_rounds
         self._on_gap = on_gap
+        self._written: dict[str, _Written] = {}
+        self._proposed: dict[tuple[str, tuple[str, ...]], str] = {}
         self._folder = prompt_folder
 
     def _render(self, name: str, **values: Any) -> str:
@@ -196,7 +201,8 @@ class ModelReasoner:
 
         async def think() -> Brief:
             async def make(budget: int) -> PlanAnswer:
-                text = self._plan_prompt(question, analysis, decision, discovery, _fenced(passages, library, budget))
+                seen = ((short, short) for p in passages if (short := shortened(p, library)))
+                text = self._plan_prompt(question, analysis, decision, discovery, "\n".join(within(seen, budget)))
                 messages = [self._system(question.text, question.language), _user(text)]
                 return await self._ask.structured("research", messages, PlanAnswer)
 
@@ -255,14 +261,16 @@ class ModelReasoner:
             return SectionDraft(content="")
 
         async def make(budget: int) -> SectionDraft:
+            given = _blocks(passages, library, budget)
             text = self._render(
                 "write_section",
                 section=section,
-                passages=_fenced(passages, library, budget),
+                passages="\n".join(given.values()),
                 output_format=brief.output_format,
             )
-            messages = [self._system(brief.title, brief.language, brief), _user(text)]
-            answer = await self._ask.structured("write", messages, SectionAnswer)
+            system = self._system(brief.title, brief.language, brief)
+            answer = await self._ask.structured("write", [system, _user(text)], SectionAnswer, asked_as=SectionWork)
+            self._written[section.title] = (system, given)
             return SectionDraft(content=answer.content, key_findings=tuple(answer.key_findings))
 
         return await self._or_else(
@@ -275,18 +283,50 @@ class ModelReasoner:
 
     async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
         """See `ports.Reasoner.judge`. Raises ModelError: the check step then leaves the claims unverified."""
-        prompt = self._render("judge", passages=_cited(claims, library), claims=_numbered(claims))
-        answer = await self._ask.structured("judge", [_user(prompt)], JudgeAnswer)
-        given = {v.number: Verdict(kind=v.verdict, reason=v.reason[:200]) for v in answer.verdicts}
+        answer = await self._judged(claims, library, self._written.get(claims[0].section))
+        given = {v.number: v for v in answer.verdicts}
+        for number, claim in enumerate(claims, 1):
+            if number in given and given[number].verdict != "supported":
+                self._proposed[claim.text, claim.passages] = given[number].instead
         missing = Verdict(kind="unverified", reason="the judge gave no verdict")
-        return [given.get(number, missing) for number in range(1, len(claims) + 1)]
+        return [
+            Verdict(kind=given[n].verdict, reason=given[n].reason[:200]) if n in given else missing
+            for n in range(1, len(claims) + 1)
+        ]
+
+    async def _judged(self, claims: Sequence[Claim], library: Library, written: "_Written | None") -> JudgeAnswer:
+        """Judge after the very prompt that the section was written from; where that is too long, in smaller parts."""
+        system, shown = written or (None, {})
+        more = {key: block for key, block in _cited(claims, library).items() if key not in shown}
+        prompt = self._render("judge", passages="\n".join([*shown.values(), *more.values()]), claims=_numbered(claims))
+        messages = [*([system] if system else []), _user(prompt)]
+        try:
+            return await self._ask.structured("judge", messages, JudgeAnswer, asked_as=SectionWork)
+        except ContextTooLong:
+            if written is not None:
+                return await self._judged(claims, library, None)
+            if len(claims) < 2:
+                raise
+        half = len(claims) // 2
+        first = await self._judged(claims[:half], library, None)
+        second = await self._judged(claims[half:], library, None)
+        moved = [v.model_copy(update={"number": v.number + half}) for v in second.verdicts]
+        return JudgeAnswer(verdicts=[*(v for v in first.verdicts if v.number <= half), *moved])
 
     async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:
-        """See `ports.Reasoner.rewrite`. Raises ModelError: the check step then cuts the claims."""
-        prompt = self._render("rewrite", passages=_cited(claims, library), claims=_numbered(claims))
-        answer = await self._ask.structured("judge", [_user(prompt)], RewriteAnswer, max_output_tokens=2000)
-        given = {s.number: s.text for s in answer.statements}
-        return [given.get(number, "") for number in range(1, len(claims) + 1)]
+        """See `ports.Reasoner.rewrite`. What the judge proposed is not asked for again.
+
+        Raises ModelError: the check step then cuts the claims.
+        """
+        texts = {c: self._proposed[c.text, c.passages] for c in claims if (c.text, c.passages) in self._proposed}
+        left = [claim for claim in claims if claim not in texts]
+        if left:
+            cited = "\n".join(_cited(left, library).values())
+            prompt = self._render("rewrite", passages=cited, claims=_numbered(left))
+            answer = await self._ask.structured("judge", [_user(prompt)], RewriteAnswer, max_output_tokens=2000)
+            given = {s.number: s.text for s in answer.statements}
+            texts |= {claim: given.get(number, "") for number, claim in enumerate(left, 1)}
+        return [texts[claim] for claim in claims]
 
     async def review(
         self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
@@ -341,8 +381,12 @@ def _user(text: str) -> ModelMessage:
 
 def _fenced(passages: Sequence[Passage], library: Library, budget: int) -> str:
     """Passages, best first, as far as `budget` tokens reach."""
-    blocks = [(block, block) for p in passages if (block := _fence(p, library))]
-    return "\n".join(within(blocks, budget))
+    return "\n".join(_blocks(passages, library, budget).values())
+
+
+def _blocks(passages: Sequence[Passage], library: Library, budget: int) -> dict[str, str]:
+    """The same by id."""
+    return dict(within((((p.id, block), block) for p in passages if (block := _fence(p, library))), budget))
 
 
 def _fence(passage: Passage, library: Library) -> str:
@@ -350,9 +394,10 @@ def _fence(passage: Passage, library: Library) -> str:
     return fence(passage, title=source.title if source else "", published=source.published if source else None)
 
 
-def _cited(claims: Sequence[Claim], library: Library) -> str:
+def _cited(claims: Sequence[Claim], library: Library) -> dict[str, str]:
+    """The passages that claims cite, fenced, by id."""
     ids = dict.fromkeys(key for claim in claims for key in claim.passages)
-    return "\n".join(_fence(p, library) for key in ids if (p := library.passage(key)) is not None)
+    return {key: _fence(p, library) for key in ids if (p := library.passage(key)) is not None}
 
 
 def _numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
