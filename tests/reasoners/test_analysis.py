@@ -92,6 +92,8 @@ def test_b3_discovery_target(question: str, target: str) -> None:
         ("Compare asyncio, threading and multiprocessing in Python", ("asyncio", "threading", "multiprocessing")),
         ("GPT-4 和 Claude 3 的区别", ("GPT-4", "Claude 3")),
         ("열펌프와 가스보일러의 차이", ("열펌프", "가스보일러")),
+        ("Python 中的装饰器和上下文管理器有什么区别？", ("装饰器", "上下文管理器")),
+        ("Python에서 데코레이터와 컨텍스트 관리자의 차이", ("데코레이터", "컨텍스트 관리자")),
     ],
 )
 def test_b3_subjects_of_a_comparison(question: str, subjects: tuple[str, ...]) -> None:

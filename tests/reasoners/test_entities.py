@@ -42,6 +42,27 @@ def test_drugs_are_named_and_not_the_mutations_and_trials_beside_them() -> None:
     assert set(found) == {"Sotorasib", "Adagrasib"}
 
 
+@pytest.mark.parametrize(
+    ("question", "language", "text"),
+    [
+        ("Which GLP-1 agonists are there?", "en", "The side effects of GLP-1 agonists are nausea, vomiting and fever."),
+        ("GLP-1 작용제에는 어떤 종류가 있나요?", "ko", "GLP-1 작용제는 메스꺼움, 구토, 설사 등의 부작용이 있다."),
+    ],
+)
+def test_what_belongs_to_the_things_is_not_one_of_them(question: str, language: str, text: str) -> None:
+    assert _found(question, language, Effects=text) == []
+
+
+def test_titles_of_documents_about_the_things_do_not_join_a_list_of_them() -> None:
+    found = _found(
+        "What index types are there?",
+        "en",
+        Indexes="There are several index types: B-tree, Hash, GiST and GIN.",
+        CREATE_INDEX="CREATE INDEX makes an index of one of the index types.",
+    )
+    assert set(found) == {"B-tree", "Hash", "GiST", "GIN"}
+
+
 def test_headings_of_a_document_about_the_target_are_aspects_unless_the_noun_goes_with_them() -> None:
     text = (
         "# Index types\n\n## Hash\n\nHash indexes compare for equality.\n\n## GiST\n\nGiST indexes are a frame.\n\n"

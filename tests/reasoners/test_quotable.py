@@ -22,6 +22,7 @@ BAD = [
     "ours:: This resolves any number of heads of the branches in the list.",
     "while quantisation of the weights and of the activations in the model.",
     "The default strategy is the one that is called “manual by the users.",
+    "Must be one of manual, ours, theirs, union, or the name of a driver.",
     "What is the difference between the two ways of doing it?",
     "见下表中列出的全部参数以及各自的默认取值范围。",
     "다음과 같은 매개변수를 모두 설정해야 서버가 시작된다.",
@@ -29,6 +30,7 @@ BAD = [
 LEANING = [
     "The parameter can only be set at server start.",
     "In fact, the computer can be damaged and the disk is not.",
+    "If set to 1, the server writes more to its log.",
     "Keep in mind that the statement is really executed.",
     "这种方法不需要重新训练模型。",
     "이러한 방법은 모델을 다시 학습하지 않는다.",

@@ -7,7 +7,7 @@ covalent inhibitor …"), and titles of documents that put their name beside wha
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from deep_research.data import Heading, Passage
@@ -35,9 +35,13 @@ _AFTER_HEAD = re.compile(r"\s(?:to|for|of|in|on|that|which|with|from|by|against|
 _WAYS = frozenset(
     content_terms("ways methods techniques approaches strategies optimisation optimization options solutions measures")
 )
+_CONTAINER = re.compile(
+    r"(?:variety|kinds?|types?|forms?|number|lists?|range|sets?|famil(?:y|ies)|class(?:es)?|groups?|examples?|all|some|many|most|one|two|three)",
+    re.I,
+)
 _MIN_PARTS, _MAX_PARTS, _ENTRIES = 3, 20, 2
 _ABOUT, _NAMED_WITH = 0.5, 0.4
-_NEAR = 24
+_NEAR, _ASIDE = 24, 40
 _TRIAL = re.compile(
     r"\s*(?:\(.{0,20}\)\s*)?(?:trials?\b|stud(?:y|ies)\b|cohorts?\b|randomi[sz]ed\b|enrolled\b|시험|연구|试验|試驗|研究|試験)",
     re.IGNORECASE,
@@ -72,7 +76,7 @@ def mentions(target: str, question: str, passages: Sequence[Passage], library: L
     for rank, passage in enumerate(passages):
         weight = 1.0 / (1.0 + 0.1 * rank)
         found = {
-            "enumeration": (2.0, _enumerated(passage, worth, head)),
+            "enumeration": (2.0, _enumerated(passage, worth, head, wanted)),
             "heading": (1.5, _headed(passage, wanted, head, worth, library)),
             "entry": (2.0, _defined(passage, wanted, head, library)),
             "called": (1.5, _called(passage, worth, head)),
@@ -101,15 +105,23 @@ def _head(target: str) -> frozenset[str]:
     return _WAYS if set(terms) & _WAYS else frozenset(terms)
 
 
-def _enumerated(passage: Passage, worth: dict[str, float], head: frozenset[str]) -> Iterator[str]:
+def _says(head: frozenset[str], terms: Collection[str]) -> bool:
+    """Whether terms hold the noun; of scripts without spaces all of its pairs of characters ("부작용" is no "작용제")."""
+    spaced = frozenset(term for term in head if term.isascii())
+    return bool(spaced.intersection(terms)) or (bool(head - spaced) and head - spaced <= set(terms))
+
+
+def _enumerated(
+    passage: Passage, worth: dict[str, float], head: frozenset[str], wanted: frozenset[str]
+) -> Iterator[str]:
     for span in sentences(passage.text):
         text = " ".join(passage.text[span.start : span.end].split())
         about = frozenset(content_terms(f"{text} {passage.heading}"))
-        if _SOURCE_LINE.match(text) or coverage(worth, about) < _ABOUT:
+        if _SOURCE_LINE.match(text) or coverage(worth, about) < _ABOUT or (len(wanted) <= 2 and not wanted <= about):
             continue
         for match in _leads(text):
-            parts = [p for p in _CUT.split(match["list"] or match["zh"] or match["ko"]) if p.strip()]
-            if len(parts) >= _MIN_PARTS and head & set(content_terms(_noun_beside(text, match))):
+            parts = [p for p in _CUT.split(_inside(match["list"] or match["zh"] or match["ko"])) if p.strip()]
+            if len(parts) >= _MIN_PARTS and _says(head, content_terms(_noun_beside(text, match))):
                 yield from parts
 
 
@@ -122,11 +134,28 @@ def _leads(text: str) -> Iterator[re.Match[str]]:
         place = max(inner, place + 1)
 
 
+def _inside(listed: str) -> str:
+    """A list up to the parenthesis that was opened before it."""
+    depth = 0
+    for place, sign in enumerate(listed):
+        depth += (sign in "(（") - (sign in ")）")
+        if depth < 0:
+            return listed[:place]
+    return listed
+
+
 def _noun_beside(text: str, match: re.Match[str]) -> str:
     """Where the noun that is asked for stands: right before the enumeration, before examples anywhere
     earlier in the sentence, and in Korean and Chinese after the word for "such as" ("X, Y 등의 약물")."""
     if match["ko"]:
         return text[match.end() : match.end() + 12]
+    # "The side effects of the drugs are nausea, …" enumerates side effects; "a number of drugs" is drugs.
+    before = text[: match.start()]
+    whose = re.search(r"(\w+) (?:of|for|with|in|from)\b", before)
+    if not (match["example"] or match["colon"]) and whose and not _CONTAINER.fullmatch(whose[1]):
+        return before[: whose.end(1)]
+    if text[: match.start()].endswith("("):
+        return text[max(0, match.start() - _ASIDE) : match.start()]
     reach = 400 if match["example"] or match["colon"] else 45
     after = re.search("等(.{1,8})", match["zh"] or "")
     return text[max(0, match.start() - reach) : match.start() + 12] + (f" {after[1]}" if after else "")
@@ -137,7 +166,7 @@ def _defined(passage: Passage, wanted: frozenset[str], head: frozenset[str], lib
     named = wanted <= frozenset(content_terms(passage.heading))
     beside = library.passages(passage.source) if named else [passage]
     names = [m["name"] for p in beside if p.heading == passage.heading for m in _ENTRY.finditer(p.text)]
-    own = [name for name in names if head & frozenset(content_terms(name))]
+    own = [name for name in names if _says(head, content_terms(name))]
     yield from (names if named else own if len(own) >= _ENTRIES else [])[:_MAX_PARTS]
 
 
@@ -147,7 +176,7 @@ def _called(passage: Passage, worth: dict[str, float], head: frozenset[str]) -> 
         if (match := _CALLED.match(text)) is None:
             continue
         what = frozenset(content_terms(match["what"] or match["cjkwhat"] or ""))
-        if head & what and coverage(worth, what | frozenset(content_terms(passage.heading))) >= 0.4:
+        if _says(head, what) and coverage(worth, what | frozenset(content_terms(passage.heading))) >= 0.4:
             yield match["name"] or match["cjk"]
 
 
@@ -169,7 +198,7 @@ def _headed(
 
 def _goes_with(name: str, head: frozenset[str], text: str) -> bool:
     """Whether the wanted noun is a part of the name or follows it in the text."""
-    if head & frozenset(content_terms(name)):
+    if _says(head, content_terms(name)):
         return True
     return any(_follows(text[m.end() : m.end() + _NEAR], head) for m in re.finditer(re.escape(name), text, re.I))
 
@@ -179,7 +208,7 @@ def _follows(after: str, head: frozenset[str]) -> bool:
     for word in re.split(r"[\s-]+", after.split("\n", maxsplit=1)[0].strip())[:3]:
         if word.casefold() in STOP_WORDS:
             return False
-        if head & frozenset(content_terms(word)):
+        if _says(head, content_terms(word)):
             return True
     return False
 

@@ -176,6 +176,13 @@ _SEPARATOR = {
 }
 
 
+_INSIDE = re.compile(
+    # "Python 中的装饰器和…", "Python에서 데코레이터와 …", "Pythonのデコレータと…": the name before is the field of all.
+    r"^(?P<field>[A-Za-z0-9][\w .+#-]*?)\s*(?:中的?|里的?|에서의?\s|의\s|における|の)\s*(?P<thing>\S.*)$",
+    re.ASCII,
+)
+
+
 def subjects(text: str) -> Topic:
     """Return the things a comparison names, and the field they are compared in."""
     line = text.strip().rstrip("?？。.!！ ")
@@ -204,10 +211,12 @@ def _things(match: re.Match[str], script: str) -> list[str]:
 
 
 def _share_field(found: list[str], field: str) -> Topic:
-    """Take "in Python" off the last thing: it is the field of all of them."""
+    """Take "in Python" off the last thing (in Chinese, Korean and Japanese off the first): it is the field of all."""
     if tail := _TAIL.search(found[-1]):
         found = [*found[:-1], found[-1][: tail.start()]]
         field = field or tail.group("field")
+    if (inside := _INSIDE.match(found[0])) and not any(_INSIDE.match(other) for other in found[1:]):
+        found, field = [inside["thing"], *found[1:]], field or inside["field"].strip()
     cleaned = [re.sub(r"^(?:the|a|an)\s+", "", thing, flags=re.I).strip() for thing in found]
     kept = tuple(dict.fromkeys(thing for thing in cleaned if thing and len(thing) <= 60))
     return Topic(kept[:6], field.strip())

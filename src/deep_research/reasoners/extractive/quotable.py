@@ -20,7 +20,7 @@ _LEANS = re.compile(
     r"|on the other hand|as (?:a result|described|mentioned|noted|shown|before|above|with)|the (?:following|above|former|latter|same|first|second|other)"
     r"|(?:for|with|by|in|of|to|from|on|after|before|under|since|because|unlike|like|at|when|if) (?:this|that|these|those|such|doing|it|they|them|both)"
     r"|doing (?:so|this|that)|one (?:of (?:these|those|them)|such)|some of (?:these|them)|all of (?:these|them)|each (?:of|one)|either|neither|now|first|second|next"
-    r"|both|another|each of these|note that|again|finally|lastly|conversely|although this|because of this|if so|unlike (?:this|these|the)|in fact|notice that|keep in mind|remember that|recall|of course|except"
+    r"|both|another|each of these|note that|again|finally|lastly|conversely|although this|because of this|if so|unlike (?:this|these|the)|in fact|notice that|keep in mind|remember that|recall|of course|except|if (?:set|unset|unspecified|specified|given|true|false|omitted|enabled|disabled|not)"
     r"|the (?:settings?|parameters?|options?|arguments?|commands?|functions?|methods?|results?|default|values?|returned|given|new|old|two|three|rest)"
     r"(?= (?:is|are|was|has|have|will|can|must|should|may|does|do|returns?|takes?|uses?|defaults?)\b))\b"
     r"|^(?:它|其|这|该|此|这些|那|但|但是|然而|因此|所以|于是|同时|此外|另外|例如|比如|并且|而且|而|也|从而|总之|不过|他们|她|他)"
@@ -76,6 +76,10 @@ _SMALL_START = re.compile(r"[\"'“‘]?[a-z]")
 _IDENTIFIER_SUBJECT = re.compile(
     # A small letter begins a sentence only where it begins a name: "asyncio is", "git merge --abort will", "pg_dump reads".
     rf"[\"'“‘]?(?P<name>[\w.+/-]+)[\"'”’]?(?: \([\w ,]+\):.*| -?-?[\w-]+)?(?: -?-?[\w-]+)? (?:{_AUXILIARY}|[a-z]{{2,}}(?:s|ed))\b|[\w.+-]+(?: \([\w ,]+\))?: [A-Z]"
+)
+_NO_SUBJECT = re.compile(
+    r"(?:must|may|can|could|should|will|would|has|have|had|is|are|was|were|does|do|did|cannot|must be|one of)\b",
+    re.IGNORECASE,
 )
 _PURPOSE = re.compile(
     r"^(?:to|for|by|when|if|while|because|since|although|unless|whether|where|which|who|with|without)\b[^,]*$",
@@ -178,7 +182,7 @@ def _is_fragment(text: str) -> bool:
         return True
     if _CJK_CHAR.search(text):
         return False
-    if _PURPOSE.match(text) or not _FINITE.search(text):
+    if _PURPOSE.match(text) or _NO_SUBJECT.match(text) or not _FINITE.search(text):
         return True
     if not _SMALL_START.match(text):
         return False

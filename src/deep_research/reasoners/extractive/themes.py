@@ -21,7 +21,7 @@ _GENERIC = re.compile(
     r"|parameters|usage|syntax|compatibility|(?:table of )?contents|details|limitations?|key (?:points|findings|results|facts|ideas?)|why it matters|how it works|what it is"
     r"|glossary|index|changelog|release .*|what.s new.*|new features|source|the idea|evidence|design|history|acknowledge?ments?|further reading|outputs?|motivation"
     r"|synopsis|options?|name|files|environment|bugs|authors?|commands?|exit status|diagnostics|configuration|reporting bugs|git|preface|documentation|readme|faq"
-    r"|migration to .*|changes.*|other .*|miscellaneous|general|advanced|basics|tips.*|additional .*|appendix.*|objects?|functions?|classes|values?|types?|warnings?|caution|important|tip|legal notice|copyright.*|(?:the )?.* (?:development )?(?:group|team)|about .*"
+    r"|migration to .*|changes.*|other .*|miscellaneous|general|advanced|basics|tips.*|additional .*|appendix.*|objects?|functions?|classes|values?|types?|warnings?|caution|important|tip|legal notices?|copyright.*|법적 공지|法律声明|法的通知|法律に関する.*|이 책.*|本书.*|この本.*|本書.*|(?:the )?.* (?:development )?(?:group|team)|about .*"
     r"|概述|简介|引言|总结|结论|参考文献|背景|结果|方法|局限.*|要点|原理|意义|核心.*|主要.*|实验.*|应用.*|目录|前言|附录.*|说明|示例"
     r"|개요|소개|결론|요약|배경|결과|방법|한계.*|핵심.*|의의|주요.*|원리|목차|서문|부록.*|概要|はじめに|まとめ|目次|序文|付録.*)$",
     re.IGNORECASE,
@@ -31,6 +31,7 @@ _LONGEST, _SHORTEST = 80, 2
 _NATIVE_ENOUGH = 3
 _RELEVANT = 0.12
 _SAYS = 0.25
+_CALLED = 2.0
 _FEW = 0.6
 """Passages that cover less than this share of what the best one covers make no theme."""
 
@@ -64,16 +65,22 @@ def themes(
     asked = specific(asked, said)
     covered = [coverage(asked, terms) for terms in said]
     best = max(covered, default=0.0)
+    density = _densities(asked, hits)
+    words = frozenset(content_terms(question))
     scores: dict[str, float] = defaultdict(float)
-    for rank, (passage, share) in enumerate(zip(hits, covered, strict=True)):
-        label = theme_of(passage, titles.get(passage.source, ""))
+    for rank, (passage, covers) in enumerate(zip(hits, covered, strict=True)):
+        title = titles.get(passage.source, "")
+        label = theme_of(passage, title)
+        called = _called_by_title(title, words)
+        share = best if called else covers
         # A heading of words that every question uses is no theme: "Explain how …" is not about EXPLAIN.
         if share < _FEW * best or not is_telling(label) or not content_terms(without_furniture(label, alone=True)):
             continue
         # A heading that says itself what is asked is a better theme than one that merely has a passage below it.
         named = coverage(asked, frozenset(content_terms(label)))
         own = 1.0 if detect(label, default=language) == language else 0.5
-        scores[label] += own * share * (0.4 + named) * (0.25 + _density(asked, passage)) / (5 + rank)
+        weight = own * share * (0.4 + named) * (0.25 + density[passage.id]) / (5 + rank)
+        scores[label] += weight * (_CALLED if called else 1.0)
     chosen = _unlike(scores, frozenset(content_terms(question)))
     # What says itself that it is about the question comes first, then what merely stands under another heading.
     chosen.sort(key=lambda label: coverage(asked, frozenset(content_terms(label))) < _SAYS)
@@ -82,13 +89,23 @@ def themes(
     return native if len(native) >= _NATIVE_ENOUGH else chosen
 
 
-def _density(asked: Sequence[Unit], passage: Passage) -> float:
-    """The share of a passage's sentences that name the most telling of the units."""
-    telling = max(asked, key=lambda unit: unit.worth, default=None)
-    spans = sentences(passage.text)
-    if telling is None or not spans:
-        return 0.0
-    return sum(telling.share(frozenset(content_terms(passage.text[s.start : s.end]))) for s in spans) / len(spans)
+def _densities(asked: Sequence[Unit], passages: Sequence[Passage]) -> dict[str, float]:
+    """How much of what is asked each passage's sentences name, on average; what few sentences name weighs more."""
+    said = {p.id: [frozenset(content_terms(p.text[s.start : s.end])) for s in sentences(p.text)] for p in passages}
+    every = [terms for own in said.values() for terms in own]
+    present = [unit for unit in asked if any(unit.share(terms) for terms in every)]
+    weighed = specific(present, every)
+    return {
+        key: sum(coverage(weighed, terms) for terms in own) / len(own) if own and weighed else 0.0
+        for key, own in said.items()
+    }
+
+
+def _called_by_title(title: str, question: frozenset[str]) -> bool:
+    """Whether the question calls a document by the name before its dash ("collections — Container datatypes")."""
+    head, dash, _ = plain_heading(title).partition(" — ")
+    terms = frozenset(content_terms(head))
+    return bool(dash) and bool(terms) and terms <= question
 
 
 def _unlike(scores: Mapping[str, float], asked: frozenset[str]) -> list[str]:

@@ -123,12 +123,15 @@ def coverage(asked: Sequence[Unit], terms: frozenset[str]) -> float:
 def specific(asked: Sequence[Unit], said: Sequence[frozenset[str]]) -> list[Unit]:
     """Return the units weighed by how few of the passages with the terms `said` have them.
 
-    In a manual the product's name stands on every page: it tells nothing about which page answers.
+    In a manual the product's name stands on every page: it tells nothing about which page answers. An
+    aspect ("internally") stays light however rare it is.
     """
     total = len(said) + 1
     found = [sum(1 for terms in said if unit.share(terms)) for unit in asked]
     return [
-        unit._replace(worth=unit.worth * (0.2 + log(total / (count + 1)))) if count else unit
+        unit._replace(worth=unit.worth * (0.2 + (log(total / (count + 1)) if unit.worth > _ASPECT else 0.3)))
+        if count
+        else unit
         for unit, count in zip(asked, found, strict=True)
     ]
 
