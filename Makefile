@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fix types lint floors bench lock clean
+.PHONY: help setup demo test check fix types lint floors bench docs picture lock clean
 
 help:  ## list the words
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,6 +49,12 @@ floors: setup  ## which module may import which
 
 bench: setup  ## the offline benchmarks that need no data set
 	$(BIN)/python benchmarks/index_speed.py
+
+docs: setup  ## write the generated pages anew: settings, result schema
+	$(BIN)/python -m tests.house.documents
+
+picture: setup  ## draw docs/run.svg from a real run
+	$(BIN)/python docs/picture.py
 
 lock: setup  ## write requirements.lock anew from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 --output-file requirements.lock
