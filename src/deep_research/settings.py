@@ -73,6 +73,9 @@ class Settings(BaseModel):
     sources_per_search: int = Field(
         3, ge=1, le=20, description="Web sources asked at once; others when these find little."
     )
+    web_timeout_seconds: float = Field(
+        30, ge=1, le=600, description="Longest silence of a web source or page, seconds."
+    )
     contact: str = Field("", description="Address or e-mail told to the APIs that ask for one.")
     allowed_internal_hosts: tuple[str, ...] = Field((), description="Internal hosts that pages may be read from.")
     obey_robots: bool = Field(True, description="Whether robots.txt is obeyed.")

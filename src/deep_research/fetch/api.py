@@ -94,7 +94,8 @@ class WebApiClient:
                 if wait is None:
                     return answer
             except Unreachable as error:
-                if method != "GET" or number >= self._retry.attempts or error.fields.get("final"):
+                silent = error.fields.get("rule") == "time"  # each attempt costs the whole time again
+                if method != "GET" or number >= (2 if silent else self._retry.attempts) or error.fields.get("final"):
                     raise
                 wait = self._retry.wait(number)
             await self._clock.sleep(wait)

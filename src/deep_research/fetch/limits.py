@@ -1,7 +1,7 @@
 """The numbers of fetching, as values: sizes, times, attempts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from deep_research.errors import RateLimited, SourceError, Unreachable
 
@@ -18,6 +18,15 @@ class FetchLimits:
     read_seconds: float = 20.0
     min_bytes_per_second: int = 200
     slow_after_seconds: float = 10.0
+
+    def within(self, seconds: float) -> "FetchLimits":
+        """Return these limits with `seconds` as the longest silence, and no more than twice that in all."""
+        return replace(
+            self,
+            read_seconds=seconds,
+            connect_seconds=min(self.connect_seconds, seconds),
+            total_seconds=2 * seconds,
+        )
 
 
 @dataclass(frozen=True, slots=True)

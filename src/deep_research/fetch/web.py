@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deep_research.fetch import archive
 from deep_research.fetch.addresses import parse_address
-from deep_research.fetch.api import WebApiClient
+from deep_research.fetch.api import API_LIMITS, WebApiClient
 from deep_research.fetch.clock import Clock, SystemClock
 from deep_research.fetch.fetcher import Fetcher, FetchOptions
 from deep_research.fetch.guard import Guard
@@ -23,7 +23,8 @@ class WebOptions:
 
     `base_addresses` are addresses the user wrote into the settings (of sources, of the archive): their
     hosts may be internal, for API calls only. `api_delays` are seconds between two calls by host name, as the
-    sources know them. `cache` is the file of the page cache, None for none.
+    sources know them. `cache` is the file of the page cache, None for none. `silence_seconds` is how long an
+    API may stay silent (pages: `fetch.limits`).
     """
 
     contact: str = ""
@@ -36,6 +37,7 @@ class WebOptions:
     page_delay: float = 0.5
     page_concurrency: int = 2
     api_delays: tuple[tuple[str, float], ...] = ()
+    silence_seconds: float = API_LIMITS.read_seconds
     fetch: FetchOptions = field(default_factory=FetchOptions)
 
 
@@ -65,7 +67,9 @@ class Web:
         opened = [entry for base in options.base_addresses for entry in _opened(base)]
         self._page_pace = HostPace(delay=options.page_delay, concurrency=options.page_concurrency, clock=clock)
         api_pace = HostPace(delay=0.0, delays=dict(options.api_delays), concurrency=4, clock=clock)
-        self.api = WebApiClient(transport((*options.allowed_internal_hosts, *opened)), pace=api_pace, clock=clock)
+        limits = API_LIMITS.within(options.silence_seconds)
+        apis = transport((*options.allowed_internal_hosts, *opened))
+        self.api = WebApiClient(apis, pace=api_pace, limits=limits, clock=clock)
         self._cache = None
         if options.cache is not None:
             self._cache = AnswerStore(options.cache, max_bytes=options.cache_megabytes * 1_000_000)

@@ -17,7 +17,7 @@ from deep_research.runs.eventlog import EventLog, read_events
 from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
 from deep_research.runs.places import open_places
 from deep_research.runs.thinking import key_variables, open_thinking, resolve_provider
-from deep_research.runs.web_places import WebPlaces, chosen_sources, open_web_places, source_variables
+from deep_research.runs.web_places import MakeWeb, WebPlaces, chosen_sources, open_web_places, source_variables
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.context import RunContext
 from deep_research.stores.journal import SqliteJournal
@@ -127,8 +127,11 @@ async def carry_out(
     listener: Callable[[Event], None],
     answer: Answer | None = None,
     places: Sequence[SearchPlace] | None = None,
+    make_web: MakeWeb | None = None,
 ) -> Report:
     """Do the run, or what is left of it, and return its report; `places` are searched instead of the run's own.
+
+    `make_web` builds the way out to the web in place of `fetch.web.Web`.
 
     Raises NeedsAnswer when the user must be asked and `answer` cannot, Stopped when it was
     cancelled, another ResearchError when it failed; in each case it can be taken up again.
@@ -137,7 +140,7 @@ async def carry_out(
     resumed = folder.events.exists()
     log = EventLog(folder.events, listener, seconds_before=record.seconds)
     try:
-        report = await _carry_out(folder, record, home, log, answer, resumed, places)
+        report = await _carry_out(folder, record, home, log, answer, resumed, places, make_web)
         folder.save(folder.load().model_copy(update={"status": "finished", "title": report.title, "error": ""}))
         return report
     except (asyncio.CancelledError, KeyboardInterrupt):
@@ -177,9 +180,12 @@ async def _carry_out(
     answer: Answer | None,
     resumed: bool,
     given: Sequence[SearchPlace] | None,
+    make_web: MakeWeb | None,
 ) -> Report:
     settings = Settings(**record.settings)
-    web = _open_web(settings, home, record.question) if given is None else None
+    web = None
+    if given is None:
+        web = _open_web(settings, home, record.question, lambda gap: ctx.report_gap(gap), make_web)  # noqa: PLW0108 - ctx is made below
     # The bundled library stands in only where nothing else is searched.
     local = open_places(record.docs, home, settings) if given is None and (record.docs or web is None) else ()
     places = (*local, *(web.places if web else ()), *(given or ()))
@@ -233,10 +239,17 @@ def _open_library(settings: Settings, folder: RunFolder) -> SqliteLibrary:
     return (SqliteLibrary if settings.model_provider == "extractive" else ScannedLibrary)(folder.library)
 
 
-def _open_web(settings: Settings, home: Path, question: str) -> WebPlaces | None:
+def _open_web(
+    settings: Settings,
+    home: Path,
+    question: str,
+    on_gap: Callable[[Gap], object],
+    make_web: MakeWeb | None,
+) -> WebPlaces | None:
     if not settings.sources:
         return None
-    return open_web_places(settings.sources, settings, load_keys(source_variables()), home, question=question)
+    keys = load_keys(source_variables())
+    return open_web_places(settings.sources, settings, keys, home, question=question, on_gap=on_gap, make_web=make_web)
 
 
 def _named(info: ReasonerInfo) -> str:

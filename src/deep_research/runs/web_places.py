@@ -1,12 +1,13 @@
 """Places on the web for a run: sources by name or strategy, and the pages behind their results."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import codecs
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deep_research.data import Document, Found, Gap, SearchResult
-from deep_research.errors import ConfigError, NotFound, SourceError, Unreadable
+from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError, Unreadable
 from deep_research.ports import Progress, SearchPlace
 from deep_research.registry import reader_for, reader_of
 from deep_research.settings import Settings
@@ -15,8 +16,14 @@ from deep_research.text.shells import unreadable_because
 if TYPE_CHECKING:
     from deep_research.fetch.fetcher import Fetcher
     from deep_research.fetch.page import Page
-    from deep_research.fetch.web import Web
+    from deep_research.fetch.web import Web, WebOptions
     from deep_research.sources._api import ApiSource
+
+MakeWeb = Callable[["WebOptions"], "Web"]
+"""Builds the way out from its options; tests build one that leads to a web of their own."""
+
+_FAILURES = 2
+"""Searches in a row that may fail at a place before it is not asked again in the run."""
 
 
 def source_variables() -> tuple[str, ...]:
@@ -63,40 +70,60 @@ class WebPlaces:
 
 
 def open_web_places(
-    names: Sequence[str], settings: Settings, keys: Mapping[str, str], home: Path, *, question: str
+    names: Sequence[str],
+    settings: Settings,
+    keys: Mapping[str, str],
+    home: Path,
+    *,
+    question: str,
+    on_gap: Callable[[Gap], object],
+    make_web: MakeWeb | None = None,
 ) -> WebPlaces:
-    """Return the sources `names`, reading pages through one fetcher; addresses in the question may be opened."""
-    from deep_research.fetch.fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
-    from deep_research.fetch.known import KnownAddresses  # noqa: PLC0415
-    from deep_research.fetch.web import Web, WebOptions  # noqa: PLC0415
-    from deep_research.sources import api_delays, api_sources, open_source  # noqa: PLC0415
+    """Return the sources `names`, reading pages through one fetcher; addresses in the question may be opened.
+
+    `on_gap` is told what of a page the reader should know (an archived copy stands in for it).
+    """
+    from deep_research.fetch.known import KnownAddresses  # noqa: PLC0415 - only with web sources
+    from deep_research.fetch.web import Web  # noqa: PLC0415
+    from deep_research.sources import open_source  # noqa: PLC0415
 
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
-    bases = tuple(str(o["base_url"]) for o in options.values() if o.get("base_url"))
     known = KnownAddresses()
     known.add_text(question)
-    web = Web(
-        WebOptions(
-            contact=settings.contact,
-            allowed_internal_hosts=settings.allowed_internal_hosts,
-            base_addresses=bases,
-            proxy=settings.proxy,
-            api_delays=api_delays(api_sources()[name].read_options(options[name]) for name in names),
-            cache=home / "pages.db",
-            fetch=FetchOptions(obey_robots=settings.obey_robots),
-        )
-    )
+    web = (make_web or Web)(_web_options(settings, options, home))
     opened = [open_source(name, web.api, keys, options[name]) for name in names]
     fetcher = web.fetcher(known)
-    return WebPlaces(web, fetcher, [WebPlace(source, fetcher) for source in opened])
+    return WebPlaces(web, fetcher, [WebPlace(source, fetcher, on_gap) for source in opened])
+
+
+def _web_options(settings: Settings, options: Mapping[str, Mapping[str, Any]], home: Path) -> "WebOptions":
+    from deep_research.fetch.fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
+    from deep_research.fetch.limits import FetchLimits  # noqa: PLC0415
+    from deep_research.fetch.web import WebOptions  # noqa: PLC0415
+    from deep_research.sources import api_delays, api_sources  # noqa: PLC0415
+
+    seconds = settings.web_timeout_seconds
+    return WebOptions(
+        contact=settings.contact,
+        allowed_internal_hosts=settings.allowed_internal_hosts,
+        base_addresses=tuple(str(o["base_url"]) for o in options.values() if o.get("base_url")),
+        proxy=settings.proxy,
+        api_delays=api_delays(api_sources()[name].read_options(given) for name, given in options.items()),
+        cache=home / "pages.db",
+        silence_seconds=seconds,
+        fetch=FetchOptions(obey_robots=settings.obey_robots, limits=FetchLimits().within(seconds)),
+    )
 
 
 class WebPlace:
     """A source whose results are read where the API has no text: the page itself, or its archived copy."""
 
-    def __init__(self, source: "ApiSource[Any]", fetcher: "Fetcher") -> None:
+    def __init__(self, source: "ApiSource[Any]", fetcher: "Fetcher", on_gap: Callable[[Gap], object]) -> None:
         self._source = source
         self._fetcher = fetcher
+        self._on_gap = on_gap
+        self._failures = 0
+        self._given_up: SourceError | None = None
         self.name: str = source.name
         self.purpose: str = source.purpose
 
@@ -106,28 +133,55 @@ class WebPlace:
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
         """See `ports.SearchPlace.search`; the addresses of the results may be opened from now on."""
-        result = await self._source.search(query, limit=limit)
-        self._fetcher.known.add(*(found.url for found in result.found if found.url))
+        if self._given_up is not None:
+            raise type(self._given_up)(self._given_up.message, **self._given_up.fields)
+        try:
+            result = await self._source.search(query, limit=limit)
+        except SourceError as error:
+            self._count(error)
+            raise
+        self._failures = 0
+        for found in result.found:
+            self._fetcher.known.add(found.url)
+            self._fetcher.known.add_text(found.document.text if found.document else "")
         return result
 
+    def _count(self, error: SourceError) -> None:
+        """Give up a place that will not answer in this run: each search would wait for it, and fail the same way."""
+        self._failures += 1
+        if isinstance(error, Blocked | RateLimited) or self._failures >= _FAILURES:
+            message = f"not asked again in this run: {error.message}"
+            self._given_up = type(error)(message, **error.fields, given_up=True)
+
     async def read(self, found: Found) -> Document:
-        """Return the source's own text of a result, else the page's. Raises SourceError."""
+        """Return the source's own text of a result, else the page's. Raises SourceError.
+
+        Addresses written in the text may be opened from now on.
+        """
+        document = await self._read(found)
+        self._fetcher.known.add_text(document.text)
+        return document
+
+    async def _read(self, found: Found) -> Document:
         try:
             return await self._source.read(found)
         except NotFound:
             if not found.url:
                 raise
-        page = await self._page(found.url)
+        page = await self._page(found)
         return await asyncio.to_thread(document_of, page, found)
 
-    async def _page(self, url: str) -> "Page":
+    async def _page(self, found: Found) -> "Page":
         try:
-            return await self._fetcher.fetch(url)
+            return await self._fetcher.fetch(found.url)
         except NotFound as dead:
             try:
-                return await self._fetcher.archived(url)
+                page = await self._fetcher.archived(found.url)
             except SourceError:
                 raise dead from None
+        why = f"{found.url} is gone; an archived copy was read: {page.final_url}"
+        self._on_gap(Gap(what=found.title or found.url, why=why, source=self.name))
+        return page
 
     async def close(self) -> None:
         """See `ports.SearchPlace.close`; the connections are the run's."""
@@ -140,11 +194,11 @@ def document_of(page: "Page", found: Found) -> Document:
     reader = reader_of(page.media_type) or reader_for(name, page.body[:4096])
     if reader is None:
         raise Unreadable(f"{page.url} is of no format that is read ({page.media_type}).", url=page.url)
-    document = reader.read(page.body, name=name)
+    document = reader.read(_declared(page), name=name)
     if why := unreadable_because(document.text):
         raise Unreadable(f"{page.url} shows {why} instead of its content.", url=page.url)
     if not document.text.strip():
-        raise Unreadable(f"{page.url} has no text.", url=page.url)
+        raise Unreadable(f"{page.url} has no text; perhaps scripts make it.", url=page.url)
     return document.model_copy(
         update={
             "title": document.title or found.title,
@@ -152,3 +206,10 @@ def document_of(page: "Page", found: Found) -> Document:
             "authors": document.authors or found.authors,
         }
     )
+
+
+def _declared(page: "Page") -> bytes:
+    """The body of a page as UTF-8 that says so: readers see the bytes only, not what the server declared."""
+    if not page.charset or not page.media_type.startswith("text/"):
+        return page.body
+    return codecs.BOM_UTF8 + page.body.decode(page.charset, "replace").removeprefix("\ufeff").encode("utf-8", "replace")

