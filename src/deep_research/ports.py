@@ -197,6 +197,15 @@ class Reasoner(Protocol):
         """Choose what a researcher does next; none or research_complete ends."""
         ...
 
+    async def delegate(
+        self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """Choose which topics are researched next, each by a researcher of its own; none or research_complete ends.
+
+        `sections` are all there are, as far as they are; `turns` the delegations made before and what they brought.
+        """
+        ...
+
     async def write_section(
         self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
     ) -> SectionDraft:

@@ -51,6 +51,15 @@ class Settings(BaseModel):
     allow_clarification: bool = Field(True, description="Whether the user may be asked something.")
     max_clarification_rounds: int = Field(3, ge=0, le=10, description="Questions to the user before guessing.")
     max_tool_calls_per_researcher: int = Field(10, ge=1, le=100, description="Tool calls per section and attempt.")
+    max_react_tool_calls: int = Field(
+        10, ge=1, le=100, description="The same in the `supervisor` workflow: tool calls per delegation."
+    )
+    max_researcher_iterations: int = Field(
+        6, ge=1, le=20, description="Rounds of delegations in the `supervisor` workflow."
+    )
+    max_concurrent_research_units: int = Field(
+        5, ge=1, le=64, description="Delegations of one round of the `supervisor` workflow; the others wait."
+    )
     max_review_iterations: int = Field(2, ge=0, le=10, description="How often weak sections are sent out again.")
     max_discover_iterations: int = Field(5, ge=1, le=20, description="Rounds of searches that look for entities.")
     max_iterations: int = Field(5, ge=1, le=10, description="Rounds of the `loop` workflow.")
@@ -85,6 +94,11 @@ class Settings(BaseModel):
     max_question_chars: int = Field(20_000, ge=100, le=100_000, description="Longest question, characters.")
     confidence_start: float = Field(0.7, ge=0, le=1, description="Confidence from which a run starts.")
     confidence_ask: float = Field(0.5, ge=0, le=1, description="Confidence below which the user must be asked.")
+
+    @property
+    def tool_calls_per_researcher(self) -> int:
+        """Tool calls that one researcher may make in this workflow."""
+        return self.max_react_tool_calls if self.workflow == "supervisor" else self.max_tool_calls_per_researcher
 
     @field_validator("fallback_models", "sources", "allowed_internal_hosts", mode="before")
     @classmethod

@@ -25,7 +25,9 @@ from deep_research.cli.main import EXIT_CODES
     help="Web sources by kind of question: academic, patents, news, code, community, general, auto.",
 )
 @click.option(
-    "--workflow", type=click.Choice(["sections", "loop", "quick"]), help="How the run is organised (default: sections)."
+    "--workflow",
+    type=click.Choice(["sections", "loop", "supervisor", "quick"]),
+    help="How the run is organised (default: sections).",
 )
 @click.option("--max-iterations", type=int, metavar="N", help="How often weak sections are sent out again (0–10).")
 @click.option("-p", "--provider", metavar="NAME", help="Who thinks (default: the first whose key is set, else extractive).")

@@ -19,6 +19,8 @@ from deep_research.runs import run as runs
 from deep_research.runs.folder import RunFolder, open_run, write_atomically
 from deep_research.text.phrases import phrase
 
+_ROUNDS = {"loop": "max_iterations", "supervisor": "max_researcher_iterations"}
+"""What --max-iterations limits, by workflow."""
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
 
 
@@ -51,7 +53,7 @@ class Session:
             if not equals:
                 raise ConfigError(f"--set {pair!r} must be NAME=VALUE.", setting="set", value=pair)
             values[name.strip().replace("-", "_")] = value.strip()
-        rounds = "max_iterations" if self._flags.get("workflow") == "loop" else "max_review_iterations"
+        rounds = _ROUNDS.get(self._flags.get("workflow") or "", "max_review_iterations")
         named = {
             "model_provider": "provider",
             "model_name": "model",

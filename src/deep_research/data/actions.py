@@ -6,12 +6,15 @@ from deep_research.data.base import Noun
 from deep_research.data.claims import Gap
 from deep_research.data.evidence import Document
 
-ActionName = Literal["search", "read", "recall", "think", "research_complete", "unknown"]
+ActionName = Literal["search", "read", "recall", "think", "research_complete", "conduct_research", "unknown"]
 
 
 class Action(Noun):
     """One tool call. `source` names the place to search (""= by strategy); `query` is the search, the id to
     read, the thought, the ids worth citing (research_complete), or what was wrong with the call (unknown).
+
+    Of conduct_research, `query` is the topic as told to the researcher, `source` the title of the section it
+    fills (""= the topic is the title).
     """
 
     id: str
@@ -24,7 +27,8 @@ class Observation(Noun):
     """What an action brought: ids of passages, best first, or the gap that explains why nothing.
 
     `found` counts the sources that answered, `new` those nobody in the run had seen before. `gap` is the
-    first thing that failed, `more_gaps` are the others.
+    first thing that failed, `more_gaps` are the others. `text` is what came of it in words: the section a
+    delegation brought, or why it was not begun.
     """
 
     action: str
@@ -33,6 +37,7 @@ class Observation(Noun):
     new: int = 0
     gap: Gap | None = None
     more_gaps: tuple[Gap, ...] = ()
+    text: str = ""
 
     @property
     def gaps(self) -> tuple[Gap, ...]:

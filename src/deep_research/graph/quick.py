@@ -13,7 +13,7 @@ from langgraph.types import Command, Send
 from deep_research.data import Brief, Decision, QueryAnalysis, Section
 from deep_research.events import Planned, StageStarted
 from deep_research.graph.ending import final_report
-from deep_research.graph.researcher import build_researcher
+from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.graph.state import AgentState
 from deep_research.steps.context import RunContext
 from deep_research.text.phrases import phrase
@@ -28,18 +28,8 @@ async def answer_plan(state: AgentState, runtime: Runtime[RunContext]) -> Comman
     brief = Brief(title=question.text, objective=question.text, language=question.language, sections=(section,))
     ctx.emit(StageStarted(stage="research"))
     ctx.emit(Planned(title=brief.title, sections=(section.title,)))
-    task = {
-        "section": section,
-        "brief": brief,
-        "research_brief": brief.objective,
-        "turns": [],
-        "tool_call_iterations": 0,
-        "max_tool_calls": ctx.settings.max_tool_calls_per_researcher,
-        "is_complete": False,
-        "previous_claims": [],
-    }
     return Command(
-        goto=Send("researcher", task),
+        goto=Send("researcher", task_for(section, brief, ctx.settings)),
         update={
             "brief": brief,
             "sections": [section],

@@ -4,7 +4,7 @@ A researcher that fails hands back a failed section and a gap; it never ends the
 """
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from functools import wraps
 from typing import Any, Literal, Protocol
 
@@ -13,10 +13,11 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.data import Action, Gap, Section, Turn
+from deep_research.data import Action, Brief, Claim, Gap, Section, Turn
 from deep_research.errors import ResearchError, Stopped, StoreError
 from deep_research.events import SectionStarted
 from deep_research.graph.state import ResearcherOutput, ResearcherState
+from deep_research.settings import Settings
 from deep_research.steps import research
 from deep_research.steps.context import RunContext
 from deep_research.steps.review import better
@@ -45,13 +46,20 @@ def _costs_only_itself(node: _Node) -> _Node:
             _log.exception("researcher of %r failed", state["section"].title)
             why = f"Internal error: {type(error).__name__}."
         gap = Gap(what=state["section"].title, why=why)
-        return Command(goto=END, update=_failed(state["section"], runtime.context.report_gap(gap)))
+        return Command(goto=END, update=_failed(state, runtime.context.report_gap(gap)))
 
     return guarded
 
 
-def _failed(section: Section, gap: Gap) -> dict[str, Any]:
-    return {"sections": [section.model_copy(update={"status": "failed"})], "gaps": [gap]}
+def _failed(state: ResearcherState, gap: Gap) -> dict[str, Any]:
+    section = state["section"].model_copy(update={"status": "failed"})
+    return {"sections": [section], "gaps": [gap], "raw_notes": _raw_notes(state)}
+
+
+def _raw_notes(state: ResearcherState) -> list[list[str]]:
+    """The ids of all passages that the researcher saw, whatever became of them."""
+    seen = dict.fromkeys(p for turn in state.get("turns", []) for o in turn.observations for p in o.passages)
+    return [list(seen)] if seen else []
 
 
 @_costs_only_itself
@@ -93,11 +101,26 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
     previous = state.get("previous_claims", [])
     if previous and not better(section, written.section, previous, list(written.claims)):
         kept = section.model_copy(update={"status": "completed"})
-        return {"sections": [kept], "gaps": list(written.gaps)}
+        return {"sections": [kept], "gaps": list(written.gaps), "raw_notes": _raw_notes(state)}
     return {
         "sections": [written.section],
         "claims": {section.title: list(written.claims)},
         "gaps": list(written.gaps),
+        "raw_notes": _raw_notes(state),
+    }
+
+
+def task_for(section: Section, brief: Brief, settings: Settings, claims: Sequence[Claim] = ()) -> dict[str, Any]:
+    """Return the state in which a researcher begins at `section`; `claims` are those of its earlier attempt."""
+    return {
+        "section": section,
+        "brief": brief,
+        "research_brief": brief.objective,
+        "turns": [],
+        "tool_call_iterations": 0,
+        "max_tool_calls": settings.tool_calls_per_researcher,
+        "is_complete": False,
+        "previous_claims": list(claims),
     }
 
 

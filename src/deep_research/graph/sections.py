@@ -11,12 +11,12 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Command, Send
 
-from deep_research.data import Brief, Claim, Gap, Section
+from deep_research.data import Brief, Gap
 from deep_research.events import Analyzed, StageStarted
 from deep_research.graph.discover import build_discover
 from deep_research.graph.ending import final_report
 from deep_research.graph.front_door import clarify_then
-from deep_research.graph.researcher import build_researcher
+from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.graph.state import AgentState
 from deep_research.steps import analyze as analysis_step
 from deep_research.steps import plan, review
@@ -50,7 +50,8 @@ async def plan_sections(state: AgentState, runtime: Runtime[RunContext]) -> Comm
     pending = [s for s in sections if s.status == "pending"]
     runtime.context.emit(StageStarted(stage="research"))
     out = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in pending]
-    sends = [Send("researcher", _task(s, brief, state.get("claims", {}), runtime)) for s in out]
+    claims = state.get("claims", {})
+    sends = [Send("researcher", task_for(s, brief, runtime.context.settings, claims.get(s.title, []))) for s in out]
     return Command(goto=sends or "aggregate", update={**update, "sections": out or sections})
 
 
@@ -64,21 +65,6 @@ async def _plan(state: AgentState, runtime: Runtime[RunContext]) -> tuple[Brief,
         state.get("discovery"),
         state.get("discovery_turns", []),
     )
-
-
-def _task(
-    section: Section, brief: Brief, claims: dict[str, list[Claim]], runtime: Runtime[RunContext]
-) -> dict[str, Any]:
-    return {
-        "section": section,
-        "brief": brief,
-        "research_brief": brief.objective,
-        "turns": [],
-        "tool_call_iterations": 0,
-        "max_tool_calls": runtime.context.settings.max_tool_calls_per_researcher,
-        "is_complete": False,
-        "previous_claims": claims.get(section.title, []),
-    }
 
 
 async def aggregate(state: AgentState) -> dict[str, Any]:

@@ -74,6 +74,7 @@ class ResearcherState(MessagesState):
     max_tool_calls: int
     is_complete: bool
     previous_claims: list[Claim]
+    raw_notes: list[list[str]]
     failure: Gap
 
 
@@ -83,6 +84,7 @@ class ResearcherOutput(MessagesState):
     sections: Annotated[list[Section], section_reducer]
     claims: Annotated[dict[str, list[Claim]], claims_reducer]
     gaps: Annotated[list[Gap], gaps_reducer]
+    raw_notes: list[list[str]]
 
 
 class DiscoverState(MessagesState):

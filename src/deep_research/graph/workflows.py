@@ -11,11 +11,13 @@ from deep_research.errors import ConfigError
 from deep_research.graph.loop import build_loop
 from deep_research.graph.quick import build_quick
 from deep_research.graph.sections import build_sections
+from deep_research.graph.supervisor import build_supervisor
 from deep_research.steps.context import RunContext
 
 WORKFLOWS: dict[str, Callable[[], StateGraph[Any, RunContext, Any, Any]]] = {
     "sections": build_sections,
     "loop": build_loop,
+    "supervisor": build_supervisor,
     "quick": build_quick,
 }
 

@@ -85,9 +85,6 @@ def _resolved(settings: Settings, docs: Sequence[str], question: str) -> Setting
 
 
 def _check(docs: Sequence[str], settings: Settings) -> None:
-    if settings.workflow == "supervisor":
-        message = "The workflow 'supervisor' is not available yet; there are: 'sections', 'loop', 'quick'."
-        raise ConfigError(message, setting="workflow", value=settings.workflow)
     for path in docs:
         if not Path(path).expanduser().exists():
             raise ConfigError(f"There is no file or folder {path!r}.", setting="docs", value=path)

@@ -2,23 +2,30 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
-from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
-from deep_research.errors import LimitReached
+from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, Usage
+from deep_research.errors import ConfigError, LimitReached
 from deep_research.ports import Journal, Reasoner, SearchPlace
 from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
 from deep_research.settings import Settings
 from deep_research.steps.ledger import PaidCall
+from deep_research.text.budget import estimate_tokens
 
 if TYPE_CHECKING:
     from deep_research.providers.client import ModelClient, OpenModel
 
-_RESERVE = 0.25
-"""The share of a budget that research leaves for writing and the report."""
+_SHARES: dict[Role, float] = {"research": 0.5, "write": 0.8, "judge": 0.85, "review": 0.9, "report": 1.0}
+"""Up to which share of a budget each kind of work may spend."""
+_WORK: dict[Role, str] = {
+    "research": "research", "write": "writing", "judge": "judging", "review": "the review", "report": "the report",
+}  # fmt: skip
+_USUAL_ANSWER = 700
+"""Tokens of a usual answer."""
 
 
 def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
@@ -74,6 +81,7 @@ def open_thinking(
     from deep_research.reasoners.model.reasoner import ModelReasoner  # noqa: PLC0415
 
     first, others, roles = _open_models(settings, keys)
+    _check_prices(settings, [first, *others, *roles.values()])
     client = ModelClient([first, *others], roles=roles)
     paid = PaidCalls(client, journal, settings)
     named = {role: (roles.get(role) or first).model for role in get_args(Role)}
@@ -86,14 +94,27 @@ def open_thinking(
         date=datetime.now(UTC).date().isoformat(),
         max_context_tokens=min(settings.max_context_tokens, first.family.context_tokens),
         compression_target_tokens=settings.compression_target_tokens,
-        max_tool_calls=settings.max_tool_calls_per_researcher,
+        max_tool_calls=settings.tool_calls_per_researcher,
         max_sections=settings.max_sections,
         max_clarification_rounds=settings.max_clarification_rounds,
+        max_research_units=settings.max_concurrent_research_units,
+        max_researcher_iterations=settings.max_researcher_iterations,
         retries=settings.max_structured_output_retries,
         on_gap=on_gap,
         prompt_folder=folder if folder.is_dir() else None,
     )
     return Thinking(reasoner, client)
+
+
+def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:
+    """A budget in dollars needs prices. Raises ConfigError for a model whose price is not known."""
+    unknown = [m.model for m in models if m.family.input_usd is None or m.family.output_usd is None]
+    if settings.budget_usd is not None and unknown:
+        message = (
+            f"The price of {unknown[0]!r} is not known, so a budget in US dollars cannot be kept. "
+            "Give it in tokens: --budget 200000tokens (setting budget_tokens)."
+        )
+        raise ConfigError(message, setting="budget_usd", value=settings.budget_usd)
 
 
 def _open_models(
@@ -127,22 +148,23 @@ class PaidCalls:
     def __init__(self, client: "ModelClient", journal: Journal, settings: Settings) -> None:
         self._client = client
         self._journal = journal
-        self._settings = settings
+        self._purse = Purse(settings, [PaidCall.model_validate_json(text) for text in journal.answers("model")])
 
     async def complete(self, request: ModelRequest, role: Role) -> ModelAnswer:
         """Return the answer. Raises LimitReached when the budget of research is spent, and what the client raises."""
-        self._refuse_over_budget(role)
         models = [model.model for model in self._client.models_of(role)]
         asked = json.dumps(
             {"role": role, "models": models, "request": request.model_dump(mode="json")}, ensure_ascii=False
         )
 
         async def make() -> str:
-            begun = time.monotonic()
-            answer = await self._client.complete(request, role=role)
-            return PaidCall(
-                role=role, answer=answer, cost_usd=self._cost(answer, role), seconds=round(time.monotonic() - begun, 3)
-            ).model_dump_json()
+            with self._purse.holding(self._expected(request, role), role):
+                begun = time.monotonic()
+                answer = await self._client.complete(request, role=role)
+            seconds = round(time.monotonic() - begun, 3)
+            paid = PaidCall(role=role, answer=answer, cost_usd=self._cost(answer, role), seconds=seconds)
+            self._purse.pay(paid)
+            return paid.model_dump_json()
 
         text, _ = await self._journal.call("model", asked, make)
         return PaidCall.model_validate_json(text).answer
@@ -152,18 +174,63 @@ class PaidCalls:
         used = next((m for m in models if answer.model and m.model == answer.model), models[0])
         return used.family.cost_usd(answer.usage)
 
-    def _refuse_over_budget(self, role: Role) -> None:
-        """Research may spend all but the reserve; what turns evidence into the report may spend it all."""
-        usd, tokens = self._settings.budget_usd, self._settings.budget_tokens
-        if usd is None and tokens is None:
-            return
-        paid = [PaidCall.model_validate_json(text) for text in self._journal.answers("model")]
-        share = 1.0 - _RESERVE if role == "research" else 1.0
-        spent_usd = sum(call.cost_usd or 0.0 for call in paid)
-        spent_tokens = sum(c.answer.usage.prompt_tokens + c.answer.usage.completion_tokens for c in paid)
-        if usd is not None and spent_usd >= usd * share:
-            message = f"The budget of {usd} US dollars for {role} is spent ({spent_usd:.4f})."
-            raise LimitReached(message, kind="usd", used=spent_usd, limit=usd)
-        if tokens is not None and spent_tokens >= tokens * share:
-            message = f"The budget of {tokens} tokens for {role} is spent ({spent_tokens})."
-            raise LimitReached(message, kind="tokens", used=spent_tokens, limit=tokens)
+    def _expected(self, request: ModelRequest, role: Role) -> "Spent":
+        """About what a call will cost, for what is in flight."""
+        prompt = sum(estimate_tokens(message.text) for message in request.messages)
+        usage = Usage(prompt_tokens=prompt, completion_tokens=min(request.max_output_tokens, _USUAL_ANSWER))
+        cost = self._client.models_of(role)[0].family.cost_usd(usage)
+        return Spent(prompt + usage.completion_tokens, cost or 0.0)
+
+
+class Spent(NamedTuple):
+    """Tokens and US dollars."""
+
+    tokens: int
+    usd: float
+
+
+class Purse:
+    """What a run has spent and what is in flight, against its budget.
+
+    Each kind of work may spend up to a share of it: what a later stage needs is left by the earlier ones.
+    """
+
+    def __init__(self, settings: Settings, paid: Sequence[PaidCall] = ()) -> None:
+        """`paid` are the calls of earlier sittings."""
+        self._usd, self._tokens = settings.budget_usd, settings.budget_tokens
+        self._spent = Spent(0, 0.0)
+        self._in_flight = Spent(0, 0.0)
+        for call in paid:
+            self.pay(call)
+
+    def pay(self, call: PaidCall) -> None:
+        """Note a call that was answered."""
+        usage = call.answer.usage
+        self._spent = _plus(self._spent, Spent(usage.prompt_tokens + usage.completion_tokens, call.cost_usd or 0.0))
+
+    @contextmanager
+    def holding(self, expected: Spent, role: Role) -> Iterator[None]:
+        """Keep `expected` apart while a call is in flight. Raises LimitReached when the role's share does not allow it."""
+        self._refuse(_plus(_plus(self._spent, self._in_flight), expected), role)
+        self._in_flight = _plus(self._in_flight, expected)
+        try:
+            yield
+        finally:
+            self._in_flight = Spent(self._in_flight.tokens - expected.tokens, self._in_flight.usd - expected.usd)
+
+    def _refuse(self, then: Spent, role: Role) -> None:
+        share = _SHARES[role]
+        if self._usd is not None and then.usd > self._usd * share:
+            message = (
+                f"The budget of {self._usd} US dollars is spent as far as {_WORK[role]} may ({self._spent.usd:.4f})."
+            )
+            raise LimitReached(message, kind="usd", used=self._spent.usd, limit=self._usd)
+        if self._tokens is not None and then.tokens > self._tokens * share:
+            message = (
+                f"The budget of {self._tokens} tokens is spent as far as {_WORK[role]} may ({self._spent.tokens})."
+            )
+            raise LimitReached(message, kind="tokens", used=self._spent.tokens, limit=self._tokens)
+
+
+def _plus(one: Spent, other: Spent) -> Spent:
+    return Spent(one.tokens + other.tokens, one.usd + other.usd)

@@ -44,6 +44,8 @@ class Shown(NamedTuple):
 
 def step_of(request: Request) -> str:
     """Return the step of a request: `research` for one with tools, else by the schema of its answer."""
+    if "conduct_research" in request["tools"]:
+        return "supervise"
     if "research_complete" in request["tools"]:
         return "research"
     fields = (request["schema"] or {}).get("properties", {})
@@ -89,6 +91,8 @@ class ScriptedResearcher:
         step = step_of(request)
         if step == "research":
             return self._research(request)
+        if step == "supervise":
+            return self._supervise(request)
         if not step:
             return Reply(data=instance_of(request["schema"])) if request["schema"] else Reply(text="Understood.")
         data = getattr(self, f"_{step}")(request)
@@ -141,6 +145,13 @@ class ScriptedResearcher:
             return Reply(tool_calls=tuple(calls))
         best = [shown.id for shown in passages_in(request)][: self.sentences + 4]
         return Reply(tool_calls=(Call("research_complete", {"passages": best}),))
+
+    def _supervise(self, request: Request) -> Reply:
+        asked = [call["name"] for message in request["messages"] for call in message["tool_calls"]]
+        if "conduct_research" in asked:
+            return Reply(tool_calls=(Call("research_complete", {}),))
+        topics = [{"title": title, "research_topic": f"Find out about {title}."} for title in self._planned]
+        return Reply(tool_calls=tuple(Call("conduct_research", topic) for topic in topics))
 
     def _write_section(self, request: Request) -> dict[str, Any]:
         written: list[str] = []

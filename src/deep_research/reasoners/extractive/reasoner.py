@@ -20,7 +20,16 @@ from deep_research.data import (
     Verdict,
 )
 from deep_research.ports import Library
-from deep_research.reasoners.extractive import composing, entities, planning, questions, reviewing, searches, writing
+from deep_research.reasoners.extractive import (
+    composing,
+    delegating,
+    entities,
+    planning,
+    questions,
+    reviewing,
+    searches,
+    writing,
+)
 from deep_research.reasoners.extractive.crossing import asked_of
 
 
@@ -68,6 +77,12 @@ class ExtractiveReasoner:
     ) -> Sequence[Action]:
         """See `ports.Reasoner.next_actions`."""
         return searches.researching(section, brief, turns, library)
+
+    async def delegate(
+        self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.delegate`."""
+        return delegating.delegate(brief, sections, turns, library)
 
     async def write_section(
         self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library

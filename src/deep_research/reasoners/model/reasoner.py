@@ -12,10 +12,8 @@ from deep_research.data import (
     Action,
     Brief,
     Claim,
-    Clarification,
     Composition,
     Decision,
-    DiscoveredItem,
     Discovery,
     Gap,
     ModelMessage,
@@ -33,6 +31,7 @@ from deep_research.data import (
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
 from deep_research.ports import Library, Reasoner
 from deep_research.prompts import render
+from deep_research.reasoners.model import supervising
 from deep_research.reasoners.model.answers import (
     AnalyzeAnswer,
     ComposeAnswer,
@@ -47,13 +46,16 @@ from deep_research.reasoners.model.answers import (
 )
 from deep_research.reasoners.model.ask import Asker, Complete, shrinking
 from deep_research.reasoners.model.conversation import actions_of, messages_of, shortened, tools
-from deep_research.text.budget import within
+from deep_research.reasoners.model.fitting import fitted
+from deep_research.reasoners.model.nouns import brief_of, decision_of, discovery_of
+from deep_research.text.budget import estimate_tokens, within
 from deep_research.text.fencing import fence
 from deep_research.text.language import language_name
 
 _R = TypeVar("_R")
 _Written = tuple[ModelMessage, dict[str, str]]
 """What a section was written from: the system message, and the passages by id, fenced."""
+_REPORT_TOKENS = 4096
 _FIRST_LOOK_TOKENS = 1500
 
 
@@ -73,6 +75,8 @@ class ModelReasoner:
         max_tool_calls: int,
         max_sections: int,
         max_clarification_rounds: int,
+        max_research_units: int = 5,
+        max_researcher_iterations: int = 6,
         retries: int = 2,
         on_gap: Callable[[Gap], object] = lambda _gap: None,
         prompt_folder: Path | None = None,
@@ -89,6 +93,8 @@ class ModelReasoner:
         self._max_tool_calls = max_tool_calls
         self._max_sections = max_sections
         self._max_rounds = max_clarification_rounds
+        self._max_units = max_research_units
+        self._max_rounds_of_delegations = max_researcher_iterations
         self._on_gap = on_gap
         self._written: dict[str, _Written] = {}
         self._proposed: dict[tuple[str, tuple[str, ...]], str] = {}
@@ -108,11 +114,23 @@ class ModelReasoner:
         )
         return ModelMessage(role="system", text=text)
 
-    async def _or_else(self, step: str, think: Awaitable[_R], instead: Callable[[], Awaitable[_R]]) -> _R:
-        """Return the thought, or what the extractive reasoner thinks when there is no usable answer."""
+    async def _or_else(
+        self,
+        step: str,
+        think: Awaitable[_R],
+        instead: Callable[[], Awaitable[_R]],
+        at_ceiling: Callable[[], Awaitable[_R]] | None = None,
+    ) -> _R:
+        """Return the thought, or what the extractive reasoner thinks when there is no usable answer.
+
+        `at_ceiling` is done instead when the budget is spent: what would only lead to more work.
+        """
         try:
             return await think
-        except (ModelError, LimitReached) as error:
+        except LimitReached as error:
+            self._on_gap(Gap(what=step, why=f"{error.message} This step was done without the model."))
+            return await (at_ceiling or instead)()
+        except ModelError as error:
             self._on_gap(Gap(what=step, why=f"{error.message} This step was done without the model."))
             return await instead()
 
@@ -132,7 +150,7 @@ class ModelReasoner:
 
         async def think() -> Decision:
             answer = await self._ask.structured("research", [_user(prompt)], DecideAnswer, max_output_tokens=1500)
-            return _decision(answer, question)
+            return decision_of(answer, question)
 
         return await self._or_else("intake", think(), lambda: self._fallback.decide(question, rounds=rounds))
 
@@ -182,7 +200,7 @@ class ModelReasoner:
                 messages = [self._system(question.text, question.language), _user(text)]
                 return await self._ask.structured("research", messages, EntitiesAnswer)
 
-            return _discovery(await shrinking(self._passage_tokens, make), library)
+            return discovery_of(await shrinking(self._passage_tokens, make), library)
 
         return await self._or_else(
             "discovery", think(), lambda: self._fallback.entities(question, analysis, passages, library)
@@ -207,7 +225,7 @@ class ModelReasoner:
                 return await self._ask.structured("research", messages, PlanAnswer)
 
             answer = await shrinking(_FIRST_LOOK_TOKENS, make)
-            return _brief(answer, question, analysis, decision, discovery, self._max_sections)
+            return brief_of(answer, question, analysis, decision, discovery, self._max_sections)
 
         return await self._or_else(
             "plan",
@@ -247,10 +265,32 @@ class ModelReasoner:
             answer = await self._ask.act("research", [*head, *messages_of(turns, library, budget=budget)], self._tools)
             return actions_of(answer, f"a{section.attempts}t{len(turns)}")
 
+        async def stop() -> Sequence[Action]:
+            return []
+
         return await self._or_else(
             f"research: {section.title}",
             shrinking(self._context_tokens // 2, make),
-            lambda: self._fallback.next_actions(section, brief, turns, library),
+            lambda: self._fallback.next_actions(*_told_plainly(section, brief), turns, library),
+            stop if turns else None,
+        )
+
+    async def delegate(
+        self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.delegate`."""
+        task = self._render("supervise", units=self._max_units, rounds=self._max_rounds_of_delegations)
+        head = [self._system(brief.title, brief.language, brief), _user(task)]
+
+        async def make(budget: int) -> Sequence[Action]:
+            said = supervising.messages_of(turns, budget=budget)
+            answer = await self._ask.act("research", [*head, *said], supervising.TOOLS)
+            return supervising.delegations_of(answer, f"r{len(turns) + 1}", first=not turns)
+
+        return await self._or_else(
+            "supervision",
+            shrinking(self._context_tokens // 2, make),
+            lambda: self._fallback.delegate(brief, sections, turns, library),
         )
 
     async def write_section(
@@ -276,7 +316,7 @@ class ModelReasoner:
         return await self._or_else(
             f"writing: {section.title}",
             shrinking(self._passage_tokens, make),
-            lambda: self._fallback.write_section(section, brief, passages, library),
+            lambda: self._fallback.write_section(*_told_plainly(section, brief), passages, library),
         )
 
     # Judging
@@ -346,7 +386,12 @@ class ModelReasoner:
                 reasoning=answer.reasoning,
             )
 
-        return await self._or_else("review", think(), lambda: self._fallback.review(brief, sections, claims, library))
+        async def enough() -> Review:
+            return Review(is_sufficient=True, overall_score=5)
+
+        return await self._or_else(
+            "review", think(), lambda: self._fallback.review(brief, sections, claims, library), enough
+        )
 
     async def compose(
         self,
@@ -358,14 +403,19 @@ class ModelReasoner:
         library: Library,
     ) -> Composition:
         """See `ports.Reasoner.compose`."""
-        written = [{"title": s.title, "content": s.content} for s in sections if s.content]
-        prompt = self._render("compose", title=brief.title, output_format=analysis.output_format, sections=written)
-        messages = [self._system(brief.title, brief.language, brief), _user(prompt)]
+        written = [s for s in sections if s.content]
+        system = self._system(brief.title, brief.language, brief)
+        room = max(_REPORT_TOKENS, self._context_tokens - estimate_tokens(system.text) - 2 * _REPORT_TOKENS)
+
+        async def make(texts: Sequence[str]) -> ComposeAnswer:
+            rows = [{"title": s.title, "content": text} for s, text in zip(written, texts, strict=True)]
+            prompt = self._render("compose", title=brief.title, output_format=analysis.output_format, sections=rows)
+            return await self._ask.structured("report", [system, _user(prompt)], ComposeAnswer)
 
         async def think() -> Composition:
             if not written:
                 return Composition()
-            answer = await self._ask.structured("report", messages, ComposeAnswer)
+            answer = await fitted([s.content for s in written], room, make)
             return Composition(abstract=answer.abstract, conclusion=answer.conclusion, table=answer.table)
 
         return await self._or_else(
@@ -373,6 +423,12 @@ class ModelReasoner:
             think(),
             lambda: self._fallback.compose(question, analysis, brief, sections, claims, library),
         )
+
+
+def _told_plainly(section: Section, brief: Brief) -> tuple[Section, Brief]:
+    """A model's section for the extractive reasoner, which goes by words: what it is about stands in its title."""
+    about = section.model_copy(update={"subject": section.subject or section.title})
+    return about, brief.model_copy(update={"title": f"{section.title} {' '.join(section.queries)}"})
 
 
 def _user(text: str) -> ModelMessage:
@@ -417,79 +473,3 @@ def _for_review(section: Section, claims: Sequence[Claim]) -> dict[str, object]:
         "supported": supported,
         "cut": len(own) - supported,
     }
-
-
-def _decision(answer: DecideAnswer, question: Question) -> Decision:
-    asks = bool(answer.question.strip())
-    return Decision(
-        next_action=answer.next_action,
-        confidence=answer.confidence,
-        goal=answer.goal,
-        research_focus=tuple(answer.research_focus),
-        unknown_terms=tuple(answer.unknown_terms),
-        refined_question=answer.refined_question or question.text,
-        reasoning=answer.reasoning,
-        verification=answer.verification,
-        clarification=Clarification(
-            question=answer.question, options=tuple(answer.options), missing_info=answer.missing_info
-        )
-        if asks
-        else None,
-        assumptions=tuple(answer.assumptions),
-    )
-
-
-def _discovery(answer: EntitiesAnswer, library: Library) -> Discovery:
-    items: list[DiscoveredItem] = []
-    for entity in answer.entities:
-        known = tuple(key for key in entity.passages if library.passage(key) is not None)
-        if not known:
-            continue  # an entity that no passage names was not found
-        source = library.source(known[0].split("p")[0])
-        items.append(
-            DiscoveredItem(
-                name=entity.name,
-                category=entity.category,
-                brief=entity.brief,
-                source=source.title if source else "",
-                urls=(source.url,) if source and source.url else (),
-                priority=entity.priority,
-                passages=known,
-            )
-        )
-    return Discovery(
-        entities=tuple(items),
-        summary=answer.summary,
-        categories=tuple(answer.categories),
-        search_coverage=answer.search_coverage,
-    )
-
-
-def _brief(
-    answer: PlanAnswer,
-    question: Question,
-    analysis: QueryAnalysis,
-    decision: Decision,
-    discovery: Discovery | None,
-    max_sections: int,
-) -> Brief:
-    names = {e.name.casefold(): e.name for e in discovery.entities} if discovery else {}
-    sections = [
-        Section(
-            title=" ".join(planned.title.split()),
-            description=planned.description,
-            queries=tuple(q.strip() for q in planned.queries if q.strip())[:3],
-            subject=names.get(planned.title.strip().casefold(), ""),
-        )
-        for planned in answer.sections
-    ]
-    distinct = {s.title.casefold(): s for s in reversed(sections) if s.title}
-    return Brief(
-        title=answer.title or question.text,
-        objective=answer.objective,
-        scope=answer.scope,
-        assumptions=decision.assumptions,
-        language=question.language,
-        output_format=analysis.output_format,
-        sections=tuple(list(distinct.values())[::-1][:max_sections]),
-    )

@@ -1,0 +1,124 @@
+"""The `supervisor` workflow (contract rows D1–D8): one supervisor, and a researcher for each topic it delegates.
+
+clarify → write_research_brief → supervisor ⇄ supervisor_tools → final_report; supervisor_tools sends each
+delegation to the researcher subgraph of all workflows, side by side, and they meet again at supervisor.
+"""
+
+import operator
+from typing import Annotated, Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command, Send
+
+from deep_research.data import Action, Turn
+from deep_research.events import Analyzed, StageStarted
+from deep_research.graph.ending import final_report
+from deep_research.graph.front_door import clarify_then
+from deep_research.graph.researcher import build_researcher, task_for
+from deep_research.graph.state import AgentState
+from deep_research.steps import analyze as analysis_step
+from deep_research.steps import delegate, plan, research
+from deep_research.steps.context import RunContext
+
+
+class SupervisorState(AgentState):
+    """The state of the supervisor; names as its design gives them.
+
+    `supervisor_messages` are its turns: what it delegated and what came back. `notes` are the checked texts
+    of the sections, `raw_notes` the ids of all passages that each researcher saw, `waiting` the delegations
+    for which there was no room yet.
+    """
+
+    supervisor_messages: list[Turn]
+    research_iterations: int
+    waiting: list[Action]
+    notes: list[str]
+    raw_notes: Annotated[list[list[str]], operator.add]
+
+
+async def write_research_brief(state: SupervisorState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Turn the question into a brief whose sections the supervisor can delegate."""
+    ctx = runtime.context
+    ctx.emit(StageStarted(stage="plan"))
+    analysis = await analysis_step.analyze(ctx, state["question"])
+    ctx.emit(
+        Analyzed(query_type=analysis.query_type, output_format=analysis.output_format, reasoning=analysis.reasoning)
+    )
+    brief, gaps = await plan.plan(ctx, state["question"], analysis, state["decision"], None, [])
+    ctx.emit(StageStarted(stage="research"))
+    return {
+        "analysis": analysis,
+        "query_type": analysis.query_type,
+        "output_format": analysis.output_format,
+        "brief": brief,
+        "research_brief": brief.objective,
+        "sections": list(brief.sections),
+        "gaps": gaps,
+        "supervisor_messages": [],
+        "research_iterations": 0,
+        "waiting": [],
+        "notes": [],
+    }
+
+
+async def supervisor(
+    state: SupervisorState, runtime: Runtime[RunContext]
+) -> Command[Literal["supervisor_tools", "final_report"]]:
+    """Take in what the researchers brought, and choose what to delegate next, within the rounds there are."""
+    ctx, turns = runtime.context, state["supervisor_messages"]
+    if turns:
+        turns = [*turns[:-1], delegate.observed(turns[-1], state["sections"], state["gaps"])]
+    update = {"supervisor_messages": turns, "notes": [s.content for s in state["sections"] if s.content]}
+    if state["research_iterations"] >= ctx.settings.max_researcher_iterations:
+        return Command(goto="final_report", update={**update, **_end(state, ctx, rounds_used_up=True)})
+    actions = await delegate.next_delegations(ctx, state["brief"], state["sections"], turns)
+    update["supervisor_messages"] = [*turns, Turn(actions=tuple(actions))]
+    iterations = state["research_iterations"] + 1
+    return Command(goto="supervisor_tools", update={**update, "research_iterations": iterations})
+
+
+async def supervisor_tools(
+    state: SupervisorState, runtime: Runtime[RunContext]
+) -> Command[Literal["researcher", "supervisor", "final_report"]]:
+    """Carry out the last turn; without a tool call, or with research_complete, the research has ended."""
+    ctx, (*earlier, turn) = runtime.context, state["supervisor_messages"]
+    if not turn.actions or research.is_complete(turn.actions):
+        return Command(goto="final_report", update=_end(state, ctx, rounds_used_up=False))
+    units = ctx.settings.max_concurrent_research_units
+    round_ = delegate.lay_out(turn.actions, state["waiting"], state["sections"], units)
+    claims = state.get("claims", {})
+    sends = [
+        Send("researcher", task_for(s, state["brief"], ctx.settings, claims.get(s.title, []))) for s in round_.begun
+    ]
+    return Command(
+        goto=sends or "supervisor",
+        update={
+            "sections": [*round_.begun, *round_.waiting_sections],
+            "waiting": list(round_.waiting),
+            "supervisor_messages": [*earlier, round_.turn],
+        },
+    )
+
+
+def _end(state: SupervisorState, ctx: RunContext, *, rounds_used_up: bool) -> dict[str, Any]:
+    """What was asked for and never begun is a gap, never hidden."""
+    asked = state["waiting"] if rounds_used_up else [*state["waiting"], *state["supervisor_messages"][-1].actions]
+    failed, gaps = delegate.never_begun(ctx, state["sections"], asked, rounds_used_up=rounds_used_up)
+    return {"sections": failed, "gaps": gaps, "waiting": []}
+
+
+def build_supervisor() -> StateGraph[SupervisorState, RunContext, Any, Any]:
+    """Return the graph, not yet compiled."""
+    graph = StateGraph(SupervisorState, context_schema=RunContext)
+    graph.add_node("clarify", clarify_then("write_research_brief"), destinations=("write_research_brief", END))
+    graph.add_node("write_research_brief", write_research_brief)
+    graph.add_node("supervisor", supervisor, destinations=("supervisor_tools", "final_report"))
+    graph.add_node("supervisor_tools", supervisor_tools, destinations=("researcher", "supervisor", "final_report"))
+    graph.add_node("researcher", build_researcher())
+    graph.add_node("final_report", final_report)
+    graph.add_edge(START, "clarify")
+    graph.add_edge("write_research_brief", "supervisor")
+    graph.add_edge("researcher", "supervisor")
+    graph.add_edge("final_report", END)
+    return graph

@@ -1,0 +1,93 @@
+"""Answers of a model as data nouns: what does not exist is left out."""
+
+from deep_research.data import (
+    Brief,
+    Clarification,
+    Decision,
+    DiscoveredItem,
+    Discovery,
+    QueryAnalysis,
+    Question,
+    Section,
+)
+from deep_research.ports import Library
+from deep_research.reasoners.model.answers import DecideAnswer, EntitiesAnswer, PlanAnswer
+
+
+def decision_of(answer: DecideAnswer, question: Question) -> Decision:
+    """Return what intake decided."""
+    asks = bool(answer.question.strip())
+    return Decision(
+        next_action=answer.next_action,
+        confidence=answer.confidence,
+        goal=answer.goal,
+        research_focus=tuple(answer.research_focus),
+        unknown_terms=tuple(answer.unknown_terms),
+        refined_question=answer.refined_question or question.text,
+        reasoning=answer.reasoning,
+        verification=answer.verification,
+        clarification=Clarification(
+            question=answer.question, options=tuple(answer.options), missing_info=answer.missing_info
+        )
+        if asks
+        else None,
+        assumptions=tuple(answer.assumptions),
+    )
+
+
+def discovery_of(answer: EntitiesAnswer, library: Library) -> Discovery:
+    """Return the entities that a passage names."""
+    items: list[DiscoveredItem] = []
+    for entity in answer.entities:
+        known = tuple(key for key in entity.passages if library.passage(key) is not None)
+        if not known:
+            continue  # an entity that no passage names was not found
+        source = library.source(known[0].split("p")[0])
+        items.append(
+            DiscoveredItem(
+                name=entity.name,
+                category=entity.category,
+                brief=entity.brief,
+                source=source.title if source else "",
+                urls=(source.url,) if source and source.url else (),
+                priority=entity.priority,
+                passages=known,
+            )
+        )
+    return Discovery(
+        entities=tuple(items),
+        summary=answer.summary,
+        categories=tuple(answer.categories),
+        search_coverage=answer.search_coverage,
+    )
+
+
+def brief_of(
+    answer: PlanAnswer,
+    question: Question,
+    analysis: QueryAnalysis,
+    decision: Decision,
+    discovery: Discovery | None,
+    max_sections: int,
+) -> Brief:
+    """Return the plan, each title once, at most `max_sections`."""
+    names = {e.name.casefold(): e.name for e in discovery.entities} if discovery else {}
+    sections = [
+        Section(
+            title=" ".join(planned.title.split()),
+            description=planned.description,
+            queries=tuple(q.strip() for q in planned.queries if q.strip())[:3],
+            subject=names.get(planned.title.strip().casefold(), ""),
+        )
+        for planned in answer.sections
+    ]
+    distinct = {s.title.casefold(): s for s in reversed(sections) if s.title}
+    return Brief(
+        title=answer.title or question.text,
+        objective=answer.objective,
+        scope=answer.scope,
+        assumptions=decision.assumptions,
+        language=question.language,
+        output_format=analysis.output_format,
+        sections=tuple(list(distinct.values())[::-1][:max_sections]),
+    )

@@ -1,0 +1,140 @@
+"""Supervising: which topics are given to researchers, which must wait, and what came of them."""
+
+import logging
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from deep_research.data import Action, Brief, Gap, Observation, Section, Turn
+from deep_research.errors import ResearchError, Stopped, StoreError
+from deep_research.steps.context import RunContext
+
+_TITLE_CHARS = 100
+_log = logging.getLogger(__name__)
+
+
+class Round(NamedTuple):
+    """One round of delegations: those that begin with the sections they fill, those that wait, and the turn so far."""
+
+    begun: tuple[Section, ...]
+    waiting: tuple[Action, ...]
+    waiting_sections: tuple[Section, ...]
+    turn: Turn
+
+
+async def next_delegations(
+    ctx: RunContext, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn]
+) -> list[Action]:
+    """Return what the supervisor wants next; a supervisor that fails wants nothing, and its failure is a gap."""
+    try:
+        return list(await ctx.reasoner.delegate(brief, sections, turns, ctx.library))
+    except (StoreError, Stopped):
+        raise
+    except ResearchError as error:
+        why = error.message
+    except Exception as error:  # noqa: BLE001 - what the researchers have brought must still be written up
+        _log.exception("the supervisor failed")
+        why = f"Internal error: {type(error).__name__}."
+    ctx.report_gap(Gap(what="supervision", why=why))
+    return []
+
+
+def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequence[Section], limit: int) -> Round:
+    """Return the next round: what had to wait comes first, at most `limit` delegations begin, the others wait.
+
+    A topic named twice is researched once. Thoughts and unknown tools are answered at once.
+    """
+    offered = [a.model_copy(update={"id": f"{a.id}w"}) for a in waiting]
+    begun: dict[str, Section] = {}
+    late: dict[str, tuple[Action, Section]] = {}
+    seen: list[Observation] = []
+    for action in (*offered, *actions):
+        if action.name != "conduct_research":
+            seen.append(Observation(action=action.id))
+            continue
+        key = _key(title_of(action))
+        if key in begun or key in late:
+            seen.append(Observation(action=action.id, text="This topic was named twice; it is researched once."))
+        elif len(begun) < limit:
+            begun[key] = _section(action, sections)
+        else:
+            late[key] = (action, _waiting_section(action, sections))
+            seen.append(Observation(action=action.id, text=_overflow(limit)))
+    return Round(
+        tuple(begun.values()),
+        tuple(action for action, _ in late.values()),
+        tuple(section for _, section in late.values()),
+        Turn(actions=(*offered, *actions), observations=tuple(seen)),
+    )
+
+
+def _overflow(limit: int) -> str:
+    return (
+        f"Not begun: at most {limit} delegations run at the same time. It waits and comes first in the next round, "
+        "unless you end the research before."
+    )
+
+
+def title_of(action: Action) -> str:
+    """Return the title of the section that a delegation fills; a topic without one is its own title."""
+    title = " ".join((action.source or action.query).split())
+    return title if len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 2].rsplit(" ", 1)[0] + " …"
+
+
+def _key(title: str) -> str:
+    return title.casefold()
+
+
+def _known(action: Action, sections: Sequence[Section]) -> Section | None:
+    wanted = _key(title_of(action))
+    return next((s for s in sections if _key(s.title) == wanted), None)
+
+
+def _section(action: Action, sections: Sequence[Section]) -> Section:
+    """The section to research: of the first attempt the topic is the task, of later ones it says what is missing."""
+    section = _waiting_section(action, sections)
+    said = action.query if _key(action.query) != _key(section.title) else ""
+    change: dict[str, object] = {"status": "researching", "attempts": section.attempts + 1}
+    if said:
+        change["notes" if section.attempts else "description"] = said
+    return section.model_copy(update=change)
+
+
+def _waiting_section(action: Action, sections: Sequence[Section]) -> Section:
+    known = _known(action, sections)
+    if known is not None:
+        return known
+    title = title_of(action)
+    return Section(title=title, description=action.query, queries=(title,))
+
+
+def observed(turn: Turn, sections: Sequence[Section], gaps: Sequence[Gap]) -> Turn:
+    """Return the turn with what its researchers brought: the section's checked text, or the gap of a failure."""
+    have = {seen.action for seen in turn.observations}
+    new = [_brought(a, sections, gaps) for a in turn.actions if a.id not in have]
+    return turn.model_copy(update={"observations": (*turn.observations, *new)})
+
+
+def _brought(action: Action, sections: Sequence[Section], gaps: Sequence[Gap]) -> Observation:
+    section = _known(action, sections)
+    if section is None or section.status != "failed":
+        return Observation(action=action.id, text=section.content if section else "")
+    why = next((g for g in reversed(gaps) if g.what == section.title), Gap(what=section.title, why="It failed."))
+    return Observation(action=action.id, text=section.content, gap=why)
+
+
+def never_begun(
+    ctx: RunContext, sections: Sequence[Section], asked: Sequence[Action], *, rounds_used_up: bool
+) -> tuple[list[Section], list[Gap]]:
+    """Return the sections nobody was sent to, as failed, and why; `asked` are delegations that were not begun.
+
+    What was not done is said.
+    """
+    why = (
+        f"Not researched: the {ctx.settings.max_researcher_iterations} rounds of the supervisor were used up."
+        if rounds_used_up
+        else "Not researched: the supervisor ended the research before it was begun."
+    )
+    left = {s.title: s for s in sections if s.status == "pending"}
+    topics = [title_of(a) for a in asked if a.name == "conduct_research"]
+    gaps = [Gap(what=title, why=why) for title in dict.fromkeys([*left, *topics])]
+    return [s.model_copy(update={"status": "failed"}) for s in left.values()], [ctx.report_gap(g) for g in gaps]
