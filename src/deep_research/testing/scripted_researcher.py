@@ -102,7 +102,8 @@ class ScriptedResearcher:
     def section_of(self, request: Request) -> str:
         """Return the title of the section that a request is about, or ""."""
         last = next((m["text"] for m in reversed(request["messages"]) if m["role"] == "user"), "")
-        titles = [title for title in self._planned if title in last]
+        told = _PASSAGE.sub("", last)
+        titles = [title for title in self._planned if title in told]
         if step_of(request) in ("judge", "rewrite"):
             said = [_ID.sub("", text).strip() for _, text in _STATEMENT.findall(last)[:1]]
             titles = [t for t, content in self._written.items() if any(s in _ID.sub("", content) for s in said)]

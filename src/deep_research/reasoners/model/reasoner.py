@@ -48,8 +48,8 @@ from deep_research.reasoners.model.ask import Asker, Complete, shrinking
 from deep_research.reasoners.model.conversation import actions_of, messages_of, shortened, tools
 from deep_research.reasoners.model.fitting import fitted
 from deep_research.reasoners.model.nouns import brief_of, decision_of, discovery_of
+from deep_research.reasoners.model.showing import blocks, cited, fenced, for_review, numbered
 from deep_research.text.budget import estimate_tokens, within
-from deep_research.text.fencing import fence
 from deep_research.text.language import language_name
 
 _R = TypeVar("_R")
@@ -195,7 +195,7 @@ class ModelReasoner:
         async def think() -> Discovery:
             async def make(budget: int) -> EntitiesAnswer:
                 text = self._render(
-                    "entities", target=analysis.discovery_target, passages=_fenced(passages, library, budget)
+                    "entities", target=analysis.discovery_target, passages=fenced(passages, library, budget)
                 )
                 messages = [self._system(question.text, question.language), _user(text)]
                 return await self._ask.structured("research", messages, EntitiesAnswer)
@@ -287,10 +287,14 @@ class ModelReasoner:
             answer = await self._ask.act("research", [*head, *said], supervising.TOOLS)
             return supervising.delegations_of(answer, f"r{len(turns) + 1}", first=not turns)
 
+        async def stop() -> Sequence[Action]:
+            return []
+
         return await self._or_else(
             "supervision",
             shrinking(self._context_tokens // 2, make),
             lambda: self._fallback.delegate(brief, sections, turns, library),
+            stop if turns else None,
         )
 
     async def write_section(
@@ -301,7 +305,7 @@ class ModelReasoner:
             return SectionDraft(content="")
 
         async def make(budget: int) -> SectionDraft:
-            given = _blocks(passages, library, budget)
+            given = blocks(passages, library, budget)
             text = self._render(
                 "write_section",
                 section=section,
@@ -337,8 +341,8 @@ class ModelReasoner:
     async def _judged(self, claims: Sequence[Claim], library: Library, written: "_Written | None") -> JudgeAnswer:
         """Judge after the very prompt that the section was written from; where that is too long, in smaller parts."""
         system, shown = written or (None, {})
-        more = {key: block for key, block in _cited(claims, library).items() if key not in shown}
-        prompt = self._render("judge", passages="\n".join([*shown.values(), *more.values()]), claims=_numbered(claims))
+        more = {key: block for key, block in cited(claims, library).items() if key not in shown}
+        prompt = self._render("judge", passages="\n".join([*shown.values(), *more.values()]), claims=numbered(claims))
         messages = [*([system] if system else []), _user(prompt)]
         try:
             return await self._ask.structured("judge", messages, JudgeAnswer, asked_as=SectionWork)
@@ -361,8 +365,8 @@ class ModelReasoner:
         texts = {c: self._proposed[c.text, c.passages] for c in claims if (c.text, c.passages) in self._proposed}
         left = [claim for claim in claims if claim not in texts]
         if left:
-            cited = "\n".join(_cited(left, library).values())
-            prompt = self._render("rewrite", passages=cited, claims=_numbered(left))
+            shown = "\n".join(cited(left, library).values())
+            prompt = self._render("rewrite", passages=shown, claims=numbered(left))
             answer = await self._ask.structured("judge", [_user(prompt)], RewriteAnswer, max_output_tokens=2000)
             given = {s.number: s.text for s in answer.statements}
             texts |= {claim: given.get(number, "") for number, claim in enumerate(left, 1)}
@@ -372,7 +376,7 @@ class ModelReasoner:
         self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
     ) -> Review:
         """See `ports.Reasoner.review`."""
-        rows = [_for_review(section, claims) for section in sections]
+        rows = [for_review(section, claims) for section in sections]
         messages = [self._system(brief.title, brief.language, brief), _user(self._render("review", sections=rows))]
 
         async def think() -> Review:
@@ -433,43 +437,3 @@ def _told_plainly(section: Section, brief: Brief) -> tuple[Section, Brief]:
 
 def _user(text: str) -> ModelMessage:
     return ModelMessage(role="user", text=text)
-
-
-def _fenced(passages: Sequence[Passage], library: Library, budget: int) -> str:
-    """Passages, best first, as far as `budget` tokens reach."""
-    return "\n".join(_blocks(passages, library, budget).values())
-
-
-def _blocks(passages: Sequence[Passage], library: Library, budget: int) -> dict[str, str]:
-    """The same by id."""
-    return dict(within((((p.id, block), block) for p in passages if (block := _fence(p, library))), budget))
-
-
-def _fence(passage: Passage, library: Library) -> str:
-    source = library.source(passage.source)
-    return fence(passage, title=source.title if source else "", published=source.published if source else None)
-
-
-def _cited(claims: Sequence[Claim], library: Library) -> dict[str, str]:
-    """The passages that claims cite, fenced, by id."""
-    ids = dict.fromkeys(key for claim in claims for key in claim.passages)
-    return {key: _fence(p, library) for key in ids if (p := library.passage(key)) is not None}
-
-
-def _numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
-    return [
-        {"text": c.text, "cited": "".join(f"[{key}]" for key in c.passages), "reason": c.verdict.reason} for c in claims
-    ]
-
-
-def _for_review(section: Section, claims: Sequence[Claim]) -> dict[str, object]:
-    own = [c for c in claims if c.section == section.title]
-    supported = sum(c.stands for c in own)
-    return {
-        "title": section.title,
-        "description": section.description,
-        "content": section.content or "(nothing was found)",
-        "sources": len(section.sources),
-        "supported": supported,
-        "cut": len(own) - supported,
-    }

@@ -1,0 +1,90 @@
+"""Whole runs over real HTTP: the scripted provider with the scripted researcher, and small notes to search."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data import Report
+from deep_research.testing.scripted_provider import ScriptedProvider
+from deep_research.testing.scripted_replies import Reply, Request
+from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from deep_research.text.verification import is_error_text
+from tests.runs.running import Ran, engines, run, write_notes
+from tests.runs.soundness import assert_sound
+
+QUESTION = "Which kinds of engines are there, and how do they differ?"
+ENGINES = ("Alpha engine", "Beta engine", "Gamma engine")
+PLAN = {name: [f"{name} speed weight", f"{name} used for"] for name in ENGINES}
+
+Script = Callable[[Request], Any]
+
+
+@contextmanager
+def served(
+    patch: pytest.MonkeyPatch, script: Script | None = None, *, wire: str = "compatible", **server: Any
+) -> Iterator[ScriptedProvider]:
+    """A scripted model that the program finds in its environment."""
+    address, key = {
+        "compatible": ("OPENAI_COMPATIBLE_BASE_URL", "OPENAI_COMPATIBLE_API_KEY"),
+        "anthropic": ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+    }[wire]
+    made = {"retry_after_seconds": 0.02, **server}
+    with ScriptedProvider(script or ScriptedResearcher(sections=PLAN, sentences=4), **made) as provider:
+        patch.setenv(address, provider.base_url)
+        patch.setenv(key, "test-key")
+        yield provider
+
+
+def research(folder: Path, question: str = QUESTION, *, wire: str = "compatible", **settings: Any) -> Ran:
+    """Do a whole run with the scripted model over notes about three engines."""
+    docs = settings.pop("docs", None) or [engines(folder / "notes")]
+    values = {"model_provider": wire, "model_name": "scripted", "model_timeout_seconds": 1, **settings}
+    return run(question, home=folder / "home", docs=docs, **values)
+
+
+def chinese(folder: Path) -> Path:
+    """Notes in Chinese."""
+    return write_notes(
+        folder,
+        alpha="# 甲型发动机\n\n甲型发动机是一种转子发动机，转速为每分钟3000转。甲型发动机由李明于1999年在武汉制造。甲型发动机不需要机油。\n",
+        beta="# 乙型发动机\n\n乙型发动机是一种活塞发动机，转速为每分钟4500转。乙型发动机由王芳于2004年在大连制造。乙型发动机重85千克。\n",
+    )
+
+
+def korean(folder: Path) -> Path:
+    """Notes in Korean."""
+    return write_notes(
+        folder,
+        alpha="# 알파 엔진\n\n알파 엔진은 분당 3000회 회전하는 로터리 엔진이다. 알파 엔진은 1999년 부산에서 김민수가 만들었다.\n",
+        beta="# 베타 엔진\n\n베타 엔진은 분당 4500회 회전하는 피스톤 엔진이다. 베타 엔진은 2004년 대구에서 이지은이 만들었다.\n",
+    )
+
+
+def failing(script: Script, fault: str, *, where: Callable[[Request], bool]) -> Script:
+    """`script`, except that the requests named by `where` fail."""
+    return lambda request: Reply(fault=fault) if where(request) else script(request)
+
+
+def steps(provider: ScriptedProvider) -> Counter[str]:
+    """How often each step was asked for."""
+    return Counter(step_of(call.request) for call in provider.calls)
+
+
+def assert_presentable(ran: Ran) -> None:
+    """The report is sound, its sections hold no word of an error, and what is missing is named."""
+    assert_sound(ran.report, ran.folder)
+    for section in ran.report.sections:
+        assert not any(is_error_text(line) for line in section.content.splitlines()), section.content
+        assert "[s999p1]" not in section.content
+        assert section.content or any(gap.what.endswith(section.title) for gap in ran.report.gaps), section.title
+    for gap in ran.report.gaps:
+        assert gap.why in ran.report.report
+
+
+def standing(report: Report) -> list[str]:
+    """The claims that are shown as supported."""
+    return [claim.text for claim in report.claims if claim.stands]

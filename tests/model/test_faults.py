@@ -1,0 +1,27 @@
+"""Each fault of a provider at a fifth of the calls: a report all the same, whose missing parts are named."""
+
+from pathlib import Path
+
+import pytest
+
+from deep_research.testing.scripted_researcher import ScriptedResearcher
+from tests.model.harness import ENGINES, PLAN, assert_presentable, research, served, standing
+
+FAULTS = (
+    "rate_limited", "server_error", "overloaded", "cut_stream", "slow_stream", "context_too_long", "invalid_json",
+    "wrong_schema", "empty", "refusal", "think_tags", "unclosed_think", "unknown_tool", "broken_arguments",
+    "unknown_citation", "timeout", "not_json", "error_in_stream", "content_filter",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("wire", ["compatible", "anthropic"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fifth_of_the_calls_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: str, fault: str) -> None:
+    with served(monkeypatch, ScriptedResearcher(sections=PLAN, sentences=4), wire=wire) as provider:
+        provider.faults(0.2, [fault], seed=3)
+        ran = research(tmp_path, wire=wire, **({"model_name": "claude-sonnet-5"} if wire == "anthropic" else {}))
+    assert any(call.fault == fault for call in provider.calls)
+    assert_presentable(ran)
+    assert standing(ran.report)
+    assert ran.report.answered
+    assert len(ran.report.sections) >= min(3, len(ENGINES))

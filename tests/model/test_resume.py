@@ -1,0 +1,59 @@
+"""After kill -9 a run goes on from its journal: what was answered is not asked again."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from deep_research.runs.folder import RunFolder, list_runs
+from deep_research.testing.scripted_replies import Reply, Request
+from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from tests.model.harness import ENGINES, PLAN, QUESTION, served
+from tests.runs.running import engines
+from tests.runs.soundness import assert_sound
+
+
+def _start(arguments: list[str], home: Path) -> "subprocess.Popen[bytes]":
+    environment = {**os.environ, "DEEP_RESEARCH_HOME": str(home)}  # noqa: TID251
+    command = [sys.executable, "-m", "deep_research", *arguments]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize(("step", "waiting"), [("plan", 1), ("write_section", len(ENGINES)), ("review", 1)])
+def test_only_the_calls_in_flight_are_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, waiting: int
+) -> None:
+    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
+    held, reached = threading.Event(), threading.Semaphore(0)
+
+    def script(request: Request) -> Reply:
+        reply = researcher(request)
+        if step_of(request) == step and not held.is_set():
+            reached.release()
+            return Reply(data=reply.data, latency_seconds=600)
+        return reply
+
+    home, notes = tmp_path / "home", engines(tmp_path / "notes")
+    with served(monkeypatch, script) as provider:
+        first = _start([QUESTION, "-p", "compatible", "--model", "scripted", "--docs", str(notes), "--quiet"], home)
+        for _ in range(waiting):
+            assert reached.acquire(timeout=60)
+        first.send_signal(signal.SIGKILL)
+        first.communicate()
+        before = [call.digest for call in provider.calls]
+        in_flight = [call.digest for call in provider.calls if step_of(call.request) == step]
+        held.set()
+        run_id = list_runs(home)[0].run_id
+        second = _start(["resume", run_id, "--quiet"], home)
+        _, said = second.communicate(timeout=100)
+        assert second.returncode == 0, said.decode()
+        after = [call.digest for call in provider.calls[len(before) :]]
+    assert sorted(set(before) & set(after)) == sorted(in_flight)
+    assert len(after) == len(set(after))
+    folder = RunFolder(home, run_id)
+    assert_sound(folder.load_result(), folder)
+    assert folder.load_result().ledger.model_calls == len(set(before) | set(after))
