@@ -38,8 +38,8 @@ _ASPECTS = frozenset(
 )
 _CJK_FURNITURE = re.compile(
     "有哪些|哪些|哪几种|什么|如何|怎么样?|怎样|为什么|请问?|介绍|解释|详细|说明|比较|对比|区别|差异|不同|方法|方式|类型|种类|原理|机制|目前"
-    "|主要|常见|最新|进展|优缺点|优点|缺点|何时|适合|分别|各自|多少|几种|之间|以及|工作(?![流站负区])|[的和与及或了吗呢是]"
-    "|무엇|어떤|어떻게|종류|차이점?|비교|설명|방법|알려|주세요|해요?(?![가-힣])|작동|있나요|인가요|합니까|되나요|생기나요|하나요|것들?이?|각각|언제|사용|얼마"
+    "|主要|常见|最新|进展|优缺点|优点|缺点|何时|适合|分别|各自|多少|几种|之间|以及|提供|支持|适用|场景|使用|采用|具有|包含|包括|应该|需要|工作(?![流站负区])|[的和与及或了吗呢是]"
+    "|무엇|어떤|어떻게|종류|차이점?|비교|설명|방법|알려|주세요|해요?(?![가-힣])|작동|있나요|인가요|합니까|되나요|생기나요|하나요|것들?이?|각각|언제|사용|얼마|제공|지원|필요|적합|경우"
     "|教えて|ください|どのような|違い|仕組み|種類|について|もの(?=が|は)|ありますか|[\u3041-\u309f]+"
 )
 _RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&][^\W{CJK}]+)*[+#]*")
@@ -59,8 +59,13 @@ class Unit(NamedTuple):
         return best if best >= _ENOUGH else 0.0
 
 
-def units(question: str, language: str, others: Iterable[str] = ()) -> list[Unit]:
-    """Return the units of `question`; `others` are the languages of documents in which it may be answered too."""
+def units(question: str, language: str, others: Iterable[str] = (), *, foreign: bool = False) -> list[Unit]:
+    """Return the units of `question`; `others` are the languages of documents in which it may be answered too.
+
+    `foreign` says that hardly any document is in the question's language: a word that cannot be translated
+    then tells little beside a name, for no document could say it.
+    """
+    named = foreign and any(_worth(run, frozenset(content_terms(run)), first=False) == _NAME for run in _runs(question))
     targets = [other for other in dict.fromkeys(others) if other != language]
     found: dict[frozenset[str], Unit] = {}
     runs = list(_runs(question))
@@ -71,7 +76,10 @@ def units(question: str, language: str, others: Iterable[str] = ()) -> list[Unit
             parts = frozenset(t for part in re.split(r"[.'’\-_+#&]", run) for t in content_terms(part))
             whole = own - parts
             ways = [whole, parts] if whole and parts else [own]
-            ways += [frozenset(content_terms(t)) for t in _translated(runs, place, language, targets)]
+            translated = [frozenset(content_terms(t)) for t in _translated(runs, place, language, targets)]
+            if named and not translated and _CJK_RUN.match(run):
+                worth *= _ASPECT
+            ways += translated
             found[own] = Unit(worth, tuple(way for way in ways if way))
     return list(found.values())
 
@@ -158,8 +166,9 @@ def passage_terms(passage: Passage, title: str) -> frozenset[str]:
 def units_for(question: str, language: str, passages: Sequence[Passage]) -> list[Unit]:
     """Return the units of `question`, translated into the languages that `passages` are in."""
     own = detect(question, default=language)
-    found = (detect(p.text, default=own) for p in passages[:20])
-    return units(question, own, [other for other in found if is_cjk(other) or is_cjk(own)])
+    found = [detect(p.text, default=own) for p in passages[:20]]
+    foreign = is_cjk(own) and found.count(own) * 5 < len(found)
+    return units(question, own, [other for other in found if is_cjk(other) or is_cjk(own)], foreign=foreign)
 
 
 def is_answered(asked: Sequence[Unit], said: Sequence[frozenset[str]]) -> bool:
