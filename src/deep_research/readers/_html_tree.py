@@ -30,9 +30,16 @@ _FURNITURE_ROLES = words(
     "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar tablist tooltip"
     " directory"
 )
+# Too small to see, of no size with what is over cut off, off the screen, clipped away, or without colour.
 _HIDDEN_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])"
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*[01]?(?:\.\d+)?(?:px|pt)?\s*(?:!|;|$)"
+    r"|opacity\s*:\s*0(?:\.0\d*)?\s*(?:!|;|$)|(?:left|top|right|bottom|text-indent|margin-left)\s*:\s*-\d{4,}"
+    r"|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)"
+    r"|clip-path\s*:\s*(?:inset\(\s*(?:50|100)%|circle\(\s*0)|transform\s*:[^;]*scale\(\s*0\s*[,)]"
+    r"|(?:^|;)\s*color\s*:\s*(?:transparent|(?:rgba|hsla)\([^)]*,\s*0(?:\.0+)?\s*\)|#[0-9a-f]{6}00\b)"
 )
+_NO_SIZE = re.compile(r"(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*[01](?:px|em|rem|%)?\s*(?:!|;|$)")
+_CUT_OFF = re.compile(r"overflow(?:-[xy])?\s*:\s*(?:hidden|clip)")
 # Whole class names and ids that say "not the text of this page": Sphinx, DocBook, Doxygen, MediaWiki and
 # what the wide web calls its navigation. A name that merely contains such a word is not enough.
 _FURNITURE_NAME = re.compile(
@@ -186,8 +193,8 @@ def _invisible(element: Element) -> bool:
         return True
     if element.get("hidden") is not None and element.get("hidden") != "until-found":
         return True
-    style = element.get("style")
-    return bool(style) and bool(_HIDDEN_STYLE.search(style.lower()))
+    style = (element.get("style") or "").lower()
+    return bool(style) and bool(_HIDDEN_STYLE.search(style) or (_NO_SIZE.search(style) and _CUT_OFF.search(style)))
 
 
 def _is_furniture(element: Element) -> bool:
@@ -200,7 +207,8 @@ def _is_furniture(element: Element) -> bool:
         return _is_page_furniture(element)
     if tag == "sup" and _is_note_mark(element):
         return True
-    if element.get("aria-hidden") == "true" and tag in ("a", "i", "span"):
+    # What is around a dialog is hidden from screen readers too: `prune` keeps it, being most of the page.
+    if element.get("aria-hidden") == "true":
         return True
     return _has_furniture_name(element)
 

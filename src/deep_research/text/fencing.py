@@ -1,7 +1,8 @@
 """Fencing outside text for prompts: it is data between delimiters that it cannot forge.
 
 Hidden characters (zero width, bidirectional overrides, Unicode tags, variation selectors) are removed,
-because a reader cannot see what they say, and the delimiters' own form is broken where text imitates it.
+because a reader cannot see what they say, and the delimiters' own form is broken where text imitates it. So are
+the marks that chat templates put between messages: servers of open models read them as such inside text.
 """
 
 import re
@@ -15,15 +16,27 @@ _HIDDEN = re.compile(
 )
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 """The categories Cc (without line break and tab), Cs and Co."""
-_DELIMITER = re.compile(r"[<＜‹〈]\s*(/?)\s*(passage|question|message|conversation|section|system)\b", re.IGNORECASE)
+_DELIMITER = re.compile(
+    r"[<＜‹〈⟨❮˂﹤]\s*(/?)\s*"
+    r"(passage|question|message|conversation|section|system|user|assistant|think|bos|eos"
+    r"|(?:tool|function|start_of|end_of)_\w+|invoke|parameter)\b",
+    re.IGNORECASE,
+)
+_TEMPLATE = re.compile(r"<([|｜])(?=\w)|(?<=\w)([|｜])>|\[(/?INST)\]|<<(/?SYS)>>|<(/?s)>", re.IGNORECASE)
+"""Marks of the chat templates of ChatML, Llama, Mistral and DeepSeek; those of Gemma are among the delimiters."""
 _CITATION = re.compile(r"\[(s\d+(?:p\d+)?)\]")
 
 
 def clean(text: str) -> str:
     """Return `text` without hidden and control characters, and with nothing that looks like our delimiters or ids."""
     visible = _UNFIT.sub("", _HIDDEN.sub("", text))
+    broken = _TEMPLATE.sub(_in_parentheses, _DELIMITER.sub(r"(\1\2", visible))
     # An id inside a passage is text, not a citation of ours.
-    return _CITATION.sub(r"(\1)", _DELIMITER.sub(r"(\1\2", visible))
+    return _CITATION.sub(r"(\1)", broken)
+
+
+def _in_parentheses(mark: re.Match[str]) -> str:
+    return "".join(part for part in ("(", *(group or "" for group in mark.groups()), ")") if part)
 
 
 def attribute(text: str) -> str:

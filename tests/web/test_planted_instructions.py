@@ -1,0 +1,51 @@
+"""Pages that give orders: nothing hidden is read, no fence is forged, no run obeys."""
+
+import re
+
+import pytest
+
+from deep_research.data import Found, Passage
+from deep_research.fetch.page import Page
+from deep_research.runs.web_places import document_of
+from deep_research.text.fencing import fence
+from tests.web.attacks import HIDDEN, HOST, ORDERS, VISIBLE
+from tests.web.world import ALPHA, KINDS
+
+LANGUAGES = sorted(ORDERS)
+FORGED = re.compile(
+    r"[<＜‹〈⟨❮]\s*/?\s*(?:passage|question|message|conversation|section|system|tool_\w+|start_of_turn|end_of_turn)\b"
+    r"|<\||\|>|\[/?INST\]|<</?SYS>>|</?s>|\[s\d+p\d+\]",
+    re.IGNORECASE,
+)
+UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]")
+
+
+def _read(markup: str) -> str:
+    html = f"<html><head><title>Alpha engine</title></head><body><h1>Alpha engine</h1><p>{ALPHA}</p><p>{KINDS}</p>{markup}</body></html>"
+    page = Page(
+        "http://a.test/", "http://a.test/", 200, "text/html", "utf-8", html.encode(), "2026-01-01T00:00:00+00:00"
+    )
+    return document_of(page, Found(key="a", title="Alpha engine", origin="searxng")).text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("way", HIDDEN)
+def test_what_no_visitor_sees_is_not_read(way: str, language: str) -> None:
+    text = _read(HIDDEN[way](ORDERS[language]))
+    assert ALPHA in text
+    assert HOST not in text
+    assert "Omega" not in text
+    assert not UNSEEN.search(text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("way", VISIBLE)
+def test_no_fence_is_forged(way: str, language: str) -> None:
+    text = _read(VISIBLE[way](ORDERS[language]))
+    assert ALPHA in text
+    passage = Passage(id="s1p1", source="s1", sha256="0", start=0, end=len(text), text=text, heading=text[-200:])
+    first, *inside, last = fence(passage, title=text[-300:], published=text[-300:]).split("\n")
+    assert re.fullmatch(r'<passage id="s1p1" source="[^"<>]*" published="[^"<>]*" under="[^"<>]*">', first)
+    assert last == "</passage>"
+    assert not FORGED.search("\n".join(inside) + first.partition(" ")[2])
+    assert not UNSEEN.search("\n".join(inside))
