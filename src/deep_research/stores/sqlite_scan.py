@@ -14,18 +14,25 @@ class ScannedLibrary(SqliteLibrary):
 
     def __init__(self, path: Path | str) -> None:
         self._scanned: dict[str, dict[int, Scanned]] = {}
+        self._whole: ScanPostings | None = None
         super().__init__(path)
 
     def _analysed(self, title: str, passages: Mapping[int, tuple[str, str]]) -> dict[int, Analysed]:
+        self._whole = None
         return {}
 
     def _indexed(self, source: int) -> dict[int, Analysed]:
         self._scanned.pop(f"s{source}", None)  # it is about to change
+        self._whole = None
         return {}
 
     def _postings_of(self, sources: Sequence[str]) -> Postings:
-        wanted = sources or [f"s{n}" for (n,) in self._db.execute("SELECT number FROM sources")]
-        return ScanPostings({number: one for source in wanted for number, one in self._of(source).items()})
+        if sources:
+            return ScanPostings({number: one for source in sources for number, one in self._of(source).items()})
+        if self._whole is None:
+            every = [f"s{n}" for (n,) in self._db.execute("SELECT number FROM sources")]
+            self._whole = ScanPostings({number: one for source in every for number, one in self._of(source).items()})
+        return self._whole
 
     def _of(self, source: str) -> dict[int, Scanned]:
         """The passages of a source made ready, once."""

@@ -7,6 +7,7 @@ estimates how much of the texts is the same. Short texts are compared exactly.
 
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.text.tokens import tokenize
@@ -24,6 +25,7 @@ class Sketch(NamedTuple):
     shingles: int
 
 
+@lru_cache(maxsize=2_000)
 def sketch(text: str) -> Sketch:
     """Return the sketch of a text: the same text gives the same sketch in every process."""
     hashes = {zlib.crc32("\x1f".join(shingle).encode("utf-8", "surrogatepass")) for shingle in _shingles(text)}

@@ -123,6 +123,8 @@ def _squeeze(text: str) -> str:
 @lru_cache(maxsize=256)
 def _squeezed(text: str) -> tuple[str, list[int]]:
     """`text` folded, with single spaces, and for each of its characters the offset it came from."""
+    if text.isascii() and "*" not in text and "_" not in text:
+        return _squeezed_ascii(text)
     kept: list[str] = []
     offsets: list[int] = []
     for offset, char in enumerate(text):
@@ -139,6 +141,21 @@ def _squeezed(text: str) -> tuple[str, list[int]]:
             kept.append(folded)
             offsets.append(offset)
     return _without_cjk_spaces(kept, offsets)
+
+
+def _squeezed_ascii(text: str) -> tuple[str, list[int]]:
+    """The same for most of what is ever compared, in which no character goes or becomes another length."""
+    folded = text.lower().replace("`", "'")
+    offsets: list[int] = []
+    words: list[str] = []
+    end = 0
+    for word in re.finditer(r"\S+", folded):
+        if words:
+            offsets.append(end)
+        words.append(word.group())
+        offsets.extend(range(word.start(), word.end()))
+        end = word.end()
+    return " ".join(words), offsets
 
 
 def _without_cjk_spaces(kept: list[str], offsets: list[int]) -> tuple[str, list[int]]:
