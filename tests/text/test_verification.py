@@ -2,7 +2,14 @@
 
 import pytest
 
-from deep_research.text.verification import Evidence, is_error_text, is_sentence_of, verify, verify_against_document
+from deep_research.text.verification import (
+    Evidence,
+    certain_disproof,
+    is_error_text,
+    is_sentence_of,
+    verify,
+    verify_against_document,
+)
 
 DRUG = Evidence(
     "Sotorasib is a covalent inhibitor of KRAS G12C. In the CodeBreaK 100 trial the objective response rate was 37.1% "
@@ -79,6 +86,77 @@ def test_contradicted(claim: str, evidence: Evidence) -> None:
 )
 def test_never_supported(claim: str, evidence: Evidence) -> None:
     assert verify(claim, [evidence]).kind != "supported"
+
+
+SOTORASIB = Evidence(
+    "Sotorasib achieved an objective response rate of 37.1% and a disease control rate of 80.6% in CodeBreaK 100. "
+    "Median overall survival was 12.5 months.",
+    "Sotorasib: the CodeBreaK trials",
+)
+ADAGRASIB = Evidence(
+    "The phase 2 cohort of KRYSTAL-1 treated 116 patients with adagrasib. Adagrasib achieved an objective response "
+    "rate of 42.9% among 112 patients with measurable disease in KRYSTAL-1.",
+    "Adagrasib: the KRYSTAL trials",
+)
+DOCETAXEL = Evidence(
+    "Median progression-free survival in CodeBreaK 200 was 5.6 months with sotorasib and 4.5 months with docetaxel, "
+    "with a hazard ratio of 0.66. Overall survival did not differ in CodeBreaK 200."
+)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The objective response rate was 37.1% with sotorasib in CodeBreaK 100 and 42.9% with adagrasib in KRYSTAL-1.",
+        "The objective response rate was 37.1% and 42.9% in CodeBreaK 100 and KRYSTAL-1, respectively.",
+        "In CodeBreaK 200 sotorasib prolonged progression-free survival over docetaxel (5.6 versus 4.5 months) "
+        "but not overall survival.",
+    ],
+)
+def test_one_sentence_may_join_what_several_passages_say(claim: str) -> None:
+    assert verify(claim, [SOTORASIB, ADAGRASIB, DOCETAXEL]).kind == "supported"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The objective response rate was 42.9% with sotorasib in CodeBreaK 100 and 37.1% with adagrasib in KRYSTAL-1.",
+        "The objective response rate was 37.1% with sotorasib in CodeBreaK 300 and 42.9% with adagrasib in KRYSTAL-1.",
+        "In CodeBreaK 200 sotorasib prolonged progression-free survival over docetaxel (5.6 versus 4.5 years).",
+        "In CodeBreaK 200 sotorasib did not prolong progression-free survival over docetaxel (5.6 versus 4.5 months) "
+        "but overall survival.",
+    ],
+)
+def test_joined_clauses_may_not_change_places(claim: str) -> None:
+    assert verify(claim, [SOTORASIB, ADAGRASIB, DOCETAXEL]).kind != "supported"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The response rate was 37.2% in CodeBreaK 100.",
+        "Median overall survival was 12.5 weeks.",
+        "Divarasib achieved a response rate of 37.1% in GO42144.",
+        "Skoulidis called it “a turning point”.",
+        "Error: the page could not be read.",
+    ],
+)
+def test_what_stands_nowhere_binds_a_judge(claim: str) -> None:
+    assert certain_disproof(claim, [SOTORASIB]) is not None
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Sotorasib did not achieve a response rate of 37.1%.",
+        "Two rates are given for CodeBreaK 100.",
+        "Phase 2 results: the response rate was 37.1%.",
+        "The disease control rate was 37.1%.",
+        "Survival was 12.5 at the median.",
+    ],
+)
+def test_a_judge_decides_on_what_code_cannot_be_sure_of(claim: str) -> None:
+    assert certain_disproof(claim, [SOTORASIB]) is None
 
 
 def test_nothing_is_supported_by_nothing() -> None:

@@ -40,6 +40,8 @@ _CONNECTOR = re.compile(r"(?:of|the|de|la|du|von|van|der|den|di|da|&|del|al|bin)
 _NUMBERED = re.compile(
     r" (\d{1,2}(?:\.\d{1,2})?)(?=[\s,;:)]*(?:$|[.,;:)](?!\d)|\s(?:and|or|is|was|are|were|has|had|to|on|in|with|at|by|as|can|did|does|adds?|the|a)\b))"
 )
+_CODE_NUMBER = re.compile(_NUMBERED.pattern.replace(r"\d{1,2}(?:\.\d{1,2})?", r"\d{1,3}(?:\.\d{1,2})?", 1))
+"""After a code (CodeBreaK 100, KEYNOTE 189) a number of three digits belongs to the name as well."""
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：;；|•]|\n\s*[-*+]|\n)[\"'“”‘’(\[*_«「《\s]*$")
 _ORDINARY = (
     "monday tuesday wednesday thursday friday saturday sunday however although though despite since according"
@@ -120,7 +122,7 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
             if plain and (name := _plain(text, plain)):
                 found.append(name)
             plain = []
-            number = _NUMBERED.match(text, word.end()) if word is run[-1] else None
+            number = _CODE_NUMBER.match(text, word.end()) if word is run[-1] else None
             end = number.end() if number else word.end()
             found.append(Name(text[word.start() : end] if number else _singular(word[0]), word.start(), end, True))
         else:

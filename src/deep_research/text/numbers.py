@@ -6,7 +6,7 @@ the same unit; values are compared exactly, or within a tolerance where the clai
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
@@ -68,7 +68,9 @@ _BEFORE = re.compile(
     r"|(?P<less>\b(?:under|less than|fewer than|below|at most)|[<≤]|不到|少于|低于|至多|不足|최대))[ ]?(?:the |a )?[$€£¥₩]?$",
     re.IGNORECASE | re.ASCII,
 )
-_JOIN = re.compile(r"\s?(?:–|-|~|to|至|到|~|±|\+/-|에서|부터|,|、|,? and|,? or|和|与|및|,\s)\s?")
+_JOIN = re.compile(
+    r"\s?(?:–|-|~|to|至|到|~|±|\+/-|에서|부터|,|、|,? and|,? or|和|与|및|,\s|\(?vs\.?|,? versus|,? or|,? compared (?:with|to)|,? against)\s?"
+)
 
 _RANGE = re.compile(r"\s?(?:–|-|~|to|至|到|에서)\s?")
 
@@ -212,13 +214,13 @@ _PERIODS = frozenset({"s", "day", "month"})
 _MONEY = frozenset({"usd", "eur", "gbp", "cny", "jpy", "krw", "¥"})
 
 
-def numbers_agree(claim: str, evidence: str) -> Agreement:
-    """Return whether every quantity of `claim` stands in `evidence` with the same unit.
+def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None = None) -> Agreement:
+    """Return whether every quantity of `claim` (or those `wanted` of it) stands in `evidence` with the same unit.
 
     A claim without quantities agrees. The reason names the first quantities that are missing and,
     where the value stands there with another unit, says so.
     """
-    wanted = quantities(claim)
+    wanted = quantities(claim) if wanted is None else wanted
     if not wanted:
         return Agreement(True, "no numbers")
     there = quantities(evidence)

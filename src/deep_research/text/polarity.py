@@ -1,6 +1,7 @@
 """Sentences that say the opposite with the same words: negation and words of direction."""
 
 import re
+from collections.abc import Sequence
 
 from deep_research.text.language import CJK, HANGUL
 from deep_research.text.tokens import content_terms, normalise
@@ -46,6 +47,8 @@ _PAIRS = (
 )
 _MOST = 20
 """Negations looked at in one sentence; more is no sentence."""
+_SHARED = 0.5
+"""Share of a clause's terms that makes a clause of the evidence its counterpart."""
 _CLAUSE = re.compile(
     r"[,;:，；：、]\s*|\s(?:and|but|while|whereas|although|because|so that)\s|并且?|而且?|但是?|(?<=[가-힣])(?:으며|며|지만|고|아서|어서)\s"
 )
@@ -78,6 +81,39 @@ def conflict(claim: str, sentence: str) -> str:
     if len(negated(a)) > len(negated(b)):
         return "only the claim negates"
     return _opposite_directions(a, b)
+
+
+def denied_elsewhere(claim: str, sentences: Sequence[str]) -> bool:
+    """Return whether `claim` joins clauses whose signs are each those of another sentence.
+
+    "A did X but not Y" agrees with "A did X." and "A did not do Y.", though neither sentence has the
+    signs of the whole. Each clause is laid beside the clause of the evidence that shares most terms.
+    """
+    there = [(part, set(content_terms(part)), n) for n, s in enumerate(sentences) for part in _clauses(normalise(s))]
+    used: set[int] = set()
+    parts = _clauses(normalise(claim))
+    for part in parts if there else []:
+        terms, signs = set(content_terms(part)), len(negated(part))
+        most, alike, nearest, sentence = max(
+            (len(terms & own), len(negated(other)) == signs, other, n) for other, own, n in there
+        )
+        if most < 2 or most < len(terms) * _SHARED or not alike:
+            return False
+        if _DENIAL.search(nearest) or _opposite_directions(part, nearest):
+            return False
+        used.add(sentence)
+    return len(used) > 1
+
+
+def _clauses(text: str) -> list[str]:
+    """The clauses of a sentence; what has fewer than two terms belongs to the one before."""
+    found: list[str] = []
+    for part in _CLAUSE.split(text):
+        if found and len(content_terms(part)) < 2:
+            found[-1] = f"{found[-1]} {part}"
+        else:
+            found.append(part)
+    return [part for part in found if len(content_terms(part)) > 1]
 
 
 def _opposite_directions(claim: str, sentence: str) -> str:

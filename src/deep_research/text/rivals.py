@@ -13,6 +13,15 @@ SAME_STATEMENT = 0.75
 """Share of a claim's terms, its differing value left out, that makes a sentence the same statement."""
 _HALF = 0.5
 _SUBJECT = re.compile(r"[\s*_“\"]*(?:The |A |An )?([A-Z][a-zA-Z-]{2,})\b")
+_KIND = re.compile(
+    r"\b(?:phase|stage|grade|type|level|class|cohort|arm|part|step|group|tier|category|table|figure|section|chapter)s?[ -]$",
+    re.IGNORECASE,
+)
+_PART = re.compile(
+    r"[,;，；、]\s*(?:and |while |whereas |but )?|\s(?:and|while|whereas|but|versus|vs\.?|than)\s|而|和|与",
+    re.IGNORECASE,
+)
+_RESPECTIVELY = re.compile(r"\brespectively\b|分别|각각", re.IGNORECASE)
 _GENERIC = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
 
 
@@ -47,23 +56,34 @@ def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
     return any(other.strict == name.strict for other in others for name in missing)
 
 
+def amounts(text: str) -> list[Quantity]:
+    """Return the quantities of `text` that are no part of a name: not the 100 of "CodeBreaK 100"."""
+    named = [(n.start, n.end) for n in names(text) if re.search(r"\s\d", n.text)]
+    return [q for q in quantities(text) if not any(start <= q.start < end for start, end in named)]
+
+
+def labels(text: str) -> list[Quantity]:
+    """Return the quantities of `text` that number a kind: the 2 of "phase 2"."""
+    return [q for q in quantities(text) if _KIND.search(text[: q.start])]
+
+
 def misattributed(claim: str, lines: Sequence[str]) -> str:
     """Return why a value of `claim` belongs to another name in the evidence, or "".
 
     The value stands in the evidence, but never beside the claim's name; beside that name, in a sentence
     that shares half of the claim's terms, stands another value of the same unit.
     """
-    wanted = quantities(claim)
+    wanted = amounts(claim)
     if not wanted or not lines:
         return ""
-    found = [(line, NameIndex(line), quantities(line)) for line in lines]
+    found = [(line, NameIndex(line), amounts(line)) for line in lines]
     match = Match(without(claim, [(q.start, q.end) for q in wanted]), lines)
     for quantity in wanted:
         holds = [any(same(quantity, q, line) for q in there) for line, _index, there in found]
         with_value = [index for (_line, index, _there), holding in zip(found, holds, strict=True) if holding]
         if with_value and (rival := _says_otherwise(quantity, found, holds, match)):
             return f"{claim[quantity.start : quantity.end].strip()} is said of something else; of this: {rival}"
-        for name in names(claim):
+        for name in _beside(quantity, wanted, claim):
             if not with_value or any(index.has(name) for index in with_value):
                 continue
             for number, (line, index, there) in enumerate(found):
@@ -72,6 +92,19 @@ def misattributed(claim: str, lines: Sequence[str]) -> str:
                     written = claim[quantity.start : quantity.end].strip()
                     return f"{written} is said of something else than {name.text}; of it: {line}"
     return ""
+
+
+def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[Name]:
+    """The names that a value of `claim` is said of: those of its own part, where each part has a value of its own."""
+    found = names(claim)
+    if len(wanted) < 2:
+        return found
+    if _RESPECTIVELY.search(claim):
+        return []  # which of them it is cannot be told by place
+    borders = [m.start() for m in _PART.finditer(claim)]
+    start = max((b for b in borders if any(q.end <= b for q in wanted) and b <= quantity.start), default=0)
+    end = min((b for b in borders if any(q.start >= b for q in wanted) and b > quantity.start), default=len(claim))
+    return [n for n in found if start <= n.start < end] or found
 
 
 def _says_otherwise(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from deep_research.text.names import NameIndex, names
 from deep_research.text.numbers import quantities, same
-from deep_research.text.polarity import conflict
+from deep_research.text.polarity import conflict, denied_elsewhere
 from deep_research.text.tokens import content_terms, normalise
 
 
@@ -80,6 +80,8 @@ def support(claim: str, evidence: Sequence[str], *, title: str = "", context: st
         (why for i in match.best if match.coverage((i,)) >= _SAME_STATEMENT and (why := conflict(claim, evidence[i]))),
         "",
     )
+    if against and denied_elsewhere(claim, evidence):
+        against = ""
     return Support(score, partial, match.best, values["covered_by_best"], _explain(values), against)
 
 

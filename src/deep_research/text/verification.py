@@ -19,8 +19,10 @@ from deep_research.text.polarity import conflict, negated
 from deep_research.text.quotations import find_verbatim, quotations_occur
 from deep_research.text.rivals import (
     SAME_STATEMENT,
+    amounts,
     has_other_name,
     has_other_value,
+    labels,
     misattributed,
     same_statement,
     unknown_subject,
@@ -29,6 +31,7 @@ from deep_research.text.rivals import (
 from deep_research.text.sentences import blocks, sentences
 from deep_research.text.support import Match, support
 from deep_research.text.tokens import content_terms, normalise
+from deep_research.text.units import Quantity
 
 
 class Evidence(NamedTuple):
@@ -90,7 +93,8 @@ def is_plainly_said(claim: str, evidence: Evidence) -> bool:
 def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
     """Return the verdict where code alone settles that the evidence does not support `claim`, else None.
 
-    That is: an error text, a quotation, number, unit, date or name that is not there. No judge may overrule it.
+    That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something
+    else. Where a judge speaks as well, only `certain_disproof` binds it.
     """
     if is_error_text(claim):
         return Verdict(kind="unverified", reason="an error is not evidence")
@@ -99,6 +103,35 @@ def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
     if not quoted.ok:
         return Verdict(kind="unverified", reason=f"quotation: {quoted.reason}")
     return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
+
+
+def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
+    """Return the verdict where code is certain that the evidence does not support `claim`, else None.
+
+    That is: an error text, a quotation, number, unit, date or name that stands nowhere in the evidence. No
+    judge may overrule it; whether a value that is there belongs to the claim's subject is for a judge to say.
+    """
+    if is_error_text(claim):
+        return Verdict(kind="unverified", reason="an error is not evidence")
+    whole, about, lines = _laid_out(evidence)
+    quoted = quotations_occur(claim, whole)
+    if not quoted.ok:
+        return Verdict(kind="unverified", reason=f"quotation: {quoted.reason}")
+    there = {q.value for q in quantities(f"{whole}\n{about}")}
+    kinds = labels(claim)
+    counted = [q for q in amounts(claim) if q not in kinds and _is_written(claim, q)]
+    missing = numbers_agree(claim, f"{whole}\n{about}", counted).missing
+    # Without its unit a number may be written in short: "5.6 (months)".
+    if any(q.unit or q.value not in there for q in missing):
+        return _number_missing(claim, whole, about, lines)
+    absent = names_occur(claim, f"{about}\n{whole}").missing
+    foreign = detect(claim) != detect(whole)
+    return _name_missing(claim, whole, about, lines) if any(n.strict or not foreign for n in absent) else None
+
+
+def _is_written(claim: str, quantity: Quantity) -> bool:
+    """Whether a quantity has digits or a unit: "three" and "first" are as often language as numbers."""
+    return bool(quantity.unit or re.search(r"\d", claim[quantity.start : quantity.end]))
 
 
 def _laid_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
@@ -137,7 +170,7 @@ def is_sentence_of(claim: str, text: str) -> bool:
 
 
 def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
-    numbers = numbers_agree(claim, f"{whole}\n{about}")
+    numbers = numbers_agree(claim, f"{whole}\n{about}", amounts(claim))
     if numbers.ok:
         why = misattributed(claim, lines)
         return Verdict(kind="unverified", reason=f"number: {_short(why)}") if why else None
