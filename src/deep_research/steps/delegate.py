@@ -104,7 +104,7 @@ def _waiting_section(action: Action, sections: Sequence[Section]) -> Section:
     if known is not None:
         return known
     title = title_of(action)
-    return Section(title=title, description=action.query, queries=(title,))
+    return Section(title=title, subject=title, description=action.query, queries=(title,))
 
 
 def observed(turn: Turn, sections: Sequence[Section], gaps: Sequence[Gap]) -> Turn:

@@ -263,7 +263,11 @@ class ModelReasoner:
 
         async def make(budget: int) -> Sequence[Action]:
             answer = await self._ask.act("research", [*head, *messages_of(turns, library, budget=budget)], self._tools)
-            return actions_of(answer, f"a{section.attempts}t{len(turns)}")
+            chosen = actions_of(answer, f"a{section.attempts}t{len(turns)}")
+            if turns or any(action.name in ("search", "recall", "read") for action in chosen):
+                return chosen
+            # Nothing was looked for yet: what the plan suggests is.
+            return await self._fallback.next_actions(*_told_plainly(section, brief), turns, library)
 
         async def stop() -> Sequence[Action]:
             return []

@@ -1,0 +1,383 @@
+"""The `supervisor` workflow, rows D1–D4 and D8 of the contract."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+from deep_research.data import Action, Brief, Passage, Section, SectionDraft, Turn
+from deep_research.errors import MalformedOutput, StoreError, Unreachable
+from deep_research.events import SectionStarted
+from deep_research.graph.supervisor import SupervisorState
+from deep_research.graph.workflows import compile_workflow
+from deep_research.ports import Library
+from deep_research.settings import Settings
+from tests.graph.harness import Bench, Broken, Planner, Shelf, Trace, ask
+
+NAMES = ("Alpha", "Beta", "Gamma", "Delta", "Zeta", "Kappa", "Omega")
+NOTES = {
+    name.lower(): f"# {name} engine\n\nThe {name} engine is a rotary engine that turns at {number},500 rpm. "
+    f"The {name} engine was built in {1990 + number} by Anna Holm. The {name} engine weighs {number}40 kg."
+    for number, name in enumerate(NAMES, 1)
+}
+TITLES = tuple(f"{name} engine" for name in NAMES)
+SECRET = "traceback 0xdeadbeef upstream exploded"
+
+
+def conduct(title: str, topic: str = "") -> Action:
+    return Action(id=f"d-{title}", name="conduct_research", query=topic or title, source=title)
+
+
+def end() -> Action:
+    return Action(id="end", name="research_complete")
+
+
+class Lead(Planner):
+    """Delegates what it is told, round by round; remembers what it was shown each time."""
+
+    def __init__(self, *rounds: Sequence[Action], plan: Sequence[str] = ()) -> None:
+        super().__init__(*plan)
+        self.rounds = rounds
+        self.shown: list[tuple[Turn, ...]] = []
+        self.sections: list[tuple[Section, ...]] = []
+
+    async def delegate(
+        self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        self.shown.append(tuple(turns))
+        self.sections.append(tuple(sections))
+        number = len(self.shown) - 1
+        wanted = self.rounds[number] if number < len(self.rounds) else [end()]
+        return [a.model_copy(update={"id": f"r{number}{a.id}"}) for a in wanted]
+
+    def answer(self, asked: int, action: str) -> str:
+        """What the supervisor read about an action when it was asked for the time `asked`."""
+        seen = {o.action: o for turn in self.shown[asked] for o in turn.observations}
+        return seen[action].text
+
+
+def supervise(folder: Path, lead: Any, *places: Any, **settings: Any) -> Trace:
+    return ask(folder, "Engines", *(places or [Shelf(**NOTES)]), reasoner=lead, workflow="supervisor", **settings)
+
+
+def begun(trace: Trace) -> list[str]:
+    return [event.section for event in trace.of(SectionStarted)]
+
+
+def status(trace: Trace) -> dict[str, str]:
+    return {section.title: section.status for section in trace.report.sections}
+
+
+def outer(trace: Trace) -> list[str]:
+    inner = {"researcher_invoke", "tools", "compress_output"}
+    return [node for node in trace.nodes if node not in inner]
+
+
+def test_d1_brief_then_supervisor_and_its_tools_in_turn_then_the_report(tmp_path: Path) -> None:
+    trace = supervise(tmp_path, Lead([conduct("Alpha engine")], [conduct("Beta engine")]))
+    one_round = ["supervisor", "supervisor_tools", "researcher"]
+    assert outer(trace) == [
+        "clarify", "write_research_brief", *one_round, *one_round, "supervisor", "supervisor_tools", "final_report"
+    ]  # fmt: skip
+    assert "1,500 rpm" in trace.report.report
+    assert "2,500 rpm" in trace.report.report
+    assert trace.report.workflow == "supervisor"
+
+
+def test_d1_state_has_the_names_of_the_design_and_a_run_fills_them(tmp_path: Path) -> None:
+    names = {"supervisor_messages", "research_brief", "notes", "raw_notes", "research_iterations", "final_report"}
+    assert names <= set(get_type_hints(SupervisorState))
+    state = supervise(tmp_path, Lead([conduct("Alpha engine")])).state
+    assert state["research_brief"] == "Engines"
+    assert state["research_iterations"] == 2
+    assert len(state["notes"]) == 1
+    assert "1,500 rpm" in state["notes"][0]
+    assert "[s" in state["notes"][0]
+    assert state["final_report"] == state["report"].report
+
+
+def test_d1_without_a_model_every_section_is_delegated_and_weak_ones_once_more(tmp_path: Path) -> None:
+    texts = {key: NOTES[key] for key in ("alpha", "beta")}
+    thin = Shelf(**texts, gamma="# Gamma engine\n\nThe Gamma engine is a rotary engine that turns at 3,500 rpm.")
+    trace = supervise(tmp_path, Planner(*TITLES[:3]), thin)
+    assert set(begun(trace)) == set(TITLES[:3])
+    assert max(event.attempt for event in trace.of(SectionStarted)) == 2
+    assert set(status(trace).values()) == {"completed"}
+    assert trace.state["supervisor_messages"][-1].actions[0].name == "research_complete"
+
+
+def test_d1_a_topic_that_is_in_no_plan_becomes_a_section(tmp_path: Path) -> None:
+    lead = Lead([Action(id="x", name="conduct_research", query="Beta engine")], plan=["Alpha engine"])
+    trace = supervise(tmp_path, lead)
+    assert status(trace) == {"Alpha engine": "failed", "Beta engine": "completed"}
+
+
+def test_d1_a_planned_section_gets_the_supervisors_instructions(tmp_path: Path) -> None:
+    class Noting(Lead):
+        seen: list[Section]
+
+        async def next_actions(self, section: Section, *args: Any) -> Any:
+            self.seen.append(section)
+            return await super().next_actions(section, *args)
+
+    lead = Noting([conduct("ALPHA  engine", "Its speed.")], [conduct("Alpha engine", "Its weight.")], plan=TITLES[:1])
+    lead.seen = []
+    supervise(tmp_path, lead)
+    told = {(s.attempts, s.title, s.description, s.notes) for s in lead.seen}
+    assert told == {(1, "Alpha engine", "Its speed.", ""), (2, "Alpha engine", "Its speed.", "Its weight.")}
+
+
+class Meeting(Shelf):
+    """Answers only when `size` researchers ask at the same time."""
+
+    def __init__(self, size: int, **texts: str) -> None:
+        super().__init__(**texts)
+        self._together = asyncio.Barrier(size)
+        self._met = 0
+        self._size = size
+
+    async def search(self, query: str, *, limit: int) -> Any:
+        if self._met < self._size and query in TITLES:
+            self._met += 1
+            await self._together.wait()
+        return await super().search(query, limit=limit)
+
+
+def test_d2_delegations_of_a_round_run_side_by_side(tmp_path: Path) -> None:
+    lead = Lead([conduct(title) for title in TITLES[:4]])
+    trace = supervise(tmp_path, lead, Meeting(4, **NOTES), max_concurrent_research_units=4)
+    assert begun(trace) == list(TITLES[:4])
+    assert trace.state["gaps"] == []
+
+
+def test_d2_what_overflows_is_told_and_comes_first_in_the_next_round(tmp_path: Path) -> None:
+    lead = Lead([conduct(title) for title in TITLES[:4]], [conduct(TITLES[4])])
+    trace = supervise(tmp_path, lead, max_concurrent_research_units=3)
+    assert begun(trace)[:3] == list(TITLES[:3])
+    assert set(begun(trace)[3:]) == set(TITLES[3:5])
+    assert lead.answer(1, f"r0d-{TITLES[3]}").startswith("Not begun: at most 3 delegations")
+    assert "4,500 rpm" in lead.answer(2, f"r0d-{TITLES[3]}w")
+    assert set(status(trace).values()) == {"completed"}
+    assert trace.report.gaps == () or all("Not researched" not in gap.why for gap in trace.report.gaps)
+
+
+def test_d2_overflow_that_overflows_again_keeps_its_place(tmp_path: Path) -> None:
+    think = Action(id="t", name="think", query="Going on.")
+    lead = Lead([conduct(title) for title in TITLES[:5]], [think], [think])
+    trace = supervise(tmp_path, lead, max_concurrent_research_units=2)
+    assert [set(begun(trace)[i : i + 2]) for i in (0, 2, 4)] == [set(TITLES[:2]), set(TITLES[2:4]), {TITLES[4]}]
+    ids = [action.id for turn in trace.state["supervisor_messages"] for action in turn.actions]
+    assert len(ids) == len(set(ids))
+
+
+def test_d2_overflow_that_the_supervisor_gives_up_is_named_in_the_report(tmp_path: Path) -> None:
+    trace = supervise(tmp_path, Lead([conduct(title) for title in TITLES[:3]]), max_concurrent_research_units=2)
+    assert status(trace)[TITLES[2]] == "failed"
+    (gap,) = [gap for gap in trace.report.gaps if gap.what == TITLES[2]]
+    assert "the supervisor ended the research" in gap.why
+    assert gap.why in trace.report.report
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_d2_rounds_are_limited_and_what_is_left_is_named(tmp_path: Path, limit: int) -> None:
+    lead = Lead(*([conduct(title)] for title in TITLES), plan=TITLES)
+    trace = supervise(tmp_path, lead, max_researcher_iterations=limit)
+    assert begun(trace) == list(TITLES[:limit])
+    assert len(lead.shown) == limit, "no supervisor is asked whose answer cannot be carried out"
+    assert trace.state["research_iterations"] == limit
+    left = {gap.what for gap in trace.report.gaps if f"{limit} rounds" in gap.why}
+    assert left == set(TITLES[limit:])
+
+
+def test_d2_no_tool_call_ends_it(tmp_path: Path) -> None:
+    lead = Lead([conduct("Alpha engine")], [])
+    trace = supervise(tmp_path, lead)
+    assert len(lead.shown) == 2
+    assert outer(trace)[-2:] == ["supervisor_tools", "final_report"]
+    assert status(trace) == {"Alpha engine": "completed"}
+
+
+def test_d2_research_complete_ends_it_and_nothing_else_of_the_turn_is_begun(tmp_path: Path) -> None:
+    lead = Lead([conduct("Alpha engine")], [conduct("Beta engine"), end()], [conduct("Gamma engine")])
+    trace = supervise(tmp_path, lead)
+    assert begun(trace) == ["Alpha engine"]
+    assert {gap.what for gap in trace.report.gaps if "ended the research" in gap.why} == {"Beta engine"}
+
+
+def test_d2_a_topic_named_twice_is_researched_once(tmp_path: Path) -> None:
+    twice = [conduct("Alpha engine"), conduct("ALPHA ENGINE").model_copy(update={"id": "again"})]
+    lead = Lead(twice)
+    trace = supervise(tmp_path, lead)
+    assert begun(trace) == ["Alpha engine"]
+    assert "named twice" in lead.answer(1, "r0again")
+
+
+def test_d2_defaults_and_bounds() -> None:
+    settings = Settings(workflow="supervisor")
+    assert (settings.max_concurrent_research_units, settings.max_researcher_iterations) == (5, 6)
+    assert settings.tool_calls_per_researcher == settings.max_react_tool_calls == 10
+
+
+class Greedy(Lead):
+    """Its researchers search for ever, three at a time; the third search goes to a place of one's choice."""
+
+    place = ""
+
+    async def next_actions(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Any:
+        self.turns[section.title, len(turns)] = tuple(turns)
+        made = [Action(id=f"t{len(turns)}n{i}", name="search", query=f"engine {len(turns)}.{i}") for i in range(3)]
+        return [*made[:2], made[2].model_copy(update={"source": self.place})]
+
+
+@pytest.mark.parametrize("limit", [2, 3, 7])
+def test_d3_tool_calls_of_a_researcher_are_limited(tmp_path: Path, limit: int) -> None:
+    place = Shelf(**NOTES)
+    lead = Greedy([conduct("Alpha engine")])
+    supervise(tmp_path, lead, place, max_react_tool_calls=limit, max_tool_calls_per_researcher=50)
+    assert sum(count for query, count in place.asked.items() if query.startswith("engine ")) == limit
+
+
+def test_d3_a_tool_that_fails_tells_the_researcher_and_the_others_answer(tmp_path: Path) -> None:
+    lead = Greedy([conduct("Alpha engine")])
+    lead.place = "nowhere"
+    supervise(tmp_path, lead, max_react_tool_calls=6)
+    first = lead.turns["Alpha engine", 1][0].observations
+    assert [bool(seen.passages) for seen in first] == [True, True, False]
+    assert first[2].gap is not None
+    assert "nowhere" in first[2].gap.why
+
+
+def test_d4_compression_keeps_every_source_and_the_raw_notes(tmp_path: Path) -> None:
+    lead = Lead([conduct("Alpha engine"), conduct("Beta engine")])
+    trace = supervise(tmp_path, lead)
+    turns = [turn for title in TITLES[:2] for turn in lead.turns[title, 1]]
+    seen = {p for turn in turns for observation in turn.observations for p in observation.passages}
+    raw = trace.state["raw_notes"]
+    assert len(raw) == 2
+    assert {p for notes in raw for p in notes} == seen
+    cited = {p for claim in trace.report.claims for p in claim.passages}
+    assert cited
+    assert cited <= seen
+    assert all(section.sources for section in trace.report.sections)
+
+
+class Fragile(Lead):
+    """One of its researchers fails, at a stage and with an error of one's choice."""
+
+    def __init__(self, *rounds: Sequence[Action], stage: str, error: Exception, title: str = "Beta engine") -> None:
+        super().__init__(*rounds)
+        self._stage, self._error, self._title = stage, error, title
+
+    async def next_actions(self, section: Any, *args: Any) -> Any:
+        self._fail("next_actions", section)
+        return await super().next_actions(section, *args)
+
+    async def write_section(self, section: Any, *args: Any) -> Any:
+        self._fail("write_section", section)
+        return await super().write_section(section, *args)
+
+    def _fail(self, where: str, section: Section) -> None:
+        if (where, section.title) == (self._stage, self._title):
+            raise self._error
+
+
+@pytest.mark.parametrize("stage", ["next_actions", "write_section"])
+@pytest.mark.parametrize("error", [MalformedOutput(SECRET), RuntimeError(SECRET)])
+def test_d8_a_researcher_that_fails_ends_neither_the_run_nor_its_siblings(
+    tmp_path: Path, stage: str, error: Exception
+) -> None:
+    lead = Fragile([conduct(t) for t in TITLES[:3]], [conduct(TITLES[3])], stage=stage, error=error)
+    trace = supervise(tmp_path, lead)
+    assert status(trace) == {t: "failed" if t == "Beta engine" else "completed" for t in TITLES[:4]}
+    assert any(gap.what == "Beta engine" for gap in trace.report.gaps)
+    (failed,) = [o for turn in lead.shown[1] for o in turn.observations if o.gap]
+    assert failed.action == "r0d-Beta engine"
+    findings = [*trace.state["notes"], *(claim.text for claim in trace.report.claims)]
+    assert SECRET not in "\n".join(findings)
+
+
+def test_d8_a_topic_that_failed_can_be_delegated_again(tmp_path: Path) -> None:
+    class Once(Fragile):
+        def _fail(self, where: str, section: Section) -> None:
+            if section.attempts == 1:
+                super()._fail(where, section)
+
+    lead = Once([conduct("Beta engine")], [conduct("Beta engine")], stage="write_section", error=MalformedOutput("x"))
+    trace = supervise(tmp_path, lead)
+    assert status(trace) == {"Beta engine": "completed"}
+    assert lead.answer(2, "r1d-Beta engine")
+
+
+def test_d8_a_full_disk_ends_the_run_all_the_same(tmp_path: Path) -> None:
+    lead = Fragile([conduct("Beta engine")], stage="next_actions", error=StoreError("The disk is full."))
+    with pytest.raises(StoreError, match="full"):
+        supervise(tmp_path, lead)
+
+
+@pytest.mark.parametrize("error", [MalformedOutput(SECRET), RuntimeError(SECRET)])
+def test_d8_a_supervisor_that_fails_leaves_a_report_of_what_is_known(tmp_path: Path, error: Exception) -> None:
+    class Tired(Lead):
+        async def delegate(self, *args: Any) -> Any:
+            if self.shown:
+                raise error
+            return await super().delegate(*args)
+
+    trace = supervise(tmp_path, Tired([conduct("Alpha engine")]))
+    assert status(trace) == {"Alpha engine": "completed"}
+    assert any(gap.what == "supervision" for gap in trace.report.gaps)
+
+
+def test_d8_thoughts_unknown_tools_and_errors_never_enter_the_findings(tmp_path: Path) -> None:
+    odd = [
+        Action(id="t", name="think", query=f"I wonder about {SECRET}."),
+        Action(id="u", name="unknown", query=f"there is no tool named {SECRET}"),
+        conduct("Alpha engine"),
+    ]
+    lead = Lead(odd, odd[:2])
+    trace = supervise(tmp_path, lead, Shelf(**NOTES), Broken(Unreachable("down")))
+    assert len(lead.shown) == 3, "an unknown tool is answered, it does not end the research"
+    assert [turn.observations[0].action for turn in lead.shown[2]] == ["r0t", "r1t"]
+    assert {o.action for o in lead.shown[2][0].observations} == {"r0t", "r0u", "r0d-Alpha engine"}
+    assert SECRET not in trace.report.report
+    assert SECRET not in "\n".join(trace.state["notes"])
+    assert "down" not in "\n".join(trace.state["notes"])
+    assert any(gap.why == "down" for gap in trace.report.gaps)
+
+
+def test_d8_a_false_sentence_of_one_researcher_is_cut_before_the_supervisor_reads_it(tmp_path: Path) -> None:
+    class Careless(Lead):
+        async def write_section(self, section: Any, brief: Any, passages: Sequence[Passage], library: Any) -> Any:
+            best = passages[0].id
+            said = f"The Alpha engine turns at 1,500 rpm. [{best}] The Alpha engine was sold 7919 times. [{best}]"
+            return SectionDraft(content=said)
+
+    lead = Careless([conduct("Alpha engine")])
+    supervise(tmp_path, lead)
+    assert "1,500 rpm" in lead.answer(1, "r0d-Alpha engine")
+    assert "7919" not in lead.answer(1, "r0d-Alpha engine")
+
+
+async def test_d8_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    class Torn(Lead):
+        torn = True
+
+        async def write_section(self, section: Any, *args: Any) -> Any:
+            if section.title == "Beta engine" and self.torn:
+                raise StoreError("The disk is full.")
+            return await super().write_section(section, *args)
+
+    lead = Torn([conduct("Alpha engine")], [conduct("Beta engine")])
+    async with Bench(tmp_path, Shelf(**NOTES), reasoner=lead, workflow="supervisor") as bench:
+        with pytest.raises(StoreError):
+            await bench.ask("Engines")
+        lead.torn = False
+        trace = await bench._run(None)
+    assert len(lead.shown) == 3
+    assert status(trace) == {"Alpha engine": "completed", "Beta engine": "completed"}
+
+
+def test_the_workflow_compiles_with_its_nodes() -> None:
+    nodes = set(compile_workflow("supervisor").get_graph().nodes)
+    assert {"clarify", "write_research_brief", "supervisor", "supervisor_tools", "researcher", "final_report"} <= nodes
