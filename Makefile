@@ -49,6 +49,7 @@ floors: setup  ## which module may import which
 
 bench: setup  ## the offline benchmarks that need no data set
 	$(BIN)/python benchmarks/index_speed.py
+	$(BIN)/python benchmarks/mutations.py examples/library
 
 docs: setup  ## write the generated pages anew: settings, result schema
 	$(BIN)/python -m tests.house.documents
