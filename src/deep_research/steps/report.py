@@ -20,10 +20,12 @@ from deep_research.data import (
     Section,
 )
 from deep_research.errors import ModelError
+from deep_research.ports import Library
 from deep_research.steps.check import Checked, check_draft
 from deep_research.steps.context import RunContext
 from deep_research.steps.ledger import ledger_of
 from deep_research.steps.render import References, Rendered, render_report
+from deep_research.text.near_duplicates import are_several
 from deep_research.text.phrases import phrase
 
 
@@ -54,7 +56,7 @@ async def write_report(
     parts = await _compose(ctx, question, analysis, brief, sections, section_claims)
     all_claims = (*section_claims, *parts.claims)
     all_gaps = tuple(
-        dict.fromkeys([*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(question.language, sections, section_claims)])
+        dict.fromkeys([*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(question.language, sections, section_claims, ctx.library)])
     )
     references = References(ctx.library)
     ledger = ledger_of(ctx.journal, sources=len(ctx.library.sources()), seconds=ctx.elapsed())
@@ -107,14 +109,20 @@ async def _check(ctx: RunContext, text: str, claims: Sequence[Claim]) -> Checked
     return await check_draft(text, section="", library=ctx.library, judge=judge, rewrite=rewrite, settled=claims)
 
 
-def _weaknesses(language: str, sections: Sequence[Section], claims: Sequence[Claim]) -> list[Gap]:
-    """Sections that found nothing, and sections that rest on one document only."""
+def _texts(library: Library, sources: Sequence[str]) -> list[str]:
+    return [snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None]
+
+
+def _weaknesses(
+    language: str, sections: Sequence[Section], claims: Sequence[Claim], library: Library
+) -> list[Gap]:
+    """Sections that found nothing, and sections that rest on one document only, or on copies of one."""
     found: list[Gap] = []
     for section in sections:
         own = [c for c in claims if c.section == section.title and c.stands]
         if not own and section.status != "failed":
             found.append(Gap(what=section.title, why=phrase("section_empty", language)))
-        elif own and len(section.sources) == 1:
+        elif own and section.sources and not are_several(_texts(library, section.sources)):
             found.append(Gap(what=section.title, why=phrase("few_sources", language, section=section.title)))
     return found
 

@@ -6,7 +6,7 @@ estimates how much of the texts is the same. Short texts are compared exactly.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,6 +16,8 @@ SHINGLE = 3
 SKETCH = 64
 SAME = 0.8
 """Resemblance from which two texts count as one."""
+_BEGINNING = 20_000
+"""Characters by which whole documents are compared."""
 
 
 class Sketch(NamedTuple):
@@ -66,3 +68,9 @@ class Distinct:
             return False
         self._kept.append(made)
         return True
+
+
+def are_several(texts: Iterable[str]) -> bool:
+    """Return whether at least two of these documents are no copies of each other: syndicated texts count once."""
+    distinct = Distinct()
+    return sum(distinct.add(text[:_BEGINNING]) for text in texts) > 1

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from deep_research.data import Brief, Claim, Review, Section, SectionReview
 from deep_research.ports import Library
+from deep_research.text.near_duplicates import are_several
 from deep_research.text.tokens import content_terms
 
 _MIN_CLAIMS = 3
@@ -15,7 +16,7 @@ def review(brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], l
     rows: list[SectionReview] = []
     for section in sections:
         own = [c for c in claims if c.section == section.title and c.stands]
-        rows.append(_row(section, own, available))
+        rows.append(_row(section, own, available, library))
     retry = tuple(
         row.title
         for row, section in zip(rows, sections, strict=True)
@@ -33,15 +34,16 @@ def review(brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], l
     )
 
 
-def _row(section: Section, own: Sequence[Claim], available: int) -> SectionReview:
+def _row(section: Section, own: Sequence[Claim], available: int, library: Library) -> SectionReview:
     if not own:
         return SectionReview(title=section.title, status="missing", notes=section.subject or section.title)
     said = {term for claim in own for term in content_terms(claim.text)}
     terms = set(content_terms(section.subject))
     uncovered = terms - said
-    sources = {p.split("p")[0] for claim in own for p in claim.passages}
+    sources = dict.fromkeys(p.split("p")[0] for claim in own for p in claim.passages)
+    texts = (snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None)
     thin = len(own) < _MIN_CLAIMS
-    lonely = len(sources) < 2 <= available and len(own) < _MIN_CLAIMS + 1
+    lonely = available >= 2 and len(own) < _MIN_CLAIMS + 1 and not are_several(texts)
     if thin or lonely or (terms and len(uncovered) > 0.6 * len(terms)):
         return SectionReview(title=section.title, status="partial", notes=" ".join(sorted(uncovered)))
     return SectionReview(title=section.title, status="sufficient")

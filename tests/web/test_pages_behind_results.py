@@ -1,0 +1,182 @@
+"""What becomes of the pages behind search results: read once, cut, told apart from walls, copies and the dead."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from deep_research.data import Found
+from deep_research.fetch.known import KnownAddresses
+from deep_research.fetch.web import Web
+from deep_research.runs.web_places import WebPlace
+from deep_research.sources import open_source
+from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.testing.web_answers import SeenRequest, WebAnswer, json_answer
+from deep_research.testing.web_answers import page as page_answer
+from tests.readers.pdf_files import make_pdf
+from tests.runs.running import Ran
+from tests.runs.soundness import assert_sound
+from tests.web.world import ALPHA, BETA, World, research, why
+
+LONG = [
+    f"The Alpha engine was measured at dock {n}, where it turned {n + 3000} times a minute in rain." for n in range(90)
+]
+
+
+def _listed_by(world: World, host: str) -> None:
+    """A second search engine, in Brave's way, that lists the same pages under addresses with a tracker."""
+
+    def answer(request: SeenRequest) -> WebAnswer:
+        results = [{"title": title, "url": f"{url}?utm_source=x"} for url, title in world.listed.items()]
+        return json_answer({"type": "search", "web": {"results": results}})
+
+    world.web.site(host).on("/res/v1/web/search", answer)
+
+
+def test_a_long_page_is_read_whole_and_cut_into_passages(world: World, own_state: Path) -> None:
+    world.page("long.test", "/alpha", "Alpha engine", *LONG)
+    ran = research(world.web, "How often does the Alpha engine turn at dock 85?", home=own_state)
+    assert "turned 3085 times a minute" in ran.report.report
+    library = SqliteLibrary(ran.folder.library)
+    passages = library.passages("s1")
+    library.close()
+    assert len(passages) > 3
+    assert passages[-1].text.endswith("turned 3089 times a minute in rain.")
+    assert_sound(ran.report, ran.folder)
+
+
+def test_b14_no_page_and_no_search_is_asked_for_twice(
+    world: World, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRAVE_API_KEY", "brave-test-key")
+    world.engines()
+    world.wikipedia({"Alpha engine": ALPHA, "Beta engine": BETA})
+    _listed_by(world, "brave.test")
+    ran = research(
+        world.web, home=own_state, sources=("searxng", "brave", "wikipedia"), max_concurrent_researchers=8,
+        source_options={"brave": {"base_url": "http://brave.test"}},
+    )  # fmt: skip
+    assert len(ran.report.sections) >= 3
+    asked = Counter((request.host, request.target) for request in world.web.requests)
+    assert {what: times for what, times in asked.items() if times > 1} == {}
+    assert world.web.count("alpha.test", "/engine") == 1
+    assert world.web.count("brave.test", "/res/v1/web/search") > 1
+    assert {"searxng", "brave"} & {source.origin for source in ran.report.sources.values()}
+
+
+WALLS: Mapping[str, tuple[str, str]] = {
+    "a paywall or login": ("<p>The Alpha engine is …</p><p>Subscribe to continue reading. Already a subscriber? Log in to read.</p>", ""),
+    "a consent wall": ("<p>Before you continue to Alpha engine, we and our partners store cookies. Accept all cookies.</p>", ""),
+    "a check for robots": ("<p>Checking your browser. Please verify that you are human about the Alpha engine.</p>", ""),
+    "a page that needs JavaScript": ("<p>The Alpha engine page requires JavaScript. Please enable JavaScript.</p>", ""),
+    "has no text": ("<div id=root></div><script>alpha()</script><noscript>Enable JavaScript</noscript>", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wall", WALLS)
+def test_walls_are_gaps_and_never_content(world: World, own_state: Path, wall: str) -> None:
+    html = f"<html><head><title>Alpha engine</title></head><body>{WALLS[wall][0]}</body></html>"
+    world.web.site("wall.test").page("/", html)
+    world.list_page("http://wall.test/", "Alpha engine")
+    world.page("alpha.test", "/", "Alpha engine", ALPHA)
+    ran = research(world.web, "What is the Alpha engine?", home=own_state)
+    assert wall in why(ran)
+    assert "http://wall.test/" in why(ran)
+    assert {source.url for source in ran.report.sources.values()} == {"http://alpha.test/"}
+    assert ran.report.answered
+
+
+def test_of_a_dead_page_the_archived_copy_is_read_and_told(world: World, own_state: Path) -> None:
+    copy = "/web/20200101000000id_/http://dead.test/alpha"
+    closest = {"available": True, "status": "200", "url": f"http://web.archive.org{copy.replace('id_', '')}"}
+    world.web.dns.set("archive.org", "8.8.9.1")
+    world.web.dns.set("web.archive.org", "8.8.9.2")
+    said = json_answer({"archived_snapshots": {"closest": closest}})
+    world.web.site("archive.org").on("/wayback/available", said)
+    world.web.site("web.archive.org").page(copy, f"<h1>Alpha engine</h1><p>{ALPHA}</p>")
+    world.list_page("http://dead.test/alpha", "Alpha engine")
+    ran = research(world.web, "What is the Alpha engine?", home=own_state)
+    assert "3,000 rpm" in ran.report.report
+    assert "http://dead.test/alpha is gone; an archived copy was read: https://web.archive.org" in why(ran)
+
+
+def test_pages_that_are_gone_forbidden_or_refused_are_gaps(world: World, own_state: Path) -> None:
+    world.web.dns.set("archive.org", "8.8.9.1")
+    world.web.site("archive.org").on("/wayback/available", json_answer({"archived_snapshots": {}}))
+    world.list_page("http://gone.test/", "Alpha engine gone")
+    world.list_page("http://10.0.0.1/", "Alpha engine inside")
+    world.page("shy.test", "/alpha", "Alpha engine shy", BETA)
+    world.web.site("shy.test").robots("User-agent: *\nDisallow: /")
+    world.page("alpha.test", "/", "Alpha engine", ALPHA)
+    ran = research(world.web, "What is the Alpha engine?", home=own_state)
+    told = why(ran)
+    assert "http://gone.test/" in told
+    assert "robots.txt" in told
+    assert "no public address" in told
+    assert world.web.count("shy.test", "/alpha") == 0
+    assert {source.url for source in ran.report.sources.values()} == {"http://alpha.test/"}
+
+
+def test_a_pdf_is_cited_with_its_page(world: World, own_state: Path) -> None:
+    pages = [["Handbook of engines"], ["The Alpha engine is a rotary engine that turns at 3,000 rpm."]]
+    world.web.site("pdf.test").page("/handbook", make_pdf(pages), "application/octet-stream")
+    world.list_page("http://pdf.test/handbook", "Alpha engine handbook")
+    ran = research(world.web, "What is the Alpha engine?", home=own_state)
+    assert {p.page for p in ran.report.passages.values() if "3,000 rpm" in p.text} == {2}
+    assert {s.media_type for s in ran.report.sources.values()} == {"application/pdf"}
+
+
+def test_the_charset_of_the_server_is_honoured(world: World, own_state: Path) -> None:
+    html = "<html><body><h1>Alpha engine</h1><p>The sign on the Alpha engine says ЖЩЙ.</p></body></html>"
+    answer = page_answer(html.encode("koi8-r"), "text/html; charset=koi8-r")
+    world.web.site("sign.test").on("/", answer)
+    world.list_page("http://sign.test/", "Alpha engine")
+    ran = research(world.web, "What is the Alpha engine?", home=own_state)
+    assert "ЖЩЙ" in _texts(ran)
+
+
+def _texts(ran: Ran) -> str:
+    library = SqliteLibrary(ran.folder.library)
+    try:
+        return "".join(p.text for source in library.sources() for p in library.passages(source.id))
+    finally:
+        library.close()
+
+
+def test_copies_of_one_text_are_no_independent_sources(world: World, own_state: Path) -> None:
+    world.engines()
+    world.page("mirror.test", "/alpha", "Alpha engine", ALPHA)
+    world.page(
+        "other.test", "/beta", "Beta engine", "The Beta engine is a piston engine of 85 kg that trucks use.", BETA[-99:]
+    )
+    ran = research(world.web, home=own_state)
+    sources = {section.title: {ran.report.sources[s].url for s in section.sources} for section in ran.report.sections}
+    assert sources["Alpha engine"] == {"http://alpha.test/engine", "http://mirror.test/alpha"}
+    assert sources["Beta engine"] == {"http://beta.test/engine", "http://other.test/beta"}
+    lonely = {gap.what for gap in ran.report.gaps if "rests on one document only" in gap.why}
+    assert "Alpha engine" in lonely
+    assert "Beta engine" not in lonely
+
+
+def test_addresses_written_in_what_was_read_may_be_opened(world: World) -> None:
+    document = make_pdf([["More about engines: http://more.test/engines.html."]])
+    world.web.site("pdf.test").page("/a.pdf", document, "application/pdf")
+    world.web.site("text.test").page("/a.txt", "Engines: http://plain.test/engines", "text/plain")
+    known = KnownAddresses()
+
+    async def read() -> None:
+        web = Web(resolver=world.web.dns, dial=world.web.dial)
+        fetcher = web.fetcher(known)
+        place = WebPlace(open_source("searxng", web.api, {}, {"base_url": "http://search.test"}), fetcher, print)
+        for url in ("http://pdf.test/a.pdf", "http://text.test/a.txt"):
+            known.add(url)
+            await place.read(Found(key=url, title="", url=url, origin="searxng"))
+        await fetcher.close()
+        await web.close()
+
+    asyncio.run(read())
+    assert "http://more.test/engines.html" in known
+    assert "http://plain.test/engines" in known
+    assert "http://other.test/" not in known
