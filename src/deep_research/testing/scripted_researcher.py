@@ -18,6 +18,7 @@ from deep_research.text.tokens import content_terms
 
 _PASSAGE = re.compile(r'<passage id="(s\d+p\d+)"(?: source="([^"]*)")?[^>]*>\n(.*?)\n</passage>', re.DOTALL)
 _STATEMENT = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
+_TITLE = re.compile(r"^Title: (.+)$", re.MULTILINE)
 _ID = re.compile(r"\[(s\d+p\d+)\]")
 _STEPS: Mapping[str, str] = {
     "next_action": "decide",
@@ -140,7 +141,10 @@ class ScriptedResearcher:
         turns = [message["tool_calls"] for message in request["messages"] if message["tool_calls"]]
         made = sum(call["name"] == "search" for turn in turns for call in turn)
         more = self.at_once[min(len(turns), len(self.at_once) - 1)]
-        queries = list(self._planned.get(self.section_of(request), ()))[made : made + more]
+        known = self._planned.get(self.section_of(request))
+        # A section that somebody else has planned is searched for by its title.
+        told = _TITLE.search(next((m["text"] for m in request["messages"] if m["role"] == "user"), ""))
+        queries = list(known if known is not None else [told[1]] if told else ())[made : made + more]
         calls = [Call("search", {"query": query, "source": ""}) for query in queries]
         if calls:
             return Reply(tool_calls=tuple(calls))
