@@ -9,7 +9,8 @@ from deep_research.text.budget import estimate_tokens
 
 _R = TypeVar("_R")
 _RETRIES = 3
-_WHOLE = re.compile(r"(?<=\])(?=\s)|(?<=[.!?。！？])(?=\s)|\n")
+_CITED = re.compile(r"(?<=\])(?=\s)|\n")
+_SAID = re.compile(r"(?<=[.!?。！？])(?=\s)")
 
 
 async def fitted(texts: Sequence[str], window: int, make: Callable[[Sequence[str]], Awaitable[_R]]) -> _R:
@@ -37,5 +38,6 @@ def trimmed(texts: Sequence[str], budget: int) -> list[str]:
 
 def _beginning(text: str, share: float) -> str:
     limit = int(len(text) * max(share, 0.0))
-    ends = [match.start() for match in _WHOLE.finditer(text, 0, limit + 1) if match.start() <= limit]
+    whole = _CITED if "]" in text else _SAID  # a sentence without its ids could not be cited
+    ends = [match.start() for match in whole.finditer(text, 0, limit + 1) if match.start() <= limit]
     return text[: ends[-1]].rstrip() if ends else ""
