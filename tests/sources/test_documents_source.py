@@ -388,3 +388,14 @@ def test_script_without_main_guard_can_index(folder: Path, tmp_path: Path):
     run = [sys.executable, str(script), str(folder), str(tmp_path / "index.db")]
     done = subprocess.run(run, capture_output=True, text=True, timeout=100, check=True)
     assert done.stdout.count("ready") == 1
+
+
+def test_files_asked_for_ahead_of_one_that_hangs_are_still_read(folder: Path):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("needs a pipe to hang on")
+    many(folder, 40)
+    os.mkfifo(folder / "note005a.txt")
+    paths = [str(path) for path in sorted(folder.glob("note*.txt"))]
+    readings = list(_document_reading.read_beside(paths, 1_000_000, seconds=1))
+    assert [reading.path for reading in readings] == paths
+    assert [Path(reading.path).name for reading in readings if reading.document is None] == ["note005a.txt"]

@@ -159,3 +159,15 @@ def test_the_title_comes_from_the_document_when_the_source_has_none(library: Lib
     assert kept is not None
     assert kept.title == "Of zebras"
     assert library.search("zebras", limit=1)[0].title == "Of zebras"
+
+
+def test_what_is_added_replaced_and_removed_in_one_batch_leaves_the_last_state(library: Library) -> None:
+    add(library, "old", "The zebra was here before.")
+    with library.batch():
+        source = add(library, "a", "The zebra is written first.")
+        add(library, "a", "The giraffe is written over it.")
+        library.remove_source(add(library, "b", "The giraffe goes at once."))
+        library.remove_source("s1")
+    assert [hit.passage.source for hit in library.search("giraffe", limit=5)] == [source]
+    assert not library.search("zebra", limit=5)
+    assert not library.search("before", limit=5)
