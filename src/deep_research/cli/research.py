@@ -30,7 +30,9 @@ from deep_research.cli.main import EXIT_CODES
     help="How the run is organised (default: sections).",
 )
 @click.option("--max-iterations", type=int, metavar="N", help="How often weak sections are sent out again (0–10).")
-@click.option("-p", "--provider", metavar="NAME", help="Who thinks (default: the first whose key is set, else extractive).")
+@click.option(
+    "-p", "--provider", metavar="NAME", help="Who thinks (default: the first whose key is set, else extractive)."
+)
 @click.option("--model", metavar="NAME", help="Model of the provider.")
 @click.option(
     "--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting; `deep-research settings` lists them."
