@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from deep_research.data import Claim, Document, Found, Passage, Verdict
+from deep_research.data import Claim, Document, Found, Verdict
 from deep_research.errors import ProviderDown
 from deep_research.ports import Library
 from deep_research.steps.check import Checked, Judge, Rewrite, check_claim, check_draft
@@ -173,6 +173,63 @@ def test_the_judge_has_the_last_word_on_paraphrases(library: MemoryLibrary) -> N
 )
 def test_the_judge_cannot_overrule_the_code(draft: str, library: MemoryLibrary) -> None:
     assert check(draft, library, judge=judging("supported")).content == ""
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "Sotorasib improved overall survival compared with docetaxel. [s1p1]",  # the passage negates it
+        "The A100 has 80 GB of memory. [s2p1]",  # the 80 GB are those of the H100
+    ],
+)
+def test_the_judge_overrules_what_code_only_suspects(draft: str, library: MemoryLibrary) -> None:
+    assert check(draft, library).content == ""
+    assert check(draft, library, judge=judging("supported")).content == draft
+    assert check(draft, library, judge=judging("contradicted")).content == ""
+
+
+TABLE = "| Phase 2 results | Severe disease |\n| --- | --- |\n| Sotorasib | 37.1% [s1p1] |"
+
+
+def test_the_judge_sees_a_table_cell_with_its_row_and_column(library: MemoryLibrary) -> None:
+    seen: list[str] = []
+
+    async def judge(claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+        seen.extend(claim.text for claim in claims)
+        return [Verdict(kind="supported", reason="judged") for _ in claims]
+
+    checked = check(TABLE, library, judge=judge)
+    assert seen == ["Sotorasib Severe disease: 37.1%"]
+    assert checked.content == TABLE
+    assert only(checked).text == seen[0]
+
+
+def test_a_table_cell_whose_number_is_wrong_binds_the_judge(library: MemoryLibrary) -> None:
+    assert check(TABLE.replace("37.1", "73.1"), library, judge=judging("supported")).content == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("索托拉西布是一种共价抑制剂，不能延长总生存期。", True),
+        ("索托拉西布的推荐剂量为 960 mg。", True),
+        ("索托拉西布的推荐剂量为 690 mg。", False),
+        ("“治愈一切癌症”是一种共价抑制剂的特点。", False),
+        ("KRAS G12D 是索托拉西布的靶点。", False),
+        ("Sotorasib improved overall survival compared with docetaxel.", False),
+    ],
+)
+def test_a_rewrite_of_the_judge_stands_where_nothing_disproves_it(
+    text: str, stands: bool, library: MemoryLibrary
+) -> None:
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        return [text for _ in claims]
+
+    draft = "索托拉西布可以治愈所有癌症。 [s1p1]"
+    checked = check(draft, library, judge=judging("contradicted"), rewrite=rewrite)
+    assert checked.content == (f"{text} [s1p1]" if stands else "")
+    assert not stands or "judge" in only(checked).verdict.reason
+    assert check(draft, library, rewrite=rewrite).content == ""
 
 
 def test_a_failed_judge_means_unverified_never_contradicted(library: MemoryLibrary) -> None:

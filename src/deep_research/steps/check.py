@@ -16,11 +16,13 @@ from typing import NamedTuple
 from deep_research.data import Claim, Gap, Passage, Verdict
 from deep_research.errors import LimitReached, ModelError
 from deep_research.ports import Library
-from deep_research.text.citations import CitedSentence
+from deep_research.text.citations import CitedSentence, claim_text
 from deep_research.text.drafts import Draft, parse_draft
+from deep_research.text.language import detect
 from deep_research.text.verification import (
     VERBATIM,
     Evidence,
+    certain_disproof,
     disproof,
     is_error_text,
     is_plainly_said,
@@ -35,6 +37,7 @@ Rewrite = Callable[[Sequence[Claim], Library], Awaitable[Sequence[str]]]
 """Says what the passages support of each claim, as one sentence without citations; "" when nothing. Raises ModelError."""
 
 _CODE = Verdict(kind="unverified", reason="code that is not verbatim in a passage")
+_BY_JUDGE = Verdict(kind="supported", reason="worded by the judge after the passage; nothing in it says otherwise")
 _CANDIDATES = 8
 """How many passages of the library are tried in place of one that does not support its claim."""
 
@@ -49,7 +52,10 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True)
 class _Judged:
-    """A sentence on its way through the checks. `shown` says whether it stays in the text."""
+    """A sentence on its way through the checks. `shown` says whether it stays in the text.
+
+    `context` is what a table cell is about; a cell that is a whole sentence of a passage needs none.
+    """
 
     text: str
     passages: tuple[str, ...]
@@ -59,15 +65,11 @@ class _Judged:
     @property
     def claim(self) -> str:
         """The text with what a table cell is about."""
-        return _said(self.text, self.context)
+        return claim_text(self.text, self.context)
 
     @property
     def shown(self) -> bool:
         return self.verdict.kind == "supported"
-
-
-def _said(text: str, context: str) -> str:
-    return f"{context}: {text}" if context else text
 
 
 def check_claim(text: str, evidence_text: str) -> Verdict:
@@ -93,15 +95,17 @@ async def check_draft(
     # In a thread: this is arithmetic over words, and other sections wait for the event loop.
     draft, judged, open_ = await asyncio.to_thread(_by_code, draft_markdown, library)
     known = {(c.text, c.passages) for c in settled if c.stands}
+    judged = [replace(j, context="") if (j.text, j.passages) in known else j for j in judged]
     unsure = {i for i in open_ if (judged[i].text, judged[i].passages) not in known} if judge is not None else set()
     kept = {i for i, j in enumerate(judged) if j.shown}
+    heard: set[int] = set()
     if judge is not None and unsure:
         # What code has refused already goes along where there is a rewrite: the judge says what it should be.
         refused = {i for i, j in enumerate(judged) if i not in kept and j.passages} if rewrite is not None else set()
-        judged, kept = await _ask(judge, judged, unsure, refused, kept, section, library, gaps)
+        judged, kept, heard = await _ask(judge, judged, unsure, refused, kept, section, library, gaps)
     failed = [i for i, j in enumerate(judged) if i not in kept and j.passages]
     if rewrite is not None and failed:
-        judged = await _rewritten(rewrite, judged, failed, section, library, gaps)
+        judged = await _rewritten(rewrite, judged, failed, heard, section, library, gaps)
         kept |= {i for i in failed if judged[i].shown}
     changes = {i: (j.text, j.passages) if i in kept else None for i, j in enumerate(judged)}
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
@@ -155,9 +159,13 @@ def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: L
         return _Judged(sentence.text, (), Verdict(kind="unverified", reason=reason))
     verbatim = [p for p in passages if is_sentence_of(sentence.raw, p.text)]
     if verbatim:
-        return _Judged(sentence.raw, tuple(p.id for p in verbatim), VERBATIM, sentence.context)
-    claim = _said(sentence.text, sentence.context)
-    verdict = verify(claim, [_evidence(p, library) for p in passages])
+        return _Judged(sentence.raw, tuple(p.id for p in verbatim), VERBATIM)
+    claim = claim_text(sentence.text, sentence.context)
+    evidence = [_evidence(p, library) for p in passages]
+    verdict = verify(claim, evidence)
+    if verdict.kind == "contradicted" and sentence.context and disproof(sentence.text, evidence) is None:
+        # Only the names of its row and column are not in the passage: they are no statement of their own.
+        verdict = verdict.model_copy(update={"kind": "unverified"})
     if sentence.kind == "code" and verdict != VERBATIM:
         verdict = _CODE
     return _Judged(sentence.text, _useful(claim, ids, passages, verdict, library), verdict, sentence.context)
@@ -183,11 +191,15 @@ async def _rewritten(
     rewrite: Rewrite,
     judged: Sequence[_Judged],
     failed: Sequence[int],
+    heard: Collection[int],
     section: str,
     library: Library,
     gaps: list[Gap],
 ) -> list[_Judged]:
-    """Ask once for sentences that the passages do support; each goes through the mechanical checks again."""
+    """Ask once for sentences that the passages do support; each goes through the mechanical checks again.
+
+    Of `heard`, which the judge has judged, it is the judge who says what the passages support.
+    """
     claims = [_claim(f"c{i}", judged[i], section) for i in failed]
     done = list(judged)
     try:
@@ -195,30 +207,50 @@ async def _rewritten(
     except (ModelError, LimitReached) as error:
         gaps.append(Gap(what="rewrite", why=error.message))
         return done
-    said = {j.text for i, j in enumerate(judged) if i not in failed}
+    others = {j.claim for i, j in enumerate(judged) if i not in failed}
     for i, text in zip(failed, texts, strict=False):
-        second = await asyncio.to_thread(_again, text, judged[i], library)
+        second = await asyncio.to_thread(_again, text, judged[i], library, by_judge=i in heard)
         # What another sentence says already is not said twice.
-        if second is not None and second.shown and second.text not in said:
+        if second is not None and second.shown and second.claim not in others:
             done[i] = second
-            said.add(second.text)
+            others.add(second.claim)
     return done
 
 
-def _again(text: str, before: _Judged, library: Library) -> _Judged | None:
-    """A rewritten sentence as the mechanical checks judge it; None when it is not one sentence."""
-    again = parse_draft(text).sentences
+def _again(text: str, before: _Judged, library: Library, *, by_judge: bool) -> _Judged | None:
+    """A rewritten sentence as the mechanical checks judge it; None when it is not one sentence.
+
+    Words that claim and passage share can be too few, above all across languages; then what the judge
+    says stands where nothing speaks against it.
+    """
+    again = parse_draft(text.strip().removeprefix(f"{before.context}:")).sentences
     if len(again) != 1:
         return None
-    return _judge_text(again[0]._replace(context=before.context), _known(before.passages, library), library)
+    passages = _known(before.passages, library)
+    second = _judge_text(again[0]._replace(context=before.context), passages, library)
+    if by_judge and not second.shown and second.passages and _may_stand(second, passages, library):
+        return replace(second, verdict=_BY_JUDGE)
+    return second
+
+
+def _may_stand(judged: _Judged, passages: Sequence[Passage], library: Library) -> bool:
+    """Whether nothing mechanical speaks against a claim; in its passages' language negation counts as well."""
+    evidence = [_evidence(p, library) for p in passages]
+    if judged.verdict == _CODE or certain_disproof(judged.text, evidence) is not None:
+        return False
+    foreign = detect(judged.text) != detect(" ".join(p.text for p in passages))
+    return foreign or (judged.verdict.kind != "contradicted" and disproof(judged.claim, evidence) is None)
 
 
 def _is_for_judge(judged: _Judged, library: Library) -> bool:
-    """Whether the judge may speak: on claims with passages that are neither verbatim nor settled by code."""
-    if not judged.passages or judged.verdict in (VERBATIM, _CODE) or judged.verdict.kind == "contradicted":
+    """Whether the judge may speak: on claims with passages that are neither verbatim nor settled by code for certain.
+
+    Of a table cell only its own text can be: the names of its row and column are context.
+    """
+    if not judged.passages or judged.verdict in (VERBATIM, _CODE):
         return False
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
-    return judged.shown or disproof(judged.claim, evidence) is None
+    return judged.shown or certain_disproof(judged.text, evidence) is None
 
 
 async def _ask(
@@ -230,10 +262,11 @@ async def _ask(
     section: str,
     library: Library,
     gaps: list[Gap],
-) -> tuple[list[_Judged], set[int]]:
-    """Let the judge decide on `unsure`. Where it fails, what passed the scorer stays in the text, marked unverified.
+) -> tuple[list[_Judged], set[int], set[int]]:
+    """Let the judge decide on `unsure`: the sentences, which are kept, and which the judge was heard on.
 
-    `refused` are shown to it as well; its verdicts on them count for nothing.
+    Where it fails, what passed the scorer stays in the text, marked unverified. `refused` are shown to it as
+    well; its verdicts on them count for nothing.
     """
     asked = sorted({*unsure, *refused})
     claims = [_claim(f"c{i}", judged[i], section) for i in asked]
@@ -248,11 +281,11 @@ async def _ask(
         for i in unsure:
             verdict = Verdict(kind="unverified", reason=f"not judged: {failure}", score=judged[i].verdict.score)
             done[i] = replace(judged[i], verdict=verdict)
-        return done, kept
+        return done, kept, set()
     for i, verdict in zip(asked, verdicts, strict=True):
         if i in unsure:
             done[i] = replace(judged[i], verdict=verdict)
-    return done, {i for i, j in enumerate(done) if j.shown}
+    return done, {i for i, j in enumerate(done) if j.shown}, set(asked)
 
 
 def _claims(judged: Sequence[_Judged], section: str) -> list[Claim]:
@@ -260,11 +293,11 @@ def _claims(judged: Sequence[_Judged], section: str) -> list[Claim]:
     seen: Counter[str] = Counter()
     claims = []
     for item in judged:
-        seen[item.text] += 1
-        key = f"{section}\0{item.text}\0{seen[item.text]}"
+        seen[item.claim] += 1
+        key = f"{section}\0{item.claim}\0{seen[item.claim]}"
         claims.append(_claim(f"c{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}", item, section))
     return claims
 
 
 def _claim(key: str, judged: _Judged, section: str) -> Claim:
-    return Claim(id=key, section=section, text=judged.text, passages=judged.passages, verdict=judged.verdict)
+    return Claim(id=key, section=section, text=judged.claim, passages=judged.passages, verdict=judged.verdict)

@@ -19,8 +19,9 @@ from deep_research.data import (
     Source,
 )
 from deep_research.ports import Library
-from deep_research.text.citations import render_citations
+from deep_research.text.citations import claim_text, render_citations
 from deep_research.text.cleaning import fold
+from deep_research.text.drafts import parse_draft
 from deep_research.text.inert_markdown import inert
 from deep_research.text.language import detect
 from deep_research.text.phrases import language_list, phrase
@@ -131,7 +132,7 @@ def render_report(
         blocks.append(f"## {phrase('conclusion', language)}\n\n{render_citations(parts.conclusion, references.cite)}")
     entries = references.entries()
     blocks.append(_gaps(gaps, language))
-    shown = "\n".join([parts.abstract, parts.conclusion, parts.table, *(s.content for s in sections)])
+    shown = [parts.abstract, parts.conclusion, parts.table, *(s.content for s in sections)]
     blocks.append(_checked(claims, shown, ledger, references, language))
     if entries:
         blocks.append(_reference_list(entries, claims, references, language))
@@ -188,11 +189,15 @@ def _gaps(gaps: Sequence[Gap], language: str) -> str:
     return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)
 
 
-def _checked(claims: Sequence[Claim], shown: str, ledger: Ledger, references: References, language: str) -> str:
-    """What the checks found. `shown` is all text of the report: an unsupported claim that stands in it was left."""
+def _checked(
+    claims: Sequence[Claim], shown: Sequence[str], ledger: Ledger, references: References, language: str
+) -> str:
+    """What the checks found. `shown` are all texts of the report: an unsupported claim whose sentence is one of
+    theirs was left."""
     supported = [c for c in claims if c.stands]
-    left = [c for c in claims if not c.stands and c.text in shown]
-    cut = [c for c in claims if not c.stands and c.text not in shown]
+    kept = {(claim_text(s.text, s.context), s.passages) for text in shown for s in parse_draft(text).sentences}
+    left = [c for c in claims if not c.stands and (c.text, c.passages) in kept]
+    cut = [c for c in claims if not c.stands and (c.text, c.passages) not in kept]
     counts = {"claims": len(claims), "supported": len(supported), "cut": len(cut), "left": len(left)}
     lines = [
         phrase("checked_counts", language, **counts),

@@ -11,6 +11,8 @@ from deep_research.steps import search
 from deep_research.steps.check import check_draft
 from deep_research.steps.context import RunContext
 from deep_research.steps.notes import noted_passages
+from deep_research.text.citations import cite_ids
+from deep_research.text.drafts import parse_draft
 
 _NOTED, _NAMED = 40, 16
 _log = logging.getLogger(__name__)
@@ -62,7 +64,7 @@ async def write(ctx: RunContext, section: Section, brief: Brief, turns: list[Tur
         judge=ctx.reasoner.judge,
         rewrite=ctx.reasoner.rewrite,
     )
-    findings = [f for f in draft.key_findings if f in checked.content]
+    findings = _standing(draft.key_findings, checked.content)
     sources = dict.fromkeys(p.split("p")[0] for c in checked.claims if c.stands for p in c.passages)
     done = section.model_copy(
         update={
@@ -86,6 +88,17 @@ async def write(ctx: RunContext, section: Section, brief: Brief, turns: list[Tur
         )
     )
     return Written(done, checked.claims, tuple(gaps))
+
+
+def _standing(findings: Sequence[str], content: str) -> list[str]:
+    """The key findings that are sentences of what was kept, as they stand there with their citations."""
+    there = {_bare(s.text): f"{s.text} {cite_ids(s.passages)}".strip() for s in parse_draft(content).sentences}
+    bare = [" ".join(s.text for s in parse_draft(finding).sentences) for finding in findings]
+    return list(dict.fromkeys(there[_bare(text)] for text in bare if _bare(text) in there))
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).strip("*_ .。!?！？;；")
 
 
 async def write_or_fail(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> Written:

@@ -30,5 +30,18 @@ def send_back(sections: list[Section], judged: Review) -> list[Section]:
 
 
 def better(old: Section, new: Section, old_claims: list[Claim], new_claims: list[Claim]) -> bool:
-    """Whether a section researched again is at least as well supported as before."""
-    return sum(c.stands for c in new_claims) >= sum(c.stands for c in old_claims) or not old.content
+    """Whether a section researched again replaces the earlier attempt.
+
+    The earlier one was found lacking, so its length says little: it stays only where the newer one has less
+    than half of its supported claims, or of the sources they rest on.
+    """
+    if not old.content or not any(c.stands for c in old_claims):
+        return True
+    before, now = _supported(old_claims), _supported(new_claims)
+    return bool(new.content) and all(2 * n >= b for b, n in zip(before, now, strict=True))
+
+
+def _supported(claims: list[Claim]) -> tuple[int, int]:
+    """How many claims stand, each text once, and on how many sources."""
+    standing = [c for c in claims if c.stands]
+    return len({c.text for c in standing}), len({p.split("p")[0] for c in standing for p in c.passages})

@@ -48,6 +48,11 @@ _OTHER_NUMBER = re.compile(r"(?<!\\)\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\](?!\(
 _FULL_STOP = re.compile(r"[.!?…。！？][\"'”’」』）)\]*_]*\s*$")
 
 
+def claim_text(text: str, context: str) -> str:
+    """Return what a sentence claims: its text, in a table cell after what the cell is about."""
+    return f"{context}: {text}" if context else text
+
+
 def cite_ids(ids: Sequence[str]) -> str:
     """Return ids in the form of drafts: `[s7p3][s1p2]`."""
     return "".join(f"[{key}]" for key in ids)

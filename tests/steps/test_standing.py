@@ -1,0 +1,136 @@
+"""What of a section stands in the end: its key findings, the list of what was cut, and which attempt is kept."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data import (
+    Action,
+    Brief,
+    Claim,
+    Composition,
+    Decision,
+    Document,
+    Found,
+    Ledger,
+    Observation,
+    Passage,
+    Question,
+    ReasonerInfo,
+    Section,
+    SectionDraft,
+    Turn,
+    Verdict,
+)
+from deep_research.ports import Library
+from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
+from deep_research.settings import Settings
+from deep_research.steps.context import RunContext
+from deep_research.steps.render import References, render_report
+from deep_research.steps.research import write
+from deep_research.steps.review import better
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.memory import MemoryLibrary
+
+TEXT = "# Tides\n\nTides rise twice a day. The moon pulls the water. In the bay they reach 16 metres."
+
+
+@pytest.fixture
+def library() -> MemoryLibrary:
+    made = MemoryLibrary()
+    source = made.add_source(Found(key="tides", title="Tides", origin="test"))
+    made.add_snapshot(source.id, Document(text=TEXT), retrieved_at="2026-01-01T00:00:00Z")
+    return made
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[SqliteJournal]:
+    made = SqliteJournal(tmp_path / "journal.db")
+    yield made
+    made.close()
+
+
+class Writer(ExtractiveReasoner):
+    """Writes a set section, with a false sentence among the findings."""
+
+    async def write_section(
+        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+    ) -> SectionDraft:
+        return SectionDraft(
+            content="Tides rise twice a day. [s1p1] The moon pulls the water. [s1p1] Tides stop in May. [s1p1]",
+            key_findings=("Tides rise twice a day [s1p1].", "The moon pulls the water", "Tides stop in May. [s1p1]"),
+        )
+
+
+async def test_a_key_finding_stands_however_it_is_cited(library: MemoryLibrary, journal: SqliteJournal) -> None:
+    events: list[Any] = []
+    ctx = RunContext(
+        run_id="run",
+        settings=Settings.model_validate({}),
+        reasoner=Writer(),
+        library=library,
+        journal=journal,
+        places=(),
+        emit=events.append,
+    )
+    search = Action(id="a", name="search", query="tides")
+    turn = Turn(actions=(search,), observations=(Observation(action="a", passages=("s1p1",)),))
+    section = Section(title="Tides", description="How tides move.")
+    written = await write(ctx, section, Brief(title="Tides", objective="Tides"), [turn])
+    assert written.section.key_findings == ("Tides rise twice a day. [s1p1]", "The moon pulls the water. [s1p1]")
+
+
+def _claim(text: str, kind: str = "supported", passage: str = "s1p1") -> Claim:
+    verdict = Verdict(kind=kind, reason=f"judged {kind}")  # type: ignore[arg-type]
+    return Claim(id=text, section="Tides", text=text, passages=(passage,), verdict=verdict)
+
+
+def test_what_was_cut_is_listed_though_its_words_stand_elsewhere(library: MemoryLibrary) -> None:
+    content = (
+        "In the bay they reach 16 metres. [s1p1]\n\n| Bay | Height | Sea |\n|---|---|---|\n| Fundy | 15 m [s1p1] | — |"
+    )
+    claims = [
+        _claim("In the bay they reach 16 metres."),
+        _claim("16 metres", "unverified"),
+        _claim("Fundy Height: 15 m", "unverified"),
+        _claim("Fundy Sea: 15 m", "unverified"),
+    ]
+    rendered = render_report(
+        question=Question(text="How high are tides?", language="en"),
+        original="How high are tides?",
+        brief=Brief(title="Tides", objective="Tides"),
+        decision=Decision(next_action="START_RESEARCH", confidence=1),
+        parts=Composition(),
+        sections=[Section(title="Tides", description="How high tides are.", content=content)],
+        claims=claims,
+        gaps=[],
+        references=References(library),
+        ledger=Ledger(),
+        reasoner=ReasonerInfo(kind="model"),
+        searched={"places": "", "queries": ""},
+    )
+    cut, left = (rendered.markdown.index(f"- {text} (") for text in ("Fundy Sea: 15 m", "Fundy Height: 15 m"))
+    assert rendered.markdown.index("- 16 metres (") < cut < left
+    assert "- In the bay" not in rendered.markdown
+
+
+def _better(old: Sequence[Claim], new: Sequence[Claim]) -> bool:
+    section = Section(title="Tides", description="How tides move.", content="Some text.")
+    return better(section, section, list(old), list(new))
+
+
+def test_a_shorter_retry_replaces_the_section_that_was_sent_back() -> None:
+    off_topic = [_claim(f"Beaches are wide, {n}.", passage=f"s{n % 2}p1") for n in range(6)]
+    right = [_claim(f"Tides rise, {n}.", passage=f"s{n % 2}p2") for n in range(4)]
+    assert _better(off_topic, right)
+    assert _better(right, right)
+
+
+def test_a_retry_that_found_next_to_nothing_does_not() -> None:
+    old = [_claim(f"Tides rise, {n}.", passage=f"s{n}p1") for n in range(6)]
+    assert not _better(old, old[:1])
+    assert not _better(old, [_claim(f"Tides fall, {n}.", "contradicted") for n in range(9)])
+    assert not _better(old, [_claim(f"Tides fall, {n}.") for n in range(9)])  # all of one source
+    assert _better([_claim("Tides fall.", "unverified")], old[:1])
