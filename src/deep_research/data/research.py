@@ -108,10 +108,11 @@ class Section(Noun):
 
 
 class Brief(Noun):
-    """What will be researched, in which scope, under which assumptions."""
+    """What will be researched, in which scope, under which assumptions; `question` in the user's own words."""
 
     title: str
     objective: str
+    question: str = ""
     scope: str = ""
     assumptions: tuple[str, ...] = ()
     language: str = "en"

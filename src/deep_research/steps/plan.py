@@ -20,7 +20,7 @@ async def plan(
         turns = await _look_around(ctx, question, analysis)
     brief = await ctx.reasoner.plan(question, analysis, decision, discovery, first_hits(ctx, turns), ctx.library)
     distinct = tuple({section.title: section for section in reversed(brief.sections)}.values())[::-1]
-    brief = brief.model_copy(update={"sections": distinct[: ctx.settings.max_sections]})
+    brief = brief.model_copy(update={"sections": distinct[: ctx.settings.max_sections], "question": question.text})
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     return brief, [gap for turn in turns for seen in turn.observations for gap in seen.gaps]
 

@@ -259,7 +259,7 @@ class ModelReasoner:
         task = self._render(
             "research", section=section, notes=section.notes, places=self._places, calls=self._max_tool_calls
         )
-        head = [self._system(brief.title, brief.language, brief), _user(task)]
+        head = [self._system(brief.question or brief.title, brief.language, brief), _user(task)]
 
         async def make(budget: int) -> Sequence[Action]:
             answer = await self._ask.act("research", [*head, *messages_of(turns, library, budget=budget)], self._tools)
@@ -284,7 +284,7 @@ class ModelReasoner:
     ) -> Sequence[Action]:
         """See `ports.Reasoner.delegate`."""
         task = self._render("supervise", units=self._max_units, rounds=self._max_rounds_of_delegations)
-        head = [self._system(brief.title, brief.language, brief), _user(task)]
+        head = [self._system(brief.question or brief.title, brief.language, brief), _user(task)]
 
         async def make(budget: int) -> Sequence[Action]:
             said = supervising.messages_of(turns, budget=budget)
@@ -316,7 +316,7 @@ class ModelReasoner:
                 passages="\n".join(given.values()),
                 output_format=brief.output_format,
             )
-            system = self._system(brief.title, brief.language, brief)
+            system = self._system(brief.question or brief.title, brief.language, brief)
             answer = await self._ask.structured("write", [system, _user(text)], SectionAnswer, asked_as=SectionWork)
             self._written[section.title] = (system, given)
             return SectionDraft(content=answer.content, key_findings=tuple(answer.key_findings))
@@ -381,7 +381,10 @@ class ModelReasoner:
     ) -> Review:
         """See `ports.Reasoner.review`."""
         rows = [for_review(section, claims) for section in sections]
-        messages = [self._system(brief.title, brief.language, brief), _user(self._render("review", sections=rows))]
+        messages = [
+            self._system(brief.question or brief.title, brief.language, brief),
+            _user(self._render("review", sections=rows)),
+        ]
 
         async def think() -> Review:
             answer = await self._ask.structured("review", messages, ReviewAnswer, max_output_tokens=2500)
@@ -412,7 +415,7 @@ class ModelReasoner:
     ) -> Composition:
         """See `ports.Reasoner.compose`."""
         written = [s for s in sections if s.content]
-        system = self._system(brief.title, brief.language, brief)
+        system = self._system(brief.question or brief.title, brief.language, brief)
         room = max(_REPORT_TOKENS, self._context_tokens - estimate_tokens(system.text) - 2 * _REPORT_TOKENS)
 
         async def make(texts: Sequence[str]) -> ComposeAnswer:
