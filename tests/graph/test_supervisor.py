@@ -114,6 +114,16 @@ def test_d1_a_topic_that_is_in_no_plan_becomes_a_section(tmp_path: Path) -> None
     assert status(trace) == {"Alpha engine": "failed", "Beta engine": "completed"}
 
 
+def test_d1_a_long_topic_gives_a_short_title_and_a_long_planned_title_is_found(tmp_path: Path) -> None:
+    long = "How fast the Alpha engine turns and " * 5 + "why"
+    topic = Action(id="x", name="conduct_research", query=long)
+    trace = supervise(tmp_path, Lead([topic, conduct(f"Planned {long}")], plan=[f"Planned {long}"]))
+    planned, own = (section.title for section in trace.report.sections)
+    assert planned == f"Planned {long}"
+    assert len(own) <= 100
+    assert own.endswith(" …")
+
+
 def test_d1_a_planned_section_gets_the_supervisors_instructions(tmp_path: Path) -> None:
     class Noting(Lead):
         seen: list[Section]

@@ -77,7 +77,7 @@ def _overflow(limit: int) -> str:
 def title_of(action: Action) -> str:
     """Return the title of the section that a delegation fills; a topic without one is its own title."""
     title = " ".join((action.source or action.query).split())
-    return title if len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 2].rsplit(" ", 1)[0] + " …"
+    return title if action.source or len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 2].rsplit(" ", 1)[0] + " …"
 
 
 def _key(title: str) -> str:
