@@ -375,7 +375,7 @@ async def test_cancelling_stops_the_reading(folder: Path, tmp_path: Path):
 
     task = asyncio.create_task(source.prepare(progress))
     await started.wait()
-    task.cancel()
+    assert task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert (await prepare(library, folder))[1] == []
@@ -383,9 +383,8 @@ async def test_cancelling_stops_the_reading(folder: Path, tmp_path: Path):
 
 def test_script_without_main_guard_can_index(folder: Path, tmp_path: Path):
     many(folder, 30)
-    script = tmp_path / "script.py"
-    script.write_text(_INDEXER)
-    run = [sys.executable, str(script), str(folder), str(tmp_path / "index.db")]
+    (script := tmp_path / "script.py").write_text(_INDEXER)
+    run = [sys.executable, script, folder, tmp_path / "index.db"]
     done = subprocess.run(run, capture_output=True, text=True, timeout=100, check=True)
     assert done.stdout.count("ready") == 1
 
