@@ -155,7 +155,7 @@ def try_run(
     server = ScriptedProvider(script or ScriptedResearcher(sections=PLAN, sentences=5), retry_after_seconds=0.1)
     with server, tempfile.TemporaryDirectory() as name:
         arrange(server)
-        os.environ |= {address: server.base_url, key: "test-key"}  # noqa: TID251 - as a user sets them
+        os.environ |= {address: server.base_url, key: "test-key"}
         values = {"model_provider": provider, "model_name": model, "allow_clarification": False, **settings}
         wanted = Settings(**{"model_timeout_seconds": 1, **values})
         home = Path(name)

@@ -26,6 +26,8 @@ class _Commands(click.Group):
         "show": "deep_research.cli.runs:show_command",
         "check": "deep_research.cli.check:command",
         "settings": "deep_research.cli.settings:command",
+        "step": "deep_research.cli.step:step_command",
+        "prompt": "deep_research.cli.step:prompt_command",
         "sources": "deep_research.cli.sources:command",
     }
 

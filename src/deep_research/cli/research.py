@@ -37,6 +37,8 @@ from deep_research.cli.main import EXIT_CODES
 @click.option(
     "--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting; `deep-research settings` lists them."
 )
+@click.option("--budget", metavar="AMOUNT", help="Most it may cost: 0.50 (US dollars) or 200000tokens.")
+@click.option("--estimate", is_flag=True, help="Say what it would cost with a model, and do nothing.")
 @click.option("--no-clarify", is_flag=True, help="Never ask anything; start with stated assumptions.")
 @click.option(
     "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -39,6 +40,8 @@ class Session:
         if out and out != "-" and Path(out).expanduser().is_dir():
             raise ConfigError(f"--out {out!r} is a folder; name a file.", setting="out", value=out)
         settings = settings_module.load_settings(**self._values())
+        if self._flags.get("estimate"):
+            return _estimate(settings)
         folder = runs.create(question, home=self._home, settings=settings, docs=self._flags.get("docs") or ())
         return self._sit(folder)
 
@@ -65,6 +68,8 @@ class Session:
             values["sources"] = ",".join(self._flags["sources"])
         if self._flags.get("strategy"):
             values["strategy"] = self._flags["strategy"]
+        if self._flags.get("budget"):
+            values |= budget_of(self._flags["budget"])
         if self._flags.get("no_clarify"):
             values["allow_clarification"] = False
         return values
@@ -129,6 +134,49 @@ class Session:
         if not self._flags.get("as_json"):
             click.echo(f"Report: {place}" + ("" if self._flags.get("quiet") else f"   (run {folder.run_id})"), err=True)
         return EXIT_OK if report.answered else EXIT_NOTHING_FOUND
+
+
+def settings_of(flags: dict[str, Any]) -> settings_module.Settings:
+    """Return the settings in force with the flags of a command. Raises ConfigError."""
+    return settings_module.load_settings(**Session(flags)._values())
+
+
+_BUDGET = re.compile(
+    r"\$?\s*(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?|\.[0-9]+)\s*(?P<unit>k?\s*tok(?:ens?)?|usd|\$)?", re.IGNORECASE
+)
+
+
+def budget_of(amount: str) -> dict[str, Any]:
+    """Return the setting that a --budget means: US dollars (`0.50`), or tokens (`200000tokens`, `200k tokens`).
+
+    Raises ConfigError for anything else.
+    """
+    found = _BUDGET.fullmatch(amount.strip())
+    if found is None:
+        message = f"--budget {amount!r} is neither US dollars (0.50) nor tokens (200000tokens)."
+        raise ConfigError(message, setting="budget", value=amount)
+    number, unit = float(found["number"].replace(",", "").replace("_", "")), (found["unit"] or "").lower()
+    if "tok" not in unit:
+        return {"budget_usd": number}
+    return {"budget_tokens": int(number * (1000 if unit.startswith("k") else 1))}
+
+
+def _estimate(settings: settings_module.Settings) -> int:
+    from deep_research.runs.estimate import estimate  # noqa: PLC0415 - only where it is asked for
+    from deep_research.runs.thinking import key_variables  # noqa: PLC0415
+
+    made = estimate(settings, settings_module.load_keys(key_variables()))
+    if made is None:
+        click.echo("Without a model (provider extractive) a run makes no model calls and costs nothing.")
+        return EXIT_OK
+    dollars = "price unknown" if made.usd is None else f"about {made.usd:.3f} US dollars"
+    most = "" if made.most_usd is None else f" ({made.most_usd:.2f} US dollars)"
+    click.echo(
+        f"{made.model}: about {made.calls} calls, {made.prompt_tokens:,} prompt tokens, {made.completion_tokens:,}"
+        f" written, {dollars}, for a plan of {made.sections} sections.\n"
+        f"At most about {made.most_calls} calls{most}, if every section of the longest plan is sent out again each time."
+    )
+    return EXIT_OK
 
 
 def print_report(report: Report, *, plain: bool = False) -> None:

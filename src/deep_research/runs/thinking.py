@@ -18,6 +18,7 @@ from deep_research.text.budget import estimate_tokens
 
 if TYPE_CHECKING:
     from deep_research.providers.client import ModelClient, OpenModel
+    from deep_research.reasoners.model.ask import Complete
 
 _SHARES: dict[Role, float] = {"research": 0.5, "write": 0.8, "judge": 0.85, "review": 0.9, "report": 1.0}
 """Up to which share of a budget each kind of work may spend."""
@@ -72,28 +73,56 @@ def open_thinking(
     places: Sequence[SearchPlace],
     home: Path,
     on_gap: Callable[[Gap], object],
+    watch: Callable[[ModelRequest, Role], object] = lambda _request, _role: None,
 ) -> Thinking:
-    """Return who thinks. Raises ConfigError for an unknown provider and a missing key."""
-    extractive = ExtractiveReasoner()
+    """Return who thinks; `watch` sees every request of a model. Raises ConfigError for an unknown provider and a
+    missing key.
+    """
     if settings.model_provider == "extractive":
-        return Thinking(extractive)
+        return Thinking(ExtractiveReasoner())
     from deep_research.providers.client import ModelClient  # noqa: PLC0415 - only with a model
-    from deep_research.reasoners.model.reasoner import ModelReasoner  # noqa: PLC0415
 
     first, others, roles = _open_models(settings, keys)
     _check_prices(settings, [first, *others, *roles.values()])
     client = ModelClient([first, *others], roles=roles)
     paid = PaidCalls(client, journal, settings)
     named = {role: (roles.get(role) or first).model for role in get_args(Role)}
+
+    async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
+        watch(request, role)
+        return await paid.complete(request, role)
+
+    info = ReasonerInfo(kind="model", provider=first.provider, models=named)
+    context = min(settings.max_context_tokens, first.family.context_tokens)
+    reasoner = model_reasoner(
+        complete, settings, info=info, places=places, home=home, on_gap=on_gap, context_tokens=context
+    )
+    return Thinking(reasoner, client)
+
+
+def model_reasoner(
+    complete: "Complete",
+    settings: Settings,
+    *,
+    info: ReasonerInfo,
+    places: Sequence[SearchPlace],
+    home: Path,
+    on_gap: Callable[[Gap], object],
+    context_tokens: int,
+) -> Reasoner:
+    """Return the reasoner that thinks with `complete`, set up as `settings` say."""
+    from deep_research.reasoners.model.reasoner import ModelReasoner  # noqa: PLC0415
+
     folder = home / "prompts"
-    reasoner = ModelReasoner(
-        paid.complete,
-        info=ReasonerInfo(kind="model", provider=first.provider, models=named),
-        fallback=extractive,
+    return ModelReasoner(
+        complete,
+        info=info,
+        fallback=ExtractiveReasoner(),
         places=[(place.name, place.purpose) for place in places],
         date=datetime.now(UTC).date().isoformat(),
-        max_context_tokens=min(settings.max_context_tokens, first.family.context_tokens),
-        compression_target_tokens=settings.compression_target_tokens,
+        max_context_tokens=context_tokens,
+        # The rest of a window is for the instruction and the answer.
+        compression_target_tokens=min(settings.compression_target_tokens, context_tokens * 9 // 20),
         max_tool_calls=settings.tool_calls_per_researcher,
         max_sections=settings.max_sections,
         max_clarification_rounds=settings.max_clarification_rounds,
@@ -103,7 +132,6 @@ def open_thinking(
         on_gap=on_gap,
         prompt_folder=folder if folder.is_dir() else None,
     )
-    return Thinking(reasoner, client)
 
 
 def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:

@@ -1,0 +1,282 @@
+"""One step by itself: with inputs from a file, from an earlier run, or from an example; to see and to repair it."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from deep_research.data import (
+    Brief,
+    Claim,
+    Decision,
+    Discovery,
+    Document,
+    Found,
+    Gap,
+    ModelAnswer,
+    ModelRequest,
+    Passage,
+    QueryAnalysis,
+    Question,
+    ReasonerInfo,
+    Role,
+    Section,
+    Verdict,
+)
+from deep_research.errors import ConfigError, ModelError
+from deep_research.ports import Library, Reasoner
+from deep_research.runs.folder import RunFolder
+from deep_research.runs.thinking import key_variables, model_reasoner, open_thinking, resolve_provider
+from deep_research.settings import Settings, load_keys
+from deep_research.steps.ledger import PaidCall
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.memory import MemoryLibrary
+from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.text.language import detect
+
+STEPS = ("decide", "analyze", "entities", "plan", "research", "write_section", "judge", "rewrite", "review", "compose")
+_EXAMPLE = {
+    "question": "How does speculative decoding work?",
+    "passages": [
+        {
+            "title": "Speculative decoding",
+            "text": "In speculative decoding a small model drafts several tokens. The large model checks all of them in one pass.",
+        },
+        {
+            "title": "Measurements",
+            "text": "Speculative decoding made T5-XXL 2 to 3 times faster with the same outputs.",
+        },
+    ],
+}
+
+
+class PassageInput(BaseModel):
+    """A text to be cited; it becomes passage `s1p1`, `s2p1`, … in order."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    title: str = ""
+
+
+class StepInputs(BaseModel):
+    """What steps take. Of a file in JSON; what a step does not need may be missing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: Question | str = ""
+    decision: Decision | None = None
+    analysis: QueryAnalysis | None = None
+    discovery: Discovery | None = None
+    brief: Brief | None = None
+    section: str = Field("", description="title of the section that research and write_section are about")
+    sections: list[Section] = Field(default_factory=list)
+    claims: list[Claim] = Field(default_factory=list)
+    passages: list[PassageInput | str] = Field(default_factory=list)
+
+
+class Material(NamedTuple):
+    """The inputs of a step as nouns, and the library they cite."""
+
+    question: Question
+    decision: Decision
+    analysis: QueryAnalysis
+    discovery: Discovery | None
+    brief: Brief
+    section: Section
+    sections: tuple[Section, ...]
+    claims: tuple[Claim, ...]
+    passages: tuple[Passage, ...]
+    library: Library
+
+
+class StepResult(NamedTuple):
+    """What a step asked, what it answered, what it cost and what failed."""
+
+    requests: list[tuple[Role, ModelRequest]]
+    answer: Any
+    calls: list[PaidCall]
+    gaps: list[Gap]
+
+
+def from_file(path: Path | None) -> Material:
+    """Return the inputs in a file of JSON, or an example. Raises ConfigError for one that does not fit."""
+    if path is None:
+        return material(StepInputs.model_validate(_EXAMPLE))
+    try:
+        return material(StepInputs.model_validate_json(path.read_bytes()))
+    except OSError as error:
+        raise ConfigError(f"Cannot read {str(path)!r}: {error.strerror or error}.", setting="input") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise ConfigError(f"{str(path)!r}: {place}: {first['msg'].lower()}.", setting="input") from None
+
+
+def material(given: StepInputs) -> Material:
+    """Return `given` with what is missing made up from the rest."""
+    question = given.question
+    if isinstance(question, str):
+        question = Question(text=question, language=detect(question))
+    library = MemoryLibrary()
+    for number, one in enumerate(given.passages, 1):
+        row = PassageInput(text=one) if isinstance(one, str) else one
+        found = Found(key=f"input:{number}", title=row.title or f"Passage {number}", origin="input")
+        source = library.add_source(found)
+        library.add_snapshot(source.id, Document(text=row.text, title=found.title), retrieved_at="")
+    passages = tuple(p for source in library.sources() for p in library.passages(source.id))
+    sections = given.sections or list(given.brief.sections if given.brief else ())
+    return _complete(given, question, sections, passages, library)
+
+
+def _complete(
+    given: StepInputs, question: Question, sections: list[Section], passages: tuple[Passage, ...], library: Library
+) -> Material:
+    named = next((s for s in sections if s.title == given.section), None) or (sections[0] if sections else None)
+    if given.section and (named is None or named.title != given.section):
+        named = Section(title=given.section)
+    said = f"{passages[0].text} [{passages[0].id}]" if passages else ""
+    section = named or Section(title=question.text or "The section", description=question.text, content=said)
+    ids = tuple(p.id for p in passages[:1])
+    example = Claim(id="c1", section=section.title, text=passages[0].text, passages=ids, verdict=_OPEN) if ids else None
+    brief = given.brief or Brief(title=question.text, objective=question.text, language=question.language)
+    return Material(
+        question=question,
+        decision=given.decision or Decision(next_action="START_RESEARCH", confidence=1.0),
+        analysis=given.analysis or QueryAnalysis(query_type="general", output_format="prose"),
+        discovery=given.discovery,
+        brief=brief if brief.sections else brief.model_copy(update={"sections": tuple(sections) or (section,)}),
+        section=section,
+        sections=tuple(sections) or (section,),
+        claims=tuple(given.claims) or ((example,) if example else ()),
+        passages=passages,
+        library=library,
+    )
+
+
+_OPEN = Verdict(kind="unverified", reason="not judged yet")
+
+
+async def from_run(folder: RunFolder, section: str) -> Material:
+    """Return the inputs as an earlier run had them at its end. Raises ConfigError when it had not planned yet."""
+    from deep_research.graph.checkpoints import open_checkpoints  # noqa: PLC0415 - the engine is slow to load
+    from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
+
+    record = folder.load()
+    workflow = Settings(**record.settings).workflow
+    async with open_checkpoints(folder.checkpoints) as checkpoints:
+        graph = compile_workflow(workflow, checkpoints)
+        state = (await graph.aget_state({"configurable": {"thread_id": folder.run_id}})).values
+    claims = [claim for group in state.get("claims", {}).values() for claim in group]
+    sections = list(state.get("sections", []))
+    if section and section not in [s.title for s in sections]:
+        message = f"The run has no section {section!r}. It has: {', '.join(s.title for s in sections) or 'none'}."
+        raise ConfigError(message, setting="section", value=section)
+    chosen = section or (sections[0].title if sections else "")
+    given = StepInputs(
+        question=state.get("question") or Question(text=record.question, language=record.language),
+        decision=state.get("decision"),
+        analysis=state.get("analysis"),
+        discovery=state.get("discovery"),
+        brief=state.get("brief"),
+        section=chosen,
+        sections=sections,
+    )
+    library = SqliteLibrary(folder.library)
+    ids = dict.fromkeys(key for claim in claims if claim.section == chosen for key in claim.passages)
+    passages = tuple(p for key in ids if (p := library.passage(key)) is not None)
+    made = _complete(given, given.question, sections, passages, library)  # type: ignore[arg-type]
+    return made._replace(claims=tuple(claims) or made.claims)
+
+
+def _thought(name: str, reasoner: Reasoner, m: Material) -> Awaitable[Any]:
+    """The step itself."""
+    own = [claim for claim in m.claims if claim.section == m.section.title] or list(m.claims)
+    steps: Mapping[str, Callable[[], Awaitable[Any]]] = {
+        "decide": lambda: reasoner.decide(m.question, rounds=0),
+        "analyze": lambda: reasoner.analyze(m.question),
+        "entities": lambda: reasoner.entities(m.question, m.analysis, m.passages, m.library),
+        "plan": lambda: reasoner.plan(m.question, m.analysis, m.decision, m.discovery, m.passages, m.library),
+        "research": lambda: reasoner.next_actions(m.section, m.brief, (), m.library),
+        "write_section": lambda: reasoner.write_section(m.section, m.brief, m.passages, m.library),
+        "judge": lambda: reasoner.judge(own, m.library),
+        "rewrite": lambda: reasoner.rewrite(own, m.library),
+        "review": lambda: reasoner.review(m.brief, m.sections, m.claims, m.library),
+        "compose": lambda: reasoner.compose(m.question, m.analysis, m.brief, m.sections, m.claims, m.library),
+    }
+    if name not in steps:
+        message = f"There is no step {name!r}. Steps: {', '.join(STEPS)}."
+        raise ConfigError(message, setting="step", value=name)
+    return steps[name]()
+
+
+async def carry_out_step(name: str, inputs: Material, settings: Settings, *, home: Path) -> StepResult:
+    """Do one step and return all about it. Raises ConfigError for an unknown step or provider, and a missing key."""
+    keys = load_keys(key_variables())
+    settings = settings.model_copy(update={"model_provider": resolve_provider(settings, keys)})
+    requests: list[tuple[Role, ModelRequest]] = []
+    gaps: list[Gap] = []
+    journal = SqliteJournal(":memory:")
+    thinking = open_thinking(
+        settings,
+        keys,
+        journal=journal,
+        places=(),
+        home=home,
+        on_gap=gaps.append,
+        watch=lambda request, role: requests.append((role, request)),
+    )
+    try:
+        answer: Any = None
+        try:
+            answer = await _thought(name, thinking.reasoner, inputs)
+        except ModelError as error:
+            gaps.append(Gap(what=name, why=error.message))
+        calls = [PaidCall.model_validate_json(text) for text in journal.answers("model")]
+        return StepResult(requests, answer, calls, gaps)
+    finally:
+        await thinking.close()
+        journal.close()
+
+
+class _Shown(Exception):
+    """Raised where a model would be asked."""
+
+
+async def shown_prompt(name: str, inputs: Material, settings: Settings, *, home: Path) -> ModelRequest:
+    """Return the request that a step would send; no model and no key is needed. Raises ConfigError."""
+    seen: list[ModelRequest] = []
+
+    async def complete(request: ModelRequest, _role: Role) -> ModelAnswer:
+        seen.append(request)
+        raise _Shown
+
+    context = settings.max_context_tokens
+    reasoner = model_reasoner(
+        complete,
+        settings,
+        info=ReasonerInfo(kind="model"),
+        places=(),
+        home=home,
+        on_gap=lambda _: None,
+        context_tokens=context,
+    )
+    try:
+        await _thought(name, reasoner, inputs)
+    except _Shown:
+        return seen[0]
+    message = f"The step {name!r} asks no model with these inputs (it lacks passages, sections or claims)."
+    raise ConfigError(message, setting="step", value=name)
+
+
+def as_json(answer: Any) -> str:
+    """Return what a step answered as JSON."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, BaseModel):
+            return value.model_dump(mode="json")
+        return [plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+    return json.dumps(plain(answer), ensure_ascii=False, indent=1)
