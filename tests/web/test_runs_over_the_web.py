@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
-from deep_research.testing.web_answers import HANG, page, status
-from tests.runs.soundness import assert_sound
-from tests.web.world import ALPHA, BETA, GAMMA, World, research, why
+import pytest
+
+from deep_research.errors import ConfigError
+from deep_research.testing.web_answers import HANG, json_answer, page, status
+from tests.cli.terminal import Said, call, shows_no_traceback
+from tests.runs.soundness import assert_sound, body
+from tests.web.world import ALPHA, BETA, GAMMA, QUESTION, SEARCH, WIKIPEDIA, World, begin, research, why
 
 FIVE = ("arxiv", "openalex", "hackernews", "wikipedia", "searxng")
 
@@ -31,3 +35,94 @@ def test_five_sources_of_which_three_fail_give_a_good_report_that_names_them(wor
     assert "3600" in told
     assert "HTML page instead of JSON" in told
     assert "did not answer in time" in told
+
+
+def test_refused_keys_and_used_up_plans_are_told_and_not_asked_again(
+    world: World, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRAVE_API_KEY", "secret-brave-key")
+    monkeypatch.setenv("TAVILY_API_KEY", "secret-tavily-key")
+    world.engines()
+    world.web.site("brave.test").on("/res/v1/web/search", json_answer({"detail": "no secret-brave-key"}, 401))
+    world.web.site("tavily.test").on("/search", json_answer({"detail": {"error": "plan"}}, 432), method="POST")
+    ran = research(
+        world.web, home=own_state, sources=("brave", "tavily", "searxng"), max_concurrent_researchers=1,
+        source_options={"brave": {"base_url": "http://brave.test"}, "tavily": {"base_url": "http://tavily.test"}},
+    )  # fmt: skip
+    told = why(ran)
+    assert "BRAVE_API_KEY was refused (HTTP 401" in told
+    assert "the plan of the key in TAVILY_API_KEY is used up" in told
+    assert "secret" not in told + ran.report.report
+    asked = [request.host for request in world.web.requests]
+    # The first searches, before the plan, are made at the same moment.
+    assert asked.count("brave.test") == asked.count("tavily.test") == 4
+    assert asked.count(SEARCH) > 4
+    assert ran.report.answered
+
+
+def test_a_failure_that_repeats_is_one_line_of_the_report(world: World, own_state: Path) -> None:
+    world.engines()
+    _three_fail(world)
+    ran = research(world.web, home=own_state, sources=(*FIVE[:3], "searxng"), web_timeout_seconds=1)
+    lines = [line for line in body(ran.report).splitlines() if line.startswith("- **openalex")]
+    assert 1 <= len(lines) <= 2
+    assert sum("openalex" in (gap.source or "") for gap in ran.report.gaps) >= len(lines)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"sources": ("wikpedia",)}, "There is no source 'wikpedia'. Did you mean 'wikipedia'"),
+        ({"strategy": "nonsense"}, "no strategy 'nonsense'; there are: academic"),
+        ({"sources": ("brave",)}, "'brave' is not ready: set BRAVE_API_KEY"),
+        ({"source_options": {"arxiv": {"since": "2025-02-01", "until": "2024-01-01"}}}, "later than until"),
+        ({"source_options": {"arxiv": {"colour": "red"}}}, "colour"),
+        ({"source_options": {"nothing": {}}}, "There is no source 'nothing'"),
+    ],
+)
+def test_wrong_choices_of_sources_are_refused_before_anything_is_made(
+    own_state: Path, chosen: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        begin(QUESTION, home=own_state, **chosen)  # pyright: ignore[reportArgumentType]
+    assert not list(own_state.rglob("run.json"))
+
+
+def _command(world: World, tmp_path: Path, *arguments: str) -> Said:
+    """The command in a process of its own; the fake web is told to it as base addresses on 127.0.0.1."""
+    hosts = {"arxiv": "export.arxiv.org", "openalex": "api.openalex.org", "hackernews": "hn.algolia.com/api/v1",
+             "wikipedia": WIKIPEDIA, "searxng": SEARCH}  # fmt: skip
+    lines = [f'allowed_internal_hosts = ["127.0.0.1:{world.web.port}"]', "web_timeout_seconds = 1"]
+    for name, host in hosts.items():
+        site, _, path = host.partition("/")
+        address = world.web.base(site) + (f"/{path}" if path else "")
+        if name == "arxiv":  # who asks to wait means the whole host
+            address = address.replace("127.0.0.1", "localhost")
+        lines += [f"[source_options.{name}]", f'base_url = "{address}"']
+        lines += [] if name == "arxiv" else ["requests_per_second = 10"]
+    config = tmp_path / "settings.toml"
+    config.write_text("\n".join(lines), "utf-8")
+    return call(QUESTION, "--no-clarify", *arguments, env={"DEEP_RESEARCH_CONFIG": str(config)})
+
+
+def test_the_command_over_five_sources_of_which_three_fail(world: World, tmp_path: Path) -> None:
+    for name, text in (("Alpha", ALPHA), ("Beta", BETA)):
+        world.page(f"{name.lower()}.test", "/", f"{name} engine", text, listed=False)
+        world.list_page(world.web.base(f"{name.lower()}.test") + "/", f"{name} engine", text)
+    world.wikipedia({"Gamma engine": GAMMA})
+    _three_fail(world)
+    said = _command(world, tmp_path, "--json", *(flag for name in FIVE for flag in ("--source", name)))
+    assert said.code == 0, said.err
+    assert {source["origin"] for source in said.json["sources"].values()} == {"wikipedia", "searxng"}
+    told = " ".join(gap["why"] for gap in said.json["gaps"])
+    for reason in ("HTTP 429", "HTML page instead of JSON", "did not answer in time"):
+        assert reason in told
+    assert shows_no_traceback(said)
+
+
+def test_the_command_when_nothing_is_found_anywhere(world: World, tmp_path: Path) -> None:
+    world.wikipedia({})
+    said = _command(world, tmp_path, "--source", "searxng", "--source", "wikipedia", "--workflow", "quick")
+    assert said.code == 3, said.err
+    assert "General web search" in said.out
+    assert shows_no_traceback(said)

@@ -2,6 +2,7 @@
 
 import asyncio
 import codecs
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,9 @@ def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str
     rows = {row.name: row for row in source_rows(keys, settings.source_options)}
     for name in settings.sources:
         if name not in rows:
-            message = f"There is no source {name!r}. `deep-research sources` lists all of them."
+            near = difflib.get_close_matches(name, rows, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            message = f"There is no source {name!r}.{hint} `deep-research sources` lists all of them."
             raise ConfigError(message, setting="sources", value=name)
         if rows[name].missing:
             message = f"The source {name!r} is not ready: {rows[name].missing}."

@@ -1,0 +1,41 @@
+"""Pages that are not their content, and content that speaks of such pages."""
+
+import pytest
+
+from deep_research.text.shells import unreadable_because
+
+ARTICLE = "A captcha is a test that tells people from programs, and many sites show one before they let a visitor in. "
+
+WALLS = (
+    ("Just a moment... Checking your browser before accessing example.org.", "a check for robots"),
+    ("请完成验证后继续访问。", "a check for robots"),
+    ("로봇이 아닙니다 확인을 진행해 주세요.", "a check for robots"),
+    ("You need to enable JavaScript to run this app.", "a page that needs JavaScript"),
+    ("请启用JavaScript以继续使用本网站。", "a page that needs JavaScript"),
+    ("Subscribe to continue reading. Already a subscriber?", "a paywall or login"),
+    ("本文为会员专享内容，请登录后查看。", "a paywall or login"),
+    ("이 기사는 로그인 후 읽을 수 있습니다.", "a paywall or login"),
+    ("We use cookies. Accept all cookies or manage your privacy.", "a consent wall"),
+    ("当前页面不存在，请返回首页。", "an error page"),
+    ("404 Not Found. The page you are looking for does not exist.", "an error page"),
+)
+
+
+@pytest.mark.parametrize(("text", "kind"), WALLS)
+def test_walls_are_told_by_what_they_are(text: str, kind: str) -> None:
+    assert unreadable_because(text) == kind
+
+
+def test_an_article_about_walls_is_an_article() -> None:
+    assert unreadable_because(ARTICLE * 20) == ""
+
+
+def test_an_article_with_one_sign_in_it_is_an_article() -> None:
+    prose = "The Alpha engine turns three thousand times a minute and needs no oil at all to do so. "
+    assert unreadable_because(prose * 5 + "This site must be viewed with cookies; accept all cookies.") == ""
+    assert unreadable_because(prose * 5) == ""
+
+
+def test_little_text_without_a_sign_is_left_alone() -> None:
+    assert unreadable_because("Alpha engine: 3,000 rpm.") == ""
+    assert unreadable_because("") == ""
