@@ -1,7 +1,7 @@
 """Rendering a report as Markdown: passage ids become numbered references, in order of first use."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from deep_research.data import (
@@ -63,6 +63,12 @@ class References:
         """Return the numbered list."""
         return tuple(self._entry(key, number) for key, number in self._numbers.items())
 
+    def languages(self, claims: Sequence[Claim]) -> set[str]:
+        """Return the languages of the documents that supported claims cite; whole texts tell them, sentences do not."""
+        sources = dict.fromkeys(p.split("p")[0] for c in claims if c.stands for p in c.passages)
+        snapshots = (self._library.snapshot(source) for source in sources)
+        return {detect(snapshot.text[:6000]) for snapshot in snapshots if snapshot is not None}
+
     def verbatim(self, claim: Claim) -> bool:
         """Whether the claim stands word for word in a passage it cites."""
         found = (self._library.passage(p) for p in claim.passages)
@@ -115,7 +121,7 @@ def render_report(
 ) -> Rendered:
     """Return the whole report; every citation is numbered, every frame sentence comes from the phrase book."""
     language = question.language
-    head = _head(original, brief, decision, reasoner, claims, language)
+    head = _head(original, brief, decision, reasoner, references.languages(claims) - {language}, language)
     blocks = [head, *_opening(parts, references, language)]
     if findings := _findings(parts, sections, references, language):
         blocks.insert(2 if parts.abstract else 1, findings)
@@ -140,14 +146,13 @@ def render_report(
 
 
 def _head(
-    original: str, brief: Brief, decision: Decision, reasoner: ReasonerInfo, claims: Sequence[Claim], language: str
+    original: str, brief: Brief, decision: Decision, reasoner: ReasonerInfo, foreign: Collection[str], language: str
 ) -> str:
     lines = [f"# {brief.title}", ""]
     if reasoner.kind == "extractive":
         lines.append(f"> {phrase('no_model', language)}")
-        foreign = sorted({detect(c.text) for c in claims if c.stands} - {language})
         if foreign:
-            lines.append(f"> {phrase('no_model_foreign', language, languages=language_list(foreign))}")
+            lines.append(f"> {phrase('no_model_foreign', language, languages=language_list(sorted(foreign)))}")
         lines.append("")
     lines.append(f"**{phrase('question', language)}:** {original}")
     if decision.assumptions:
@@ -244,7 +249,7 @@ def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, langu
 
 def _quoted(passage: Passage, said: Sequence[str]) -> str:
     """Return the part of a passage that the claims rest on: around verbatim sentences, else its beginning."""
-    lines = (line for line in passage.text.splitlines() if not line.startswith("#"))
+    lines = (line for line in passage.text.splitlines() if not line.startswith(("#", "```")))
     text = " ".join(" ".join(lines).split())
     if len(text) <= _QUOTED_CHARS:
         return text
