@@ -16,7 +16,7 @@ async def with_retries(
     """Return what `attempt` returns, trying again as the policy of its error says.
 
     `hold` is told the seconds a server asked to wait, so that nobody else asks it meanwhile. An error
-    with the field `final` is not tried again, nor one whose wait is over the policy's bound.
+    with the field `final` is not tried again, nor silence, nor one whose wait is over the policy's bound.
     """
     number = 1
     while True:
@@ -37,6 +37,8 @@ def _wait(error: SourceError, number: int, policies: RetryPolicies, hold: Callab
     if isinstance(error, RateLimited) and isinstance(asked, float):
         hold(asked)
         wait = asked
-    if number >= policy.attempts or error.fields.get("final") or wait > policy.max_wait:
+    # Who was silent once costs the whole time again; a run has other pages.
+    final = error.fields.get("final") or error.fields.get("rule") == "time"
+    if number >= policy.attempts or final or wait > policy.max_wait:
         return None
     return wait
