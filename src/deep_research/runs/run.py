@@ -180,9 +180,8 @@ async def _carry_out(
     make_web: MakeWeb | None,
 ) -> Report:
     settings = Settings(**record.settings)
-    web = None
-    if given is None:
-        web = _open_web(settings, home, record.question, lambda gap: ctx.report_gap(gap), make_web)  # noqa: PLW0108 - ctx is made below
+    names = settings.sources if given is None else ()
+    web = _open_web(names, settings, home, record.question, lambda gap: ctx.report_gap(gap), make_web)  # noqa: PLW0108 - ctx is made below
     # The bundled library stands in only where nothing else is searched.
     local = open_places(record.docs, home, settings) if given is None and (record.docs or web is None) else ()
     places = (*local, *(web.places if web else ()), *(given or ()))
@@ -237,16 +236,17 @@ def _open_library(settings: Settings, folder: RunFolder) -> SqliteLibrary:
 
 
 def _open_web(
+    names: Sequence[str],
     settings: Settings,
     home: Path,
     question: str,
     on_gap: Callable[[Gap], object],
     make_web: MakeWeb | None,
 ) -> WebPlaces | None:
-    if not settings.sources:
+    if not names:
         return None
     keys = load_keys(source_variables())
-    return open_web_places(settings.sources, settings, keys, home, question=question, on_gap=on_gap, make_web=make_web)
+    return open_web_places(names, settings, keys, home, question=question, on_gap=on_gap, make_web=make_web)
 
 
 def _named(info: ReasonerInfo) -> str:
