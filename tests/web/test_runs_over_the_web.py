@@ -54,9 +54,9 @@ def test_refused_keys_and_used_up_plans_are_told_and_not_asked_again(
     assert "the plan of the key in TAVILY_API_KEY is used up" in told
     assert "secret" not in told + ran.report.report
     asked = [request.host for request in world.web.requests]
-    # The first searches, before the plan, are made at the same moment.
-    assert asked.count("brave.test") == asked.count("tavily.test") == 4
-    assert asked.count(SEARCH) > 4
+    # Only the first searches, which are made at the same moment, reach those who refuse.
+    assert 1 <= asked.count("brave.test") < asked.count(SEARCH)
+    assert 1 <= asked.count("tavily.test") < asked.count(SEARCH)
     assert ran.report.answered
 
 
