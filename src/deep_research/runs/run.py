@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +139,8 @@ async def carry_out(
     log = EventLog(folder.events, listener, seconds_before=record.seconds)
     try:
         report = await _carry_out(folder, record, home, log, answer, resumed, places, make_web)
-        folder.save(folder.load().model_copy(update={"status": "finished", "title": report.title, "error": ""}))
+        done = folder.load().model_copy(update={"status": "finished", "title": report.title, "error": ""})
+        await asyncio.to_thread(folder.save, done)
         return report
     except (asyncio.CancelledError, KeyboardInterrupt):
         _note(folder, log, status="stopped")
@@ -185,8 +187,10 @@ async def _carry_out(
     # The bundled library stands in only where nothing else is searched.
     local = open_places(record.docs, home, settings) if given is None and (record.docs or web is None) else ()
     places = (*local, *(web.places if web else ()), *(given or ()))
-    library, journal = _open_library(settings, folder), SqliteJournal(folder.journal)
-    thinking = open_thinking(
+    library = await asyncio.to_thread(_open_library, settings, folder)
+    journal = await asyncio.to_thread(SqliteJournal, folder.journal)
+    thinking = await asyncio.to_thread(
+        open_thinking,
         settings,
         load_keys(key_variables()),
         journal=journal,
@@ -215,9 +219,8 @@ async def _carry_out(
             await place.close()
         if web is not None:
             await web.close()
-        journal.close()
-        library.close()
-    folder.save_result(report)
+        await asyncio.to_thread(_close, journal, library)
+    await asyncio.to_thread(folder.save_result, report)
     log.emit(
         ReportReady(
             title=report.title,
@@ -228,6 +231,12 @@ async def _carry_out(
         )
     )
     return report
+
+
+def _close(*stores: SqliteLibrary | SqliteJournal) -> None:
+    """Closing writes what is left to the disk, which may take its time."""
+    for store in stores:
+        store.close()
 
 
 def _open_library(settings: Settings, folder: RunFolder) -> SqliteLibrary:
@@ -285,12 +294,14 @@ async def _prepare(places: tuple[SearchPlace, ...], ctx: RunContext) -> list[Gap
 async def _through_graph(
     folder: RunFolder, ctx: RunContext, record: RunRecord, gaps: list[Gap], answer: Answer | None
 ) -> Report:
-    # The engine takes a second to load: wrong usage is answered before.
+    # The engine takes a second to load: wrong usage is answered before, and other runs of the process go on.
+    await asyncio.to_thread(import_module, "deep_research.graph.workflows")
     from deep_research.graph.checkpoints import open_checkpoints  # noqa: PLC0415
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
 
     async with open_checkpoints(folder.checkpoints) as checkpoints:
-        return await _drive(compile_workflow(ctx.settings.workflow, checkpoints), ctx, record, gaps, answer)
+        graph = await asyncio.to_thread(compile_workflow, ctx.settings.workflow, checkpoints)
+        return await _drive(graph, ctx, record, gaps, answer)
 
 
 async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap], answer: Answer | None) -> Report:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
@@ -80,6 +81,8 @@ def open_thinking(
     """
     if settings.model_provider == "extractive":
         return Thinking(ExtractiveReasoner())
+    for slow in ("httpx", "jinja2"):  # now, where nobody waits for the event loop, rather than with the first call
+        import_module(slow)
     from deep_research.providers.client import ModelClient  # noqa: PLC0415 - only with a model
 
     first, others, roles = _open_models(settings, keys)

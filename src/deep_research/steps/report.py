@@ -1,7 +1,7 @@
 """The report: the sections' own checked text, an abstract and conclusion around it, and the proof at the end."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from deep_research.data import (
@@ -54,9 +54,29 @@ async def write_report(
     """Return the finished report. Nothing in it was not checked; what is missing is listed."""
     section_claims = [c for s in sections for c in claims.get(s.title, [])]
     parts = await _compose(ctx, question, analysis, brief, sections, section_claims)
+    # In a thread: numbering, quoting and comparing documents is arithmetic, and other runs wait for the event loop.
+    return await asyncio.to_thread(
+        _written, ctx, question, original, analysis, decision, brief, sections, section_claims, parts, gaps
+    )
+
+
+def _written(
+    ctx: RunContext,
+    question: Question,
+    original: str,
+    analysis: QueryAnalysis,
+    decision: Decision,
+    brief: Brief,
+    sections: Sequence[Section],
+    section_claims: Sequence[Claim],
+    parts: Parts,
+    gaps: Sequence[Gap],
+) -> Report:
     all_claims = (*section_claims, *parts.claims)
     all_gaps = tuple(
-        dict.fromkeys([*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(question.language, sections, section_claims, ctx.library)])
+        dict.fromkeys(
+            [*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(question.language, sections, section_claims, ctx.library)]
+        )
     )
     references = References(ctx.library)
     ledger = ledger_of(ctx.journal, sources=len(ctx.library.sources()), seconds=ctx.elapsed())
@@ -109,13 +129,11 @@ async def _check(ctx: RunContext, text: str, claims: Sequence[Claim]) -> Checked
     return await check_draft(text, section="", library=ctx.library, judge=judge, rewrite=rewrite, settled=claims)
 
 
-def _texts(library: Library, sources: Sequence[str]) -> list[str]:
-    return [snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None]
+def _texts(library: Library, sources: Sequence[str]) -> Iterator[str]:
+    return (snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None)
 
 
-def _weaknesses(
-    language: str, sections: Sequence[Section], claims: Sequence[Claim], library: Library
-) -> list[Gap]:
+def _weaknesses(language: str, sections: Sequence[Section], claims: Sequence[Claim], library: Library) -> list[Gap]:
     """Sections that found nothing, and sections that rest on one document only, or on copies of one."""
     found: list[Gap] = []
     for section in sections:

@@ -1,5 +1,6 @@
 """One researcher at one section: choose what to do, do it, and write from what was noted."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -55,7 +56,7 @@ async def act(ctx: RunContext, section: Section, actions: list[Action]) -> list[
 
 async def write(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> Written:
     """Write the section from the noted passages, check every claim, and say what came out."""
-    passages = noted_passages(turns, ctx.library, limit=_room(turns))
+    passages = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns))
     draft = await ctx.reasoner.write_section(section, brief, passages, ctx.library)
     checked = await check_draft(
         draft.content,

@@ -108,7 +108,7 @@ async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, sec
     request = json.dumps({"place": place.name, "query": action.query, "limit": limit}, ensure_ascii=False)
 
     async def make() -> str:
-        known = {source.key for source in ctx.library.sources()}
+        known = {source.key for source in await asyncio.to_thread(ctx.library.sources)}
         result = await place.search(action.query, limit=limit)
         return (await _take_in(ctx, place, result, known, action.query)).model_dump_json()
 
@@ -169,13 +169,16 @@ async def _keep(ctx: RunContext, place: SearchPlace, found: Found, source: Sourc
         kept = await asyncio.to_thread(ctx.library.add_snapshot, source.id, document, retrieved_at=ctx.timestamp())
         return kept.sha256
 
-    if ctx.library.snapshot(source.id) is None:
+    if await asyncio.to_thread(ctx.library.snapshot, source.id) is None:
         # Two researchers may find the same thing at the same moment, also at different places.
         await ctx.journal.call("read", source.key, read)
     if not found.spans:
         hits = await asyncio.to_thread(ctx.library.search, query, limit=_PASSAGES_PER_SOURCE, sources=(source.id,))
-        return [h.passage.id for h in hits] or [p.id for p in ctx.library.passages(source.id)[:1]]
+        if hits:
+            return [h.passage.id for h in hits]
     passages = await asyncio.to_thread(ctx.library.passages, source.id)
+    if not found.spans:
+        return [p.id for p in passages[:1]]
     return [p.id for p in _at_spans(found, list(passages))][:_PASSAGES_PER_SOURCE]
 
 

@@ -72,5 +72,9 @@ class Distinct:
 
 def are_several(texts: Iterable[str]) -> bool:
     """Return whether at least two of these documents are no copies of each other: syndicated texts count once."""
-    distinct = Distinct()
-    return sum(distinct.add(text[:_BEGINNING]) for text in texts) > 1
+    distinct, different = Distinct(), 0
+    for text in texts:
+        different += distinct.add(text[:_BEGINNING])
+        if different > 1:
+            return True
+    return False
