@@ -6,7 +6,7 @@ A whole run, with its graph, journal and checkpoints on disk, over a synthetic w
 sections with 4 searches each, 5 results a search, pages of 8 to 40 kB) and a scripted model in a process
 of its own, that answers after `--latency` seconds plus `--speed` tokens a second. A second run without
 latency (the best of three) gives the CPU time of the program's own process (its imports apart) and the
-longest stall of its event loop. `--serve` runs the scripted model alone, for another program to be measured (docs/rig.md).
+longest stall of its event loop.
 The last line is one JSON object.
 """
 
@@ -46,10 +46,11 @@ def serve(latency: float, speed: float) -> None:
     with ScriptedProvider(researcher, latency_seconds=latency, tokens_per_second=speed) as server:
         print(server.base_url, flush=True)
         for _ in sys.stdin:
-            print(json.dumps(_served(server, researcher)), flush=True)
+            print(json.dumps(served(server, researcher)), flush=True)
 
 
-def _served(server: ScriptedProvider, researcher: ScriptedResearcher) -> dict[str, Any]:
+def served(server: ScriptedProvider, researcher: ScriptedResearcher) -> dict[str, Any]:
+    """Return the figures of a scripted model so far."""
     answered = [call for call in server.calls if call.status == 200]
     steps: dict[str, list[int]] = {}
     for call in answered:

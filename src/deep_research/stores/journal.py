@@ -37,18 +37,15 @@ class SqliteJournal:
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         """See `ports.Journal.call`."""
         key = hashlib.sha256(f"{kind}\0{request}".encode("utf-8", "surrogatepass")).hexdigest()
-        if (known := self._find(key)) is not None:
-            return known, True
         if (running := self._running.get(key)) is not None:
             # Shielded: one waiter that is cancelled must not cancel the call of the others.
             return await asyncio.shield(running), True
         future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._running[key] = future
         try:
-            begun = time.monotonic()
-            answer = await make()
-            # Away from the event loop: a commit may wait for the disk.
-            await asyncio.to_thread(self._keep, key, kind, request, answer, time.monotonic() - begun)
+            # Away from the event loop: the file may be waiting for the disk.
+            known = await asyncio.to_thread(self._find, key)
+            answer = await self._made(key, kind, request, make) if known is None else known
             future.set_result(answer)
         except BaseException as error:
             future.set_exception(error if isinstance(error, Exception) else asyncio.CancelledError())
@@ -56,7 +53,14 @@ class SqliteJournal:
             raise
         finally:
             del self._running[key]
-        return answer, False
+        return answer, known is not None
+
+    async def _made(self, key: str, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> str:
+        """Make the call and keep its answer."""
+        begun = time.monotonic()
+        answer = await make()
+        await asyncio.to_thread(self._keep, key, kind, request, answer, time.monotonic() - begun)
+        return answer
 
     def _find(self, key: str) -> str | None:
         with self._lock:
