@@ -11,17 +11,19 @@ from deep_research.errors import StoreError
 from deep_research.ports import Library
 from deep_research.stores.memory import MemoryLibrary
 from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.stores.sqlite_scan import ScannedLibrary
 
 WHEN = "2024-05-01T00:00:00Z"
 PARAGRAPH = "Caching keeps the keys and values of earlier tokens so that a decoder need not compute them again. "
 
 
-@pytest.fixture(params=["memory", "sqlite", "sqlite file"])
+@pytest.fixture(params=["memory", "sqlite", "sqlite file", "looked through"])
 def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
     makers: dict[str, Callable[[], Library]] = {
         "memory": MemoryLibrary,
         "sqlite": lambda: SqliteLibrary(":memory:"),
         "sqlite file": lambda: SqliteLibrary(tmp_path / "library.db"),
+        "looked through": lambda: ScannedLibrary(tmp_path / "library.db"),
     }
     made = makers[request.param]()
     yield made
