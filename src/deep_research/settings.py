@@ -38,6 +38,17 @@ class Settings(BaseModel):
     review_model: str | None = Field(None, description="Model that reviews; empty: model_name.")
     report_model: str | None = Field(None, description="Model that writes abstract and conclusion; empty: model_name.")
     judge_model: str | None = Field(None, description="Model that judges claims; empty: model_name.")
+    research_max_tokens: int = Field(
+        4096, ge=256, le=200_000, description="Longest answer of a planning or searching call, tokens."
+    )
+    write_max_tokens: int = Field(
+        4096, ge=256, le=200_000, description="Longest answer of the writing of a section, tokens."
+    )
+    review_max_tokens: int = Field(4096, ge=256, le=200_000, description="Longest answer of a review, tokens.")
+    report_max_tokens: int = Field(
+        4096, ge=256, le=200_000, description="Longest answer of abstract and conclusion, tokens."
+    )
+    judge_max_tokens: int = Field(4096, ge=256, le=200_000, description="Longest answer of a judgement, tokens.")
     fallback_models: tuple[str, ...] = Field(
         (), description="Models that stand in when one fails: MODEL or PROVIDER:MODEL, separated by commas."
     )

@@ -179,10 +179,13 @@ class PaidCalls:
     def __init__(self, client: "ModelClient", journal: Journal, settings: Settings) -> None:
         self._client = client
         self._journal = journal
+        self._settings = settings
         self._purse = Purse(settings, [PaidCall.model_validate_json(text) for text in journal.answers("model")])
 
     async def complete(self, request: ModelRequest, role: Role) -> ModelAnswer:
         """Return the answer. Raises LimitReached when the budget of research is spent, and what the client raises."""
+        most = getattr(self._settings, f"{role}_max_tokens")
+        request = request.model_copy(update={"max_output_tokens": min(request.max_output_tokens, most)})
         models = [model.model for model in self._client.models_of(role)]
         asked = json.dumps(
             {"role": role, "models": models, "request": request.model_dump(mode="json")}, ensure_ascii=False
