@@ -73,7 +73,7 @@ async def _run(
         values.setdefault("allow_clarification", False)
     settings = settings_module.load_settings(**values)
     folder = runs.create(question, home=home, settings=settings, docs=[str(Path(d)) for d in docs], wanted_id=wanted_id)
-    answer = (lambda asked, _options: on_question(asked)) if on_question else None
+    answer = (lambda asked: on_question(asked.question)) if on_question else None
     return await runs.carry_out(folder, home=home, listener=listener, answer=answer)
 
 

@@ -44,9 +44,10 @@ class Progress(_Event):
 
 
 class ClarificationAsked(_Event):
-    """The run waits for an answer of the user."""
+    """The run waits for an answer of the user: to a clarification, or on a plan."""
 
     kind: Literal["clarification_asked"] = "clarification_asked"
+    about: Literal["clarify", "plan"] = "clarify"
     question: str
     options: tuple[str, ...] = ()
 

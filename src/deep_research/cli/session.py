@@ -6,7 +6,6 @@ import logging
 import re
 import signal
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import click
 
 from deep_research import settings as settings_module
 from deep_research.cli.view import make_view
-from deep_research.data import Report
+from deep_research.data import Asked, Report
 from deep_research.errors import ConfigError
 from deep_research.runs import run as runs
 from deep_research.runs.folder import RunFolder, open_run, write_atomically
@@ -100,13 +99,14 @@ class Session:
         """Answer with --answer, or ask at the terminal where there is one and nobody wants silence."""
         prepared = [self._flags["answer"]] if self._flags.get("answer") is not None else []
         if prepared:
-            return lambda _question, _options: prepared.pop() if prepared else None
+            return lambda _asked: prepared.pop() if prepared else None
         if self._flags.get("as_json") or self._flags.get("quiet") or not (sys.stdin.isatty() and sys.stderr.isatty()):
             return None
 
-        def ask(question: str, options: Sequence[str]) -> str:
+        def ask(asked: Asked) -> str:
+            options = asked.options
             with view.paused():
-                click.echo(f"\n{question}", err=True)
+                click.echo(f"\n{asked.question}", err=True)
                 for number, option in enumerate(options, 1):
                     click.echo(f"  {number}. {option}", err=True)
                 given = click.prompt(">", default="", show_default=False, prompt_suffix=" ", err=True).strip()

@@ -27,6 +27,7 @@ from deep_research.data.model import Role as Role
 from deep_research.data.model import ToolCall as ToolCall
 from deep_research.data.model import ToolSpec as ToolSpec
 from deep_research.data.model import Usage as Usage
+from deep_research.data.research import Asked as Asked
 from deep_research.data.research import Brief as Brief
 from deep_research.data.research import Clarification as Clarification
 from deep_research.data.research import Composition as Composition

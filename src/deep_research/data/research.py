@@ -155,3 +155,18 @@ class Composition(Noun):
     abstract: str = ""
     conclusion: str = ""
     table: str = ""
+
+
+class Asked(Noun):
+    """What a run waits for the user to say: a clarification, or yes, no or changes to a plan (`brief`).
+
+    `options` can be chosen by number, and free text is always allowed. What is not `required` is taken as
+    confirmed where nobody can be asked.
+    """
+
+    kind: Literal["clarify", "plan"] = "clarify"
+    question: str
+    options: tuple[str, ...] = ()
+    missing_info: str = ""
+    brief: Brief | None = None
+    required: bool = True

@@ -6,9 +6,11 @@ from typing import Protocol
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import END
 from langgraph.runtime import Runtime
-from langgraph.types import Command, interrupt
+from langgraph.types import Command
 
+from deep_research.data import Asked
 from deep_research.events import StageStarted
+from deep_research.graph.driving import ask_user
 from deep_research.graph.state import AgentState
 from deep_research.steps import intake
 from deep_research.steps.context import RunContext
@@ -31,7 +33,7 @@ def clarify_then(node: str) -> _Node:
         decision = await intake.decide(ctx, question)
         while decision.next_action == "NEED_CLARIFICATION" and decision.clarification is not None:
             asked = decision.clarification
-            answer = str(interrupt({"question": asked.question, "options": list(asked.options)}))
+            answer = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
             question = intake.answered(question, asked.question, answer)
             if wants_to_skip(answer):
                 decision = intake.start_anyway(decision, question)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from deep_research.data.base import Noun
+from deep_research.data.research import Asked
 from deep_research.data.result import Report
 from deep_research.errors import RunNotFound, StoreError
 
@@ -31,7 +32,7 @@ class RunRecord(Noun):
     title: str = ""
     error: str = ""
     waiting_for: str = ""
-    options: tuple[str, ...] = ()
+    asked: Asked | None = None
     seconds: float = 0.0
 
 

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from deep_research.data import Gap, Message, Question, ReasonerInfo, Report
+from deep_research.data import Asked, Gap, Message, Question, ReasonerInfo, Report
 from deep_research.errors import ConfigError, ResearchError, StoreError
 from deep_research.events import ClarificationAsked, Event, Progress, ReportReady, RunFailed, RunStarted, StageStarted
 from deep_research.ports import SearchPlace
@@ -26,11 +26,8 @@ from deep_research.stores.sqlite import SqliteLibrary
 from deep_research.stores.sqlite_scan import ScannedLibrary
 from deep_research.text.language import detect
 
-if TYPE_CHECKING:
-    from langchain_core.runnables import RunnableConfig
-
-Answer = Callable[[str, Sequence[str]], "str | Awaitable[str | None] | None"]
-"""Called with a question to the user and its options; None means that nobody can answer now."""
+Answer = Callable[[Asked], "str | Awaitable[str | None] | None"]
+"""Called with what the user is asked; None means that nobody can answer now."""
 
 
 _TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
@@ -38,7 +35,7 @@ _TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
 
 
 class NeedsAnswer(ResearchError):
-    """The run waits for an answer of the user. Fields: run_id, question, options."""
+    """The run waits for an answer of the user. Fields: run_id, options, asked (an `Asked`)."""
 
 
 def create(
@@ -146,7 +143,7 @@ async def carry_out(
         _note(folder, log, status="stopped")
         raise
     except NeedsAnswer as waiting:
-        _note(folder, log, status="waiting", waiting_for=waiting.message, options=waiting.fields["options"])
+        _note(folder, log, status="waiting", waiting_for=waiting.message, asked=waiting.fields["asked"])
         raise
     except (sqlite3.Error, OSError) as error:
         # What the checkpoints' own database says; ours say it as StoreError.
@@ -305,38 +302,19 @@ async def _through_graph(
 
 
 async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap], answer: Answer | None) -> Report:
-    """Invoke the graph until it is done, handing the user's answers to its interrupts."""
-    from langgraph.types import Command  # noqa: PLC0415 - slow to load
+    """Take the graph to its end, handing the user's answers to its interrupts."""
+    from deep_research.graph.driving import drive  # noqa: PLC0415 - slow to load
 
-    config: RunnableConfig = {
-        "configurable": {"thread_id": record.run_id},
-        "max_concurrency": ctx.settings.max_concurrent_researchers,
-        "recursion_limit": 200,
+    start = {
+        "messages": [],
+        "original_query": record.question,
+        "question": Question(text=record.question, language=record.language),
+        "sections": [],
+        "claims": {},
+        "gaps": gaps,
+        "max_review_iterations": ctx.settings.max_review_iterations,
     }
-    state = await graph.aget_state(config)
-    if state.next or state.interrupts:
-        given: Any = None
-    else:
-        question = Question(text=record.question, language=record.language)
-        given = {
-            "messages": [],
-            "original_query": record.question,
-            "question": question,
-            "sections": [],
-            "claims": {},
-            "gaps": gaps,
-            "max_review_iterations": ctx.settings.max_review_iterations,
-        }
-    if state.values.get("report") is not None:
-        return state.values["report"]
-    if state.interrupts:
-        given = Command(resume=await _ask(ctx, state.interrupts[0].value, answer))
-    while True:
-        values = await graph.ainvoke(given, config, context=ctx, durability="sync")
-        waiting = values.get("__interrupt__")
-        if not waiting:
-            break
-        given = Command(resume=await _ask(ctx, waiting[0].value, answer))
+    values = await drive(graph, ctx, start, ask=lambda asked: _ask(ctx, asked, answer))
     if "report" not in values:
         raise ConfigError(
             values.get("final_report") or "The question cannot be researched.",
@@ -346,11 +324,13 @@ async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap]
     return values["report"]
 
 
-async def _ask(ctx: RunContext, asked: dict[str, Any], answer: Answer | None) -> str:
-    question, options = str(asked["question"]), tuple(asked.get("options", ()))
-    ctx.emit(ClarificationAsked(question=question, options=options))
-    given = answer(question, options) if answer else None
+async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:
+    """Return the user's answer; raises NeedsAnswer where there is none."""
+    if answer is None and not asked.required:
+        return ""
+    ctx.emit(ClarificationAsked(about=asked.kind, question=asked.question, options=asked.options))
+    given = answer(asked) if answer else None
     reply = await given if inspect.isawaitable(given) else given
     if reply is None:
-        raise NeedsAnswer(question, run_id=ctx.run_id, options=options)
+        raise NeedsAnswer(asked.question, run_id=ctx.run_id, options=asked.options, asked=asked)
     return reply
