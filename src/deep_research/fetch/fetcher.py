@@ -65,7 +65,7 @@ class Fetcher:
         self._robots = RobotsGate(self._answer, self._pace)
 
     async def fetch(self, url: str) -> Page:
-        """Return the page at `url`, following redirects; the addresses it links to become known.
+        """Return the page at `url`, following redirects; what it links to may be opened too (`KnownAddresses.add_linked`).
 
         Raises Blocked (the guard, robots.txt, an address nobody named, 401, 403), NotFound (404, 410, no such
         host), RateLimited (429 and waiting too long), Unreadable (size, damage) or Unreachable
@@ -74,7 +74,8 @@ class Fetcher:
         address = parse_address(url)
         self.known.check(address)
         page = await self._follow(address, robots=self._options.obey_robots)
-        self.known.add(page.final_url, *await asyncio.to_thread(links_of, page))
+        self.known.add(page.final_url)
+        self.known.add_linked(*await asyncio.to_thread(links_of, page))
         return page
 
     async def archived(self, url: str) -> Page:

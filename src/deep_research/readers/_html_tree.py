@@ -9,6 +9,7 @@ from typing import Any
 from deep_research.errors import Unreadable
 from deep_research.readers._decode import decode
 from deep_research.readers._words import words
+from deep_research.text.visibility import is_hidden
 
 Element = Any  # lxml.etree._Element
 
@@ -30,16 +31,6 @@ _FURNITURE_ROLES = words(
     "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar tablist tooltip"
     " directory"
 )
-# Too small to see, of no size with what is over cut off, off the screen, clipped away, or without colour.
-_HIDDEN_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*[01]?(?:\.\d+)?(?:px|pt)?\s*(?:!|;|$)"
-    r"|opacity\s*:\s*0(?:\.0\d*)?\s*(?:!|;|$)|(?:left|top|right|bottom|text-indent|margin-left)\s*:\s*-\d{4,}"
-    r"|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)"
-    r"|clip-path\s*:\s*(?:inset\(\s*(?:50|100)%|circle\(\s*0)|transform\s*:[^;]*scale\(\s*0\s*[,)]"
-    r"|(?:^|;)\s*color\s*:\s*(?:transparent|(?:rgba|hsla)\([^)]*,\s*0(?:\.0+)?\s*\)|#[0-9a-f]{6}00\b)"
-)
-_NO_SIZE = re.compile(r"(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*[01](?:px|em|rem|%)?\s*(?:!|;|$)")
-_CUT_OFF = re.compile(r"overflow(?:-[xy])?\s*:\s*(?:hidden|clip)")
 # Whole class names and ids that say "not the text of this page": Sphinx, DocBook, Doxygen, MediaWiki and
 # what the wide web calls its navigation. A name that merely contains such a word is not enough.
 _FURNITURE_NAME = re.compile(
@@ -191,10 +182,7 @@ def _invisible(element: Element) -> bool:
         return False
     if element.tag in _NEVER_TEXT and element.tag != "nav":
         return True
-    if element.get("hidden") is not None and element.get("hidden") != "until-found":
-        return True
-    style = (element.get("style") or "").lower()
-    return bool(style) and bool(_HIDDEN_STYLE.search(style) or (_NO_SIZE.search(style) and _CUT_OFF.search(style)))
+    return is_hidden(element.attrib)
 
 
 def _is_furniture(element: Element) -> bool:

@@ -146,7 +146,7 @@ class WebPlace:
         self._failures = 0
         for found in result.found:
             self._fetcher.known.add(found.url)
-            self._fetcher.known.add_text(found.document.text if found.document else "")
+            self._fetcher.known.add_page_text(found.document.text if found.document else "")
         return result
 
     def _count(self, error: SourceError) -> None:
@@ -162,7 +162,7 @@ class WebPlace:
         Addresses written in the text may be opened from now on.
         """
         document = await self._read(found)
-        self._fetcher.known.add_text(document.text)
+        self._fetcher.known.add_page_text(document.text)
         return document
 
     async def _read(self, found: Found) -> Document:
