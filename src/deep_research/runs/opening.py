@@ -1,0 +1,117 @@
+"""Opening what a sitting needs: library, journal, places to search and who thinks; and letting go of it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from deep_research.data import Gap, ReasonerInfo
+from deep_research.events import Event
+from deep_research.ports import SearchPlace
+from deep_research.runs.eventlog import EventLog, read_events
+from deep_research.runs.folder import RunFolder, RunRecord
+from deep_research.runs.places import open_places
+from deep_research.runs.thinking import key_variables, open_thinking
+from deep_research.runs.web_places import MakeWeb, WebPlaces, open_web_places, source_variables
+from deep_research.settings import Settings, load_keys
+from deep_research.steps.context import RunContext
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.stores.sqlite_scan import ScannedLibrary
+
+
+@asynccontextmanager
+async def opened(
+    folder: RunFolder,
+    record: RunRecord,
+    settings: Settings,
+    *,
+    home: Path,
+    log: EventLog,
+    events: Path,
+    given: Sequence[SearchPlace] | None = None,
+    make_web: MakeWeb | None = None,
+) -> AsyncIterator[RunContext]:
+    """Give the context of a sitting at a run, with `settings`; everything is closed at the end of the block.
+
+    `events` is the file of the sittings before, whose gaps are known; `given` are searched instead of the run's
+    own places. The places are not prepared. Raises ConfigError and StoreError.
+    """
+    names = settings.sources if given is None else ()
+    web = _open_web(names, settings, home, record.question, lambda gap: ctx.report_gap(gap), make_web)  # noqa: PLW0108 - ctx is made below
+    # The bundled library stands in only where nothing else is searched.
+    local = open_places(record.docs, home, settings) if given is None and (record.docs or web is None) else ()
+    places = (*local, *(web.places if web else ()), *(given or ()))
+    library = await asyncio.to_thread(_open_library, settings, folder)
+    journal = await asyncio.to_thread(SqliteJournal, folder.journal)
+    thinking = await asyncio.to_thread(
+        open_thinking,
+        settings,
+        load_keys(key_variables()),
+        journal=journal,
+        places=places,
+        home=home,
+        on_gap=lambda gap: ctx.report_gap(gap),  # noqa: PLW0108 - ctx is made below
+    )
+    ctx = RunContext(
+        run_id=record.run_id,
+        settings=settings,
+        reasoner=thinking.reasoner,
+        library=library,
+        journal=journal,
+        places=places,
+        gaps=_earlier_gaps(events),
+        emit=log.emit,
+        elapsed=lambda: log.seconds,
+    )
+    try:
+        yield ctx
+    finally:
+        await thinking.close()
+        for place in places:
+            await place.close()
+        if web is not None:
+            await web.close()
+        await asyncio.to_thread(_close, journal, library)
+
+
+def is_bundled(record: RunRecord, settings: Settings) -> bool:
+    """Whether a run has nothing of the user's to search, so that the bundled library stands in."""
+    return not record.docs and not settings.sources
+
+
+def named(info: ReasonerInfo) -> str:
+    """Who thinks, for screens: `extractive`, or provider and models."""
+    models = ", ".join(dict.fromkeys(info.models.values()))
+    return f"{info.provider} {models}".strip() or info.kind
+
+
+def _close(*stores: SqliteLibrary | SqliteJournal) -> None:
+    """Closing writes what is left to the disk, which may take its time."""
+    for store in stores:
+        store.close()
+
+
+def _open_library(settings: Settings, folder: RunFolder) -> SqliteLibrary:
+    """Without a model the library is searched all the time; a model names what it wants by ids."""
+    return (SqliteLibrary if settings.model_provider == "extractive" else ScannedLibrary)(folder.library)
+
+
+def _open_web(
+    names: Sequence[str],
+    settings: Settings,
+    home: Path,
+    question: str,
+    on_gap: Callable[[Gap], object],
+    make_web: MakeWeb | None,
+) -> WebPlaces | None:
+    if not names:
+        return None
+    keys = load_keys(source_variables())
+    return open_web_places(names, settings, keys, home, question=question, on_gap=on_gap, make_web=make_web)
+
+
+def _earlier_gaps(events: Path) -> list[Gap]:
+    """What earlier sittings could not find or do."""
+    seen: list[Event] = read_events(events)
+    return [Gap(what=e.what, why=e.why, source=e.source) for e in seen if e.kind == "gap_found"]
