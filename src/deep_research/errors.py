@@ -16,6 +16,7 @@ ResearchError
 │   └── ProviderDown       try later or elsewhere
 ├── StoreError             the disk or database failed
 ├── RunNotFound            no such run
+├── RunBusy                somebody else carries the run out
 ├── LimitReached           a budget is spent
 └── Stopped                the user asked to stop
 """
@@ -96,6 +97,10 @@ class StoreError(ResearchError):
 
 class RunNotFound(ResearchError):
     """There is no run of that id. Fields: run_id."""
+
+
+class RunBusy(ResearchError):
+    """Another process carries the run out. Fields: run_id, process."""
 
 
 class LimitReached(ResearchError):

@@ -7,7 +7,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,19 @@ def call(
 
 
 def stop_at(mark: str, sign: signal.Signals, *arguments: str) -> Said:
-    """Run the command and send it `sign` when it says `mark` on standard error.
+    """Run the command, send it `sign` when it says `mark` on standard error, and wait for its end."""
+    with signalled_at(mark, sign, *arguments) as (process, lines, more):
+        lines.extend(more)
+        out, _ = process.communicate(timeout=DEADLINE)
+    return Said(process.returncode, out.decode(), "".join(lines))
+
+
+@contextmanager
+def signalled_at(
+    mark: str, sign: signal.Signals, *arguments: str
+) -> Iterator[tuple["subprocess.Popen[bytes]", list[str], Iterable[str]]]:
+    """Run the command and send it `sign` when it says `mark`; give the process, what it said, and what it goes on to
+    say. Whatever is left of it at the end of the block is killed.
 
     Its standard error is a socket that holds a few lines only: the command cannot run ahead of us by
     more than those, so the signal always arrives while it works.
@@ -76,22 +89,21 @@ def stop_at(mark: str, sign: signal.Signals, *arguments: str) -> Said:
     lines: list[str] = []
     with ours, theirs:
         process = subprocess.Popen(
-            [str(COMMAND), *arguments], stdout=subprocess.PIPE, stderr=theirs, stdin=subprocess.DEVNULL
+            [str(COMMAND), *arguments], stdout=subprocess.PIPE, stderr=theirs.fileno(), stdin=subprocess.DEVNULL
         )
         theirs.close()
         with process, ours.makefile("r", encoding="utf-8") as stream:
             try:
-                sent = False
                 for line in stream:
                     lines.append(line)
-                    if not sent and mark in line:
+                    if mark in line:
                         process.send_signal(sign)
-                        sent = True
-                assert sent, f"it never said {mark!r}:\n{''.join(lines)}"
-                out, _ = process.communicate(timeout=DEADLINE)
+                        break
+                else:
+                    raise AssertionError(f"it never said {mark!r}:\n{''.join(lines)}")
+                yield process, lines, stream
             finally:
                 process.kill()
-    return Said(process.returncode, out.decode(), "".join(lines))
 
 
 def shows_no_traceback(said: Said) -> bool:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import Report
+from deep_research.runs.folder import list_runs
 from deep_research.settings import Settings
 from tests.cli.terminal import COMMAND, DEADLINE, Said, call, shows_no_traceback
 from tests.runs.running import Ran, engines, run, write_notes
@@ -218,9 +219,11 @@ def test_a_path_that_is_not_unicode(docs: str) -> None:
 
 
 @pytest.mark.parametrize("kilobytes", [16, 200, 400])
-def test_a_full_disk_ends_in_one_line(docs: str, kilobytes: int) -> None:
+def test_a_full_disk_ends_in_one_line(docs: str, own_state: Path, kilobytes: int) -> None:
     said = call(QUESTION, "--docs", docs, max_file_bytes=kilobytes * 1024)
     _assert_explained(said, 1, "isk")
+    (kept,) = list_runs(own_state)
+    assert f"deep-research resume {kept.run_id}" in said.err.splitlines()[-1]
 
 
 def test_a_state_folder_that_cannot_be_made(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ class RunFolder:
         self.events = self.path / "events.jsonl"
         self.report = self.path / "report.md"
         self.result = self.path / "result.json"
+        self.lock = self.path / "lock"
         self._record = self.path / "run.json"
 
     def create(self, record: RunRecord) -> None:

@@ -16,6 +16,7 @@ from deep_research.events import ClarificationAsked, Event, Progress, ReportRead
 from deep_research.ports import SearchPlace
 from deep_research.runs.eventlog import EventLog, read_events
 from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
+from deep_research.runs.lock import held
 from deep_research.runs.places import open_places
 from deep_research.runs.thinking import key_variables, open_thinking, resolve_provider
 from deep_research.runs.web_places import MakeWeb, WebPlaces, chosen_sources, open_web_places, source_variables
@@ -128,9 +129,23 @@ async def carry_out(
 
     `make_web` builds the way out to the web in place of `fetch.web.Web`.
 
-    Raises NeedsAnswer when the user must be asked and `answer` cannot, Stopped when it was
-    cancelled, another ResearchError when it failed; in each case it can be taken up again.
+    Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot,
+    Stopped when it was cancelled, another ResearchError when it failed; in each case it can be taken up again.
     """
+    folder.load()
+    with held(folder.lock, run_id=folder.run_id):
+        return await _sitting(folder, home, listener, answer, places, make_web)
+
+
+async def _sitting(
+    folder: RunFolder,
+    home: Path,
+    listener: Callable[[Event], None],
+    answer: Answer | None,
+    places: Sequence[SearchPlace] | None,
+    make_web: MakeWeb | None,
+) -> Report:
+    """Carry a run out that nobody else carries out, and write down how it ended."""
     record = folder.load()
     resumed = folder.events.exists()
     log = EventLog(folder.events, listener, seconds_before=record.seconds)
@@ -145,17 +160,26 @@ async def carry_out(
     except NeedsAnswer as waiting:
         _note(folder, log, status="waiting", waiting_for=waiting.message, asked=waiting.fields["asked"])
         raise
-    except (sqlite3.Error, OSError) as error:
-        # What the checkpoints' own database says; ours say it as StoreError.
-        message = f"The state in {str(folder.path)!r} cannot be kept: {error}. Check the disk."
-        _note(folder, log, status="failed", error=message)
-        raise StoreError(message, path=str(folder.path)) from error
+    except (sqlite3.Error, OSError, StoreError) as error:
+        kept = _resumable(error, folder)
+        _note(folder, log, status="failed", error=kept.message)
+        raise kept from error
     except Exception as error:
         message = error.message if isinstance(error, ResearchError) else f"{type(error).__name__}: {error}"
         _note(folder, log, status="failed", error=message)
         raise
     finally:
         log.close()
+
+
+def _resumable(error: sqlite3.Error | OSError | StoreError, folder: RunFolder) -> StoreError:
+    """What the disk refused, and how to go on; only the checkpoints' own database does not say it as StoreError."""
+    what = (
+        error.message
+        if isinstance(error, StoreError)
+        else f"The state in {str(folder.path)!r} cannot be kept: {error}. Check the disk."
+    )
+    return StoreError(f"{what} Then go on with: deep-research resume {folder.run_id}", path=str(folder.path))
 
 
 def _note(folder: RunFolder, log: EventLog, **changes: object) -> None:

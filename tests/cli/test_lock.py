@@ -1,0 +1,38 @@
+"""One process at a time carries a run out."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from deep_research.data import Report
+from deep_research.runs.folder import RunFolder, list_runs
+from tests.cli.terminal import call, shows_no_traceback, signalled_at
+from tests.runs.running import engines
+from tests.runs.soundness import assert_sound
+
+QUESTION = "Which kinds of engines are there?"
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> str:
+    return str(engines(tmp_path / "docs"))
+
+
+def test_a_run_that_another_process_carries_out_is_refused_until_that_ends(docs: str, own_state: Path) -> None:
+    with signalled_at("searched documents", signal.SIGSTOP, QUESTION, "--docs", docs, "-v") as (holder, _, _):
+        (record,) = list_runs(own_state)
+        folder = RunFolder(own_state, record.run_id)
+        events = folder.events.read_bytes()
+        refused = call("resume", record.run_id)
+        assert refused.code == 1
+        assert f"process {holder.pid}" in refused.err
+        assert f"deep-research resume {record.run_id}" in refused.err
+        assert shows_no_traceback(refused)
+        assert folder.events.read_bytes() == events
+        assert folder.load() == record, "whoever was refused leaves no trace"
+        assert record.run_id in call("list").out
+    assert holder.returncode == -signal.SIGKILL
+    said = call("resume", record.run_id, "--json")
+    assert said.code == 0, said.err
+    assert_sound(Report.model_validate_json(said.out), folder)
