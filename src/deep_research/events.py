@@ -108,8 +108,20 @@ class SectionWritten(_Event):
     cut: int
 
 
+class SectionReviewed(_Event):
+    """A section was reviewed as soon as it was written; with `retry` its researcher goes on at once."""
+
+    kind: Literal["section_reviewed"] = "section_reviewed"
+    section: str
+    attempt: int
+    status: str
+    score: int
+    retry: bool
+    notes: str = ""
+
+
 class Reviewed(_Event):
-    """The sections were reviewed; `retry` names those sent out again."""
+    """The sections were reviewed together; `retry` names those sent out again."""
 
     kind: Literal["reviewed"] = "reviewed"
     score: int
@@ -158,6 +170,7 @@ Event = (
     | SectionWritten
     | Reviewed
     | GapFound
+    | SectionReviewed
     | ReportReady
     | RunFailed
 )

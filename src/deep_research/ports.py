@@ -27,6 +27,7 @@ from deep_research.data import (
     SearchResult,
     Section,
     SectionDraft,
+    SectionReview,
     Snapshot,
     Source,
     Turn,
@@ -244,6 +245,15 @@ class ChatModel(Protocol):
 
     provider: str
     model: str
+
+    async def review_section(
+        self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
+    ) -> SectionReview:
+        """Say how well one section that has just been written is covered, and whether to research it again.
+
+        `claims` are the section's own; the others are still being researched.
+        """
+        ...
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Return the model's answer; one attempt, no retries.

@@ -74,6 +74,10 @@ class Settings(BaseModel):
     max_review_iterations: int = Field(2, ge=0, le=10, description="How often weak sections are sent out again.")
     max_discover_iterations: int = Field(5, ge=1, le=20, description="Rounds of searches that look for entities.")
     max_iterations: int = Field(5, ge=1, le=10, description="Rounds of the `loop` workflow.")
+    streaming_review: bool = Field(
+        True,
+        description="Whether a section is reviewed, and sent out again, as soon as it is written; off: when all are.",
+    )
     max_context_tokens: int = Field(
         100_000, ge=4_000, le=10_000_000, description="Context window of the model, tokens."
     )

@@ -52,7 +52,9 @@ def test_b1_nodes_and_routes_of_the_graph() -> None:
 
 def test_b4_and_b6_nodes_of_the_subgraphs() -> None:
     assert set(build_discover().nodes) - {"__start__"} == {"discover_invoke", "discover_tools", "extract_output"}
-    assert set(build_researcher().nodes) - {"__start__"} == {"researcher_invoke", "tools", "compress_output"}
+    assert set(build_researcher().nodes) - {"__start__"} == {
+        "researcher_invoke", "tools", "compress_output", "review_section",
+    }  # fmt: skip
     assert ("tools", "researcher_invoke") in _edges(build_researcher())
     assert ("discover_tools", "discover_invoke") in _edges(build_discover())
 
@@ -79,7 +81,15 @@ def test_b1_other_questions_go_straight_to_the_plan(tmp_path: Path) -> None:
 
 
 def _outer(nodes: list[str]) -> list[str]:
-    inner = {"researcher_invoke", "tools", "compress_output", "discover_invoke", "discover_tools", "extract_output"}
+    inner = {
+        "researcher_invoke",
+        "tools",
+        "compress_output",
+        "review_section",
+        "discover_invoke",
+        "discover_tools",
+        "extract_output",
+    }
     return [node for node in nodes if node not in inner]
 
 
@@ -168,12 +178,15 @@ def _claim(text: str) -> Claim:
 
 
 class Reviewer(Planner):
-    """Finds the same sections weak at every review."""
+    """Finds the same sections weak at every review of all; alone each is good enough."""
 
     def __init__(self, *titles: str, weak: tuple[str, ...], sufficient: bool = False) -> None:
         super().__init__(*titles)
         self.weak, self.sufficient = weak, sufficient
         self.seen: list[list[Section]] = []
+
+    async def review_section(self, section: Section, *args: Any) -> SectionReview:
+        return SectionReview(title=section.title, status="sufficient")
 
     async def review(
         self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
@@ -187,7 +200,7 @@ class Reviewer(Planner):
 
 def test_b7_review_sends_back_only_the_named_section_and_keeps_the_outline(tmp_path: Path) -> None:
     reasoner = Reviewer(*THREE, weak=("Beta engine",))
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner)
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, streaming_review=False)
     attempts = [(event.section, event.attempt) for event in trace.of(SectionStarted)]
     assert sorted(attempts) == [
         ("Alpha engine", 1), ("Beta engine", 1), ("Beta engine", 2), ("Beta engine", 3), ("Gamma engine", 1),
@@ -200,7 +213,14 @@ def test_b7_review_sends_back_only_the_named_section_and_keeps_the_outline(tmp_p
 @pytest.mark.parametrize("limit", [0, 1, 3])
 def test_b7_reviews_end_at_their_limit(tmp_path: Path, limit: int) -> None:
     reasoner = Reviewer(*THREE, weak=("Beta engine",))
-    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=limit)
+    trace = ask(
+        tmp_path,
+        "Engines",
+        Shelf(**NOTES),
+        reasoner=reasoner,
+        max_review_iterations=limit,
+        streaming_review=False,
+    )
     retries = [event.retry for event in trace.of(Reviewed)]
     assert retries == [("Beta engine",)] * limit + [()]
     assert trace.state.get("review_iterations", 0) == limit

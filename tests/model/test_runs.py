@@ -74,6 +74,7 @@ def test_each_role_has_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "research": "research-one",
         "write_section": "write-one",
         "judge": "judge-one",
+        "review_section": "review-one",
         "review": "review-one",
         "compose": "report-one",
     }
@@ -111,6 +112,6 @@ def test_a_section_whose_model_calls_all_fail_is_done_without_the_model(
         ran = research(tmp_path)
     assert_presentable(ran)
     without = {gap.what for gap in ran.report.gaps if "without the model" in gap.why}
-    assert without == {"research: Beta engine", "writing: Beta engine"}
+    assert without == {"research: Beta engine", "writing: Beta engine", "review: Beta engine"}
     beta = next(section for section in ran.report.sections if section.title == "Beta engine")
     assert "4,500 rpm" in beta.content

@@ -21,6 +21,7 @@ REVIEWED = {
     "content": "An engine has 4 parts. [s7p3]",
     "sources": 1,
     "supported": 1,
+    "newest": "2025-03-01",
     "cut": 0,
 }
 TURNS = (Message(role="assistant", text="Which engine?"), Message(role="user", text="The small one."))
@@ -59,7 +60,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "write_section": {"section": SECTION, "passages": PASSAGE, "output_format": "table"},
     "judge": {"passages": PASSAGE, "claims": [CLAIM, CLAIM]},
     "rewrite": {"passages": PASSAGE, "claims": [CLAIM, CLAIM]},
-    "review": {"sections": [REVIEWED, REVIEWED]},
+    "review_section": {"section": SECTION, "written": REVIEWED},
+    "review": {"title": "Engines", "sections": [REVIEWED, REVIEWED], "rows": [REVIEWED, REVIEWED]},
     "supervise": {"units": 3, "rounds": 4},
     "compose": {"title": "Engines", "output_format": "table", "sections": [REVIEWED]},
 }

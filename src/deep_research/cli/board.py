@@ -16,6 +16,7 @@ from deep_research.events import (
     Reviewed,
     RunStarted,
     Searched,
+    SectionReviewed,
     SectionStarted,
     SectionWritten,
     StageStarted,
@@ -80,6 +81,8 @@ class Board:
                 row = self._row(event.section)
                 row.state, row.sources = event.status, event.sources
                 row.supported, row.claims = event.supported, event.claims
+            case SectionReviewed():
+                self._row(event.section).state = "sent back" if event.retry else "completed"
             case Reviewed():
                 for title in event.retry:
                     self._row(title).state = "sent back"

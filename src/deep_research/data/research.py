@@ -121,11 +121,13 @@ class Brief(Noun):
 
 
 class SectionReview(Noun):
-    """How well one section is covered."""
+    """How well one section is covered; `retry` where another search is likely to bring what is missing (`notes`)."""
 
     title: str
     status: Literal["sufficient", "partial", "missing"]
     notes: str = ""
+    score: int = Field(default=5, ge=1, le=10)
+    retry: bool = False
 
 
 class Review(Noun):

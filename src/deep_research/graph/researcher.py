@@ -1,9 +1,10 @@
-"""The researcher subgraph: researcher_invoke → tools → … → compress_output (contract row B6).
+"""The researcher subgraph: researcher_invoke → tools → … → compress_output → review_section (contract row B6).
 
-A researcher that fails hands back a failed section and a gap; it never ends the run or its siblings.
+A section is reviewed in its own branch, as soon as it is written, and taken up again at once where it is weak
+(contract row B14): a superstep of the graph above would wait for the slowest of its siblings. A researcher that
+fails hands back a failed section and a gap; it never ends the run or its siblings.
 """
 
-import logging
 from collections.abc import Awaitable, Sequence
 from functools import wraps
 from typing import Any, Literal, Protocol
@@ -14,15 +15,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from deep_research.data import Action, Brief, Claim, Gap, Section, Turn
-from deep_research.errors import ResearchError, Stopped, StoreError
 from deep_research.events import SectionStarted
 from deep_research.graph.state import ResearcherOutput, ResearcherState
 from deep_research.settings import Settings
-from deep_research.steps import research
+from deep_research.steps import research, review
 from deep_research.steps.context import RunContext
-from deep_research.steps.review import better
-
-_log = logging.getLogger(__name__)
+from deep_research.steps.failing import reason_of
 
 
 class _Node(Protocol):
@@ -36,30 +34,27 @@ def _costs_only_itself(node: _Node) -> _Node:
 
     @wraps(node)
     async def guarded(state: ResearcherState, runtime: Runtime[RunContext]) -> Any:
+        title = state["section"].title
         try:
             return await node(state, runtime)
-        except (StoreError, Stopped):
-            raise
-        except ResearchError as error:
-            why = error.message
         except Exception as error:  # noqa: BLE001 - a defect in one branch must not take its siblings along
-            _log.exception("researcher of %r failed", state["section"].title)
-            why = f"Internal error: {type(error).__name__}."
-        gap = Gap(what=state["section"].title, why=why)
-        return Command(goto=END, update=_failed(state, runtime.context.report_gap(gap)))
+            gap = runtime.context.report_gap(Gap(what=title, why=reason_of(error, title)))
+        return Command(goto=END, update=_failed(state, gap))
 
     return guarded
 
 
 def _failed(state: ResearcherState, gap: Gap) -> dict[str, Any]:
-    section = state["section"].model_copy(update={"status": "failed"})
+    """A failed section; where an earlier attempt has brought something, that stays."""
+    has_text = any(claim.stands for claim in state.get("previous_claims", []))
+    section = state["section"].model_copy(update={"status": "completed" if has_text else "failed"})
     return {"sections": [section], "gaps": [gap], "raw_notes": _raw_notes(state)}
 
 
 def _raw_notes(state: ResearcherState) -> list[list[str]]:
-    """The ids of all passages that the researcher saw, whatever became of them."""
+    """The ids of all passages that the researcher saw in each attempt, whatever became of them."""
     seen = dict.fromkeys(p for turn in state.get("turns", []) for o in turn.observations for p in o.passages)
-    return [list(seen)] if seen else []
+    return [*state.get("raw_notes", []), *([list(seen)] if seen else [])]
 
 
 @_costs_only_itself
@@ -83,7 +78,7 @@ async def tools(
     """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
     turn = state["turns"][-1]
     actions: list[Action] = list(turn.actions)
-    seen = await research.act(runtime.context, state["section"], actions)
+    seen = await research.act(runtime.context, state["section"], state["brief"], actions)
     done = turn.model_copy(update={"observations": tuple(seen)})
     used = state.get("tool_call_iterations", 0) + len(actions)
     complete = research.is_complete(actions)
@@ -94,24 +89,55 @@ async def tools(
 
 
 @_costs_only_itself
-async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Write the section from what was noted, and check it; keep the earlier text when it was better."""
-    section = state["section"]
+async def compress_output(
+    state: ResearcherState, runtime: Runtime[RunContext]
+) -> Command[Literal["review_section", "__end__"]]:
+    """Write the section from what was noted, and check it; keep the earlier text when it was better.
+
+    It is reviewed where the review may still send it out again.
+    """
+    section, previous = state["section"], state.get("previous_claims", [])
     written = await research.write(runtime.context, section, state["brief"], state.get("turns", []))
-    previous = state.get("previous_claims", [])
-    if previous and not better(section, written.section, previous, list(written.claims)):
-        kept = section.model_copy(update={"status": "completed"})
-        return {"sections": [kept], "gaps": list(written.gaps), "raw_notes": _raw_notes(state)}
-    return {
-        "sections": [written.section],
-        "claims": {section.title: list(written.claims)},
-        "gaps": list(written.gaps),
-        "raw_notes": _raw_notes(state),
-    }
+    kept, claims = written.section, list(written.claims)
+    if previous and not review.better(section, written.section, previous, claims):
+        kept, claims = section.model_copy(update={"status": "completed"}), previous
+    return Command(
+        goto="review_section" if kept.attempts <= state.get("max_review_iterations", 0) else "__end__",
+        update={
+            "section": kept,
+            "previous_claims": claims,
+            "sections": [kept],
+            "claims": {section.title: claims},
+            "gaps": list(written.gaps),
+            "raw_notes": _raw_notes(state),
+        },
+    )
 
 
-def task_for(section: Section, brief: Brief, settings: Settings, claims: Sequence[Claim] = ()) -> dict[str, Any]:
-    """Return the state in which a researcher begins at `section`; `claims` are those of its earlier attempt."""
+@_costs_only_itself
+async def review_section(
+    state: ResearcherState, runtime: Runtime[RunContext]
+) -> Command[Literal["researcher_invoke", "__end__"]]:
+    """Judge the section by itself; a weak one is researched again at once, with the review's notes."""
+    section = state["section"]
+    judged = await review.review_section(runtime.context, section, state["brief"], state["previous_claims"])
+    reviews = {section.title: judged}
+    if not judged.retry:
+        return Command(goto="__end__", update={"section_reviews": reviews})
+    begun = {"turns": [], "tool_call_iterations": 0, "is_complete": False}
+    return Command(
+        goto="researcher_invoke",
+        update={**begun, "section": review.again(section, judged), "section_reviews": reviews},
+    )
+
+
+def task_for(
+    section: Section, brief: Brief, settings: Settings, claims: Sequence[Claim] = (), *, reviews: int = 0
+) -> dict[str, Any]:
+    """Return the state in which a researcher begins at `section`; `claims` are those of its earlier attempt.
+
+    `reviews` is how often the section may be found weak by its own review and be researched again.
+    """
     return {
         "section": section,
         "brief": brief,
@@ -121,6 +147,7 @@ def task_for(section: Section, brief: Brief, settings: Settings, claims: Sequenc
         "max_tool_calls": settings.tool_calls_per_researcher,
         "is_complete": False,
         "previous_claims": list(claims),
+        "max_review_iterations": reviews,
     }
 
 
@@ -129,7 +156,7 @@ def build_researcher() -> CompiledStateGraph[Any, RunContext, Any, Any]:
     graph = StateGraph(ResearcherState, context_schema=RunContext, output_schema=ResearcherOutput)
     graph.add_node("researcher_invoke", researcher_invoke, destinations=("tools", "compress_output"))
     graph.add_node("tools", tools, destinations=("researcher_invoke", "compress_output"))
-    graph.add_node("compress_output", compress_output)
+    graph.add_node("compress_output", compress_output, destinations=("review_section", END))
+    graph.add_node("review_section", review_section, destinations=("researcher_invoke", END))
     graph.add_edge(START, "researcher_invoke")
-    graph.add_edge("compress_output", END)
     return graph.compile()

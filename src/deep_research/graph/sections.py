@@ -1,7 +1,8 @@
 """The `sections` workflow, the default (contract rows B1–B9).
 
 clarify → analyze → (discover) → plan_sections → researcher ×N → aggregate → review → final_report;
-routing by `Command`, fan-out by `Send` from plan_sections, a review that sends weak sections back.
+routing by `Command`, fan-out by `Send` from plan_sections. Each researcher has its section reviewed as soon as
+it is written; `review` looks across all of them, and can send sections back through plan_sections.
 """
 
 from typing import Any, Literal
@@ -51,7 +52,9 @@ async def plan_sections(state: AgentState, runtime: Runtime[RunContext]) -> Comm
     runtime.context.emit(StageStarted(stage="research"))
     out = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in pending]
     claims = state.get("claims", {})
-    sends = [Send("researcher", task_for(s, brief, runtime.context.settings, claims.get(s.title, []))) for s in out]
+    settings = runtime.context.settings
+    reviews = settings.max_review_iterations if review.streams(runtime.context) else 0
+    sends = [Send("researcher", task_for(s, brief, settings, claims.get(s.title, []), reviews=reviews)) for s in out]
     return Command(goto=sends or "aggregate", update={**update, "sections": out or sections})
 
 
@@ -75,11 +78,12 @@ async def aggregate(state: AgentState) -> dict[str, Any]:
 async def review_sections(
     state: AgentState, runtime: Runtime[RunContext]
 ) -> Command[Literal["plan_sections", "final_report"]]:
-    """Judge the sections; send the weak ones back, the outline stays."""
+    """Judge the sections together; send the weak ones back, the outline stays."""
     runtime.context.emit(StageStarted(stage="review"))
     iterations = state.get("review_iterations", 0)
     claims = [c for group in state.get("claims", {}).values() for c in group]
-    judged = await review.review(runtime.context, state["brief"], state["sections"], claims, iterations)
+    known = list(state.get("section_reviews", {}).values())
+    judged = await review.review(runtime.context, state["brief"], state["sections"], claims, iterations, known)
     weak = review.send_back(state["sections"], judged)
     if not weak:
         return Command(goto="final_report")

@@ -17,6 +17,7 @@ from deep_research.data import (
     Question,
     Report,
     Section,
+    SectionReview,
     Turn,
 )
 
@@ -30,6 +31,11 @@ def section_reducer(existing: list[Section], updates: list[Section]) -> list[Sec
 
 def claims_reducer(existing: dict[str, list[Claim]], updates: dict[str, list[Claim]]) -> dict[str, list[Claim]]:
     """Merge by section title: a section's new claims replace its old ones."""
+    return {**existing, **updates}
+
+
+def reviews_reducer(existing: dict[str, SectionReview], updates: dict[str, SectionReview]) -> dict[str, SectionReview]:
+    """Merge by section title: the newest review of a section counts."""
     return {**existing, **updates}
 
 
@@ -57,6 +63,7 @@ class AgentState(MessagesState):
     sections: Annotated[list[Section], section_reducer]
     claims: Annotated[dict[str, list[Claim]], claims_reducer]
     gaps: Annotated[list[Gap], gaps_reducer]
+    section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
     review_iterations: int
     max_review_iterations: int
     final_report: str
@@ -74,6 +81,7 @@ class ResearcherState(MessagesState):
     max_tool_calls: int
     is_complete: bool
     previous_claims: list[Claim]
+    max_review_iterations: int
     raw_notes: list[list[str]]
     failure: Gap
 
@@ -84,6 +92,7 @@ class ResearcherOutput(MessagesState):
     sections: Annotated[list[Section], section_reducer]
     claims: Annotated[dict[str, list[Claim]], claims_reducer]
     gaps: Annotated[list[Gap], gaps_reducer]
+    section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
     raw_notes: list[list[str]]
 
 

@@ -36,7 +36,19 @@ from deep_research.stores.memory import MemoryLibrary
 from deep_research.stores.sqlite import SqliteLibrary
 from deep_research.text.language import detect
 
-STEPS = ("decide", "analyze", "entities", "plan", "research", "write_section", "judge", "rewrite", "review", "compose")
+STEPS = (
+    "decide",
+    "analyze",
+    "entities",
+    "plan",
+    "research",
+    "write_section",
+    "judge",
+    "rewrite",
+    "review_section",
+    "review",
+    "compose",
+)
 _EXAMPLE = {
     "question": "How does speculative decoding work?",
     "passages": [
@@ -203,6 +215,7 @@ def _thought(name: str, reasoner: Reasoner, m: Material) -> Awaitable[Any]:
         "write_section": lambda: reasoner.write_section(m.section, m.brief, m.passages, m.library),
         "judge": lambda: reasoner.judge(own, m.library),
         "rewrite": lambda: reasoner.rewrite(own, m.library),
+        "review_section": lambda: reasoner.review_section(m.section, m.brief, own, m.library),
         "review": lambda: reasoner.review(m.brief, m.sections, m.claims, m.library),
         "compose": lambda: reasoner.compose(m.question, m.analysis, m.brief, m.sections, m.claims, m.library),
     }

@@ -1,22 +1,85 @@
-"""Reviewing: which sections are good enough, which go out once more."""
+"""Reviewing: which sections are good enough, which go out once more.
 
-from deep_research.data import Brief, Claim, Review, Section
-from deep_research.events import Reviewed
+Each section is judged by itself as soon as it is written, beside the research of the others; then all of
+them are judged together.
+"""
+
+from collections.abc import Sequence
+
+from deep_research.data import Brief, Claim, Gap, Review, Section, SectionReview
+from deep_research.events import Reviewed, SectionReviewed
 from deep_research.steps.context import RunContext
+from deep_research.steps.failing import reason_of
+
+
+async def review_section(ctx: RunContext, section: Section, brief: Brief, claims: Sequence[Claim]) -> SectionReview:
+    """Return how well a section is covered that has just been written.
+
+    A review that fails is a gap, and leaves the section as it is.
+    """
+    try:
+        judged = await ctx.reasoner.review_section(section, brief, claims, ctx.library)
+    except Exception as error:  # noqa: BLE001 - a review that fails must cost neither the section nor its siblings
+        what = f"review: {section.title}"
+        ctx.report_gap(Gap(what=what, why=reason_of(error, what)))
+        return SectionReview(title=section.title, status="sufficient")
+    judged = judged.model_copy(update={"title": section.title, "retry": judged.retry and judged.status != "sufficient"})
+    ctx.emit(
+        SectionReviewed(
+            section=section.title,
+            attempt=section.attempts,
+            status=judged.status,
+            score=judged.score,
+            retry=judged.retry,
+            notes=judged.notes,
+        )
+    )
+    return judged
+
+
+def again(section: Section, judged: SectionReview) -> Section:
+    """Return the section as its researcher takes it up again: with its text so far and the review's notes."""
+    return section.model_copy(update={"status": "researching", "notes": judged.notes, "attempts": section.attempts + 1})
 
 
 async def review(
-    ctx: RunContext, brief: Brief, sections: list[Section], claims: list[Claim], iterations: int
+    ctx: RunContext,
+    brief: Brief,
+    sections: list[Section],
+    claims: list[Claim],
+    iterations: int,
+    known: Sequence[SectionReview] = (),
 ) -> Review:
-    """Return the review; names no section to retry once `max_review_iterations` are used up."""
-    judged = await ctx.reasoner.review(brief, sections, claims, ctx.library)
-    titles = {section.title for section in sections}
-    retry = tuple(t for t in judged.sections_to_retry if t in titles)
-    if judged.is_sufficient or iterations >= ctx.settings.max_review_iterations:
-        retry = ()
-    judged = judged.model_copy(update={"sections_to_retry": retry})
+    """Return the review of all sections together.
+
+    It names no section to retry once `max_review_iterations` are used up; where sections were reviewed by
+    themselves before (`known`), it may send back once. A review that fails is a gap, and sends nothing back.
+    """
+    try:
+        judged = await ctx.reasoner.review(brief, sections, claims, ctx.library)
+    except Exception as error:  # noqa: BLE001 - the sections are there, and must reach the report
+        ctx.report_gap(Gap(what="review", why=reason_of(error, "review")))
+        judged = Review(is_sufficient=True, overall_score=5)
+    retry = _retry(ctx, sections, judged, iterations)
+    named = {row.title for row in judged.section_coverage}
+    coverage = (*judged.section_coverage, *(row for row in known if row.title not in named and not row.retry))
+    judged = judged.model_copy(update={"sections_to_retry": retry, "section_coverage": coverage})
     ctx.emit(Reviewed(score=judged.overall_score, sufficient=judged.is_sufficient, retry=retry))
     return judged
+
+
+def _retry(ctx: RunContext, sections: Sequence[Section], judged: Review, iterations: int) -> tuple[str, ...]:
+    """The titles that may go out again, of those that the review names."""
+    most = ctx.settings.max_review_iterations
+    if judged.is_sufficient or iterations >= (min(1, most) if streams(ctx) else most):
+        return ()
+    may = {s.title for s in sections if not streams(ctx) or s.attempts <= most}
+    return tuple(t for t in judged.sections_to_retry if t in may)
+
+
+def streams(ctx: RunContext) -> bool:
+    """Whether each section is reviewed by itself; in the other workflows their own rounds do that work."""
+    return ctx.settings.streaming_review and ctx.settings.workflow == "sections"
 
 
 def send_back(sections: list[Section], judged: Review) -> list[Section]:

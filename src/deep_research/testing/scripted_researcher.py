@@ -19,6 +19,7 @@ from deep_research.text.tokens import content_terms
 _PASSAGE = re.compile(r'<passage id="(s\d+p\d+)"(?: source="([^"]*)")?[^>]*>\n(.*?)\n</passage>', re.DOTALL)
 _STATEMENT = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 _TITLE = re.compile(r"^Title: (.+)$", re.MULTILINE)
+_SHOWN_SECTION = re.compile(r'<section title="([^\n]+)">')
 _ID = re.compile(r"\[(s\d+p\d+)\]")
 _STEPS: Mapping[str, str] = {
     "next_action": "decide",
@@ -28,6 +29,7 @@ _STEPS: Mapping[str, str] = {
     "key_findings": "write_section",
     "verdicts": "judge",
     "statements": "rewrite",
+    "search_again": "review_section",
     "section_coverage": "review",
     "abstract": "compose",
 }
@@ -50,9 +52,12 @@ def step_of(request: Request) -> str:
     if "research_complete" in request["tools"]:
         return "research"
     fields = (request["schema"] or {}).get("properties", {})
-    if "verdicts" in fields:  # writing and judging share a schema; what is judged is numbered, at the end
-        last = request["messages"][-1]["text"].rstrip().rsplit("\n", 1)[-1]
-        return "judge" if _STATEMENT.match(last) or "key_findings" not in fields else "write_section"
+    # Writing and judging share a schema, and so do reviewing and composing; what is judged is numbered, at the end.
+    numbered = _STATEMENT.match(request["messages"][-1]["text"].rstrip().rsplit("\n", 1)[-1])
+    if {"verdicts", "key_findings"} <= fields.keys():
+        return "judge" if numbered else "write_section"
+    if {"section_coverage", "abstract"} <= fields.keys():
+        return "review" if numbered else "compose"
     return next((step for name, step in _STEPS.items() if name in fields), "")
 
 
@@ -69,7 +74,7 @@ class ScriptedResearcher:
     `sections` maps planned titles to their searches (without it the plan follows what looking around has
     shown); `at_once` says how many of a section's searches are made in each turn, its last number in all
     further ones. `sentences` is the length of a section.
-    `retry` are titles that the first review sends back. `slips` adds the sentence that no passage says.
+    `retry` are titles that the first review of them sends back, be it of the section alone or of all. `slips` adds the sentence that no passage says.
     """
 
     sections: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -81,7 +86,7 @@ class ScriptedResearcher:
     retry: Sequence[str] = ()
     _planned: dict[str, Sequence[str]] = field(default_factory=dict, init=False)
     _written: dict[str, str] = field(default_factory=dict, init=False)
-    _reviews: int = field(default=0, init=False)
+    _reviewed: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
         """Know the sections from the start where they are given: a run may be taken up after its plan."""
@@ -108,6 +113,8 @@ class ScriptedResearcher:
         if step_of(request) in ("judge", "rewrite"):
             said = [_ID.sub("", text).strip() for _, text in _STATEMENT.findall(last)[:1]]
             titles = [t for t, content in self._written.items() if any(s in _ID.sub("", content) for s in said)]
+        if step_of(request) == "review_section":
+            titles = _SHOWN_SECTION.findall(last)[:1]
         return max(titles, key=len, default="")
 
     def _decide(self, request: Request) -> dict[str, Any]:
@@ -193,13 +200,21 @@ class ScriptedResearcher:
             rewritten.append({"number": int(number), "text": _first_sentence(known.get(cited, ""))})
         return {"statements": rewritten}
 
+    def _weak(self, titles: Sequence[str]) -> list[str]:
+        """Those of `titles` to be sent back, each at its first review."""
+        weak = [title for title in titles if title in self.retry and title not in self._reviewed]
+        self._reviewed.update(titles)
+        return weak
+
+    def _review_section(self, request: Request) -> dict[str, Any]:
+        title = self.section_of(request)
+        weak = bool(self._weak([title]))
+        status = "partial" if weak else "sufficient"
+        return {"status": status, "score": 5 if weak else 8, "search_again": weak, "notes": f"more on {title}" * weak}
+
     def _review(self, request: Request) -> dict[str, Any]:
-        self._reviews += 1
-        retry = [title for title in self.retry if title in self._planned] if self._reviews == 1 else []
-        rows = [
-            {"title": t, "status": "partial" if t in retry else "sufficient", "notes": f"more on {t}"}
-            for t in self._planned
-        ]
+        retry = self._weak(list(self._planned))
+        rows = [{"title": title, "status": "partial", "notes": f"more on {title}"} for title in retry]
         return {
             "is_sufficient": not retry,
             "overall_score": 6 if retry else 8,

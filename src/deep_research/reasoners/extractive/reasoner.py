@@ -16,6 +16,7 @@ from deep_research.data import (
     Review,
     Section,
     SectionDraft,
+    SectionReview,
     Turn,
     Verdict,
 )
@@ -97,6 +98,12 @@ class ExtractiveReasoner:
     async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:
         """Rewrite nothing: it never invents a sentence."""
         return [""] * len(claims)
+
+    async def review_section(
+        self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
+    ) -> SectionReview:
+        """See `ports.Reasoner.review_section`."""
+        return reviewing.review_section(section, claims, library)
 
     async def review(
         self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library

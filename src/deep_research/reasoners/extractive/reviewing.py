@@ -8,22 +8,23 @@ from deep_research.text.near_duplicates import are_several
 from deep_research.text.tokens import content_terms
 
 _MIN_CLAIMS = 3
+_ATTEMPTS = 2
+"""Without a model the same searches find the same again: a second attempt is the last that can bring something."""
+_SCORES = {"sufficient": 10, "partial": 5, "missing": 1}
+
+
+def review_section(section: Section, claims: Sequence[Claim], library: Library) -> SectionReview:
+    """Return how a section's claims cover what it is about, and whether it is worth another attempt."""
+    row = _row(section, [c for c in claims if c.stands], len(library.sources()), library)
+    retry = row.status != "sufficient" and section.attempts < _ATTEMPTS
+    return row.model_copy(update={"score": _SCORES[row.status], "retry": retry})
 
 
 def review(brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library) -> Review:
     """Return per-section coverage; a section without evidence, or with very little, is sent out again once."""
-    available = len(library.sources())
-    rows: list[SectionReview] = []
-    for section in sections:
-        own = [c for c in claims if c.section == section.title and c.stands]
-        rows.append(_row(section, own, available, library))
-    retry = tuple(
-        row.title
-        for row, section in zip(rows, sections, strict=True)
-        if row.status != "sufficient" and section.attempts < 2
-    )
-    weights = {"sufficient": 10, "partial": 5, "missing": 1}
-    score = round(sum(weights[row.status] for row in rows) / len(rows)) if rows else 1
+    rows = [review_section(s, [c for c in claims if c.section == s.title], library) for s in sections]
+    retry = tuple(row.title for row in rows if row.retry)
+    score = round(sum(row.score for row in rows) / len(rows)) if rows else 1
     return Review(
         is_sufficient=not retry,
         overall_score=max(1, min(10, score)),

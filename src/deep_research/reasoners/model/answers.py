@@ -129,6 +129,15 @@ class RewriteAnswer(Answer):
     statements: list[RewrittenClaim]
 
 
+class SectionReviewAnswer(Answer):
+    """See the prompt `review_section`."""
+
+    status: Literal["sufficient", "partial", "missing"]
+    score: int = Field(ge=1, le=10)
+    search_again: bool
+    notes: str
+
+
 class SectionCoverage(Answer):
     """How well one section is covered."""
 
@@ -137,12 +146,28 @@ class SectionCoverage(Answer):
     notes: str
 
 
+class SideAnswer(Answer):
+    """What one source says where sources disagree."""
+
+    statement: str
+    passages: list[str]
+
+
+class ContradictionAnswer(Answer):
+    """Something on which sources disagree."""
+
+    topic: str
+    sides: list[SideAnswer]
+
+
 class ReviewAnswer(Answer):
     """See the prompt `review`."""
 
     is_sufficient: bool
     overall_score: int = Field(ge=1, le=10)
     section_coverage: list[SectionCoverage]
+    contradictions: list[ContradictionAnswer] = Field(default_factory=list)
+    repeated: list[str] = Field(default_factory=list)
     gaps: list[str]
     sections_to_retry: list[str]
     reasoning: str
@@ -154,3 +179,10 @@ class ComposeAnswer(Answer):
     abstract: str
     conclusion: str
     table: str
+
+
+class ReportWork(ReviewAnswer, ComposeAnswer):
+    """One schema for reviewing the sections and framing them, as `SectionWork` is: both show all sections.
+
+    What is not asked for stays empty.
+    """

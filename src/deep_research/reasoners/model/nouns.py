@@ -8,10 +8,12 @@ from deep_research.data import (
     Discovery,
     QueryAnalysis,
     Question,
+    Review,
     Section,
+    SectionReview,
 )
 from deep_research.ports import Library
-from deep_research.reasoners.model.answers import DecideAnswer, EntitiesAnswer, PlanAnswer
+from deep_research.reasoners.model.answers import DecideAnswer, EntitiesAnswer, PlanAnswer, ReviewAnswer
 
 
 def decision_of(answer: DecideAnswer, question: Question) -> Decision:
@@ -90,4 +92,20 @@ def brief_of(
         language=question.language,
         output_format=analysis.output_format,
         sections=tuple(list(distinct.values())[::-1][:max_sections]),
+    )
+
+
+def review_of(answer: ReviewAnswer) -> Review:
+    """Return the review; a section that it names to be retried is covered in part at most."""
+    retry = () if answer.is_sufficient else tuple(answer.sections_to_retry)
+    return Review(
+        is_sufficient=answer.is_sufficient,
+        overall_score=answer.overall_score,
+        section_coverage=tuple(
+            SectionReview(title=row.title, status=row.status, notes=row.notes, retry=row.title in retry)
+            for row in answer.section_coverage
+        ),
+        gaps=tuple(answer.gaps),
+        sections_to_retry=retry,
+        reasoning=answer.reasoning,
     )

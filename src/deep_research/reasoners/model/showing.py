@@ -37,15 +37,16 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
     ]
 
 
-def for_review(section: Section, claims: Sequence[Claim]) -> dict[str, object]:
-    """Return what a reviewer is shown of a section."""
+def for_review(section: Section, claims: Sequence[Claim], library: Library) -> dict[str, object]:
+    """Return what a reviewer is shown of a section and of what it rests on."""
     own = [c for c in claims if c.section == section.title]
     supported = sum(c.stands for c in own)
+    dates = (source.published for key in section.sources if (source := library.source(key)) is not None)
     return {
         "title": section.title,
-        "description": section.description,
         "content": section.content or "(nothing was found)",
         "sources": len(section.sources),
+        "newest": max((date for date in dates if date), default=""),
         "supported": supported,
         "cut": len(own) - supported,
     }

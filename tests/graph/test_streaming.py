@@ -1,0 +1,172 @@
+"""Contract row B14: a section is reviewed and sent out again as soon as it is written; nobody waits for the slowest."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data import Brief, Claim, Review, SearchResult, Section, SectionReview
+from deep_research.errors import MalformedOutput
+from deep_research.events import Reviewed, SectionReviewed, SectionStarted, SectionWritten
+from deep_research.ports import Library
+from tests.graph.harness import Planner, Shelf, ask
+from tests.graph.test_sections_graph import NOTES, THREE
+
+WEAK, SLOW = "Alpha engine", "Gamma engine"
+
+
+class Strict(Planner):
+    """Finds some sections weak each time it sees one of them alone, and all well together."""
+
+    def __init__(self, *titles: str, weak: Sequence[str] = (), at_the_end: Sequence[str] = ()) -> None:
+        super().__init__(*titles)
+        self.weak, self.at_the_end = weak, at_the_end
+        self.alone: list[tuple[str, int]] = []
+        self.together: list[Sequence[Section]] = []
+        self.notes: list[str] = []
+
+    async def next_actions(self, section: Section, *args: Any) -> Any:
+        self.notes.append(section.notes)
+        return await super().next_actions(section, *args)
+
+    async def review_section(
+        self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
+    ) -> SectionReview:
+        assert {claim.section for claim in claims} <= {section.title}
+        self.alone.append((section.title, section.attempts))
+        if section.title not in self.weak:
+            return SectionReview(title=section.title, status="sufficient", score=9)
+        return SectionReview(title=section.title, status="partial", notes="its weight", score=4, retry=True)
+
+    async def review(
+        self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
+    ) -> Review:
+        self.together.append(sections)
+        retry = tuple(self.at_the_end)
+        return Review(is_sufficient=not retry, overall_score=7, sections_to_retry=retry)
+
+
+class Held(Shelf):
+    """Answers the search of one section only once another section has been taken up again."""
+
+    def __init__(self, **texts: str) -> None:
+        super().__init__(**texts)
+        self.free = asyncio.Event()
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        if query == SLOW:
+            async with asyncio.timeout(20):
+                await self.free.wait()
+        return await super().search(query, limit=limit)
+
+
+class Opening(Strict):
+    """Lets the slow section go on once the weak one is in its second attempt."""
+
+    def __init__(self, place: Held, **weak: Sequence[str]) -> None:
+        super().__init__(*THREE, **weak)
+        self._place = place
+
+    async def next_actions(self, section: Section, *args: Any) -> Any:
+        if section.title == WEAK and section.attempts == 2:
+            self._place.free.set()
+        return await super().next_actions(section, *args)
+
+
+def _starts(events: Sequence[SectionStarted]) -> Counter[str]:
+    return Counter(event.section for event in events)
+
+
+def test_b14_a_finished_section_is_reviewed_and_sent_out_again_while_another_still_researches(tmp_path: Path) -> None:
+    place = Held(**NOTES)
+    trace = ask(tmp_path, "Engines", place, reasoner=Opening(place, weak=(WEAK,)), max_review_iterations=1)
+    reviewed = next(i for i, e in enumerate(trace.events) if isinstance(e, SectionReviewed) and e.section == WEAK)
+    second = next(i for i, e in enumerate(trace.events) if isinstance(e, SectionStarted) and e.attempt == 2)
+    slow = next(i for i, e in enumerate(trace.events) if isinstance(e, SectionWritten) and e.section == SLOW)
+    assert reviewed < second < slow
+    assert trace.state["gaps"] == []
+    assert _starts(trace.of(SectionStarted)) == {WEAK: 2, "Beta engine": 1, SLOW: 1}
+
+
+def test_b14_without_streaming_all_wait_for_the_slowest(tmp_path: Path) -> None:
+    reasoner = Strict(*THREE, weak=(WEAK,), at_the_end=(WEAK,))
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, streaming_review=False, max_review_iterations=1)
+    assert reasoner.alone == []
+    written = [i for i, e in enumerate(trace.events) if isinstance(e, SectionWritten)]
+    second = next(i for i, e in enumerate(trace.events) if isinstance(e, SectionStarted) and e.attempt == 2)
+    assert sum(i < second for i in written) == len(THREE)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2])
+def test_b14_a_section_goes_out_again_at_most_so_often(tmp_path: Path, limit: int) -> None:
+    reasoner = Strict(*THREE, weak=(WEAK,), at_the_end=(WEAK,))
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=limit)
+    assert _starts(trace.of(SectionStarted))[WEAK] == limit + 1
+    # A review that could change nothing any more is not asked for.
+    assert [attempt for title, attempt in reasoner.alone if title == WEAK] == list(range(1, limit + 1))
+    assert len(reasoner.together) == 1
+    assert next(s for s in trace.state["sections"] if s.title == WEAK).status == "completed"
+
+
+def test_b7_the_review_of_all_sends_a_section_back_once_and_keeps_the_outline(tmp_path: Path) -> None:
+    reasoner = Strict(*THREE, at_the_end=("Beta engine",))
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=3)
+    assert [event.retry for event in trace.of(Reviewed)] == [("Beta engine",), ()]
+    assert _starts(trace.of(SectionStarted)) == {WEAK: 1, "Beta engine": 2, SLOW: 1}
+    assert [section.title for section in trace.state["sections"]] == list(THREE)
+    assert reasoner.plans == 1
+
+
+def test_b14_the_notes_of_the_review_reach_the_next_attempt(tmp_path: Path) -> None:
+    reasoner = Strict(*THREE, weak=(WEAK,))
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=1)
+    assert "its weight" in reasoner.notes
+    told = next(event for event in trace.of(SectionReviewed) if event.retry)
+    assert (told.section, told.attempt, told.status, told.score, told.notes) == (WEAK, 1, "partial", 4, "its weight")
+
+
+def test_b14_a_second_attempt_that_finds_less_or_fails_does_not_replace_the_first(tmp_path: Path) -> None:
+    class Forgetful(Strict):
+        async def write_section(self, section: Section, *args: Any) -> Any:
+            if section.attempts == 2 and section.title == "Beta engine":
+                raise ValueError("broken")
+            draft = await super().write_section(section, *args)
+            return draft if section.attempts == 1 else draft.model_copy(update={"content": ""})
+
+    reasoner = Forgetful(*THREE, weak=(WEAK, "Beta engine"))
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, max_review_iterations=1)
+    for title, words in ((WEAK, "rotary engine"), ("Beta engine", "piston engine")):
+        section = next(s for s in trace.report.sections if s.title == title)
+        assert words in section.content
+        assert section.status == "completed"
+        assert any(claim.section == title and claim.stands for claim in trace.report.claims)
+    assert [gap.what for gap in trace.report.gaps if "ValueError" in gap.why] == ["Beta engine"]
+
+
+@pytest.mark.parametrize("error", [MalformedOutput("no answer that fits", text=""), ValueError("broken")])
+def test_b14_a_review_that_fails_costs_only_itself(tmp_path: Path, error: Exception) -> None:
+    class Failing(Strict):
+        async def review_section(self, section: Section, *args: Any) -> Any:
+            if section.title == WEAK:
+                raise error
+            return await super().review_section(section, *args)
+
+        async def review(self, *args: Any) -> Any:
+            raise error
+
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Failing(*THREE, weak=("Beta engine",)))
+    assert {gap.what for gap in trace.report.gaps if "review" in gap.what} == {f"review: {WEAK}", "review"}
+    assert {section.status for section in trace.report.sections} == {"completed"}
+    assert all(section.content for section in trace.report.sections)
+    assert _starts(trace.of(SectionStarted)) == {WEAK: 1, "Beta engine": 3, SLOW: 1}
+
+
+@pytest.mark.parametrize("workflow", ["supervisor", "quick", "loop"])
+def test_b14_the_other_workflows_keep_their_own_rounds(tmp_path: Path, workflow: str) -> None:
+    reasoner = Strict(*THREE, weak=THREE)
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=reasoner, workflow=workflow)
+    assert reasoner.alone == []
+    assert "report" in trace.state
