@@ -3,6 +3,7 @@
 Everything a report says that was not read in a source comes from here.
 """
 
+from deep_research.text.asking import ASKING
 from deep_research.text.language import language_name
 
 _PHRASES: dict[str, dict[str, str]] = {
@@ -265,3 +266,5 @@ def names() -> frozenset[str]:
 def language_list(codes: list[str]) -> str:
     """Return languages by their own names, for a phrase."""
     return ", ".join(language_name(code) for code in codes)
+for _code, _asking in ASKING.items():
+    _PHRASES[_code].update(_asking)

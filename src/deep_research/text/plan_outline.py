@@ -1,0 +1,88 @@
+"""A plan as an outline of Markdown: what the user is shown, edits, and gives back.
+
+`# title`, text below it: the objective; `## section`, text below it: its description; `- point`: what to search for.
+"""
+
+import re
+
+from deep_research.data import Brief, Section
+
+MAX_TITLE, MAX_TEXT, MAX_QUERIES = 200, 1000, 6
+_HEADING = re.compile(r"^(#{1,6})\s+(?:\d{1,2}(?:[.)]\s+|、\s*))?(.*?)\s*#*\s*$")
+_POINT = re.compile(r"^\s*[-*•+]\s+(.*\S)")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+def outline(brief: Brief) -> str:
+    """Return a plan as an outline; `from_outline` reads it back."""
+    blocks = [f"# {brief.title}", brief.objective]
+    for section in brief.sections:
+        points = "\n".join(f"- {query}" for query in section.queries)
+        blocks += [f"## {section.title}", section.description, points]
+    return "\n\n".join(block for block in blocks if block.strip()) + "\n"
+
+
+def numbered(brief: Brief) -> str:
+    """Return a plan as it is shown with a question: title, objective, sections by number, points below."""
+    lines = [brief.title, brief.objective, ""]
+    for number, section in enumerate(brief.sections, 1):
+        lines.append(f"{number}. {section.title}" + (f" — {section.description}" if section.description else ""))
+        lines += [f"   - {query}" for query in section.queries]
+    return "\n".join(lines)
+
+
+def is_outline(text: str) -> bool:
+    """Whether a text is an outline: it has the heading of a section."""
+    return any((found := _HEADING.match(line)) and len(found[1]) > 1 for line in _COMMENT.sub("", text).splitlines())
+
+
+def from_outline(text: str, brief: Brief) -> Brief:
+    """Return `brief` as an edited outline says; what a section keeps its title for keeps its subject.
+
+    Comments (`<!-- … -->`) are passed over. A missing title or objective stays as it was.
+    """
+    title, objective, sections = "", "", list[Section]()
+    known = {section.title: section for section in brief.sections}
+    for depth, name, lines in _parts(text):
+        points = [found[1] for line in lines if (found := _POINT.match(line))]
+        prose = " ".join(" ".join(line for line in lines if not _POINT.match(line)).split())
+        if depth == 1 and not sections:
+            title, objective = name, prose
+        elif name:
+            sections.append(section_of(name, prose, points, known.get(clipped(name, MAX_TITLE))))
+    return brief.model_copy(
+        update={
+            "title": clipped(title, MAX_TITLE) or brief.title,
+            "objective": clipped(objective, MAX_TEXT) or brief.objective,
+            "sections": tuple(sections),
+        }
+    )
+
+
+def _parts(text: str) -> list[tuple[int, str, list[str]]]:
+    """Headings with their depth and the lines below them."""
+    parts: list[tuple[int, str, list[str]]] = []
+    for line in _COMMENT.sub("", text).splitlines():
+        if found := _HEADING.match(line):
+            parts.append((len(found[1]), found[2].strip(), []))
+        elif parts:
+            parts[-1][2].append(line)
+    return parts
+
+
+def section_of(title: str, description: str, points: list[str], before: Section | None = None) -> Section:
+    """Return a section of a plan as the user wrote it; `before` is the one it replaces."""
+    section = before or Section(title=clipped(title, MAX_TITLE))
+    queries = tuple(dict.fromkeys(clipped(point, MAX_TITLE) for point in points if point.strip()))[:MAX_QUERIES]
+    return section.model_copy(
+        update={
+            "title": clipped(title, MAX_TITLE),
+            "description": clipped(description, MAX_TEXT),
+            "queries": queries or (clipped(title, MAX_TITLE),),
+        }
+    )
+
+
+def clipped(text: str, length: int) -> str:
+    """Return `text` on one line, at most `length` characters."""
+    return " ".join(text.split())[:length].rstrip()
