@@ -126,7 +126,7 @@ async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Lit
     sufficient = judged.is_sufficient or not weak
     if sufficient or state["iteration_count"] >= state["max_iterations"]:
         return Command(goto="final_report", update={"is_sufficient": sufficient, "current_queries": []})
-    again = [s.model_copy(update={"attempts": s.attempts + 1}) for s in weak]
+    again = [_searched(s, state).model_copy(update={"attempts": s.attempts + 1}) for s in weak]
     queries = [(s.title, query) for s in again for query in await _next_queries(s, state, ctx)]
     if not queries:
         return Command(goto="final_report", update={"is_sufficient": False, "current_queries": []})
@@ -136,9 +136,18 @@ async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Lit
     )
 
 
+def _made(section: Section, state: LoopState) -> list[str]:
+    return [a.query for title, turn in state["turns"] if title == section.title for a in turn.actions]
+
+
+def _searched(section: Section, state: LoopState) -> Section:
+    """The section with every search made for it so far, so that whoever chooses the next ones knows them."""
+    return section.model_copy(update={"queries": tuple(dict.fromkeys([*section.queries, *_made(section, state)]))})
+
+
 async def _next_queries(section: Section, state: LoopState, ctx: RunContext) -> list[str]:
     """New searches for a weak section; those made before are not made again."""
-    made = {a.query for title, turn in state["turns"] if title == section.title for a in turn.actions}
+    made = _made(section, state)
     actions = await research.next_actions(ctx, section, state["brief"], [])
     return [a.query for a in actions if a.name == "search" and a.query not in made]
 
