@@ -91,16 +91,17 @@ def _chain(spans: list[tuple[float, float]]) -> float:
 
 
 @contextmanager
-def _model(latency: float, speed: float) -> Iterator["_Server"]:
-    command = [sys.executable, __file__, "--serve", f"--latency={latency}", f"--speed={speed}"]
+def serving(program: str, *options: str) -> Iterator["Server"]:
+    """The scripted model of a benchmark, in a process of its own: what takes time there is not the run's."""
+    command = [sys.executable, program, "--serve", *options]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
-            yield _Server(process)
+            yield Server(process)
         finally:
             process.terminate()
 
 
-class _Server:
+class Server:
     """The scripted model in its process."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
@@ -145,7 +146,8 @@ async def _run(folder: Any, home: Path, watchdog: Watchdog, web: SyntheticWeb) -
 
 def measure(latency: float, speed: float) -> dict[str, Any]:
     """Do one run and return its figures."""
-    with _model(latency, speed) as model, tempfile.TemporaryDirectory() as name:
+    options = (f"--latency={latency}", f"--speed={speed}")
+    with serving(__file__, *options) as model, tempfile.TemporaryDirectory() as name:
         os.environ |= {"OPENAI_COMPATIBLE_BASE_URL": model.address, "OPENAI_COMPATIBLE_API_KEY": "none"}
         values = {"model_provider": "compatible", "model_name": "scripted", "allow_clarification": False}
         folder = runs.create(QUESTION, home=Path(name), settings=Settings(**values), docs=[name])
@@ -180,7 +182,7 @@ def figures(timed: dict[str, Any], quick: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _warm() -> float:
+def warm() -> float:
     """Load what a run with a model loads, and return the CPU seconds that took."""
     began = time.process_time()
     for name in ("httpx", "jinja2", "graph.workflows", "providers.openai_compatible", "reasoners.model.reasoner"):
@@ -197,7 +199,7 @@ def main() -> int:
     if arguments.serve:
         serve(arguments.latency, arguments.speed)
         return 0
-    imports = _warm()
+    imports = warm()
     # Other programs on the machine add to the time of the processor: the best of three is nearest to our own.
     quick = min((measure(0, 0) for _ in range(3)), key=lambda run: run["cpu"])
     timed = measure(arguments.latency, arguments.speed)

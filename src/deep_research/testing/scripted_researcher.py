@@ -35,6 +35,8 @@ _STEPS: Mapping[str, str] = {
 }
 """A field that only one step's answer has."""
 _SHARED_TERMS = 0.6
+_MORE = "more on "
+"""What the notes of a review begin with."""
 
 
 class Shown(NamedTuple):
@@ -149,9 +151,13 @@ class ScriptedResearcher:
         made = sum(call["name"] == "search" for turn in turns for call in turn)
         more = self.at_once[min(len(turns), len(self.at_once) - 1)]
         known = self._planned.get(self.section_of(request))
+        task = next((m["text"] for m in request["messages"] if m["role"] == "user"), "")
         # A section that somebody else has planned is searched for by its title.
-        told = _TITLE.search(next((m["text"] for m in request["messages"] if m["role"] == "user"), ""))
-        queries = list(known if known is not None else [told[1]] if told else ())[made : made + more]
+        told = _TITLE.search(task)
+        wanted = list(known if known is not None else [told[1]] if told else ())
+        if any(_MORE + title in task for title in self._reviewed):  # its own note: look for something else
+            wanted = [f"{query} in detail" for query in wanted]
+        queries = wanted[made : made + more]
         calls = [Call("search", {"query": query, "source": ""}) for query in queries]
         if calls:
             return Reply(tool_calls=tuple(calls))
@@ -210,11 +216,11 @@ class ScriptedResearcher:
         title = self.section_of(request)
         weak = bool(self._weak([title]))
         status = "partial" if weak else "sufficient"
-        return {"status": status, "score": 5 if weak else 8, "search_again": weak, "notes": f"more on {title}" * weak}
+        return {"status": status, "score": 5 if weak else 8, "search_again": weak, "notes": f"{_MORE}{title}" * weak}
 
     def _review(self, request: Request) -> dict[str, Any]:
         retry = self._weak(list(self._planned))
-        rows = [{"title": title, "status": "partial", "notes": f"more on {title}"} for title in retry]
+        rows = [{"title": title, "status": "partial", "notes": f"{_MORE}{title}"} for title in retry]
         return {
             "is_sufficient": not retry,
             "overall_score": 6 if retry else 8,
