@@ -15,10 +15,12 @@ from typing import Any, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from deep_research.data import Workflow
+from deep_research.data.tools import SERVER_NAME, McpServer
 from deep_research.errors import ConfigError
 
 PREFIX = "DEEP_RESEARCH_"
 _NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG"}
+_MOST_SERVERS = 32
 
 
 class Settings(BaseModel):
@@ -72,12 +74,12 @@ class Settings(BaseModel):
         5, ge=1, le=64, description="Delegations of one round of the `supervisor` workflow; the others wait."
     )
     max_review_iterations: int = Field(2, ge=0, le=10, description="How often weak sections are sent out again.")
-    max_discover_iterations: int = Field(5, ge=1, le=20, description="Rounds of searches that look for entities.")
-    max_iterations: int = Field(5, ge=1, le=10, description="Rounds of the `loop` workflow.")
     streaming_review: bool = Field(
         True,
         description="Whether a section is reviewed, and sent out again, as soon as it is written; off: when all are.",
     )
+    max_discover_iterations: int = Field(5, ge=1, le=20, description="Rounds of searches that look for entities.")
+    max_iterations: int = Field(5, ge=1, le=10, description="Rounds of the `loop` workflow.")
     max_context_tokens: int = Field(
         100_000, ge=4_000, le=10_000_000, description="Context window of the model, tokens."
     )
@@ -94,6 +96,9 @@ class Settings(BaseModel):
     source_options: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="Options of single sources, by name (in the file: [source_options.NAME])."
     )
+    read_full_papers: bool = Field(
+        True, description="Whether a researcher that reads a paper gets its full text (arXiv), not only the abstract."
+    )
     sources_per_search: int = Field(
         3, ge=1, le=20, description="Web sources asked at once; others when these find little."
     )
@@ -104,11 +109,34 @@ class Settings(BaseModel):
     allowed_internal_hosts: tuple[str, ...] = Field((), description="Internal hosts that pages may be read from.")
     obey_robots: bool = Field(True, description="Whether robots.txt is obeyed.")
     proxy: str = Field("", description="Address of an HTTP proxy for everything that goes out.")
+    mcp_servers: dict[str, McpServer] = Field(
+        default_factory=dict, description="MCP servers by name (in the file: [mcp_servers.NAME]); docs/mcp.md."
+    )
+    mcp_prompt: str = Field(
+        "", max_length=4_000, description="What researchers should know about the tools of MCP servers."
+    )
     search_results: int = Field(8, ge=1, le=50, description="Documents taken from one search.")
     max_file_megabytes: int = Field(64, ge=1, le=4096, description="Files larger than this are not read, megabytes.")
     max_question_chars: int = Field(20_000, ge=100, le=100_000, description="Longest question, characters.")
-    confidence_start: float = Field(0.7, ge=0, le=1, description="Confidence from which a run starts.")
+    confidence_start: float = Field(
+        0.7, ge=0, le=1, description="Confidence from which a run starts, given a goal and focus points."
+    )
     confidence_ask: float = Field(0.5, ge=0, le=1, description="Confidence below which the user must be asked.")
+    confidence_never_ask: float = Field(
+        0.9, ge=0, le=1, description="Confidence from which the user is never asked what is meant."
+    )
+    focus_points_start: int = Field(
+        3, ge=0, le=20, description="Focus points with which a run starts without further thought."
+    )
+    focus_points_ask: int = Field(2, ge=0, le=20, description="Focus points with fewer of which the user is asked.")
+    max_verified_terms: int = Field(3, ge=0, le=10, description="Unknown terms looked up before the start.")
+    confirm_plan: bool = Field(False, description="Whether the plan is shown and must be confirmed.")
+    confirm_high_value: bool = Field(
+        False, description="Whether a reasoner may have the plan confirmed when much depends on it; never without a user."
+    )
+    template: str = Field(
+        "", description="Focus template (deep-research templates); empty: by the question's words; none: no template."
+    )
 
     @property
     def tool_calls_per_researcher(self) -> int:
@@ -120,6 +148,16 @@ class Settings(BaseModel):
     def _split(cls, value: object) -> object:
         """A list in one string, as flags and the environment give it."""
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("mcp_servers")
+    @classmethod
+    def _named(cls, value: dict[str, McpServer]) -> dict[str, McpServer]:
+        """The names of servers become part of names of tools."""
+        if unfit := [name for name in value if not SERVER_NAME.fullmatch(name)]:
+            raise ValueError(f"the name {unfit[0]!r} is not made of at most 32 letters, digits, - and _")
+        if len(value) > _MOST_SERVERS:
+            raise ValueError(f"at most {_MOST_SERVERS} servers are taken")
+        return value
 
 
 def load_keys(variables: Iterable[str]) -> dict[str, str]:
@@ -162,7 +200,7 @@ def _from_file() -> tuple[str, dict[str, Any]]:
     candidates = [Path(named)] if named else [Path("deep-research.toml"), home() / "settings.toml"]
     for path in candidates:
         try:
-            return str(path), tomllib.loads(path.read_text("utf-8"))
+            return str(path), _trusted(tomllib.loads(path.read_text("utf-8")), path, named)
         except (FileNotFoundError, NotADirectoryError):
             if named:
                 message = f"The settings file {named!r} of DEEP_RESEARCH_CONFIG does not exist."
@@ -171,6 +209,21 @@ def _from_file() -> tuple[str, dict[str, Any]]:
             message = f"The settings file {str(path)!r} cannot be read: {error}."
             raise ConfigError(message, setting="file", value=str(path)) from error
     return "", {}
+
+
+def _trusted(values: dict[str, Any], path: Path, named: str | None) -> dict[str, Any]:
+    """Return the values of a file. Raises ConfigError for MCP servers in a folder's own file that nobody has named.
+
+    A server is a program that is started, or an address that gets the values of variables: a folder that was
+    downloaded must not bring either along.
+    """
+    if "mcp_servers" in values and not named and not path.is_absolute():
+        message = (
+            f"MCP servers are not taken from {str(path)!r} of the current folder, because they start programs. "
+            f"Put them into {str(home() / 'settings.toml')!r}, or name the file with DEEP_RESEARCH_CONFIG if you trust it."
+        )
+        raise ConfigError(message, setting="mcp_servers", came_from=str(path))
+    return values
 
 
 def _from_environment() -> tuple[str, dict[str, Any]]:
@@ -196,6 +249,10 @@ def _explain(error: ValidationError, came_from: Mapping[str, str]) -> ConfigErro
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else "settings"
     origin = came_from.get(name, "default")
+    if name == "mcp_servers":  # what stands there may be secret
+        place = ".".join(str(part) for part in first["loc"])
+        message = f"The setting {place} ({origin}) does not fit: {first['msg'].removeprefix('Value error, ').lower()}."
+        return ConfigError(message, setting=place, came_from=origin)
     message = f"The setting {name} = {first['input']!r} ({origin}) does not fit: {first['msg'].lower()}."
     return ConfigError(message, setting=name, value=first["input"], came_from=origin)
 

@@ -47,7 +47,8 @@ def settings_page() -> str:
 
 
 def _row(name: str, field: FieldInfo) -> str:
-    default = "" if field.default is None else f"`{field.default}`"
+    value = field.get_default(call_default_factory=True)
+    default = "" if value is None else f"`{value}`"
     return f"| `{name}` | {default} | {_range(name)} | {field.description} |"
 
 

@@ -1,0 +1,205 @@
+"""One MCP server for the length of a run: started or connected to, asked, and closed again.
+
+The session lives in a task of its own: what anyio opens in a task has to be closed there. The protocol is the
+SDK's (https://modelcontextprotocol.io/specification), which is loaded with the first server.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from contextvars import ContextVar
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from deep_research.data.tools import McpServer, OfferedTool, ToolAnswer
+from deep_research.errors import SourceError, Unreachable, Unreadable
+from deep_research.tools.answers import answer_of
+from deep_research.tools.failures import failure, tool_error
+from deep_research.tools.standard_error import StandardError
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.client._transport import Transport
+    from mcp.types import Tool
+
+_PAGES, _MOST_TOOLS = 20, 200
+_CLOSING_SECONDS = 15.0
+"""The SDK closes a server's input, waits 2 s, terminates it, waits 2 s, and kills it."""
+_T = TypeVar("_T")
+_STATUSES: ContextVar[list[int]] = ContextVar("statuses")
+"""The statuses of HTTP answers to whoever asks at the moment; the SDK hands the context of a request on."""
+
+
+def _watch_statuses() -> list[int]:
+    """Begin a list of what the server answers from here on."""
+    statuses: list[int] = []
+    _STATUSES.set(statuses)
+    return statuses
+
+
+class McpConnection:
+    """A session with one server. Every failure is a SourceError that names the server; nothing is started twice."""
+
+    def __init__(
+        self, name: str, server: McpServer, *, proxy: str = "", hide: Callable[[str], str] = lambda text: text
+    ) -> None:
+        """`server` has its variables filled in; `hide` masks secrets in what the server says."""
+        self.name = name
+        self._server = server
+        self._proxy = proxy
+        self._hide = hide
+        self._client: Client | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._scope: Any = None
+        self._ended: SourceError | None = None
+
+    async def open(self) -> tuple[OfferedTool, ...]:
+        """Connect and return the server's tools in its order. Raises SourceError when it does not come up in time."""
+        ready: asyncio.Future[tuple[OfferedTool, ...]] = asyncio.get_running_loop().create_future()
+        await asyncio.to_thread(_load)
+        self._task = asyncio.create_task(self._serve(ready))
+        return await ready
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Return what a tool answers. Raises SourceError: for an error of the tool, and when the server is gone."""
+        if self._client is None or self._task is None or self._task.done():
+            raise self._gone()
+        seconds = self._server.timeout_seconds
+        statuses = _watch_statuses()
+        try:
+            result = await self._while_served(self._client.call_tool(tool, dict(arguments), seconds), seconds + 1)
+        except Exception as error:
+            if isinstance(error, SourceError):
+                raise
+            raise self._explained(error, f"the tool {tool!r}", statuses) from error
+        data = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        answer = answer_of(data.get("content", ()), data.get("structuredContent"), hide=self._hide)
+        if result.is_error:
+            raise tool_error(self.name, tool, answer)
+        return answer
+
+    async def close(self) -> None:
+        """End the session and the program that was started for it, whatever state it is in."""
+        if self._task is None:
+            return
+        if self._scope is not None:
+            self._scope.cancel()
+        await asyncio.wait({self._task}, timeout=_CLOSING_SECONDS)
+
+    async def _serve(self, ready: "asyncio.Future[tuple[OfferedTool, ...]]") -> None:
+        """Open, stay open until `close`, and close; runs in one task from beginning to end."""
+        import anyio  # noqa: PLC0415 - only with a server
+
+        error_output = StandardError(self.name, self._hide)
+        statuses = _watch_statuses()
+        try:
+            with anyio.CancelScope() as self._scope:
+                async with AsyncExitStack() as stack:
+                    with anyio.fail_after(self._server.timeout_seconds):
+                        self._client = await stack.enter_async_context(self._make(stack, error_output))
+                        tools = await _list(self._client)
+                    error_output.release()
+                    if not ready.done():
+                        ready.set_result(tools)
+                    await anyio.sleep_forever()
+        except Exception as error:  # noqa: BLE001 - whatever the SDK raises, the server is what failed
+            self._ended = self._explained(error, await error_output.last_line(), statuses)
+        finally:
+            self._client = None
+            error_output.release()
+            if not ready.done():
+                ready.set_exception(self._ended or self._gone())
+                ready.exception()  # seen: who asked may be gone
+
+    def _make(self, stack: AsyncExitStack, error_output: StandardError) -> "Client":
+        """The client, not yet entered."""
+        from mcp import Client  # noqa: PLC0415 - only with a server
+        from mcp.types import Implementation  # noqa: PLC0415
+
+        said = Implementation(name="deep-research", version=metadata.version("deep-research"))
+        seconds = self._server.timeout_seconds
+        transport = self._transport(stack, error_output)
+        return Client(transport, read_timeout_seconds=seconds, client_info=said, cache=None)
+
+    def _transport(self, stack: AsyncExitStack, error_output: StandardError) -> "Transport":
+        from mcp import StdioServerParameters, stdio_client  # noqa: PLC0415 - only with a server
+
+        given = self._server
+        if given.url:
+            from deep_research.tools.http import open_http  # noqa: PLC0415
+
+            return open_http(given, stack, proxy=self._proxy, on_status=lambda status: _STATUSES.get().append(status))
+        parameters = StdioServerParameters(
+            command=str(Path(given.command).expanduser()) if given.command.startswith("~") else given.command,
+            args=list(given.args),
+            env=dict(given.env),
+            cwd=Path(given.cwd).expanduser() if given.cwd else None,
+            encoding_error_handler="replace",
+        )
+        return stdio_client(parameters, errlog=error_output.file)
+
+    async def _while_served(self, work: Awaitable[_T], seconds: float) -> _T:
+        """Return what `work` gives; a session that ends meanwhile ends it too."""
+        assert self._task is not None
+        asked = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({asked, self._task}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if asked.done():
+                return asked.result()
+            raise self._gone() if self._task.done() else TimeoutError
+        finally:
+            if not asked.done():
+                asked.cancel()
+                await asyncio.wait({asked}, timeout=1)
+
+    def _gone(self) -> SourceError:
+        """Why nothing is asked any more: once the server is gone it stays so."""
+        why = self._ended.message if self._ended else f"The MCP server {self.name!r} is not there any more."
+        return Unreachable(why, source=self.name, given_up=True)
+
+    def _explained(self, error: BaseException, about: str, statuses: Sequence[int]) -> SourceError:
+        status = statuses[-1] if statuses and statuses[-1] >= 400 else None
+        made = failure(self.name, error, about=about, status=status, seconds=self._server.timeout_seconds)
+        return type(made)(self._hide(made.message), **made.fields)
+
+
+def _load() -> None:
+    """Import the SDK (a second), and keep its warnings off the screen where nobody has set up logging."""
+    from importlib import import_module  # noqa: PLC0415
+
+    import_module("mcp")
+    for name in ("mcp", "client"):  # the SDK's session logs as `client`
+        if not logging.getLogger(name).handlers:
+            logging.getLogger(name).addHandler(logging.NullHandler())
+
+
+async def _list(client: "Client") -> tuple[OfferedTool, ...]:
+    """All tools of a server, page by page."""
+    tools: list[OfferedTool] = []
+    cursor: str | None = None
+    for _ in range(_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        tools += [_offered(tool) for tool in page.tools]
+        cursor = page.next_cursor
+        if cursor is None or len(tools) >= _MOST_TOOLS:
+            return tuple(tools[:_MOST_TOOLS])
+    raise Unreadable("the list of tools has no end")
+
+
+def _offered(tool: "Tool") -> OfferedTool:
+    hints = tool.annotations
+    changes = (
+        hints is not None
+        and not hints.read_only_hint
+        and (hints.read_only_hint is False or bool(hints.destructive_hint))
+    )
+    title = tool.title or (hints.title if hints else None) or ""
+    return OfferedTool(
+        name=tool.name,
+        title=title,
+        description=tool.description or "",
+        parameters=tool.input_schema,
+        changes=changes,
+    )
