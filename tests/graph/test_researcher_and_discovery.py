@@ -100,8 +100,8 @@ def test_b6_thinking_and_recalling_are_tool_calls_that_search_nowhere(tmp_path: 
     assert think.passages == ()
     assert recall.passages
     assert read.passages[0].startswith("s1p")
-    assert lost.gap is not None
-    assert any(gap.what == "s999" for gap in trace.report.gaps)
+    assert "no source s999" in lost.text
+    assert not any("s999" in gap.what for gap in trace.report.gaps)  # whose slip it was is told, not the reader
     assert place.asked.total() == len({event.query for event in trace.of(Searched)})
 
 
@@ -197,3 +197,11 @@ def test_b4_entities_are_found_named_and_planned(tmp_path: Path) -> None:
     assert all(entity.passages for entity in found.entities)
     titles = {section.title for section in trace.report.sections}
     assert {"Alpha engine", "Beta engine"} <= titles
+
+
+def test_d1_the_supervisor_discovers_what_a_list_question_asks_for_and_delegates_it(tmp_path: Path) -> None:
+    trace = ask(tmp_path, LIST_QUESTION, Shelf(**NOTES), workflow="supervisor")
+    outer = [name for name in trace.nodes if name in ("write_research_brief", "discover", "supervisor")]
+    assert outer[:4] == ["write_research_brief", "discover", "write_research_brief", "supervisor"]
+    assert {"Alpha engine", "Beta engine", "Gamma engine"} <= {item.name for item in trace.state["discovered_items"]}
+    assert any("Alpha" in event.section for event in trace.of(SectionStarted))

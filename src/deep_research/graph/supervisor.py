@@ -1,6 +1,6 @@
 """The `supervisor` workflow (contract rows D1–D8): one supervisor, and a researcher for each topic it delegates.
 
-clarify → write_research_brief → supervisor ⇄ supervisor_tools → final_report; supervisor_tools sends each
+clarify → write_research_brief (⇄ discover) → supervisor ⇄ supervisor_tools → final_report; supervisor_tools sends each
 delegation to the researcher subgraph of all workflows, side by side, and they meet again at supervisor.
 """
 
@@ -11,8 +11,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import Action, Turn
+from deep_research.data import Action, QueryAnalysis, Turn
 from deep_research.events import Analyzed, StageStarted
+from deep_research.graph.discover import build_discover
 from deep_research.graph.ending import final_report
 from deep_research.graph.front_door import clarify_then
 from deep_research.graph.researcher import build_researcher, task_for
@@ -37,20 +38,42 @@ class SupervisorState(AgentState):
     raw_notes: Annotated[list[list[str]], operator.add]
 
 
-async def write_research_brief(state: SupervisorState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Turn the question into a brief whose sections the supervisor can delegate."""
+async def write_research_brief(
+    state: SupervisorState, runtime: Runtime[RunContext]
+) -> Command[Literal["discover", "supervisor"]]:
+    """Turn the question into a brief whose sections the supervisor can delegate.
+
+    A question for a list goes through discovery first, and comes back: its topics are what was found.
+    """
     ctx = runtime.context
+    analysis = state.get("analysis")
+    if analysis is None:
+        analysis = await _analyzed(ctx, state)
+        update = {
+            "analysis": analysis,
+            "query_type": analysis.query_type,
+            "output_format": analysis.output_format,
+        }
+        if analysis.query_type == "list" and analysis.needs_discovery:
+            return Command(goto="discover", update=update)
+    else:
+        update = {}
+    return Command(goto="supervisor", update={**update, **await _brief(ctx, state, analysis)})
+
+
+async def _analyzed(ctx: RunContext, state: SupervisorState) -> QueryAnalysis:
+    ctx.emit(StageStarted(stage="analyze"))
+    found = await analysis_step.analyze(ctx, state["question"])
+    ctx.emit(Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning))
+    return found
+
+
+async def _brief(ctx: RunContext, state: SupervisorState, analysis: QueryAnalysis) -> dict[str, Any]:
     ctx.emit(StageStarted(stage="plan"))
-    analysis = await analysis_step.analyze(ctx, state["question"])
-    ctx.emit(
-        Analyzed(query_type=analysis.query_type, output_format=analysis.output_format, reasoning=analysis.reasoning)
-    )
-    brief, gaps = await plan.plan(ctx, state["question"], analysis, state["decision"], None, [])
+    turns = state.get("discovery_turns", [])
+    brief, gaps = await plan.plan(ctx, state["question"], analysis, state["decision"], state.get("discovery"), turns)
     ctx.emit(StageStarted(stage="research"))
     return {
-        "analysis": analysis,
-        "query_type": analysis.query_type,
-        "output_format": analysis.output_format,
         "brief": brief,
         "research_brief": brief.objective,
         "sections": list(brief.sections),
@@ -112,13 +135,14 @@ def build_supervisor() -> StateGraph[SupervisorState, RunContext, Any, Any]:
     """Return the graph, not yet compiled."""
     graph = StateGraph(SupervisorState, context_schema=RunContext)
     graph.add_node("clarify", clarify_then("write_research_brief"), destinations=("write_research_brief", END))
-    graph.add_node("write_research_brief", write_research_brief)
+    graph.add_node("write_research_brief", write_research_brief, destinations=("discover", "supervisor"))
+    graph.add_node("discover", build_discover())
     graph.add_node("supervisor", supervisor, destinations=("supervisor_tools", "final_report"))
     graph.add_node("supervisor_tools", supervisor_tools, destinations=("researcher", "supervisor", "final_report"))
     graph.add_node("researcher", build_researcher())
     graph.add_node("final_report", final_report)
     graph.add_edge(START, "clarify")
-    graph.add_edge("write_research_brief", "supervisor")
+    graph.add_edge("discover", "write_research_brief")
     graph.add_edge("researcher", "supervisor")
     graph.add_edge("final_report", END)
     return graph
