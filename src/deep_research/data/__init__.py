@@ -19,6 +19,8 @@ from deep_research.data.evidence import Passage as Passage
 from deep_research.data.evidence import PassageHit as PassageHit
 from deep_research.data.evidence import Snapshot as Snapshot
 from deep_research.data.evidence import Source as Source
+from deep_research.data.followup import FollowUp as FollowUp
+from deep_research.data.followup import FoundIn as FoundIn
 from deep_research.data.model import FinishReason as FinishReason
 from deep_research.data.model import ModelAnswer as ModelAnswer
 from deep_research.data.model import ModelMessage as ModelMessage

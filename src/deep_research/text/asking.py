@@ -1,4 +1,4 @@
-"""The fixed phrases of the front door: what the user is asked, and what was assumed instead."""
+"""The fixed phrases of the conversation: what the user is asked, what was assumed instead, what was answered from."""
 
 ASKING: dict[str, dict[str, str]] = {
     "en": {
@@ -20,6 +20,9 @@ ASKING: dict[str, dict[str, str]] = {
         "opt_confirm": "Start with this plan",
         "opt_reject": "Cancel",
         "plan_rejected": "The plan was rejected; nothing was researched.",
+        "from_library": "Answered from what this run had already read; nothing new was searched.",
+        "from_research": "What this run had read did not answer this; it was researched anew ({searches} searches).",
+        "from_neither": "Neither what this run had read nor new research ({searches} searches) answers this.",
         "cannot_do": "This is nothing that a search of documents can answer.",
         "plan_no_section": "there is no section {number}; the plan has 1 to {count}.",
         "plan_section_gone": "section {number} was dropped just before.",
@@ -51,6 +54,9 @@ ASKING: dict[str, dict[str, str]] = {
         "opt_confirm": "按此计划开始",
         "opt_reject": "取消",
         "plan_rejected": "计划被拒绝，没有进行研究。",
+        "from_library": "根据本次研究已读的内容作答，没有进行新的检索。",
+        "from_research": "本次研究已读的内容没有回答此问题，因此重新进行了研究（检索 {searches} 次）。",
+        "from_neither": "本次研究已读的内容和新的研究（检索 {searches} 次）都没有回答此问题。",
         "cannot_do": "这不是检索文档能够回答的问题。",
         "plan_no_section": "没有第 {number} 节；计划有第 1 到 {count} 节。",
         "plan_section_gone": "第 {number} 节刚刚已被删除。",
@@ -82,6 +88,9 @@ ASKING: dict[str, dict[str, str]] = {
         "opt_confirm": "이 계획으로 시작",
         "opt_reject": "취소",
         "plan_rejected": "계획이 거부되어 조사하지 않았습니다.",
+        "from_library": "이 연구에서 이미 읽은 내용으로 답했으며 새로 검색하지 않았습니다.",
+        "from_research": "이미 읽은 내용으로는 답할 수 없어 새로 조사했습니다(검색 {searches}회).",
+        "from_neither": "이미 읽은 내용에도 새로운 조사(검색 {searches}회)에도 답이 없습니다.",
         "cannot_do": "문서 검색으로 답할 수 있는 것이 아닙니다.",
         "plan_no_section": "{number}번 절은 없습니다. 계획에는 1번부터 {count}번까지 있습니다.",
         "plan_section_gone": "{number}번 절은 방금 삭제되었습니다.",
@@ -113,6 +122,9 @@ ASKING: dict[str, dict[str, str]] = {
         "opt_confirm": "この計画で開始",
         "opt_reject": "中止",
         "plan_rejected": "計画が却下されたため、調査は行っていません。",
+        "from_library": "この調査ですでに読んだ内容から答えました。新しい検索は行っていません。",
+        "from_research": "すでに読んだ内容には答えがなかったため、新たに調査しました（検索 {searches} 回）。",
+        "from_neither": "すでに読んだ内容にも新たな調査（検索 {searches} 回）にも答えがありません。",
         "cannot_do": "文書の検索で答えられることではありません。",
         "plan_no_section": "{number} 節はありません。計画は 1 から {count} までです。",
         "plan_section_gone": "{number} 節は直前に削除されました。",

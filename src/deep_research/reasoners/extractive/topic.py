@@ -182,3 +182,11 @@ def is_answered(asked: Sequence[Unit], said: Sequence[frozenset[str]]) -> bool:
     total = sum(u.worth * (1.0 if u.share(present) else _UNSEEN) for u in asked)
     best = max((sum(u.worth * u.share(terms) for u in asked) for terms in said), default=0.0)
     return best >= _ENOUGH * min(total, _MOST_UNITS)
+
+
+def topic_words(question: str) -> str:
+    """Return the words of `question` that name what it is about, without those that every question uses; may be ""."""
+    worth = (
+        (run, _worth(run, frozenset(content_terms(run)), first=place == 0)) for place, run in enumerate(_runs(question))
+    )
+    return " ".join(run for run, value in worth if value >= _PLAIN)

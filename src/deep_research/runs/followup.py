@@ -1,0 +1,279 @@
+"""A follow-up's life: asked about a finished run, in the run's own folder, kept whatever ends it.
+
+It uses the library, journal and snapshots of the run: passages keep their ids, and what was paid for is not paid
+again. Each follow-up is a numbered record under `followups/` with its events and checkpoints.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from deep_research.data import FollowUp, Ledger, Message, Question, Report
+from deep_research.errors import ConfigError, ResearchError, RunNotFound, StoreError
+from deep_research.events import Event, ReportReady, RunFailed, RunStarted
+from deep_research.ports import SearchPlace
+from deep_research.reasoners.extractive.referring import Exchange, meant
+from deep_research.runs.eventlog import EventLog
+from deep_research.runs.folder import RunFolder, RunRecord, write_atomically
+from deep_research.runs.follow_up_context import of_its_own
+from deep_research.runs.lock import held
+from deep_research.runs.opening import named, opened
+from deep_research.runs.run import clean_question
+from deep_research.runs.thinking import key_variables, resolve_provider
+from deep_research.runs.web_places import MakeWeb
+from deep_research.settings import Settings, load_keys
+from deep_research.steps.context import RunContext
+from deep_research.steps.follow_up import addressed
+from deep_research.steps.ledger import ledger_of
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.text.language import detect
+from deep_research.text.phrases import phrase
+
+_TOLD_CHARS, _TOLD_LAST = 1500, 4
+"""What a model is told of the report and of each of the last answers."""
+_FRAME = ("overview", "answer", "choosing", "head_to_head", "more_items", "what_it_is", "when_to_use", "conclusion")
+"""Titles of the program's own: they name nothing that a pronoun could mean."""
+
+
+async def follow_up(
+    folder: RunFolder,
+    question: str,
+    *,
+    home: Path,
+    listener: Callable[[Event], None],
+    settings: Mapping[str, Any] | None = None,
+    places: Sequence[SearchPlace] | None = None,
+    make_web: MakeWeb | None = None,
+) -> FollowUp:
+    """Answer `question` about the finished run in `folder`; one that was interrupted is taken up when asked again.
+
+    `settings` differ from those of the run (who thinks). Raises RunNotFound when the run has no report yet, RunBusy
+    when another process works on it, ConfigError for an unusable question, other ResearchErrors when it failed.
+    """
+    report, record = folder.load_result(), folder.load()
+    with held(folder.lock, run_id=folder.run_id):
+        last = unfinished(folder)
+        text = clean_question(question, Settings(**record.settings))
+        if last is None or last.question != text:
+            last = await asyncio.to_thread(_begin, folder, record, report, text, dict(settings or {}))
+        return await _sitting(folder, record, last, home, listener, places, make_web)
+
+
+async def finish(folder: RunFolder, *, home: Path, listener: Callable[[Event], None]) -> FollowUp | None:
+    """Take up the follow-up of a run that was interrupted; None when there is none. Raises as `follow_up` does."""
+    with held(folder.lock, run_id=folder.run_id):
+        last = unfinished(folder)
+        return await _sitting(folder, folder.load(), last, home, listener, None, None) if last is not None else None
+
+
+def follow_ups(folder: RunFolder) -> list[FollowUp]:
+    """Return the follow-ups of a run in order; a record that cannot be read is passed over."""
+    found: list[FollowUp] = []
+    for path in (folder.path / "followups").glob("*.json"):
+        try:
+            found.append(FollowUp.model_validate_json(path.read_text("utf-8")))
+        except (OSError, ValidationError, UnicodeDecodeError):
+            continue
+    return sorted(found, key=lambda one: one.number)
+
+
+def numbered(folder: RunFolder, number: int) -> FollowUp:
+    """Return one follow-up. Raises RunNotFound when the run has none of that number."""
+    for one in follow_ups(folder):
+        if one.number == number:
+            return one
+    message = f"The run {folder.run_id} has no follow-up {number}; it has {len(follow_ups(folder))}."
+    raise RunNotFound(message, run_id=folder.run_id)
+
+
+def unfinished(folder: RunFolder) -> FollowUp | None:
+    """Return the last follow-up when it was interrupted or failed."""
+    made = follow_ups(folder)
+    return made[-1] if made and made[-1].status != "finished" else None
+
+
+def _begin(folder: RunFolder, record: RunRecord, report: Report, text: str, changes: dict[str, Any]) -> FollowUp:
+    """Write down a new follow-up, so that it can be taken up again."""
+    if "model_provider" in changes:
+        changes = {"model_name": None, **changes}  # a model belongs to its provider
+    settled = Settings(**{**record.settings, **changes})
+    changes["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
+    earlier = follow_ups(folder)
+    understood = meant(text, _exchanges(record, earlier), _names(report, record.language))
+    language = detect(text, default=record.language)
+    taken = phrase("resolved", language, term=understood.word, topic=understood.name)
+    made = FollowUp(
+        run_id=folder.run_id,
+        number=earlier[-1].number + 1 if earlier else 1,
+        question=text,
+        language=language,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        understood=understood.question,
+        assumptions=(taken,) if understood.word else (),
+        history=_history(record, report, earlier),
+        settings=changes,
+        before=_spent(folder),
+    )
+    (folder.path / "followups").mkdir(exist_ok=True)
+    return _save(folder, made)
+
+
+def _exchanges(record: RunRecord, earlier: Sequence[FollowUp]) -> list[Exchange]:
+    answers = [Exchange(one.understood, _content(one.report)) for one in earlier if one.report is not None]
+    return [*reversed(answers), Exchange(record.question)]
+
+
+def _content(report: Report) -> str:
+    return "\n".join(section.content for section in report.sections)
+
+
+def _names(report: Report, language: str) -> list[str]:
+    frame = {phrase(name, language) for name in _FRAME}
+    return [section.title for section in report.sections if section.title not in frame]
+
+
+def _history(record: RunRecord, report: Report, earlier: Sequence[FollowUp]) -> tuple[Message, ...]:
+    """The conversation so far, as far as it helps to understand a question: what was asked, and what came out."""
+    findings = "\n".join(f for section in report.sections for f in section.key_findings[:1])
+    titles = "; ".join(section.title for section in report.sections)
+    told = [record.question, f"{report.title}\n{titles}\n{findings}"]
+    for one in earlier[-_TOLD_LAST:]:
+        if one.report is not None:
+            told += [one.question, _content(one.report)]
+    return tuple(
+        Message(role="assistant" if place % 2 else "user", text=text[:_TOLD_CHARS]) for place, text in enumerate(told)
+    )
+
+
+def _spent(folder: RunFolder) -> Ledger:
+    library, journal = SqliteLibrary(folder.library), SqliteJournal(folder.journal)
+    try:
+        return ledger_of(journal, sources=len(library.sources()), seconds=0.0)
+    finally:
+        journal.close()
+        library.close()
+
+
+def _save(folder: RunFolder, made: FollowUp) -> FollowUp:
+    write_atomically(folder.path / "followups" / f"{made.number}.json", made.model_dump_json(indent=1))
+    return made
+
+
+async def _sitting(
+    folder: RunFolder,
+    record: RunRecord,
+    made: FollowUp,
+    home: Path,
+    listener: Callable[[Event], None],
+    places: Sequence[SearchPlace] | None,
+    make_web: MakeWeb | None,
+) -> FollowUp:
+    """Do a follow-up, or what is left of it, and write down how that ended."""
+    log = EventLog(folder.path / "followups" / f"{made.number}.events.jsonl", listener, seconds_before=made.seconds)
+
+    def ended(**changes: object) -> FollowUp:
+        return _save(folder, made.model_copy(update={**changes, "seconds": log.seconds}))
+
+    try:
+        report = await _answer(folder, record, made, home, log, places, make_web)
+        done = ended(status="finished", found_in=report[1], report=report[0], error="")
+        write_atomically(folder.path / "followups" / f"{made.number}.md", report[0].report)
+        log.emit(_ready(report[0], folder.path / "followups" / f"{made.number}.md"))
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        ended(status="stopped")
+        raise
+    except Exception as error:
+        failed = _translated(error, folder)
+        log.emit(RunFailed(error="error", message=failed.message if isinstance(failed, ResearchError) else str(failed)))
+        ended(status="failed", error=str(failed))
+        raise failed from error
+    finally:
+        log.close()
+    return done
+
+
+def _translated(error: Exception, folder: RunFolder) -> Exception:
+    """What the checkpoints' own database says, as our own error."""
+    if isinstance(error, sqlite3.Error | OSError):
+        return StoreError(f"The state in {str(folder.path)!r} cannot be kept: {error}. Check the disk.", path="")
+    return error
+
+
+def _ready(report: Report, path: Path) -> ReportReady:
+    return ReportReady(
+        title=report.title,
+        path=str(path),
+        claims=len(report.claims),
+        references=len(report.references),
+        gaps=len(report.gaps),
+    )
+
+
+async def _answer(
+    folder: RunFolder,
+    record: RunRecord,
+    made: FollowUp,
+    home: Path,
+    log: EventLog,
+    given: Sequence[SearchPlace] | None,
+    make_web: MakeWeb | None,
+) -> tuple[Report, Any]:
+    own = {**record.settings, **made.settings, "workflow": "quick", "allow_clarification": False}
+    events = folder.path / "followups" / f"{made.number}.events.jsonl"
+    resumed = events.stat().st_size > 0
+    # Addresses may be opened that the user wrote into either question.
+    asked = record.model_copy(update={"question": f"{record.question} {made.question}"})
+    async with opened(
+        folder, asked, Settings(**own), home=home, log=log, events=events, given=given, make_web=make_web
+    ) as ctx:
+        log.emit(_started(made, ctx, resumed=resumed))
+        values = await _through_graph(folder, of_its_own(ctx, made.before), made)
+    if "report" not in values:
+        why = values.get("final_report") or "The question cannot be answered."
+        raise ConfigError(why, setting="question", value=made.question)
+    found_in = values["found_in"]
+    return addressed(values["report"], found_in=found_in, known_sources=made.before.fetches), found_in
+
+
+def _started(made: FollowUp, ctx: RunContext, *, resumed: bool) -> RunStarted:
+    return RunStarted(
+        run_id=made.run_id,
+        question=made.question,
+        language=made.language,
+        reasoner=named(ctx.reasoner.info),
+        sources=tuple(place.name for place in ctx.places),
+        resumed=resumed,
+    )
+
+
+async def _through_graph(folder: RunFolder, ctx: RunContext, made: FollowUp) -> dict[str, Any]:
+    # The engine takes a second to load; other runs of the process go on.
+    await asyncio.to_thread(import_module, "deep_research.graph.followup")
+    from deep_research.graph.checkpoints import open_checkpoints  # noqa: PLC0415
+    from deep_research.graph.driving import drive  # noqa: PLC0415
+    from deep_research.graph.followup import compile_follow_up  # noqa: PLC0415
+
+    start = {
+        "messages": [],
+        "original_query": made.question,
+        "question": Question(text=made.question, language=made.language, history=made.history),
+        "understood": made.understood,
+        "assumptions": made.assumptions,
+        "sections": [],
+        "claims": {},
+        "gaps": [],
+    }
+    async with open_checkpoints(folder.path / "followups" / f"{made.number}.checkpoints.db") as checkpoints:
+        return await drive(compile_follow_up(checkpoints), ctx, start, ask=_nobody)
+
+
+async def _nobody(_asked: object) -> str:
+    """A follow-up asks nothing back."""
+    return ""
