@@ -130,12 +130,14 @@ class Reviewed(_Event):
 
 
 class GapFound(_Event):
-    """Something could not be found or done."""
+    """Something could not be found or done; the fields of `data.Gap`."""
 
     kind: Literal["gap_found"] = "gap_found"
     what: str
     why: str
     source: str = ""
+    codes: tuple[str, ...] = ()
+    values: dict[str, str] = Field(default_factory=dict)
 
 
 class ReportReady(_Event):

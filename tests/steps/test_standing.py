@@ -111,7 +111,7 @@ def test_what_was_cut_is_listed_though_its_words_stand_elsewhere(library: Memory
         reasoner=ReasonerInfo(kind="model"),
         searched={"places": "", "queries": ""},
     )
-    cut, left = (rendered.markdown.index(f"- {text} (") for text in ("Fundy Sea: 15 m", "Fundy Height: 15 m"))
+    cut, left = (rendered.markdown.index(f"- {text}") for text in ("Fundy Sea: 15 m (", "Fundy Height: 15 m"))
     assert rendered.markdown.index("- 16 metres (") < cut < left
     assert "- In the bay" not in rendered.markdown
 

@@ -2,23 +2,45 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from deep_research.data.base import Noun
 
 VerdictKind = Literal["supported", "contradicted", "unverified"]
+Repair = Literal["", "passage", "rewritten"]
 
 
-class Verdict(Noun):
-    """Whether the cited passages say what the claim says. `score` is 0–1 where a scorer gave one."""
+class Told(Noun):
+    """What the program tells a reader: names of phrases and their values, so that it can be said in any language.
+
+    `codes` is empty where somebody else said it (a source, a server, a model). See `text/told.py`.
+    """
+
+    codes: tuple[str, ...] = ()
+    values: dict[str, str] = Field(default_factory=dict)
+
+
+class Verdict(Told):
+    """Whether the cited passages say what the claim says; `reason` in English unless a model gave it.
+
+    `score` is 0–1 where a scorer gave one; `by_model` says that a model judged.
+    """
 
     kind: VerdictKind
     reason: str
     score: float | None = None
+    by_model: bool = False
+
+    def __hash__(self) -> int:
+        """The values of a phrase cannot be hashed, and add nothing to its text."""
+        return hash((self.kind, self.reason))
 
 
 class Claim(Noun):
     """One sentence of a section or report with the ids of the passages it cites.
 
-    `id` is `c12`; `section` is the section's title, or "" for abstract and conclusion.
+    `id` is `c12`; `section` is the section's title, or "" for abstract and conclusion. `repair` says what made a
+    draft's sentence stand: another passage than the one it cited, or another wording.
     """
 
     id: str
@@ -26,6 +48,7 @@ class Claim(Noun):
     text: str
     passages: tuple[str, ...]
     verdict: Verdict
+    repair: Repair = ""
 
     @property
     def stands(self) -> bool:
@@ -33,12 +56,16 @@ class Claim(Noun):
         return self.verdict.kind == "supported"
 
 
-class Gap(Noun):
-    """Something that could not be found or done, and why. Part of the result, never hidden."""
+class Gap(Told):
+    """Something that could not be found or done, and why (in English). Part of the result, never hidden."""
 
     what: str
     why: str
     source: str = ""
+
+    def __hash__(self) -> int:
+        """See `Verdict`."""
+        return hash((self.what, self.why, self.source))
 
 
 class Reference(Noun):

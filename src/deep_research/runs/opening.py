@@ -114,4 +114,4 @@ def _open_web(
 def _earlier_gaps(events: Path) -> list[Gap]:
     """What earlier sittings could not find or do."""
     seen: list[Event] = read_events(events)
-    return [Gap(what=e.what, why=e.why, source=e.source) for e in seen if e.kind == "gap_found"]
+    return [Gap(**e.model_dump(include=set(Gap.model_fields))) for e in seen if e.kind == "gap_found"]

@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from deep_research.data import Claim, Gap, Passage, Verdict
+from deep_research.data.claims import Repair
 from deep_research.errors import LimitReached, ModelError
 from deep_research.ports import Library
 from deep_research.text.citations import CitedSentence, claim_text
 from deep_research.text.drafts import Draft, parse_draft
 from deep_research.text.language import detect
+from deep_research.text.told import gap_from, gap_of, verdict_of
 from deep_research.text.verification import (
     VERBATIM,
     Evidence,
@@ -36,8 +38,11 @@ Judge = Callable[[Sequence[Claim], Library], Awaitable[Sequence[Verdict]]]
 Rewrite = Callable[[Sequence[Claim], Library], Awaitable[Sequence[str]]]
 """Says what the passages support of each claim, as one sentence without citations; "" when nothing. Raises ModelError."""
 
-_CODE = Verdict(kind="unverified", reason="code that is not verbatim in a passage")
-_BY_JUDGE = Verdict(kind="supported", reason="worded by the judge after the passage; nothing in it says otherwise")
+_CODE = verdict_of("unverified", "loose_code")
+_UNCITED = verdict_of("unverified", "uncited")
+_BY_JUDGE = Verdict(
+    kind="supported", reason="worded by the judge after the passage; nothing in it says otherwise", by_model=True
+)
 _CANDIDATES = 8
 """How many passages of the library are tried in place of one that does not support its claim."""
 
@@ -54,13 +59,15 @@ class Checked(NamedTuple):
 class _Judged:
     """A sentence on its way through the checks. `shown` says whether it stays in the text.
 
-    `context` is what a table cell is about; a cell that is a whole sentence of a passage needs none.
+    `context` is what a table cell is about; a cell that is a whole sentence of a passage needs none. `repair` says
+    what was changed to make it stand.
     """
 
     text: str
     passages: tuple[str, ...]
     verdict: Verdict
     context: str = ""
+    repair: Repair = ""
 
     @property
     def claim(self) -> str:
@@ -130,7 +137,7 @@ def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
     for candidate in (*near, *_candidates(sentence, cited, library)):
         second = _judge_text(sentence, [candidate], library)
         if second.shown and (candidate in near or is_plainly_said(second.claim, _evidence(candidate, library))):
-            return second
+            return replace(second, repair="passage")
     return first
 
 
@@ -154,9 +161,9 @@ def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: L
     """Judge the sentence as written where it is verbatim, else without the addresses and numbers it carries."""
     ids = tuple(p.id for p in passages)
     if not passages:
-        unknown = [key for key in sentence.passages if library.passage(key) is None]
-        reason = f"no such passage: {', '.join(unknown)}" if unknown else "it cites no passage"
-        return _Judged(sentence.text, (), Verdict(kind="unverified", reason=reason))
+        unknown = ", ".join(key for key in sentence.passages if library.passage(key) is None)
+        verdict = verdict_of("unverified", "unknown_passage", ids=unknown) if unknown else _UNCITED
+        return _Judged(sentence.text, (), verdict)
     verbatim = [p for p in passages if is_sentence_of(sentence.raw, p.text)]
     if verbatim:
         return _Judged(sentence.raw, tuple(p.id for p in verbatim), VERBATIM)
@@ -205,14 +212,14 @@ async def _rewritten(
     try:
         texts = await rewrite(claims, library)
     except (ModelError, LimitReached) as error:
-        gaps.append(Gap(what="rewrite", why=error.message))
+        gaps.append(gap_from("rewrite", error))
         return done
     others = {j.claim for i, j in enumerate(judged) if i not in failed}
     for i, text in zip(failed, texts, strict=False):
         second = await asyncio.to_thread(_again, text, judged[i], library, by_judge=i in heard)
         # What another sentence says already is not said twice.
         if second is not None and second.shown and second.claim not in others:
-            done[i] = second
+            done[i] = replace(second, repair="rewritten")
             others.add(second.claim)
     return done
 
@@ -272,20 +279,24 @@ async def _ask(
     claims = [_claim(f"c{i}", judged[i], section) for i in asked]
     try:
         verdicts = list(await judge(claims, library))
-        failure = "" if len(verdicts) == len(claims) else "the judge answered for another number of claims"
+        failure = None if len(verdicts) == len(claims) else gap_of("judge", "judge_count")
     except (ModelError, LimitReached) as error:
-        verdicts, failure = [], error.message
+        verdicts, failure = [], gap_from("judge", error)
     done = list(judged)
-    if failure:
-        gaps.append(Gap(what="judge", why=failure))
+    if failure is not None:
+        gaps.append(failure)
         for i in unsure:
-            verdict = Verdict(kind="unverified", reason=f"not judged: {failure}", score=judged[i].verdict.score)
-            done[i] = replace(judged[i], verdict=verdict)
+            done[i] = replace(judged[i], verdict=_not_judged(failure, judged[i].verdict.score))
         return done, kept, set()
     for i, verdict in zip(asked, verdicts, strict=True):
         if i in unsure:
             done[i] = replace(judged[i], verdict=verdict)
     return done, {i for i, j in enumerate(done) if j.shown}, set(asked)
+
+
+def _not_judged(failure: Gap, score: float | None) -> Verdict:
+    codes = ("not_judged", *failure.codes)
+    return verdict_of("unverified", *codes, score=score, **failure.values)
 
 
 def _claims(judged: Sequence[_Judged], section: str) -> list[Claim]:
@@ -300,4 +311,11 @@ def _claims(judged: Sequence[_Judged], section: str) -> list[Claim]:
 
 
 def _claim(key: str, judged: _Judged, section: str) -> Claim:
-    return Claim(id=key, section=section, text=judged.claim, passages=judged.passages, verdict=judged.verdict)
+    return Claim(
+        id=key,
+        section=section,
+        text=judged.claim,
+        passages=judged.passages,
+        verdict=judged.verdict,
+        repair=judged.repair if judged.shown else "",
+    )

@@ -34,5 +34,5 @@ class RunContext:
         if gap in self.gaps:
             return gap
         self.gaps.append(gap)
-        self.emit(GapFound(what=gap.what, why=gap.why, source=gap.source))
+        self.emit(GapFound(**gap.model_dump()))
         return gap

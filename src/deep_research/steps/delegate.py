@@ -1,15 +1,14 @@
 """Supervising: which topics are given to researchers, which must wait, and what came of them."""
 
-import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.data import Action, Brief, Gap, Observation, Section, Turn
-from deep_research.errors import ResearchError, Stopped, StoreError
 from deep_research.steps.context import RunContext
+from deep_research.steps.failing import reason_of
+from deep_research.text.told import gap_of
 
 _TITLE_CHARS = 100
-_log = logging.getLogger(__name__)
 
 
 class Round(NamedTuple):
@@ -27,15 +26,9 @@ async def next_delegations(
     """Return what the supervisor wants next; a supervisor that fails wants nothing, and its failure is a gap."""
     try:
         return list(await ctx.reasoner.delegate(brief, sections, turns, ctx.library))
-    except (StoreError, Stopped):
-        raise
-    except ResearchError as error:
-        why = error.message
     except Exception as error:  # noqa: BLE001 - what the researchers have brought must still be written up
-        _log.exception("the supervisor failed")
-        why = f"Internal error: {type(error).__name__}."
-    ctx.report_gap(Gap(what="supervision", why=why))
-    return []
+        ctx.report_gap(Gap(what="supervision", why=reason_of(error, "supervision")))
+        return []
 
 
 def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequence[Section], limit: int) -> Round:
@@ -129,12 +122,9 @@ def never_begun(
 
     What was not done is said.
     """
-    why = (
-        f"Not researched: the {ctx.settings.max_researcher_iterations} rounds of the supervisor were used up."
-        if rounds_used_up
-        else "Not researched: the supervisor ended the research before it was begun."
-    )
+    code = "rounds_used_up" if rounds_used_up else "research_ended"
+    rounds = str(ctx.settings.max_researcher_iterations)
     left = {s.title: s for s in sections if s.status == "pending"}
     topics = [title_of(a) for a in asked if a.name == "conduct_research"]
-    gaps = [Gap(what=title, why=why) for title in dict.fromkeys([*left, *topics])]
+    gaps = [gap_of(title, code, rounds=rounds) for title in dict.fromkeys([*left, *topics])]
     return [s.model_copy(update={"status": "failed"}) for s in left.values()], [ctx.report_gap(g) for g in gaps]

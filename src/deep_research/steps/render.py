@@ -19,13 +19,14 @@ from deep_research.data import (
     Source,
 )
 from deep_research.ports import Library
-from deep_research.text.citations import claim_text, render_citations
+from deep_research.steps.proof import proof
+from deep_research.text.citations import render_citations
 from deep_research.text.cleaning import fold
-from deep_research.text.drafts import parse_draft
 from deep_research.text.inert_markdown import inert
 from deep_research.text.language import detect
 from deep_research.text.phrases import language_list, phrase
 from deep_research.text.quotations import is_verbatim
+from deep_research.text.told import told, told_what
 
 _QUOTED_CHARS = 420
 
@@ -139,7 +140,8 @@ def render_report(
     entries = references.entries()
     blocks.append(_gaps(gaps, language))
     shown = [parts.abstract, parts.conclusion, parts.table, *(s.content for s in sections)]
-    blocks.append(_checked(claims, shown, ledger, references, language))
+    verbatim = sum(references.verbatim(c) for c in claims if c.stands)
+    blocks.append(proof(claims, shown, verbatim=verbatim, ledger=ledger, reasoner=reasoner, language=language))
     if entries:
         blocks.append(_reference_list(entries, claims, references, language))
     return Rendered(inert("\n\n".join(blocks).strip()) + "\n", contents, found, entries)
@@ -187,41 +189,12 @@ def _gaps(gaps: Sequence[Gap], language: str) -> str:
     for gap in gaps:
         alike[gap.source or gap.what, gap.why].append(gap)
     lines = [
-        f"- **{fold(same[0].what)}**{f' (×{len(same)})' * (len(same) > 1)}: {fold(same[0].why)}"
+        f"- **{fold(told_what(same[0], language))}**{f' (×{len(same)})' * (len(same) > 1)}: "
+        f"{fold(told(same[0], language))}"
         for same in alike.values()
     ]
     lines = lines or [phrase("no_gaps", language)]
     return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)
-
-
-def _checked(
-    claims: Sequence[Claim], shown: Sequence[str], ledger: Ledger, references: References, language: str
-) -> str:
-    """What the checks found. `shown` are all texts of the report: an unsupported claim whose sentence is one of
-    theirs was left."""
-    supported = [c for c in claims if c.stands]
-    kept = {(claim_text(s.text, s.context), s.passages) for text in shown for s in parse_draft(text).sentences}
-    left = [c for c in claims if not c.stands and (c.text, c.passages) in kept]
-    cut = [c for c in claims if not c.stands and (c.text, c.passages) not in kept]
-    counts = {"claims": len(claims), "supported": len(supported), "cut": len(cut), "left": len(left)}
-    lines = [
-        phrase("checked_counts", language, **counts),
-        phrase("checked_verbatim", language, verbatim=sum(references.verbatim(c) for c in supported)),
-        phrase("checked_how", language),
-        phrase(
-            "cost",
-            language,
-            seconds=f"{ledger.seconds:.1f}",
-            searches=ledger.searches,
-            sources=ledger.fetches,
-            calls=ledger.model_calls,
-        ),
-    ]
-    blocks = [f"## {phrase('checked', language)}", " ".join(lines)]
-    for name, listed in (("cut_list", cut), ("left_list", left)):
-        if listed:
-            blocks += [phrase(name, language), "\n".join(f"- {c.text} ({c.verdict.reason})" for c in listed)]
-    return "\n\n".join(blocks)
 
 
 def _reference_list(

@@ -26,7 +26,7 @@ from deep_research.steps.context import RunContext
 from deep_research.steps.ledger import ledger_of
 from deep_research.steps.render import References, Rendered, render_report
 from deep_research.text.near_duplicates import are_several
-from deep_research.text.phrases import phrase
+from deep_research.text.told import gap_from, gap_of
 
 
 class Parts(NamedTuple):
@@ -75,7 +75,7 @@ def _written(
     all_claims = (*section_claims, *parts.claims)
     all_gaps = tuple(
         dict.fromkeys(
-            [*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(question.language, sections, section_claims, ctx.library)]
+            [*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(sections, section_claims, ctx.library)]
         )
     )
     references = References(ctx.library)
@@ -113,7 +113,7 @@ async def _compose(
     try:
         made = await ctx.reasoner.compose(question, analysis, brief, sections, claims, ctx.library)
     except ModelError as error:
-        gap = ctx.report_gap(Gap(what="abstract", why=error.message))
+        gap = ctx.report_gap(gap_from("abstract", error))
         return Parts("", "", "", (), (gap,))
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_check(ctx, text, claims)) for text in (made.abstract, made.conclusion, made.table)]
@@ -133,15 +133,15 @@ def _texts(library: Library, sources: Sequence[str]) -> Iterator[str]:
     return (snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None)
 
 
-def _weaknesses(language: str, sections: Sequence[Section], claims: Sequence[Claim], library: Library) -> list[Gap]:
+def _weaknesses(sections: Sequence[Section], claims: Sequence[Claim], library: Library) -> list[Gap]:
     """Sections that found nothing, and sections that rest on one document only, or on copies of one."""
     found: list[Gap] = []
     for section in sections:
         own = [c for c in claims if c.section == section.title and c.stands]
         if not own and section.status != "failed":
-            found.append(Gap(what=section.title, why=phrase("section_empty", language)))
+            found.append(gap_of(section.title, "section_empty"))
         elif own and section.sources and not are_several(_texts(library, section.sources)):
-            found.append(Gap(what=section.title, why=phrase("few_sources", language, section=section.title)))
+            found.append(gap_of(section.title, "few_sources", section=section.title))
     return found
 
 

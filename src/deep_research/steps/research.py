@@ -1,22 +1,20 @@
 """One researcher at one section: choose what to do, do it, and write from what was noted."""
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.data import Action, Brief, Claim, Gap, Observation, Section, Turn
-from deep_research.errors import ResearchError, Stopped, StoreError
 from deep_research.events import SectionWritten
 from deep_research.steps import search
 from deep_research.steps.check import check_draft
 from deep_research.steps.context import RunContext
+from deep_research.steps.failing import reason_of
 from deep_research.steps.notes import noted_passages
 from deep_research.text.citations import cite_ids
 from deep_research.text.drafts import parse_draft
 
 _NOTED, _NAMED = 40, 16
-_log = logging.getLogger(__name__)
 
 
 class Written(NamedTuple):
@@ -106,12 +104,6 @@ async def write_or_fail(ctx: RunContext, section: Section, brief: Brief, turns: 
     """Like `write`, but a failure costs only this section: it becomes a gap of it. A full disk ends the run."""
     try:
         return await write(ctx, section, brief, turns)
-    except (StoreError, Stopped):
-        raise
-    except ResearchError as error:
-        why = error.message
     except Exception as error:  # noqa: BLE001 - a defect in one section must not take the others along
-        _log.exception("writing of %r failed", section.title)
-        why = f"Internal error: {type(error).__name__}."
-    gap = ctx.report_gap(Gap(what=section.title, why=why))
+        gap = ctx.report_gap(Gap(what=section.title, why=reason_of(error, section.title)))
     return Written(section.model_copy(update={"status": "failed"}), (), (gap,))

@@ -18,11 +18,14 @@ from deep_research.text.units import BASES, SCALES, SUFFIXES, Make, Quantity, un
 
 
 class Agreement(NamedTuple):
-    """Whether the quantities of a claim stand in the evidence; `missing` are those that do not."""
+    """Whether the quantities of a claim stand in the evidence; `missing` are those that do not.
+
+    `there` is how the first missing one is written in the evidence, where only its unit differs.
+    """
 
     ok: bool
-    reason: str
     missing: tuple[Quantity, ...] = ()
+    there: str = ""
 
 
 TOLERANCE = Decimal("0.05")
@@ -217,25 +220,13 @@ _MONEY = frozenset({"usd", "eur", "gbp", "cny", "jpy", "krw", "¥"})
 def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None = None) -> Agreement:
     """Return whether every quantity of `claim` (or those `wanted` of it) stands in `evidence` with the same unit.
 
-    A claim without quantities agrees. The reason names the first quantities that are missing and,
-    where the value stands there with another unit, says so.
+    A claim without quantities agrees.
     """
     wanted = quantities(claim) if wanted is None else wanted
-    if not wanted:
-        return Agreement(True, "no numbers")
-    there = quantities(evidence)
+    there = quantities(evidence) if wanted else []
     missing = tuple(q for q in wanted if not any(same(q, other, evidence) for other in there))
-    if not missing:
-        return Agreement(True, "numbers found")
-    return Agreement(False, "; ".join(_why(claim, q, evidence, there) for q in missing[:3]), missing)
-
-
-def _why(claim: str, quantity: Quantity, evidence: str, there: list[Quantity]) -> str:
-    written = claim[quantity.start : quantity.end].strip()
-    other = next((q for q in there if q.value == quantity.value), None)
-    if other is not None:
-        return f"{written} stands there as {evidence[other.start : other.end].strip()}"
-    return f"{written} is not in the passage"
+    other = next((q for q in there if missing and q.value == missing[0].value), None)
+    return Agreement(not missing, missing, evidence[other.start : other.end].strip() if other else "")
 
 
 def same(claim: Quantity, there: Quantity, evidence: str) -> bool:

@@ -5,6 +5,7 @@ Everything a report says that was not read in a source comes from here.
 
 from deep_research.text.asking import ASKING
 from deep_research.text.language import language_name
+from deep_research.text.reasons import REASONS
 
 _PHRASES: dict[str, dict[str, str]] = {
     "en": {
@@ -51,6 +52,12 @@ _PHRASES: dict[str, dict[str, str]] = {
         "published": "published {date}",
         "no_date": "no date given",
         "cost": "{seconds} s, {searches} searches, {sources} sources read, {calls} model calls.",
+        "thought_by": "Researched, written and judged by {model} ({provider}).",
+        "thought_by_each": "Models of {provider}: {models}.",
+        "judged": "The model judged {judged} of the statements; {moved} were given a better passage and {rewritten} were "
+        "reworded before they stood.",
+        "cost_tokens": "{prompt} prompt tokens ({cached} from the provider's cache), {written} tokens written.",
+        "cost_usd": "{usd} US dollars at list prices.",
         "few_sources": "Section “{section}” rests on one document only.",
         "weak_section": "Section “{section}”: {missing} was not found in the sources.",
         "objective": "Answer from the available sources: {question}",
@@ -108,6 +115,11 @@ _PHRASES: dict[str, dict[str, str]] = {
         "published": "发表于 {date}",
         "no_date": "未注明日期",
         "cost": "{seconds} 秒，{searches} 次检索，读取 {sources} 个来源，{calls} 次模型调用。",
+        "thought_by": "由 {model}（{provider}）检索、撰写和评判。",
+        "thought_by_each": "{provider} 的模型：{models}。",
+        "judged": "模型评判了其中 {judged} 条；{moved} 条换用了更合适的段落，{rewritten} 条经改写后成立。",
+        "cost_tokens": "输入 {prompt} 个 token（其中 {cached} 个来自服务商缓存），输出 {written} 个 token。",
+        "cost_usd": "按标价 {usd} 美元。",
         "few_sources": "“{section}”一节仅依据一份文档。",
         "weak_section": "“{section}”一节：来源中未找到 {missing}。",
         "objective": "依据现有来源回答：{question}",
@@ -166,6 +178,12 @@ _PHRASES: dict[str, dict[str, str]] = {
         "published": "{date} 발행",
         "no_date": "날짜 없음",
         "cost": "{seconds}초, 검색 {searches}회, 읽은 자료 {sources}개, 모델 호출 {calls}회.",
+        "thought_by": "조사, 집필, 판정: {model} ({provider}).",
+        "thought_by_each": "{provider}의 모델: {models}.",
+        "judged": "그 가운데 {judged}개를 모델이 판정했으며, {moved}개는 더 알맞은 구절로 바꾸고 {rewritten}개는 고쳐 쓴 뒤 "
+        "남겼습니다.",
+        "cost_tokens": "입력 {prompt}토큰(그중 제공자 캐시 {cached}토큰), 출력 {written}토큰.",
+        "cost_usd": "정가 기준 {usd}달러.",
         "few_sources": "“{section}” 절은 문서 하나에만 근거합니다.",
         "weak_section": "“{section}” 절: 자료에서 {missing}을(를) 찾지 못했습니다.",
         "objective": "주어진 자료로 답하기: {question}",
@@ -224,6 +242,11 @@ _PHRASES: dict[str, dict[str, str]] = {
         "published": "{date} 発行",
         "no_date": "日付なし",
         "cost": "{seconds} 秒、検索 {searches} 回、資料 {sources} 件、モデル呼び出し {calls} 回。",
+        "thought_by": "調査・執筆・判定：{model}（{provider}）。",
+        "thought_by_each": "{provider} のモデル：{models}。",
+        "judged": "そのうち {judged} 件をモデルが判定し、{moved} 件はより適切な箇所に改め、{rewritten} 件は書き直して残しました。",
+        "cost_tokens": "入力 {prompt} トークン（うちキャッシュ {cached} トークン）、出力 {written} トークン。",
+        "cost_usd": "定価で {usd} ドル。",
         "few_sources": "「{section}」の節は一つの文書だけに基づいています。",
         "weak_section": "「{section}」の節：資料に {missing} は見つかりませんでした。",
         "objective": "手元の資料から答える：{question}",
@@ -245,12 +268,14 @@ _PHRASES: dict[str, dict[str, str]] = {
 }
 
 
-def phrase(name: str, language: str, **values: object) -> str:
+
+def phrase(name: str, language: str, /, **values: object) -> str:
     """Return the fixed phrase `name` in `language` (English where we have none), filled with `values`.
 
     Raises KeyError for an unknown name or a missing value.
     """
-    return _PHRASES.get(language, _PHRASES["en"])[name].format(**values)
+    known = language if language in _PHRASES else "en"
+    return (_PHRASES[known].get(name) or REASONS[known][name]).format(**values)
 
 
 def languages() -> tuple[str, ...]:
@@ -260,7 +285,7 @@ def languages() -> tuple[str, ...]:
 
 def names() -> frozenset[str]:
     """Return the names of all phrases."""
-    return frozenset(_PHRASES["en"])
+    return frozenset(_PHRASES["en"] | REASONS["en"])
 
 
 def language_list(codes: list[str]) -> str:

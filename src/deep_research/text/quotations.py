@@ -18,11 +18,14 @@ class Quotation(NamedTuple):
 
 
 class QuotationAgreement(NamedTuple):
-    """Whether every quotation of a claim occurs in the passage; `missing` are those that do not."""
+    """Whether every quotation of a claim occurs in the passage; `missing` are those that do not.
+
+    `near`: the first of them stands there nearly so.
+    """
 
     ok: bool
-    reason: str
     missing: tuple[Quotation, ...] = ()
+    near: bool = False
 
 
 _QUOTED = re.compile(
@@ -43,7 +46,7 @@ _FOLDS = {
 } | {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _EDGES = " \t\n.,;:!?。，；：！？、"
 _NEAR = 80
-"""From this similarity (0–100) on a quotation counts as nearly right, and the reason says so."""
+"""From this similarity (0–100) on a quotation counts as nearly right."""
 
 
 def quotations(text: str) -> list[Quotation]:
@@ -63,11 +66,9 @@ def quotations_occur(claim: str, evidence: str) -> QuotationAgreement:
     """
     missing = tuple(q for q in quotations(claim) if not _quoted_from(q.text, evidence))
     if not missing:
-        return QuotationAgreement(True, "quotations found")
-    first = missing[0]
-    near = fuzz.partial_ratio(_squeeze(first.text), _squeeze(evidence)) if evidence.strip() else 0.0
-    how = "not word for word" if near >= _NEAR else "not"
-    return QuotationAgreement(False, f"“{_short(first.text)}” is {how} in the passage", missing)
+        return QuotationAgreement(True)
+    near = fuzz.partial_ratio(_squeeze(missing[0].text), _squeeze(evidence)) if evidence.strip() else 0.0
+    return QuotationAgreement(False, missing, near >= _NEAR)
 
 
 def _quoted_from(quoted: str, evidence: str) -> bool:
@@ -168,7 +169,3 @@ def _without_cjk_spaces(kept: list[str], offsets: list[int]) -> tuple[str, list[
 
 
 _UNSPACED = "\u2e80-\u2fdf\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff，。；：！？、"
-
-
-def _short(text: str, limit: int = 80) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from deep_research.text.names import Name, NameIndex, is_ordinary, names
 from deep_research.text.numbers import quantities, same, unit_base
@@ -67,31 +68,39 @@ def labels(text: str) -> list[Quantity]:
     return [q for q in quantities(text) if _KIND.search(text[: q.start])]
 
 
-def misattributed(claim: str, lines: Sequence[str]) -> str:
-    """Return why a value of `claim` belongs to another name in the evidence, or "".
+class Misattributed(NamedTuple):
+    """A value that the evidence has of something else (than `name`, where one is known); `line` says what it has of it."""
+
+    number: str
+    line: str
+    name: str = ""
+
+
+def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
+    """Return which value of `claim` belongs to something else in the evidence, or None.
 
     The value stands in the evidence, but never beside the claim's name; beside that name, in a sentence
     that shares half of the claim's terms, stands another value of the same unit.
     """
     wanted = amounts(claim)
     if not wanted or not lines:
-        return ""
+        return None
     found = [(line, NameIndex(line), amounts(line)) for line in lines]
     match = Match(without(claim, [(q.start, q.end) for q in wanted]), lines)
     for quantity in wanted:
+        written = claim[quantity.start : quantity.end].strip()
         holds = [any(same(quantity, q, line) for q in there) for line, _index, there in found]
         with_value = [index for (_line, index, _there), holding in zip(found, holds, strict=True) if holding]
         if with_value and (rival := _says_otherwise(quantity, found, holds, match)):
-            return f"{claim[quantity.start : quantity.end].strip()} is said of something else; of this: {rival}"
+            return Misattributed(written, rival)
         for name in _beside(quantity, wanted, claim):
             if not with_value or any(index.has(name) for index in with_value):
                 continue
             for number, (line, index, there) in enumerate(found):
                 rival = any(unit_base(q.unit) == unit_base(quantity.unit) for q in there)
                 if rival and index.has(name) and match.coverage((number,)) >= _HALF:
-                    written = claim[quantity.start : quantity.end].strip()
-                    return f"{written} is said of something else than {name.text}; of it: {line}"
-    return ""
+                    return Misattributed(written, line, name.text)
+    return None
 
 
 def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[Name]:

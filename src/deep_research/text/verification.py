@@ -31,6 +31,7 @@ from deep_research.text.rivals import (
 from deep_research.text.sentences import blocks, sentences
 from deep_research.text.support import Match, support
 from deep_research.text.tokens import content_terms, normalise
+from deep_research.text.told import verdict_of
 from deep_research.text.units import Quantity
 
 
@@ -76,7 +77,7 @@ def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     """Judge `claim` against texts that it cites together."""
     texts = [e for e in evidence if e.text.strip()]
     if not texts:
-        return Verdict(kind="unverified", reason="there is no passage to check it against")
+        return verdict_of("unverified", "no_evidence")
     if any(is_sentence_of(claim, e.text) for e in texts):
         return VERBATIM
     return disproof(claim, texts) or _measured(claim, texts)
@@ -97,11 +98,10 @@ def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
     else. Where a judge speaks as well, only `certain_disproof` binds it.
     """
     if is_error_text(claim):
-        return Verdict(kind="unverified", reason="an error is not evidence")
+        return verdict_of("unverified", "error_text")
     whole, about, lines = _laid_out(evidence)
-    quoted = quotations_occur(claim, whole)
-    if not quoted.ok:
-        return Verdict(kind="unverified", reason=f"quotation: {quoted.reason}")
+    if misquoted := _misquoted(claim, whole):
+        return misquoted
     return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
 
 
@@ -112,11 +112,10 @@ def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None
     judge may overrule it; whether a value that is there belongs to the claim's subject is for a judge to say.
     """
     if is_error_text(claim):
-        return Verdict(kind="unverified", reason="an error is not evidence")
+        return verdict_of("unverified", "error_text")
     whole, about, lines = _laid_out(evidence)
-    quoted = quotations_occur(claim, whole)
-    if not quoted.ok:
-        return Verdict(kind="unverified", reason=f"quotation: {quoted.reason}")
+    if misquoted := _misquoted(claim, whole):
+        return misquoted
     there = {q.value for q in quantities(f"{whole}\n{about}")}
     kinds = labels(claim)
     counted = [q for q in amounts(claim) if q not in kinds and _is_written(claim, q)]
@@ -169,26 +168,47 @@ def is_sentence_of(claim: str, text: str) -> bool:
     return bool(begins and ends and len(content_terms(claim)) > 1)
 
 
+def _misquoted(claim: str, whole: str) -> Verdict | None:
+    quoted = quotations_occur(claim, whole)
+    if quoted.ok:
+        return None
+    code = "quotation_changed" if quoted.near else "quotation_missing"
+    return verdict_of("unverified", code, quotation=_short(quoted.missing[0].text, 80))
+
+
 def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
     numbers = numbers_agree(claim, f"{whole}\n{about}", amounts(claim))
     if numbers.ok:
-        why = misattributed(claim, lines)
-        return Verdict(kind="unverified", reason=f"number: {_short(why)}") if why else None
+        return _said_of_other(claim, lines)
+    number = ", ".join(claim[q.start : q.end].strip() for q in numbers.missing[:3])
     rival = same_statement(claim, [(q.start, q.end) for q in numbers.missing], lines)
     if rival and has_other_value(rival, claim, numbers.missing):
-        return Verdict(kind="contradicted", reason=f"number: {numbers.reason}; it says: {_short(rival)}")
-    return Verdict(kind="unverified", reason=f"number: {numbers.reason}")
+        return verdict_of("contradicted", "number_rival", number=number, sentence=_short(rival))
+    if numbers.there:
+        return verdict_of("unverified", "number_unit", number=number, there=numbers.there)
+    return verdict_of("unverified", "number_missing", number=number)
+
+
+def _said_of_other(claim: str, lines: Sequence[str]) -> Verdict | None:
+    other = misattributed(claim, lines)
+    if other is None:
+        return None
+    if not other.name:
+        return verdict_of("unverified", "number_elsewhere", number=other.number, sentence=_short(other.line))
+    line = _short(other.line)
+    return verdict_of("unverified", "number_of_other", number=other.number, name=other.name, sentence=line)
 
 
 def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
     named = names_occur(claim, f"{about}\n{whole}")
     if named.ok:
         subject = unknown_subject(claim, lines, about)
-        return Verdict(kind="unverified", reason=f"name: not in the passage: {subject}") if subject else None
+        return verdict_of("unverified", "name_missing", name=subject) if subject else None
+    name = ", ".join(n.text for n in named.missing[:4])
     rival = same_statement(claim, [(n.start, n.end) for n in named.missing], lines)
     if rival and has_other_name(rival, claim, named.missing):
-        return Verdict(kind="contradicted", reason=f"name: {named.reason}; it says: {_short(rival)}")
-    return Verdict(kind="unverified", reason=f"name: {named.reason}")
+        return verdict_of("contradicted", "name_rival", name=name, sentence=_short(rival))
+    return verdict_of("unverified", "name_missing", name=name)
 
 
 def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
@@ -200,11 +220,11 @@ def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     score = round(measured.score, 3)
     if measured.conflict:
         sure = measured.covered >= SAME_STATEMENT
-        reason = f"{measured.conflict}: {_short(lines[measured.best[0]])}"
-        return Verdict(kind="contradicted" if sure else "unverified", reason=reason, score=score)
+        line = _short(lines[measured.best[0]])
+        return verdict_of("contradicted" if sure else "unverified", "opposite", score=score, sentence=line)
     if measured.supported and _is_told(claim, lines, about):
         return Verdict(kind="supported", reason=measured.explanation, score=score)
-    return Verdict(kind="unverified", reason=f"too little support: {measured.explanation}", score=score)
+    return verdict_of("unverified", "low_support", score=score, share=f"{measured.covered:.0%}")
 
 
 def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
@@ -230,11 +250,9 @@ def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:
     dense = len(re.findall(rf"[{CJK}]|[^\W{CJK}]+", claim)) <= anchors * _CHARS_PER_ANCHOR
     there = next((x for x in lines if numbers_agree(claim, x).ok and names_occur(claim, x).ok), "")
     if not (values and anchors >= _ANCHORS and dense and there):
-        reason = "the passage is in another language; names and numbers are too few to tell"
-        return Verdict(kind="unverified", reason=reason)
+        return verdict_of("unverified", "foreign_few")
     if conflict(claim, there) or bool(negated(normalise(claim))) != bool(negated(normalise(there))):
-        reason = "the passage is in another language and differs in negation or direction"
-        return Verdict(kind="unverified", reason=reason)
+        return verdict_of("unverified", "foreign_sign")
     return Verdict(kind="supported", reason=f"in another language; {anchors} names and numbers agree")
 
 

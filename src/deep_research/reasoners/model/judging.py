@@ -15,6 +15,7 @@ from deep_research.reasoners.model.answers import (
 )
 from deep_research.reasoners.model.showing import cited, numbered
 from deep_research.reasoners.model.thinker import Thinker, Written, user
+from deep_research.text.told import verdict_of
 
 
 class Judging(Thinker):
@@ -27,9 +28,9 @@ class Judging(Thinker):
         for number, claim in enumerate(claims, 1):
             if number in given and given[number].verdict != "supported":
                 self._proposed[claim.text, claim.passages] = given[number].instead
-        missing = Verdict(kind="unverified", reason="the judge gave no verdict")
+        missing = verdict_of("unverified", "no_verdict")
         return [
-            Verdict(kind=given[n].verdict, reason=given[n].reason[:200]) if n in given else missing
+            Verdict(kind=given[n].verdict, reason=given[n].reason[:200], by_model=True) if n in given else missing
             for n in range(1, len(claims) + 1)
         ]
 

@@ -17,6 +17,7 @@ from deep_research.prompts import render
 from deep_research.reasoners.model.ask import Asker, Complete
 from deep_research.reasoners.model.conversation import tools
 from deep_research.text.language import language_name
+from deep_research.text.told import gap_from
 
 _R = TypeVar("_R")
 Written = tuple[ModelMessage, dict[str, str]]
@@ -92,10 +93,10 @@ class Thinker:
         try:
             return await think
         except LimitReached as error:
-            self._on_gap(Gap(what=step, why=f"{error.message} This step was done without the model."))
+            self._on_gap(gap_from(step, error, "without_model"))
             return await (at_ceiling or instead)()
         except ModelError as error:
-            self._on_gap(Gap(what=step, why=f"{error.message} This step was done without the model."))
+            self._on_gap(gap_from(step, error, "without_model"))
             return await instead()
 
 

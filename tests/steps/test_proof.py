@@ -1,0 +1,87 @@
+"""“How this was checked” and the list of gaps, in the language of the report."""
+
+import pytest
+
+from deep_research.data import Claim, Gap, Ledger, ReasonerInfo, Verdict
+from deep_research.errors import LimitReached, ProviderDown
+from deep_research.steps.proof import proof
+from deep_research.text.told import gap_from, gap_of, told, told_what, verdict_of
+
+ONE = ReasonerInfo(kind="model", provider="compatible", models={"write": "w-1", "judge": "w-1", "research": "w-1"})
+ROLES = ReasonerInfo(kind="model", provider="compatible", models={"write": "w-1", "judge": "j-1"})
+PAID = Ledger(model_calls=3, prompt_tokens=12_345, cached_tokens=6_000, completion_tokens=789, cost_usd=0.0123)
+FREE = Ledger(model_calls=3, prompt_tokens=12_345)
+
+
+def _claim(text: str, verdict: Verdict, **fields: object) -> Claim:
+    return Claim(id=text, section="Tides", text=text, passages=("s1p1",), verdict=verdict, **fields)  # type: ignore[arg-type]
+
+
+JUDGED = Verdict(kind="supported", reason="", by_model=True)
+CLAIMS = (
+    _claim("Tides rise.", JUDGED),
+    _claim("Tides fall.", JUDGED, repair="passage"),
+    _claim("Tides turn.", JUDGED, repair="rewritten"),
+    _claim("Tides rest.", verdict_of("unverified", "not_judged", "error", error="HTTP 500")),
+    _claim("Tides sing.", verdict_of("unverified", "number_missing", number="7 m")),
+)
+
+
+def _proof(language: str, reasoner: ReasonerInfo = ONE, ledger: Ledger = PAID) -> str:
+    shown = ["Tides rise. [s1p1] Tides fall. [s1p1] Tides turn. [s1p1] Tides rest. [s1p1]"]
+    return proof(CLAIMS, shown, verbatim=1, ledger=ledger, reasoner=reasoner, language=language)
+
+
+def test_a_report_says_who_wrote_and_judged_and_what_became_of_the_statements() -> None:
+    text = _proof("en")
+    assert "Researched, written and judged by w-1 (compatible)." in text
+    assert "The model judged 3 of the statements; 1 were given a better passage and 1 were reworded" in text
+    assert "12,345 prompt tokens (6,000 from the provider's cache), 789 tokens written. 0.0123 US dollars" in text
+    assert "- Tides sing. (number: 7 m is not in the passage)" in text
+    assert "Left in the text although nobody could judge it: Not judged. HTTP 500\n\n- Tides rest." in text
+
+
+def test_models_of_single_roles_are_named_with_what_they_did() -> None:
+    assert "Models of compatible: writing w-1; judge j-1." in _proof("en", ROLES)
+
+
+def test_a_price_that_nobody_knows_is_not_said() -> None:
+    assert "dollars" not in _proof("en", ledger=FREE)
+
+
+def test_without_a_model_no_model_is_named() -> None:
+    text = _proof("en", ReasonerInfo(kind="extractive"), Ledger())
+    assert "The model" not in text
+    assert "tokens" not in text
+
+
+@pytest.mark.parametrize("language", ["zh", "ko", "ja"])
+def test_nothing_of_the_program_s_own_words_is_english_in_another_language(language: str) -> None:
+    text = _proof(language)
+    for english in ("judged", "passage", "tokens written", "US dollars", "number:", "Not judged", "Cut because"):
+        assert english not in text
+    assert "HTTP 500" in text
+
+
+BUDGET = LimitReached("spent", kind="usd", used=0.4, limit=0.5)
+
+
+@pytest.mark.parametrize("language", ["zh", "ko", "ja"])
+def test_gaps_speak_the_report_s_language_and_quote_others_in_a_frame(language: str) -> None:
+    spent = told(gap_from("plan", BUDGET, "without_model"), language)
+    assert "0.5" in spent
+    assert "0.4" in spent
+    assert "budget" not in spent
+    down = told(gap_from("plan", ProviderDown("It does not answer."), "without_model"), language)
+    assert "It does not answer." in down
+    assert "without the model" not in down
+    foreign = told(Gap(what="tavily", why="HTTP 429 from the server of tavily, it asks to wait."), language)
+    assert foreign.endswith("it asks to wait.")
+    assert not foreign.startswith("HTTP")
+    assert not told_what(gap_of("writing: Tides", "section_empty"), language).startswith("writing")
+
+
+def test_a_gap_in_english_is_what_its_data_says() -> None:
+    gap = gap_from("plan", BUDGET, "without_model")
+    assert told(gap, "en") == gap.why
+    assert told_what(gap_of("plans: Tides", "section_empty"), "zh") == "plans: Tides"
