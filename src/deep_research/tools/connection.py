@@ -6,6 +6,7 @@ SDK's (https://modelcontextprotocol.io/specification), which is loaded with the 
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
@@ -73,7 +74,10 @@ class McpConnection:
         except Exception as error:
             if isinstance(error, SourceError):
                 raise
-            raise self._explained(error, f"the tool {tool!r}", statuses) from error
+            explained = self._explained(error, f"the tool {tool!r}", statuses)
+            if explained.fields["given_up"]:
+                self._ended = explained = self._explained(error, "", statuses)
+            raise explained from error
         data = result.model_dump(by_alias=True, mode="json", exclude_none=True)
         answer = answer_of(data.get("content", ()), data.get("structuredContent"), hide=self._hide)
         if result.is_error:
@@ -95,15 +99,19 @@ class McpConnection:
         error_output = StandardError(self.name, self._hide)
         statuses = _watch_statuses()
         try:
-            with anyio.CancelScope() as self._scope:
+            # The time limit is the scope's own: what is entered inside a scope has to be left inside it.
+            deadline = anyio.current_time() + self._server.timeout_seconds
+            with anyio.CancelScope(deadline=deadline) as self._scope:
                 async with AsyncExitStack() as stack:
-                    with anyio.fail_after(self._server.timeout_seconds):
-                        self._client = await stack.enter_async_context(self._make(stack, error_output))
-                        tools = await _list(self._client)
+                    self._client = await stack.enter_async_context(self._make(stack, error_output))
+                    tools = await _list(self._client)
                     error_output.release()
+                    self._scope.deadline = math.inf
                     if not ready.done():
                         ready.set_result(tools)
                     await anyio.sleep_forever()
+            if not ready.done():
+                self._ended = self._explained(TimeoutError(), await error_output.last_line(), statuses)
         except Exception as error:  # noqa: BLE001 - whatever the SDK raises, the server is what failed
             self._ended = self._explained(error, await error_output.last_line(), statuses)
         finally:

@@ -40,13 +40,13 @@ def _why(cause: BaseException, code: object, status: int | None, seconds: float)
     if code == _CONNECTION_CLOSED:
         return Unreachable, "has ended the connection"
     if isinstance(code, int):
-        return SourceError, f"answered with an error ({code}: {shortened(str(cause))})"
+        return SourceError, f"answered with an error ({code}: {_first_line(cause)})"
     if isinstance(cause, FileNotFoundError | NotADirectoryError | PermissionError):
         return Unreachable, f"cannot be started: {cause.strerror}: {cause.filename}"
     if isinstance(cause, OSError):
         return Unreachable, f"cannot be reached: {cause.strerror or type(cause).__name__}"
     if isinstance(cause, ValueError | RuntimeError):
-        return Unreadable, f"does not keep to the protocol: {shortened(str(cause))}"
+        return Unreadable, f"does not keep to the protocol: {_first_line(cause)}"
     return Unreachable, f"cannot be reached: {type(cause).__name__}"
 
 
@@ -55,3 +55,8 @@ def _innermost(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def _first_line(cause: BaseException) -> str:
+    """What an error says first; what follows is a listing."""
+    return shortened(str(cause).strip().partition("\n")[0])

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from deep_research.data import ToolSpec
-from deep_research.data.tools import McpServer, OfferedTool
+from deep_research.data.tools import OfferedTool
 from deep_research.text.cleaning import fold
 from deep_research.text.fencing import clean
 
@@ -47,13 +47,16 @@ def offers(listed: Mapping[str, Sequence[OfferedTool]], taken: Collection[str]) 
     return list(offered.values())
 
 
-def chosen(tools: Sequence[OfferedTool], server: McpServer) -> tuple[list[OfferedTool], list[str]]:
-    """Return the tools of a server that are offered, and what the user should know about the others."""
-    if server.tools:
+def chosen(tools: Sequence[OfferedTool], wanted: Sequence[str]) -> tuple[list[OfferedTool], list[str]]:
+    """Return the tools of a server that are offered, and what the user should know about the others.
+
+    `wanted` are the names that the user has listed; without any, all are offered that change nothing.
+    """
+    if wanted:
         by_name = {tool.name: tool for tool in tools}
-        missing = [name for name in server.tools if name not in by_name]
-        notes = [f"it has no tool named {', '.join(missing)}"] if missing else []
-        return [by_name[name] for name in dict.fromkeys(server.tools) if name in by_name], notes
+        missing = [name for name in wanted if name not in by_name]
+        notes = [f"it has no tool named {', '.join(missing)}"] if tools and missing else []
+        return [by_name[name] for name in dict.fromkeys(wanted) if name in by_name], notes
     kept = [tool for tool in tools if not tool.changes]
     notes = []
     if len(kept) > MOST_PER_SERVER:
