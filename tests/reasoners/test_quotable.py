@@ -24,7 +24,16 @@ BAD = [
     "The default strategy is the one that is called “manual by the users.",
     "Must be one of manual, ours, theirs, union, or the name of a driver.",
     "What is the difference between the two ways of doing it?",
+    "To update the map of the pages, which speeds up scans that read an index only.",
+    "Documentation ▼ Document Lists And Indexes → A high-level overview of what it is.",
+    "About Products Support Download Sign In Press Careers Legal Privacy Contact The Blog is here.",
+    "Now let us look at the ways in which the server can be started.",
+    "We will describe the parameters of the server and their default values.",
+    "It is essential to understand the issues discussed in the next few subsections.",
     "见下表中列出的全部参数以及各自的默认取值范围。",
+    "我们将介绍几个先决条件，然后继续进行服务器的网络配置工作。",
+    "본격적으로 설치하기 전에 서버가 무엇인지 먼저 함께 알아봅시다.",
+    "3 장에서는 서버의 설정 파일과 기본 구조를 자세히 설명한다.",
     "다음과 같은 매개변수를 모두 설정해야 서버가 시작된다.",
 ]
 LEANING = [
@@ -32,6 +41,10 @@ LEANING = [
     "In fact, the computer can be damaged and the disk is not.",
     "If set to 1, the server writes more to its log.",
     "Keep in mind that the statement is really executed.",
+    "If -1 is specified, the regular limit of the server is used.",
+    "In any case, the server writes more to its log.",
+    "Accordingly, the operators that can be used vary.",
+    "以上内容显然假设您正在使用第二种接口。",
     "这种方法不需要重新训练模型。",
     "이러한 방법은 모델을 다시 학습하지 않는다.",
 ]

@@ -19,6 +19,11 @@ from deep_research.text.sentences import blocks, sentences, split
         ("한국어 문장이다. 다음 문장이다.", ["한국어 문장이다.", "다음 문장이다."]),
         ("Version 2.0 is out. Use node.js now.", ["Version 2.0 is out.", "Use node.js now."]),
         ("Wrapped\nlines are one.\nNext one.", ["Wrapped lines are one.", "Next one."]),
+        (
+            "It was made in 2023. vLLM serves models. mRNA is short.",
+            ["It was made in 2023.", "vLLM serves models.", "mRNA is short."],
+        ),
+        ("It was built, cf. plan A. and so on.", ["It was built, cf. plan A. and so on."]),
         ("", []),
         (" \n\n ", []),
     ],

@@ -43,7 +43,8 @@ _ABBREVIATION = re.compile(
     r"|\b[A-Z]|\b[A-Z]\.[A-Z])\.$"
 )
 _NEVER_LAST = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|Dr|Mr|Mrs|Ms|Prof|Fig|Figs|Eq|Eqs|Ref|Refs|Nos|Vol|pp|approx))\.$")
-_BEGINNING = re.compile(rf"\s+[\"'“‘(\[]*[A-Z0-9{CJK}“\"']")
+# A small letter begins a sentence only in a name that has a capital further on ("vLLM", "mRNA").
+_BEGINNING = re.compile(rf"\s+[\"'“‘(\[]*(?:[A-Z0-9{CJK}“\"']|[a-z]{{1,3}}[A-Z])")
 
 
 def blocks(text: str) -> Iterator[Block]:

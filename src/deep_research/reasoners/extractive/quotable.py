@@ -20,11 +20,13 @@ _LEANS = re.compile(
     r"|on the other hand|as (?:a result|described|mentioned|noted|shown|before|above|with)|the (?:following|above|former|latter|same|first|second|other)"
     r"|(?:for|with|by|in|of|to|from|on|after|before|under|since|because|unlike|like|at|when|if) (?:this|that|these|those|such|doing|it|they|them|both)"
     r"|doing (?:so|this|that)|one (?:of (?:these|those|them)|such)|some of (?:these|them)|all of (?:these|them)|each (?:of|one)|either|neither|now|first|second|next"
-    r"|both|another|each of these|note that|again|finally|lastly|conversely|although this|because of this|if so|unlike (?:this|these|the)|in fact|notice that|keep in mind|remember that|recall|of course|except|if (?:set|unset|unspecified|specified|given|true|false|omitted|enabled|disabled|not)"
+    r"|both|another|each of these|note that|again|finally|lastly|conversely|although this|because of this|if so|unlike (?:this|these|the)|in fact|notice that|keep in mind|remember that|recall|of course|except|if (?:set|unset|unspecified|specified|given|true|false|omitted|enabled|disabled|not|neither|none|any|either|both|-?\d+)"
+    r"|when (?:done|finished|set|given|enabled|disabled|specified|omitted)|in (?:any|either) (?:case|event)|in (?:all|some|most|both) (?:of )?(?:these |those |other )?cases"
+    r"|accordingly|all other|the others?|others|to this end|for these reasons?|meanwhile|nonetheless|yet|still"
     r"|the (?:settings?|parameters?|options?|arguments?|commands?|functions?|methods?|results?|default|values?|returned|given|new|old|two|three|rest)"
     r"(?= (?:is|are|was|has|have|will|can|must|should|may|does|do|returns?|takes?|uses?|defaults?)\b))\b"
-    r"|^(?:它|其|这|该|此|这些|那|但|但是|然而|因此|所以|于是|同时|此外|另外|例如|比如|并且|而且|而|也|从而|总之|不过|他们|她|他)"
-    r"|^(?:이는|이를|이것|이러한|이런|이와|이들|그는|그것|그러나|하지만|따라서|그래서|그리고|또한|예를 들어|한편|그런데|반면|이 )"
+    r"|^(?:它|其|这|该|此|这些|那|但|但是|然而|因此|所以|于是|同时|此外|另外|例如|比如|并且|而且|而|也|从而|总之|不过|他们|她|他|接下来|随后|然后|另一个|其他情况|其它情况|所有的情况|以上|上述|前者|后者|请?注意|换句话说|尽管如此)"
+    r"|^(?:이는|이를|이것|이러한|이런|이와|이들|그는|그것|그러나|하지만|따라서|그래서|그리고|또한|예를 들어|한편|그런데|반면|이 |이때|다음으로|그 결과|즉|위의|앞서|나머지|다른 하나)"
     r"|^(?:これ|それ|この|その|しかし|また|そのため|したがって|例えば|たとえば|さらに|一方)",
     re.IGNORECASE,
 )
@@ -32,8 +34,11 @@ _POINTS_AWAY = re.compile(
     r"\b(?:see (?:also|section|chapter|the|below|above|table|figure|\w+\(\))|as follows|the following|shown (?:below|above|in)|(?:above|below)[.,)]"
     r"|described (?:in|above|below|under|later)|this (?:section|chapter|page|document|tutorial|manual|appendix|example)|(?:in|from) (?:section|chapter)"
     r"|see \w[\w-]*\(\d\)|next section|previous section|(?:fig|figure|table|section|chapter|eq|appendix)\.? ?\d|for (?:more|further) (?:information|details)|refer to"
+    r"|let(?: u|.)s (?:look|see|start|begin|consider|take|discuss|now|first)|we(?: will|'ll| shall|.re going to) (?:now |first |then )?(?:look|see|discuss|describe|cover|explain|introduce|consider|use|show|start|focus)"
+    r"|(?:discussed|explained|covered|mentioned|introduced|listed|seen|outlined) (?:in|below|later|above|before|earlier|next|previously)|as (?:you can|we have|we) se(?:e|en)\b"
+    r"|(?:the|next|following) (?:few |two |three )?(?:sub-?sections|subsections?|paragraphs?)|following (?:example|commands?|table|list|code|sections?)"
     r"|click|copyright|all rights reserved|changed in version|new in version|deprecated since|added in version|versionadded)\b"
-    r"|^(?:source|published|authors?|来源|发表|作者|출처|발행|저자|出典)\s*[:：]|如下|见下|如上|参见|下表|上图|本节|本章|아래|위의 예|다음과 같|下記|以下の",
+    r"|^(?:source|published|authors?|来源|发表|作者|출처|발행|저자|出典)\s*[:：]|如下|见下|如上|参见|下表|上图|本节|本章|本书|后面的例子|前面提到|后文|请参[阅考看]|见 ?第 ?\d|第 ?\d+(?:\.\d+)* ?[章节節]|我们(?:将|会|先)(?:要|来|先)?(?:介绍|讨论|看到|说明|使用|解释)|让我们|아래|위의 예|다음과 같|\d+ ?장(?:과|에서|에는|은|을)|이 (?:장|절|책)(?:에서|은|의)|이 부분(?:이|은|에서)|(?:아|어|해|알아|살펴) ?봅시다|보겠습니다|알아보기 전에|下記|以下の",
     re.IGNORECASE,
 )
 _ADVISES = re.compile(
@@ -49,7 +54,8 @@ _IS_A = re.compile(
 _DENIES = re.compile(r"^(?:currently|presently|at present),? no\b|^no(?:ne)?\b", re.IGNORECASE)
 _ORDERS = re.compile(
     r"^(?:returns?|skips?|replaces?|raises?|sets?|gets?|creates?|adds?|fix(?:es)?|makes?|calls?|prints?|tests?|checks?|removes?|reads?|writes?|opens?|closes?"
-    r"|specif(?:y|ies)|converts?|registers?|defines?|implements?|contains?|represents?|indicates?|ensures?|lists?|shows?|displays?)\b",
+    r"|specif(?:y|ies)|converts?|registers?|defines?|implements?|contains?|represents?|indicates?|ensures?|lists?|shows?|displays?|incorporates?|(?:re)?appl(?:y|ies)|updates?|merges?"
+    r"|moves?|finds?|generates?|provides?|allows?|enables?|disables?|runs?|starts?|stops?|uses?|takes?|gives?|loads?|saves?|stores?|sends?|performs?|controls?|determines?|selects?|describes?|supports?|accepts?|causes?|computes?)\b(?! ?[,(/-])",
     re.IGNORECASE,
 )
 _CHANGES = re.compile(
@@ -63,6 +69,10 @@ _CHANGE_NOTES = re.compile(
 )
 _CONTENTS_LINE = re.compile(r"\d+(?:\.\d+)+\.?$")
 _CODE = re.compile(r"[{}<>;=$\\]|::|->|\(\)|`|__|\w\(\w|\s{3,}|\|")
+_MENU = re.compile(r"[▲▼►◄▶◀◆■□●○★☰⋮✓✔]|(?:[→←»«•·›‹].*){2}")
+_CAPITALISED = re.compile(r"(?<![\w'’-])[A-Z][\w'’-]*")
+_MENU_WORDS, _MENU_SHARE = 10, 0.65
+"""A line of this many words of which this share begin with a capital is a menu, not a sentence."""
 _SIGNATURE = re.compile(r"^[\w.]*[a-z]_\w*\s*[(:]|\w\([^)]*\) ?(?:returns|→|->|:)|^\w+\([^)]*\)\s", re.IGNORECASE)
 _FRAGMENT = re.compile(
     # A parenthesis, a half word of markup, a line of contents with its number, or the rest of a broken line.
@@ -82,7 +92,7 @@ _NO_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _PURPOSE = re.compile(
-    r"^(?:to|for|by|when|if|while|because|since|although|unless|whether|where|which|who|with|without)\b[^,]*$",
+    r"^(?:to|for|by|when|if|while|because|since|although|unless|whether|where|which|who|with|without)\b[^,]*(?:, which [^,]*)?$",
     re.IGNORECASE,
 )
 _BRACKETED_NUMBER = re.compile(r"\[[\w, ;-]{1,12}\]|【")
@@ -168,7 +178,7 @@ def is_quotable(text: str) -> bool:
         return False
     if _POINTS_AWAY.search(text) or _CONTENTS_LINE.search(text) or _SIGNATURE.search(text):
         return False
-    if _is_fragment(text):
+    if _is_fragment(text) or _is_menu(text):
         return False
     if text.count(",") > 12 or len(_CODE.findall(text)) > 2:
         return False
@@ -188,6 +198,13 @@ def _is_fragment(text: str) -> bool:
         return False
     named = _IDENTIFIER_SUBJECT.match(text)
     return named is None or (named["name"] or "").casefold() in STOP_WORDS
+
+
+def _is_menu(text: str) -> bool:
+    """Whether a line is what a page leads on to: marks of a menu, or hardly a word without a capital."""
+    words = text.split()
+    many = len(words) >= _MENU_WORDS and len(_CAPITALISED.findall(text)) >= _MENU_SHARE * len(words)
+    return many or bool(_MENU.search(text))
 
 
 def _unbalanced(text: str) -> bool:

@@ -54,9 +54,14 @@ class Unit(NamedTuple):
     ways: tuple[frozenset[str], ...]
 
     def share(self, terms: frozenset[str]) -> float:
-        """Return how much of the unit `terms` cover (0–1); half a word of a script without spaces is no word."""
-        best = max((len(way & terms) / len(way) for way in self.ways), default=0.0)
+        """Return how much of the unit `terms` cover (0–1); half a word of a script without spaces is no word, and
+        a lone digit or letter is no half of a name ("1" of "GLP-1")."""
+        best = max((len(way & terms) / len(way) for way in self.ways if _tells(way & terms, way)), default=0.0)
         return best if best >= _ENOUGH else 0.0
+
+
+def _tells(said: frozenset[str], way: frozenset[str]) -> bool:
+    return said == way or any(len(term) > 1 and not term.isdigit() for term in said)
 
 
 def units(question: str, language: str, others: Iterable[str] = (), *, foreign: bool = False) -> list[Unit]:
