@@ -66,13 +66,6 @@ async def follow_up(
         return await _sitting(folder, record, last, home, listener, places, make_web)
 
 
-async def finish(folder: RunFolder, *, home: Path, listener: Callable[[Event], None]) -> FollowUp | None:
-    """Take up the follow-up of a run that was interrupted; None when there is none. Raises as `follow_up` does."""
-    with held(folder.lock, run_id=folder.run_id):
-        last = unfinished(folder)
-        return await _sitting(folder, folder.load(), last, home, listener, None, None) if last is not None else None
-
-
 def follow_ups(folder: RunFolder) -> list[FollowUp]:
     """Return the follow-ups of a run in order; a record that cannot be read is passed over."""
     found: list[FollowUp] = []

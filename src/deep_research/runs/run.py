@@ -10,21 +10,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deep_research.data import Asked, Gap, Message, Question, ReasonerInfo, Report
+from deep_research.data import Asked, Gap, Message, Question, Report
 from deep_research.errors import ConfigError, ResearchError, StoreError
 from deep_research.events import ClarificationAsked, Event, Progress, ReportReady, RunFailed, RunStarted, StageStarted
 from deep_research.ports import SearchPlace
-from deep_research.runs.eventlog import EventLog, read_events
+from deep_research.runs.eventlog import EventLog
 from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
 from deep_research.runs.lock import held
-from deep_research.runs.places import open_places
-from deep_research.runs.thinking import key_variables, open_thinking, resolve_provider
-from deep_research.runs.web_places import MakeWeb, WebPlaces, chosen_sources, open_web_places, source_variables
+from deep_research.runs.opening import is_bundled, named, opened
+from deep_research.runs.thinking import key_variables, resolve_provider
+from deep_research.runs.web_places import MakeWeb, chosen_sources, source_variables
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.context import RunContext
-from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.sqlite import SqliteLibrary
-from deep_research.stores.sqlite_scan import ScannedLibrary
 from deep_research.text.language import detect
 
 Answer = Callable[[Asked], "str | Awaitable[str | None] | None"]
@@ -54,7 +51,7 @@ def create(
     StoreError for an unusable disk.
     """
     text = clean_question(question, settings)
-    _check(docs, settings)
+    check_usable(docs, settings)
     settings = _resolved(settings, docs, text)
     folder = RunFolder(home, new_run_id(home, wanted=wanted_id))
     record = RunRecord(
@@ -83,7 +80,8 @@ def _resolved(settings: Settings, docs: Sequence[str], question: str) -> Setting
     return settled.model_copy(update={"sources": names})
 
 
-def _check(docs: Sequence[str], settings: Settings) -> None:
+def check_usable(docs: Sequence[str], settings: Settings) -> None:
+    """Raise ConfigError for a path that does not exist or that a run could not remember."""
     for path in docs:
         if not Path(path).expanduser().exists():
             raise ConfigError(f"There is no file or folder {path!r}.", setting="docs", value=path)
@@ -203,44 +201,12 @@ async def _carry_out(
     make_web: MakeWeb | None,
 ) -> Report:
     settings = Settings(**record.settings)
-    names = settings.sources if given is None else ()
-    web = _open_web(names, settings, home, record.question, lambda gap: ctx.report_gap(gap), make_web)  # noqa: PLW0108 - ctx is made below
-    # The bundled library stands in only where nothing else is searched.
-    local = open_places(record.docs, home, settings) if given is None and (record.docs or web is None) else ()
-    places = (*local, *(web.places if web else ()), *(given or ()))
-    library = await asyncio.to_thread(_open_library, settings, folder)
-    journal = await asyncio.to_thread(SqliteJournal, folder.journal)
-    thinking = await asyncio.to_thread(
-        open_thinking,
-        settings,
-        load_keys(key_variables()),
-        journal=journal,
-        places=places,
-        home=home,
-        on_gap=lambda gap: ctx.report_gap(gap),  # noqa: PLW0108 - ctx is made below
-    )
-    ctx = RunContext(
-        run_id=record.run_id,
-        settings=settings,
-        reasoner=thinking.reasoner,
-        library=library,
-        journal=journal,
-        places=places,
-        gaps=_earlier_gaps(folder),
-        emit=log.emit,
-        elapsed=lambda: log.seconds,
-    )
-    log.emit(_started(record, ctx, notice="" if record.docs or web else "bundled", resumed=resumed))
-    try:
-        gaps = await _prepare(places, ctx)
-        report = await _through_graph(folder, ctx, record, gaps, answer)
-    finally:
-        await thinking.close()
-        for place in places:
-            await place.close()
-        if web is not None:
-            await web.close()
-        await asyncio.to_thread(_close, journal, library)
+    events = folder.events
+    async with opened(
+        folder, record, settings, home=home, log=log, events=events, given=given, make_web=make_web
+    ) as ctx:
+        log.emit(_started(record, ctx, notice="bundled" if is_bundled(record, settings) else "", resumed=resumed))
+        report = await _through_graph(folder, ctx, record, await _prepare(ctx.places, ctx), answer)
     await asyncio.to_thread(folder.save_result, report)
     log.emit(
         ReportReady(
@@ -254,49 +220,12 @@ async def _carry_out(
     return report
 
 
-def _close(*stores: SqliteLibrary | SqliteJournal) -> None:
-    """Closing writes what is left to the disk, which may take its time."""
-    for store in stores:
-        store.close()
-
-
-def _open_library(settings: Settings, folder: RunFolder) -> SqliteLibrary:
-    """Without a model the library is searched all the time; a model names what it wants by ids."""
-    return (SqliteLibrary if settings.model_provider == "extractive" else ScannedLibrary)(folder.library)
-
-
-def _open_web(
-    names: Sequence[str],
-    settings: Settings,
-    home: Path,
-    question: str,
-    on_gap: Callable[[Gap], object],
-    make_web: MakeWeb | None,
-) -> WebPlaces | None:
-    if not names:
-        return None
-    keys = load_keys(source_variables())
-    return open_web_places(names, settings, keys, home, question=question, on_gap=on_gap, make_web=make_web)
-
-
-def _named(info: ReasonerInfo) -> str:
-    """Who thinks, for screens: `extractive`, or provider and models."""
-    models = ", ".join(dict.fromkeys(info.models.values()))
-    return f"{info.provider} {models}".strip() or info.kind
-
-
-def _earlier_gaps(folder: RunFolder) -> list[Gap]:
-    """What earlier sittings could not find or do."""
-    events = read_events(folder.events)
-    return [Gap(what=e.what, why=e.why, source=e.source) for e in events if e.kind == "gap_found"]
-
-
 def _started(record: RunRecord, ctx: RunContext, *, notice: str, resumed: bool) -> RunStarted:
     return RunStarted(
         run_id=record.run_id,
         question=record.question,
         language=record.language,
-        reasoner=_named(ctx.reasoner.info),
+        reasoner=named(ctx.reasoner.info),
         sources=tuple(place.name for place in ctx.places),
         notice=notice,
         resumed=resumed,
