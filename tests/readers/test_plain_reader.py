@@ -216,3 +216,16 @@ def test_hostile_text_does_not_hang(name: str, text: str):
 @pytest.mark.parametrize("name", ["a.md", "a.rst", "a.txt"])
 def test_nothing_gives_little(name: str, text: str):
     assert len(read(text, name)) < 20
+
+
+def test_definition_lists_of_asciidoc_are_items_with_their_terms() -> None:
+    text = "STRATEGIES\n----------\n\nort::\n\tThe default way to\n\tmerge two heads.\n+\nIt takes options:\n\nours;;\ntheirs;;\n\tOne side wins.\n"
+    read = PlainReader().read(text.encode(), name="strategies.txt").text
+    assert "- ort: The default way to merge two heads." in read
+    assert "\n\nIt takes options:" in read
+    assert "  - ours, theirs: One side wins." in read
+
+
+def test_two_colons_in_prose_make_no_definition() -> None:
+    text = "The operator is ::\nand it casts a value to another type in every place where it is used.\n"
+    assert "- " not in PlainReader().read(text.encode(), name="note.txt").text

@@ -1,5 +1,6 @@
 """Plain text to blocks: wrapped lines joined, lists, underlined headings and indented code told apart."""
 
+import itertools
 import re
 
 from deep_research.text.language import CJK
@@ -7,6 +8,9 @@ from deep_research.text.light_markdown import DocumentBuilder
 
 _UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
 _ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s+(.*)$")
+_TERM = re.compile(r"^(\S.{0,80}?)(:{2,4}|;;)$")
+"""A term of a definition list as AsciiDoc writes it; `;;` and `:::` stand one level deeper."""
+_CONTINUED = "+"
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _LINE_OF_ITS_OWN = 45  # a line shorter than this did not end because the page did
 _CODE_INDENT = 4
@@ -37,6 +41,9 @@ def _write_block(block: list[str], builder: DocumentBuilder) -> None:
             _write_block(block[3:], builder)
         return
     block = [line for line in block if not _UNDERLINE.match(line)]
+    if _is_definition(block):
+        _write_definition(block, builder)
+        return
     if any(_ITEM.match(line) for line in block[:2]):
         _write_items(block, builder)
     elif len(block) > 1 and all(_indent(line) >= _CODE_INDENT for line in block) and not _is_prose(block):
@@ -44,6 +51,28 @@ def _write_block(block: list[str], builder: DocumentBuilder) -> None:
     else:
         for paragraph in _paragraphs(block):
             builder.paragraph(paragraph)
+
+
+def _is_definition(block: list[str]) -> bool:
+    """Whether a block is terms and what they mean, indented below them."""
+    terms = sum(1 for _ in itertools.takewhile(_TERM.match, block))
+    return 0 < terms < len(block) and _indent(block[terms]) > 0
+
+
+def _write_definition(block: list[str], builder: DocumentBuilder) -> None:
+    """A list entry of the terms with the first paragraph below them; what a `+` continues, as paragraphs."""
+    found = list(filter(None, itertools.takewhile(bool, map(_TERM.match, block))))
+    terms, nested = [match[1] for match in found], found[0][2] != "::"
+    paragraphs: list[list[str]] = [[]]
+    for line in block[len(terms) :]:
+        if line.strip() == _CONTINUED:
+            paragraphs.append([])
+        else:
+            paragraphs[-1].append(line.strip())
+    first, *more = [" ".join(lines) for lines in paragraphs if lines]
+    builder.item(f"{', '.join(terms)}: {first}", depth=1 if nested else 0)
+    for text in more:
+        builder.paragraph(text)
 
 
 def _write_items(block: list[str], builder: DocumentBuilder) -> None:
