@@ -5,7 +5,7 @@ sections. The same text every time.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.ports import Progress
@@ -18,7 +18,14 @@ SUBJECTS = {
     "Ocean thermal energy": ("cold water pipes", "working fluids", "heat exchangers", "island grids"),
 }  # fmt: skip
 QUESTION = "How far have the ways of generating electricity from the sea been developed?"
-PLAN = {title: [f"{title.lower()} {aspect}" for aspect in aspects] for title, aspects in SUBJECTS.items()}
+
+
+def searches_of(subjects: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return sections by title with the searches of each."""
+    return {title: [f"{title.lower()} {aspect}" for aspect in aspects] for title, aspects in subjects.items()}
+
+
+PLAN = searches_of(SUBJECTS)
 RESULTS, _OWN, _SMALLEST, _LARGEST = 5, 3, 8_000, 40_000
 _FRAMES = (
     "The {name} trial off {place} measured {subject} with {aspect} over {number} hours in {year}.",
@@ -38,15 +45,16 @@ class SyntheticWeb:
     name = "web"
     purpose = "Pages about energy from the sea."
 
-    def __init__(self) -> None:
+    def __init__(self, plan: Mapping[str, Sequence[str]] = PLAN) -> None:
         self.searches = 0
         self.reads = 0
         self._results: dict[str, list[str]] = {}
-        for title, queries in PLAN.items():
+        for title, queries in plan.items():
             for query in queries:
                 own = [f"{query} {n}" for n in range(_OWN)]
                 self._results[query] = [*own, f"{title} overview {len(self._results) % 2}", "Energy from the sea"]
-        keys = {key for found in self._results.values() for key in found} | {f"{title} overview 0" for title in PLAN}
+        keys = {key for found in self._results.values() for key in found} | {f"{title} overview 0" for title in plan}
+        self._plan = plan
         self._pages = {key: page(key) for key in sorted(keys)}
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
@@ -56,7 +64,7 @@ class SyntheticWeb:
     async def search(self, query: str, *, limit: int) -> SearchResult:
         """The five results of a planned search; for any other the overviews."""
         self.searches += 1
-        keys = self._results.get(query) or [f"{title} overview 0" for title in PLAN]
+        keys = self._results.get(query) or [f"{title} overview 0" for title in self._plan]
         found = [Found(key=f"web:{key}", title=key.capitalize(), url=_address(key), origin="web") for key in keys]
         return SearchResult(found=tuple(found[: min(limit, RESULTS)]))
 

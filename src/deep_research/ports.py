@@ -246,15 +246,6 @@ class ChatModel(Protocol):
     provider: str
     model: str
 
-    async def review_section(
-        self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
-    ) -> SectionReview:
-        """Say how well one section that has just been written is covered, and whether to research it again.
-
-        `claims` are the section's own; the others are still being researched.
-        """
-        ...
-
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Return the model's answer; one attempt, no retries.
 
@@ -272,6 +263,16 @@ class ApiResponse(NamedTuple):
     """An answer of a web API: `headers` have lower-case names, `body` is decompressed and of bounded size."""
 
     status: int
+    async def review_section(
+        self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
+    ) -> SectionReview:
+        """Say how well one section that has just been written is covered, and whether to research it again.
+
+        `claims` are the section's own as they were judged; none while it is still being checked. The other
+        sections are still being researched.
+        """
+        ...
+
     headers: Mapping[str, str]
     body: bytes
     url: str

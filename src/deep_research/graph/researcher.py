@@ -94,15 +94,18 @@ async def compress_output(
 ) -> Command[Literal["review_section", "__end__"]]:
     """Write the section from what was noted, and check it; keep the earlier text when it was better.
 
-    It is reviewed where the review may still send it out again.
+    It is reviewed where the review may still send it out again; what a model thinks of the draft is heard beside
+    the check.
     """
     section, previous = state["section"], state.get("previous_claims", [])
-    written = await research.write(runtime.context, section, state["brief"], state.get("turns", []))
+    reviews = section.attempts <= state.get("max_review_iterations", 0)
+    turns = state.get("turns", [])
+    written = await research.write(runtime.context, section, state["brief"], turns, reviews=reviews)
     kept, claims = written.section, list(written.claims)
     if previous and not review.better(section, written.section, previous, claims):
         kept, claims = section.model_copy(update={"status": "completed"}), previous
     return Command(
-        goto="review_section" if kept.attempts <= state.get("max_review_iterations", 0) else "__end__",
+        goto="review_section" if reviews else "__end__",
         update={
             "section": kept,
             "previous_claims": claims,
@@ -110,6 +113,7 @@ async def compress_output(
             "claims": {section.title: claims},
             "gaps": list(written.gaps),
             "raw_notes": _raw_notes(state),
+            "draft_review": written.review,
         },
     )
 
@@ -119,8 +123,8 @@ async def review_section(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["researcher_invoke", "__end__"]]:
     """Judge the section by itself; a weak one is researched again at once, with the review's notes."""
-    section = state["section"]
-    judged = await review.review_section(runtime.context, section, state["brief"], state["previous_claims"])
+    section, claims, draft = state["section"], state["previous_claims"], state.get("draft_review")
+    judged = await review.review_section(runtime.context, section, state["brief"], claims, draft)
     reviews = {section.title: judged}
     if not judged.retry:
         return Command(goto="__end__", update={"section_reviews": reviews})

@@ -87,6 +87,7 @@ class ResearcherState(MessagesState):
 
 
 class ResearcherOutput(MessagesState):
+    draft_review: SectionReview | None
     """What a researcher hands back to the graph."""
 
     sections: Annotated[list[Section], section_reducer]

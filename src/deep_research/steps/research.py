@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from deep_research.data import Action, Brief, Claim, Gap, Observation, Section, Turn
+from deep_research.data import Action, Brief, Claim, Gap, Observation, Section, SectionReview, Turn
 from deep_research.events import SectionWritten
-from deep_research.steps import search
+from deep_research.steps import review, search
 from deep_research.steps.check import check_draft
 from deep_research.steps.context import RunContext
 from deep_research.steps.failing import reason_of
@@ -23,6 +23,7 @@ class Written(NamedTuple):
     section: Section
     claims: tuple[Claim, ...]
     gaps: tuple[Gap, ...]
+    review: SectionReview | None = None
 
 
 async def next_actions(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> list[Action]:
@@ -52,17 +53,28 @@ async def act(ctx: RunContext, section: Section, actions: list[Action]) -> list[
     return await search.perform(ctx, actions, section=section.title)
 
 
-async def write(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> Written:
-    """Write the section from the noted passages, check every claim, and say what came out."""
+async def write(
+    ctx: RunContext, section: Section, brief: Brief, turns: list[Turn], *, reviews: bool = False
+) -> Written:
+    """Write the section from the noted passages, check every claim, and say what came out.
+
+    With `reviews` the draft is reviewed while it is checked, by a reasoner that takes its time for both.
+    """
     passages = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns))
     draft = await ctx.reasoner.write_section(section, brief, passages, ctx.library)
-    checked = await check_draft(
-        draft.content,
-        section=section.title,
-        library=ctx.library,
-        judge=ctx.reasoner.judge,
-        rewrite=ctx.reasoner.rewrite,
-    )
+    reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews else None
+    try:
+        checked = await check_draft(
+            draft.content,
+            section=section.title,
+            library=ctx.library,
+            judge=ctx.reasoner.judge,
+            rewrite=ctx.reasoner.rewrite,
+        )
+        reviewed = await reviewing if reviewing is not None else None
+    finally:
+        if reviewing is not None:
+            reviewing.cancel()
     findings = _standing(draft.key_findings, checked.content)
     sources = dict.fromkeys(p.split("p")[0] for c in checked.claims if c.stands for p in c.passages)
     done = section.model_copy(
@@ -86,7 +98,7 @@ async def write(ctx: RunContext, section: Section, brief: Brief, turns: list[Tur
             cut=len(checked.claims) - supported,
         )
     )
-    return Written(done, checked.claims, tuple(gaps))
+    return Written(done, checked.claims, tuple(gaps), reviewed)
 
 
 def _standing(findings: Sequence[str], content: str) -> list[str]:

@@ -1,29 +1,42 @@
 """Reviewing: which sections are good enough, which go out once more.
 
-Each section is judged by itself as soon as it is written, beside the research of the others; then all of
-them are judged together.
+Each section is judged by itself as soon as it is written, beside its own check and the research of the others;
+then all of them are judged together.
 """
 
 from collections.abc import Sequence
 
-from deep_research.data import Brief, Claim, Gap, Review, Section, SectionReview
+from deep_research.data import Brief, Claim, Gap, Review, Section, SectionDraft, SectionReview
 from deep_research.events import Reviewed, SectionReviewed
 from deep_research.steps.context import RunContext
 from deep_research.steps.failing import reason_of
+from deep_research.text.drafts import parse_draft
+
+_TOLD = 3
+"""Statements that were cut, told to whoever searches again."""
 
 
-async def review_section(ctx: RunContext, section: Section, brief: Brief, claims: Sequence[Claim]) -> SectionReview:
-    """Return how well a section is covered that has just been written.
+async def review_draft(ctx: RunContext, section: Section, brief: Brief, draft: SectionDraft) -> SectionReview | None:
+    """Return what a model thinks of a section that is still being checked; None where nobody needs time to think."""
+    if ctx.reasoner.info.kind != "model" or not draft.content.strip():
+        return None
+    cited = dict.fromkeys(p.split("p")[0] for s in parse_draft(draft.content).sentences for p in s.passages)
+    written = section.model_copy(update={"content": draft.content, "sources": tuple(cited)})
+    return await _judged(ctx, written, brief, ())
 
-    A review that fails is a gap, and leaves the section as it is.
+
+async def review_section(
+    ctx: RunContext, section: Section, brief: Brief, claims: Sequence[Claim], draft: SectionReview | None = None
+) -> SectionReview:
+    """Return how well a section is covered that has just been written and checked.
+
+    `draft` is what was thought of it before its check: where the check has left little, the section is weak
+    whatever was thought. A review that fails is a gap, and leaves the section as it is.
     """
-    try:
-        judged = await ctx.reasoner.review_section(section, brief, claims, ctx.library)
-    except Exception as error:  # noqa: BLE001 - a review that fails must cost neither the section nor its siblings
-        what = f"review: {section.title}"
-        ctx.report_gap(Gap(what=what, why=reason_of(error, what)))
-        return SectionReview(title=section.title, status="sufficient")
-    judged = judged.model_copy(update={"title": section.title, "retry": judged.retry and judged.status != "sufficient"})
+    judged = draft or await _judged(ctx, section, brief, claims)
+    if draft is not None and not draft.retry and (cut := _mostly_cut(claims)):
+        notes = f"no source supported: {' '.join(cut)}"
+        judged = draft.model_copy(update={"status": "partial", "notes": notes, "retry": True})
     ctx.emit(
         SectionReviewed(
             section=section.title,
@@ -35,6 +48,22 @@ async def review_section(ctx: RunContext, section: Section, brief: Brief, claims
         )
     )
     return judged
+
+
+async def _judged(ctx: RunContext, section: Section, brief: Brief, claims: Sequence[Claim]) -> SectionReview:
+    try:
+        judged = await ctx.reasoner.review_section(section, brief, claims, ctx.library)
+    except Exception as error:  # noqa: BLE001 - a review that fails must cost neither the section nor its siblings
+        what = f"review: {section.title}"
+        ctx.report_gap(Gap(what=what, why=reason_of(error, what)))
+        return SectionReview(title=section.title, status="sufficient")
+    return judged.model_copy(update={"title": section.title, "retry": judged.retry and judged.status != "sufficient"})
+
+
+def _mostly_cut(claims: Sequence[Claim]) -> list[str]:
+    """Of claims of which fewer than half stand, the first that do not."""
+    failed = [claim.text for claim in claims if not claim.stands]
+    return failed[:_TOLD] if 2 * len(failed) > len(claims) else []
 
 
 def again(section: Section, judged: SectionReview) -> Section:

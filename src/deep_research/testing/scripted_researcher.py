@@ -6,6 +6,7 @@ partly in other words, and once a section says a thing that no passage says: the
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -35,8 +36,6 @@ _STEPS: Mapping[str, str] = {
 }
 """A field that only one step's answer has."""
 _SHARED_TERMS = 0.6
-_MORE = "more on "
-"""What the notes of a review begin with."""
 
 
 class Shown(NamedTuple):
@@ -76,7 +75,8 @@ class ScriptedResearcher:
     `sections` maps planned titles to their searches (without it the plan follows what looking around has
     shown); `at_once` says how many of a section's searches are made in each turn, its last number in all
     further ones. `sentences` is the length of a section.
-    `retry` are titles that the first review of them sends back, be it of the section alone or of all. `slips` adds the sentence that no passage says.
+    `retry` are titles that their first review sends back, be it of the section alone or of all; one that stands
+    there twice is sent back twice, and is searched for in other words each time. `slips` adds the sentence that no passage says.
     """
 
     sections: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class ScriptedResearcher:
     retry: Sequence[str] = ()
     _planned: dict[str, Sequence[str]] = field(default_factory=dict, init=False)
     _written: dict[str, str] = field(default_factory=dict, init=False)
-    _reviewed: set[str] = field(default_factory=set, init=False)
+    _sent: Counter[str] = field(default_factory=Counter, init=False)
 
     def __post_init__(self) -> None:
         """Know the sections from the start where they are given: a run may be taken up after its plan."""
@@ -155,8 +155,8 @@ class ScriptedResearcher:
         # A section that somebody else has planned is searched for by its title.
         told = _TITLE.search(task)
         wanted = list(known if known is not None else [told[1]] if told else ())
-        if any(_MORE + title in task for title in self._reviewed):  # its own note: look for something else
-            wanted = [f"{query} in detail" for query in wanted]
+        if again := next((number for title, number in self._sent.items() if _note(title, number) in task), 0):
+            wanted = [f"{query} in detail {again}" for query in wanted]
         queries = wanted[made : made + more]
         calls = [Call("search", {"query": query, "source": ""}) for query in queries]
         if calls:
@@ -207,20 +207,21 @@ class ScriptedResearcher:
         return {"statements": rewritten}
 
     def _weak(self, titles: Sequence[str]) -> list[str]:
-        """Those of `titles` to be sent back, each at its first review."""
-        weak = [title for title in titles if title in self.retry and title not in self._reviewed]
-        self._reviewed.update(titles)
+        """Those of `titles` to be sent back."""
+        weak = [title for title in titles if self._sent[title] < list(self.retry).count(title)]
+        self._sent.update(weak)
         return weak
 
     def _review_section(self, request: Request) -> dict[str, Any]:
         title = self.section_of(request)
         weak = bool(self._weak([title]))
+        notes = _note(title, self._sent[title]) if weak else ""
         status = "partial" if weak else "sufficient"
-        return {"status": status, "score": 5 if weak else 8, "search_again": weak, "notes": f"{_MORE}{title}" * weak}
+        return {"status": status, "score": 5 if weak else 8, "search_again": weak, "notes": notes}
 
     def _review(self, request: Request) -> dict[str, Any]:
         retry = self._weak(list(self._planned))
-        rows = [{"title": title, "status": "partial", "notes": f"{_MORE}{title}"} for title in retry]
+        rows = [{"title": title, "status": "partial", "notes": _note(title, self._sent[title])} for title in retry]
         return {
             "is_sufficient": not retry,
             "overall_score": 6 if retry else 8,
@@ -232,6 +233,11 @@ class ScriptedResearcher:
         found = cut_cited(request["messages"][-1]["text"], 0, "prose")
         said = [f"{s.text} {cite_ids(s.passages)}" for s in found if s.passages and "<" not in s.text]
         return {"abstract": " ".join(said[:3]), "conclusion": " ".join(said[-2:]), "table": ""}
+
+
+def _note(title: str, number: int) -> str:
+    """What is told to the researcher of a section that is sent back for the time `number`."""
+    return f"more on {title} (attempt {number + 1})"
 
 
 def _relevant(passages: Sequence[Shown], title: str) -> list[Shown]:
