@@ -58,6 +58,15 @@ class Settings(BaseModel):
         2, ge=0, le=10, description="How often an answer that does not fit its schema is asked for again."
     )
     model_timeout_seconds: float = Field(120, ge=1, le=3600, description="Longest silence of a model, seconds.")
+    max_model_requests: int = Field(
+        16,
+        ge=1,
+        le=256,
+        description="Requests in flight at one model provider at most, all runs of a process together.",
+    )
+    max_model_tokens_in_flight: int = Field(
+        0, ge=0, le=100_000_000, description="Prompt tokens in flight at one model provider at most; 0: no limit."
+    )
     budget_usd: float | None = Field(None, gt=0, le=10_000, description="Most a run may cost, US dollars.")
     budget_tokens: int | None = Field(None, ge=5_000, le=1_000_000_000, description="Most tokens a run may use.")
     enable_thinking: bool = Field(False, description="Let models that can think before they answer.")

@@ -1,5 +1,6 @@
 """What a run with a model does at its limits: money, context, a bad key, nothing found."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,38 @@ def test_a_key_that_is_refused_in_the_middle_of_a_run_ends_it(tmp_path: Path, mo
         provider.script = script
         with pytest.raises(ConfigError, match="OPENAI_COMPATIBLE_API_KEY"):
             research(tmp_path)
+
+
+@pytest.mark.parametrize("fault", ["refusal", "empty"])
+def test_an_answer_that_was_paid_and_useless_is_in_the_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
+    failed: list[str] = []
+
+    def script(request: Request) -> Reply:
+        step = step_of(request)
+        if step == "plan" and not failed:
+            failed.append(step)
+            return replace(researcher(request), fault=fault)
+        return researcher(request)
+
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path)
+    assert failed
+    assert ran.report.ledger.model_calls == len(provider.calls) - 1
+    assert ran.report.ledger.prompt_tokens == sum(call.counted.prompt for call in provider.calls)
+
+
+def test_a_broken_prompt_file_of_the_user_stops_a_run_before_a_model_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "home" / "prompts"
+    folder.mkdir(parents=True)
+    (folder / "compose.md").write_text("---\nvariables: title\n---\nWrite.", "utf-8")
+    with served(monkeypatch) as provider, pytest.raises(ConfigError, match=r"compose\.md.*line 2"):
+        research(tmp_path)
+    assert not provider.calls
 
 
 def long_notes(folder: Path) -> Path:

@@ -9,7 +9,7 @@ from jinja2 import Environment, meta, nodes
 
 from deep_research.data import DiscoveredItem, Message, Section
 from deep_research.errors import ConfigError
-from deep_research.prompts import load, names, render
+from deep_research.prompts import check, load, names, render
 
 SECTION = Section(title="How it works", description="Which parts does it have?", queries=("parts", "mechanism"))
 ENTITY = DiscoveredItem(name="Alpha", category="engine", brief="A small engine.", priority="high")
@@ -160,6 +160,43 @@ def test_a_broken_file_of_the_user_is_refused_by_name(tmp_path: Path, text: str)
     (tmp_path / "judge.md").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match="judge"):
         render("judge", folder=tmp_path, **SAMPLES["judge"])
+
+
+HEADER = "---\npurpose: mine\nvariables: {variables}\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("variables", "template", "said"),
+    [
+        ("passages, claims", "One.\n{% for claim in claims %}", "line 6"),
+        ("passages, claims", "One.\nTwo {{ colour }}.", "line 6): there is no variable 'colour'"),
+        ("passages, claims, colour", "One.", "line 3): there is no variable 'colour'"),
+        ("claims", "{{ claims }}", "line 3): its header lacks the variable 'passages'"),
+        ("passages, claims", '{% include "nowhere.md" %}', "nowhere"),
+    ],
+    ids=["syntax", "unknown variable", "unknown in the header", "missing in the header", "unknown include"],
+)
+def test_a_broken_file_of_the_user_is_found_before_a_run_begins(
+    tmp_path: Path, variables: str, template: str, said: str
+) -> None:
+    (tmp_path / "judge.md").write_text(HEADER.format(variables=variables) + template, "utf-8")
+    with pytest.raises(ConfigError, match=re.escape(said)) as refused:
+        check(tmp_path)
+    assert "judge.md" in refused.value.message or "nowhere" in refused.value.message
+
+
+def test_a_file_of_the_user_that_is_no_text_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "judge.md").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match=r"judge\.md"):
+        check(tmp_path)
+
+
+def test_files_of_the_user_that_are_right_pass(tmp_path: Path) -> None:
+    own = {"judge": "passages, claims", "frame": "claims"}
+    for name, variables in own.items():
+        text = HEADER.format(variables=variables) + '{{ claims }}{% if claims %}{% include "rewrite.md" %}{% endif %}'
+        (tmp_path / f"{name}.md").write_text(text, "utf-8")
+    check(tmp_path)
 
 
 def test_an_unknown_prompt_is_refused_with_the_names_there_are() -> None:

@@ -85,6 +85,20 @@ async def test_retries_end() -> None:
     assert len(provider.calls) == 5
 
 
+async def test_a_refusal_is_asked_once_more() -> None:
+    with ScriptedProvider(faulty("refusal", "")) as provider:
+        async with client_of(provider) as setup:
+            answer = await setup.client.complete(asking(), role="write")
+    assert answer.text == "Good."
+    assert len(provider.calls) == 2
+
+
+def test_a_silence_that_is_allowed_is_waited_for() -> None:
+    assert Patience.for_silence(120) == Patience()
+    patient = Patience.for_silence(1800)
+    assert patient.call_seconds > patient.answer_seconds > 1800
+
+
 @pytest.mark.parametrize("fault", ["refusal", "insufficient_quota", "unknown_model", "server_error", "empty"])
 async def test_another_model_stands_in(fault: str) -> None:
     def script(request: Any) -> Reply:

@@ -5,6 +5,7 @@ name in the user's prompt folder replaces ours.
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -42,13 +43,65 @@ def load(name: str, folder: Path | None = None) -> Prompt:
     """
     own = folder / f"{name}.md" if folder else None
     if own is not None and own.is_file():
-        text = own.read_text("utf-8")
+        text = _text_of(own)
     elif name in names():
         text = (resources.files("deep_research.prompts") / f"{name}.md").read_text("utf-8")
     else:
         message = f"There is no prompt {name!r}. Prompts: {', '.join(names())}."
         raise ConfigError(message, setting="prompt", value=name)
     return _parse(name, text)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The prompt file {str(path)!r} cannot be read: {error}.", setting="prompt") from error
+
+
+def check(folder: Path) -> None:
+    """Look through the user's prompt files before a run begins.
+
+    Raises ConfigError, which names file, line and variable, for the first that could not be rendered.
+    """
+    for path in sorted(folder.glob("*.md")):
+        _check_file(path, folder)
+
+
+def _check_file(path: Path, folder: Path) -> None:
+    from jinja2 import TemplateError, TemplateSyntaxError, meta  # noqa: PLC0415 - only when a model thinks
+
+    prompt = load(path.stem, folder)
+    environment = _environment(folder)
+    first = _text_of(path).removesuffix(prompt.template).count("\n")
+    try:
+        tree = environment.parse(prompt.template)
+        for included in meta.find_referenced_templates(tree):
+            environment.get_template(included or "")
+    except TemplateSyntaxError as error:
+        raise _broken(path, first + error.lineno, f"{error.message}") from error
+    except TemplateError as error:
+        raise _broken(path, _line(path, "include"), str(error)) from error
+    used = meta.find_undeclared_variables(tree)
+    if path.stem in names():
+        ours = load(path.stem).variables
+        if missing := ours - prompt.variables:
+            raise _broken(path, _line(path, "variables"), f"its header lacks the variable {min(missing)!r}")
+        if unknown := (used | prompt.variables) - ours:
+            raise _broken(path, _line(path, min(unknown)), f"there is no variable {min(unknown)!r} in this prompt")
+    elif unknown := used - prompt.variables:
+        raise _broken(path, _line(path, min(unknown)), f"its header lacks the variable {min(unknown)!r}")
+
+
+def _line(path: Path, word: str) -> int:
+    """The first line in which a word stands; 1 when there is none."""
+    lines = enumerate(_text_of(path).splitlines(), 1)
+    return next((number for number, line in lines if re.search(rf"\b{re.escape(word)}\b", line)), 1)
+
+
+def _broken(path: Path, line: int, why: str) -> ConfigError:
+    message = f"The prompt file {str(path)!r} cannot be used (line {line}): {why.rstrip('.')}."
+    return ConfigError(message, setting="prompt", value=str(path), line=line)
 
 
 def _parse(name: str, text: str) -> Prompt:

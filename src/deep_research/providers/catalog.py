@@ -15,7 +15,8 @@ class Provider(NamedTuple):
     """What is known about a provider.
 
     `facts` override the facts about model families: a server has its own way of switching thinking.
-    `key` names the variable of its key, `address` that of its base address ("" where there is none).
+    `key` names the variable of its key, `address` that of its base address ("" where there is none);
+    `requests` is how many it can answer at the same time at most.
     """
 
     wire: Literal["openai", "anthropic", "ollama", "langchain"]
@@ -24,11 +25,16 @@ class Provider(NamedTuple):
     address: str
     model: str
     facts: Mapping[str, Any] = {}
+    requests: int = 256
 
 
 _NO_SWITCH: dict[str, Any] = {"thinking_on": {}, "thinking_off": {}, "thinking_streams": False}
 _LOCAL: dict[str, Any] = {**_NO_SWITCH, "structured": "native", "output_parameter": "max_tokens", "temperature": True}
-_OLLAMA: dict[str, Any] = {"thinking_on": {"think": True}, "thinking_off": {"think": False}}
+_OLLAMA: dict[str, Any] = {
+    "thinking_on": {"think": True},
+    "thinking_off": {"think": False},
+    "context_tokens": 32_768,  # becomes num_ctx, for which memory is taken at once
+}
 
 PROVIDERS: dict[str, Provider] = {
     "aliyun": Provider(
@@ -61,7 +67,9 @@ PROVIDERS: dict[str, Provider] = {
     "groq": Provider(
         "openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "", "openai/gpt-oss-120b", {**_NO_SWITCH}
     ),
-    "ollama": Provider("ollama", "http://localhost:11434", "", "OLLAMA_HOST", "qwen3", {**_LOCAL, **_OLLAMA}),
+    "ollama": Provider(
+        "ollama", "http://localhost:11434", "", "OLLAMA_HOST", "qwen3", {**_LOCAL, **_OLLAMA}, requests=4
+    ),
     "compatible": Provider("openai", "", "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL", "", _LOCAL),
     "langchain": Provider("langchain", "", "", "", ""),
 }

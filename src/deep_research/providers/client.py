@@ -51,6 +51,11 @@ class Patience:
     answer_seconds: float = 300.0
     call_seconds: float = 900.0
 
+    @classmethod
+    def for_silence(cls, seconds: float) -> "Patience":
+        """Return the patience with a model that may be silent for `seconds`: never less than that silence."""
+        return cls(max(cls.answer_seconds, 2 * seconds), max(cls.call_seconds, 5 * seconds))
+
 
 _USUAL = Patience()
 

@@ -157,14 +157,14 @@ def _grant(granted: "asyncio.Future[None]") -> None:
         granted.set_result(None)
 
 
-_GATES: dict[str, Gate] = {}
+_GATES: dict[tuple[str, str, Ceiling], Gate] = {}
 _GATES_LOCK = threading.Lock()
 
 
 def gate_of(provider: str, base_url: str = "", ceiling: Ceiling = USUAL) -> Gate:
-    """Return the gate of a provider at an address: one for the whole process; the first `ceiling` counts."""
+    """Return the gate of a provider at an address: one for the whole process and each ceiling."""
     with _GATES_LOCK:
-        return _GATES.setdefault(f"{provider} {base_url}", Gate(ceiling))
+        return _GATES.setdefault((provider, base_url, ceiling), Gate(ceiling))
 
 
 class Policy(NamedTuple):
@@ -196,6 +196,8 @@ REASONS: dict[str, Policy] = {
     "bad_key": Policy("stop"),
     "base_url": Policy("stop"),
     "closed": Policy("fall_back"),
+    # A model that declines may answer when it is asked once more; a server's content filter does not change its mind.
+    "refusal": Policy("retry", attempts=2),
     # The same request would be silent as long again.
     "timeout": Policy("retry", attempts=2, first_seconds=0.5, most_seconds=20.0),
 }

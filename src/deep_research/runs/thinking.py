@@ -1,33 +1,23 @@
 """Who thinks in a run: the extractive reasoner, or a language model whose calls go through the journal."""
 
-import json
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
-from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, Usage
-from deep_research.errors import ConfigError, LimitReached
+from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
+from deep_research.errors import ConfigError
 from deep_research.ports import Journal, Reasoner, SearchPlace
+from deep_research.prompts import check
 from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
+from deep_research.runs.paying import PaidCalls, note_attempt
 from deep_research.settings import Settings
-from deep_research.steps.ledger import PaidCall
-from deep_research.text.budget import estimate_tokens
 
 if TYPE_CHECKING:
     from deep_research.providers.client import ModelClient, OpenModel
+    from deep_research.providers.limits import Gate
     from deep_research.reasoners.model.ask import Complete
-
-_SHARES: dict[Role, float] = {"research": 0.5, "write": 0.8, "judge": 0.85, "review": 0.9, "report": 1.0}
-"""Up to which share of a budget each kind of work may spend."""
-_WORK: dict[Role, str] = {
-    "research": "research", "write": "writing", "judge": "judging", "review": "the review", "report": "the report",
-}  # fmt: skip
-_USUAL_ANSWER = 700
-"""Tokens of a usual answer."""
 
 
 def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
@@ -83,11 +73,17 @@ def open_thinking(
         return Thinking(ExtractiveReasoner())
     for slow in ("httpx", "jinja2"):  # now, where nobody waits for the event loop, rather than with the first call
         import_module(slow)
-    from deep_research.providers.client import ModelClient  # noqa: PLC0415 - only with a model
+    from deep_research.providers.client import ModelClient, Patience  # noqa: PLC0415 - only with a model
 
     first, others, roles = _open_models(settings, keys)
     _check_prices(settings, [first, *others, *roles.values()])
-    client = ModelClient([first, *others], roles=roles)
+    client = ModelClient(
+        [first, *others],
+        roles=roles,
+        account=note_attempt,
+        patience=Patience.for_silence(settings.model_timeout_seconds),
+        gates=_gates(settings, [first, *others]),
+    )
     paid = PaidCalls(client, journal, settings)
     named = {role: (roles.get(role) or first).model for role in get_args(Role)}
 
@@ -113,10 +109,15 @@ def model_reasoner(
     on_gap: Callable[[Gap], object],
     context_tokens: int,
 ) -> Reasoner:
-    """Return the reasoner that thinks with `complete`, set up as `settings` say."""
+    """Return the reasoner that thinks with `complete`, set up as `settings` say.
+
+    Raises ConfigError for a prompt file of the user's that cannot be used.
+    """
     from deep_research.reasoners.model.reasoner import ModelReasoner  # noqa: PLC0415
 
     folder = home / "prompts"
+    if folder.is_dir():
+        check(folder)
     return ModelReasoner(
         complete,
         info=info,
@@ -155,12 +156,14 @@ def _open_models(
     from deep_research.providers.catalog import open_fallbacks, open_model  # noqa: PLC0415
 
     provider = settings.model_provider
-    options = {
+    options: dict[str, Any] = {
         "keys": keys,
         "base_url": settings.model_base_url,
         "thinking": settings.enable_thinking,
         "timeout_seconds": settings.model_timeout_seconds,
     }
+    if provider == "ollama" and "max_context_tokens" in settings.model_fields_set:
+        options["context_tokens"] = settings.max_context_tokens  # what the server is told to make room for
     first = open_model(provider, settings.model_name, **options)
     opened: dict[str, OpenModel] = {first.model: first}
     roles: dict[Role, OpenModel] = {}
@@ -173,98 +176,15 @@ def _open_models(
     return first, open_fallbacks(settings.fallback_models, provider, **options), roles
 
 
-class PaidCalls:
-    """Model calls through the journal: each made once, its answer and cost on disk before it is used."""
+def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate]":
+    """How many requests may be in flight at each provider, in all runs of the process together."""
+    from deep_research.providers.catalog import PROVIDERS  # noqa: PLC0415
+    from deep_research.providers.limits import Ceiling, gate_of  # noqa: PLC0415
 
-    def __init__(self, client: "ModelClient", journal: Journal, settings: Settings) -> None:
-        self._client = client
-        self._journal = journal
-        self._settings = settings
-        self._purse = Purse(settings, [PaidCall.model_validate_json(text) for text in journal.answers("model")])
-
-    async def complete(self, request: ModelRequest, role: Role) -> ModelAnswer:
-        """Return the answer. Raises LimitReached when the budget of research is spent, and what the client raises."""
-        most = getattr(self._settings, f"{role}_max_tokens")
-        request = request.model_copy(update={"max_output_tokens": min(request.max_output_tokens, most)})
-        models = [model.model for model in self._client.models_of(role)]
-        asked = json.dumps(
-            {"role": role, "models": models, "request": request.model_dump(mode="json")}, ensure_ascii=False
-        )
-
-        async def make() -> str:
-            with self._purse.holding(self._expected(request, role), role):
-                begun = time.monotonic()
-                answer = await self._client.complete(request, role=role)
-            seconds = round(time.monotonic() - begun, 3)
-            paid = PaidCall(role=role, answer=answer, cost_usd=self._cost(answer, role), seconds=seconds)
-            self._purse.pay(paid)
-            return paid.model_dump_json()
-
-        text, _ = await self._journal.call("model", asked, make)
-        return PaidCall.model_validate_json(text).answer
-
-    def _cost(self, answer: ModelAnswer, role: Role) -> float | None:
-        models = self._client.models_of(role)
-        used = next((m for m in models if answer.model and m.model == answer.model), models[0])
-        return used.family.cost_usd(answer.usage)
-
-    def _expected(self, request: ModelRequest, role: Role) -> "Spent":
-        """About what a call will cost, for what is in flight."""
-        prompt = sum(estimate_tokens(message.text) for message in request.messages)
-        usage = Usage(prompt_tokens=prompt, completion_tokens=min(request.max_output_tokens, _USUAL_ANSWER))
-        cost = self._client.models_of(role)[0].family.cost_usd(usage)
-        return Spent(prompt + usage.completion_tokens, cost or 0.0)
-
-
-class Spent(NamedTuple):
-    """Tokens and US dollars."""
-
-    tokens: int
-    usd: float
-
-
-class Purse:
-    """What a run has spent and what is in flight, against its budget.
-
-    Each kind of work may spend up to a share of it: what a later stage needs is left by the earlier ones.
-    """
-
-    def __init__(self, settings: Settings, paid: Sequence[PaidCall] = ()) -> None:
-        """`paid` are the calls of earlier sittings."""
-        self._usd, self._tokens = settings.budget_usd, settings.budget_tokens
-        self._spent = Spent(0, 0.0)
-        self._in_flight = Spent(0, 0.0)
-        for call in paid:
-            self.pay(call)
-
-    def pay(self, call: PaidCall) -> None:
-        """Note a call that was answered."""
-        usage = call.answer.usage
-        self._spent = _plus(self._spent, Spent(usage.prompt_tokens + usage.completion_tokens, call.cost_usd or 0.0))
-
-    @contextmanager
-    def holding(self, expected: Spent, role: Role) -> Iterator[None]:
-        """Keep `expected` apart while a call is in flight. Raises LimitReached when the role's share does not allow it."""
-        self._refuse(_plus(_plus(self._spent, self._in_flight), expected), role)
-        self._in_flight = _plus(self._in_flight, expected)
-        try:
-            yield
-        finally:
-            self._in_flight = Spent(self._in_flight.tokens - expected.tokens, self._in_flight.usd - expected.usd)
-
-    def _refuse(self, then: Spent, role: Role) -> None:
-        share = _SHARES[role]
-        if self._usd is not None and then.usd > self._usd * share:
-            message = (
-                f"The budget of {self._usd} US dollars is spent as far as {_WORK[role]} may ({self._spent.usd:.4f})."
-            )
-            raise LimitReached(message, kind="usd", used=self._spent.usd, limit=self._usd)
-        if self._tokens is not None and then.tokens > self._tokens * share:
-            message = (
-                f"The budget of {self._tokens} tokens is spent as far as {_WORK[role]} may ({self._spent.tokens})."
-            )
-            raise LimitReached(message, kind="tokens", used=self._spent.tokens, limit=self._tokens)
-
-
-def _plus(one: Spent, other: Spent) -> Spent:
-    return Spent(one.tokens + other.tokens, one.usd + other.usd)
+    gates: dict[str, Gate] = {}
+    for name in dict.fromkeys(model.provider for model in models):
+        most = min(settings.max_model_requests, PROVIDERS[name].requests)
+        ceiling = Ceiling(requests=most, tokens=settings.max_model_tokens_in_flight)
+        address = settings.model_base_url if name == settings.model_provider else ""
+        gates[name] = gate_of(name, address, ceiling)
+    return gates

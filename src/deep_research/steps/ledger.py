@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from deep_research.data import Ledger, ModelAnswer, Role
+from deep_research.data import Ledger, ModelAnswer, Role, Usage
 from deep_research.ports import Journal
 
 
@@ -15,17 +15,35 @@ class PaidCall(BaseModel):
     seconds: float
 
 
+class LostCall(BaseModel):
+    """An attempt that gave no usable answer (empty, refused) and was paid for all the same."""
+
+    role: Role
+    usage: Usage
+    cost_usd: float | None
+
+
+LOST = "lost model call"
+"""Under this name the journal keeps lost calls; answered ones are `model`."""
+
+
 def ledger_of(journal: Journal, *, sources: int, seconds: float) -> Ledger:
-    """Return the ledger: calls, tokens and money of all sittings of a run; `seconds` of work."""
-    paid = [PaidCall.model_validate_json(text) for text in journal.answers("model")]
-    usage = [call.answer.usage for call in paid]
+    """Return the ledger: calls, tokens and money of all sittings of a run, lost attempts included; `seconds` of work."""
+    paid, lost = paid_calls(journal)
+    usage = [*(call.answer.usage for call in paid), *(call.usage for call in lost)]
     return Ledger(
         model_calls=len(paid),
         prompt_tokens=sum(u.prompt_tokens for u in usage),
         cached_tokens=sum(u.cached_tokens for u in usage),
         completion_tokens=sum(u.completion_tokens for u in usage),
-        cost_usd=round(sum(call.cost_usd or 0.0 for call in paid), 6),
+        cost_usd=round(sum(call.cost_usd or 0.0 for call in (*paid, *lost)), 6),
         searches=journal.count("search"),
         fetches=sources,
         seconds=round(seconds, 2),
     )
+
+
+def paid_calls(journal: Journal) -> tuple[list[PaidCall], list[LostCall]]:
+    """Return the answered calls of a run and the lost ones."""
+    answered = [PaidCall.model_validate_json(text) for text in journal.answers("model")]
+    return answered, [LostCall.model_validate_json(text) for text in journal.answers(LOST)]

@@ -33,11 +33,8 @@ def gap_of(what: str, /, *codes: str, source: str = "", **values: str) -> Gap:
 def gap_from(what: str, error: ResearchError, *codes: str, source: str = "") -> Gap:
     """Return the gap that an error leaves, with the phrases `codes` after its message."""
     if isinstance(error, LimitReached) and error.fields.get("kind") in ("usd", "tokens"):
-        limit, used = (
-            f"{error.fields[name]:g}" if isinstance(error.fields[name], float) else str(error.fields[name])
-            for name in ("limit", "used")
-        )
-        return gap_of(what, f"budget_{error.fields['kind']}", *codes, source=source, limit=limit, used=used)
+        values = {name: str(error.fields[name]) for name in ("limit", "used")}
+        return gap_of(what, f"budget_{error.fields['kind']}", *codes, source=source, **values)
     return gap_of(what, "error", *codes, source=source, error=error.message)
 
 
