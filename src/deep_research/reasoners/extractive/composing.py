@@ -1,19 +1,22 @@
 """Abstract, conclusion and table from sentences that were checked before: nothing new is said here."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from deep_research.data import Brief, Claim, Composition, QueryAnalysis, Section
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.defining import what_it_is
 from deep_research.reasoners.extractive.excerpts import Excerpt, cited, pick
-from deep_research.reasoners.extractive.naming import Naming, naming
-from deep_research.reasoners.extractive.quotable import advises, defines, leans, recommends
-from deep_research.reasoners.extractive.rating import About, rate
+from deep_research.reasoners.extractive.quotable import advises, leans, recommends
+from deep_research.reasoners.extractive.rating import About, Wish, rate
 from deep_research.reasoners.extractive.writing import wish_of
 from deep_research.text.phrases import phrase
 from deep_research.text.tokens import content_terms
 
 _ABSTRACT_CHARS, _CONCLUSION_CHARS, _CELL_CHARS = 1150, 800, 230
-_FIRST_CHARS, _BESIDE_NAME = 700, 2
+_GOOD = 0.45
+"""A sentence with less than this share of what the best one of its section is worth concludes nothing."""
+_SEVERAL, _CONCLUDING = 3, 4
 _SENTENCE_CHARS, _SHORT_ABSTRACT, _ROUNDS = 420, 620, 3
 
 
@@ -21,11 +24,11 @@ def compose(
     analysis: QueryAnalysis, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
 ) -> Composition:
     """Return the composed parts, each sentence taken from the sections' supported claims."""
-    best = {s.title: _rated(s, brief, claims, library) for s in sections}
+    parts = [_part(s, brief, claims, library) for s in sections]
     titles = {s.id: s.title for s in library.sources()}
-    abstract = _abstract(best, sections, titles)
-    conclusion = _conclusion([e for rated in best.values() for e in rated], abstract)
-    table = _table(sections, best, brief, titles) if analysis.output_format in ("table", "list") else ""
+    abstract = _abstract(parts, brief, titles)
+    conclusion = _conclusion(parts, abstract)
+    table = _table(parts, brief, titles) if analysis.output_format in ("table", "list") else ""
     return Composition(
         abstract=" ".join(cited(e) for e in abstract),
         conclusion=" ".join(cited(e) for e in conclusion),
@@ -33,9 +36,20 @@ def compose(
     )
 
 
-def _rated(section: Section, brief: Brief, claims: Sequence[Claim], library: Library) -> list[Excerpt]:
-    """The section's supported claims that can stand alone, best for the section first."""
+class _Part(NamedTuple):
+    """A section with what it looks for and its supported claims that can stand alone, best first."""
+
+    section: Section
+    wish: Wish
+    rated: list[Excerpt]
+
+
+def _part(section: Section, brief: Brief, claims: Sequence[Claim], library: Library) -> _Part:
     wish = wish_of(section, brief)
+    return _Part(section, wish, _rated(section, wish, claims, library))
+
+
+def _rated(section: Section, wish: Wish, claims: Sequence[Claim], library: Library) -> list[Excerpt]:
     rated: list[Excerpt] = []
     for claim in claims:
         if claim.section != section.title or not claim.stands or leans(claim.text) or not claim.passages:
@@ -50,45 +64,59 @@ def _rated(section: Section, brief: Brief, claims: Sequence[Claim], library: Lib
     return sorted(rated, key=lambda e: -e.score)
 
 
-def _abstract(best: dict[str, list[Excerpt]], sections: Sequence[Section], titles: Mapping[str, str]) -> list[Excerpt]:
-    """The best sentence of each section, in the order of the sections; a second one where there are few."""
+def _abstract(parts: Sequence[_Part], brief: Brief, titles: Mapping[str, str]) -> list[Excerpt]:
+    """The best sentence of each section, in the order of the sections; a second one where there are few.
+
+    What helps to choose is kept for the conclusion, and a survey that names no two subjects comes last.
+    """
+    telling = [p for p in parts if p.wish.role != "choosing"]
     chosen: list[tuple[int, Excerpt]] = []
     used = 0
     for _ in range(_ROUNDS):
-        for place, section in enumerate(sections):
+        for place, part in enumerate(telling if len(telling) > 1 else parts):
             taken = [e for _, e in chosen]
-            left = [e for e in best[section.title] if e not in taken]
-            if section.subject and not any(p == place for p, _ in chosen):
-                what = _what_it_is(section.subject, left, titles)
+            left = [e for e in part.rated if e not in taken]
+            if part.section.subject and not any(p == place for p, _ in chosen):
+                what = what_it_is(part.section.subject, part.wish.subject, left, titles, brief.language)
                 left = [what] if what is not None and what.length <= _SENTENCE_CHARS else left
             picked = pick(left, limit=1, budget=_SENTENCE_CHARS, taken=taken)
             if picked and used + picked[0].length <= _ABSTRACT_CHARS:
-                chosen.append((place, picked[0]))
+                last = part.wish.role == "survey" and not _names_several(picked[0], part.wish)
+                chosen.append((place + last * len(parts), picked[0]))
                 used += picked[0].length
         if used >= _SHORT_ABSTRACT:
             break
     return [e for _, e in sorted(chosen, key=lambda found: found[0])]
 
 
-def _conclusion(pool: list[Excerpt], taken: list[Excerpt]) -> list[Excerpt]:
-    """Sentences that advise, limit or weigh, not those of the abstract; without any, the best that are left."""
-    left = {e.text: e for e in pool if e not in taken}
-    ranked = sorted(left.values(), key=lambda e: -e.score)
-    # What recommends or weighs concludes best; what merely says when something applies, next.
-    advice = [e for e in ranked if recommends(e.text)] or [e for e in ranked if advises(e.text)]
-    chosen = pick(advice, limit=4, budget=_CONCLUSION_CHARS, taken=taken, per_source=2)
-    return chosen or pick(ranked, limit=2, budget=_CONCLUSION_CHARS, taken=taken, per_source=2)
+def _names_several(excerpt: Excerpt, wish: Wish) -> bool:
+    return sum(name.within(excerpt.text) for name in wish.siblings) > 1
 
 
-def _table(sections: Sequence[Section], best: dict[str, list[Excerpt]], brief: Brief, titles: Mapping[str, str]) -> str:
+def _conclusion(parts: Sequence[_Part], taken: list[Excerpt]) -> list[Excerpt]:
+    """Sentences that help to choose, that limit or weigh, one of each section in its order, none of the abstract;
+    without any, the best that are left."""
+    chosen: list[Excerpt] = []
+    for part in sorted(parts, key=lambda p: p.wish.role != "choosing"):
+        left = [e for e in part.rated if e not in taken and e.score >= _GOOD * part.rated[0].score]
+        # What recommends or weighs concludes best; what merely says when something applies, next.
+        advice = [e for e in left if recommends(e.text)] or [e for e in left if advises(e.text)]
+        several = _SEVERAL if part.wish.role == "choosing" else 1
+        room = _CONCLUSION_CHARS - sum(e.length for e in chosen)
+        chosen += pick(advice, limit=several, budget=max(room, 1), taken=[*taken, *chosen]) if room > 0 else []
+    if chosen:
+        return chosen[:_CONCLUDING]
+    ranked = sorted((e for part in parts for e in part.rated if e not in taken), key=lambda e: -e.score)
+    return pick(ranked, limit=2, budget=_CONCLUSION_CHARS, taken=taken, per_source=2)
+
+
+def _table(parts: Sequence[_Part], brief: Brief, titles: Mapping[str, str]) -> str:
     """One row per section with a subject: what it is, and its use or limits, both quoted."""
     rows: list[str] = []
     language = brief.language
-    for section in sections:
-        own = [e for e in best[section.title] if _fits_cell(e.text)]
-        if not section.subject or not own:
-            continue
-        what = _what_it_is(section.subject, own, titles)
+    for section, wish, rated in parts:
+        own = [e for e in rated if _fits_cell(e.text)]
+        what = what_it_is(section.subject, wish.subject, own, titles, language) if section.subject else None
         if what is None:
             continue
         use = next((e for e in own if e is not what and (advises(e.text) or recommends(e.text))), None)
@@ -97,24 +125,6 @@ def _table(sections: Sequence[Section], best: dict[str, list[Excerpt]], brief: B
         return ""
     head = [phrase(name, language) for name in ("subject", "what_it_is", "when_to_use")]
     return "\n".join([f"| {' | '.join(head)} |", "|---|---|---|", *rows])
-
-
-def _what_it_is(subject: str, rated: Sequence[Excerpt], titles: Mapping[str, str]) -> Excerpt | None:
-    """The sentence that says what a subject is: one that defines it, else the first of the opening of its own
-    document, else the best one that names it; None where no sentence does."""
-    name = naming(subject)
-    if defining := next((e for e in rated if defines(subject, e.text)), None):
-        return defining
-    own = [e for e in rated if e.passage.start < _FIRST_CHARS and _is_titled(titles.get(e.passage.source, ""), name)]
-    first = min(own, key=lambda e: (e.passage.start, e.passage.text.find(e.text)), default=None)
-    opened = (e for e in rated if name.within(" ".join(e.text.split()[:3])))
-    return first or next(opened, None) or next((e for e in rated if name.within(e.text)), None)
-
-
-def _is_titled(title: str, name: Naming) -> bool:
-    """Whether a title is the name and little else ("git-merge(1)", "Hash Indexes")."""
-    terms = frozenset(content_terms(title))
-    return name.heads(terms) and len(terms - name.terms) <= _BESIDE_NAME
 
 
 def _fits_cell(text: str) -> bool:

@@ -1,6 +1,7 @@
 """Whether a text names a thing: by all terms of its name, in the question's language or in translation."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.text.glossary import LANGUAGES, translations
@@ -81,6 +82,17 @@ def naming(name: str, language: str = "") -> Naming:
         Way(terms, name_pattern(text), len(text.split())) for text in whole if (terms := frozenset(content_terms(text)))
     ]
     return Naming(tuple(dict.fromkeys(ways)))
+
+
+def named_among(name: str, names: Sequence[str]) -> Naming:
+    """Return the ways to say one of `names` that share their last word ("B-tree indexes", "GIN indexes"): also
+    without that word, as their documents do."""
+    last = {other.rsplit(maxsplit=1)[-1].casefold().removesuffix("s") for other in names if " " in other}
+    short, _, noun = name.rpartition(" ")
+    shared = len(last) == 1 and len(names) > 1 and all(" " in other for other in names)
+    if not (shared and short and noun.isascii()):
+        return naming(name)
+    return Naming((*naming(name).ways, *naming(short).ways))
 
 
 def _whole(name: str, translated: str, language: str) -> bool:

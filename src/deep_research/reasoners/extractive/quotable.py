@@ -58,6 +58,8 @@ _ORDERS = re.compile(
     r"|moves?|finds?|generates?|provides?|allows?|enables?|disables?|runs?|starts?|stops?|uses?|takes?|gives?|loads?|saves?|stores?|sends?|performs?|controls?|determines?|selects?|describes?|supports?|accepts?|causes?|computes?)\b(?! ?[,(/-])",
     re.IGNORECASE,
 )
+_CONDITION = re.compile(r"^(?:if|when|unless|whenever|in case)\b|^(?:如果|若|当您?)|^(?:만약|만일)", re.IGNORECASE)
+_PARAMETER = re.compile(r"^[a-z]\w*_\w+ |^[a-z]\w*(?: \([\w ,]+\))?: ")
 _CHANGES = re.compile(
     r"\b(?:deprecat\w+|removed|backported|bpo-\d+|gh-\d+|renamed|no longer|(?:is|are) now|now (?:accept|support|inherit|raise|return|take|use|rel|allow)\w*"
     r"|has been (?:added|fixed|changed|moved)|have been (?:added|fixed|changed|moved)|(?:contributed|implemented|written|patch|reported|maintained) (?:primarily )?by|PEP \d+ -|(?:prior to|before) (?:version |release |[A-Z]\w+ )?\d+\.\d)\b",
@@ -145,8 +147,12 @@ def is_change_note(title: str) -> bool:
 
 
 def worth_as_prose(text: str) -> float:
-    """Return how much better than a neutral sentence one that states something is, and how much worse a bare order."""
+    """Return how much better than a neutral sentence one that states something is, and how much worse a bare order,
+    what holds under a condition only, and what is about one parameter."""
     worth = 1.15 if _DEFINES.search(text) else 1.0
+    if _CONDITION.match(text) and not _RECOMMENDS.search(text):
+        worth *= 0.75
+    worth *= 0.7 if _PARAMETER.match(text) else 1.0
     return worth * (0.45 if _ORDERS.match(text) or _DENIES.match(text) else 1.0)
 
 

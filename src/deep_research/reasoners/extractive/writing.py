@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from deep_research.data import Brief, Passage, Section, SectionDraft
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.defining import what_it_is
 from deep_research.reasoners.extractive.excerpts import Excerpt, cited, excerpts, in_reading_order, pick
-from deep_research.reasoners.extractive.naming import Naming, naming
+from deep_research.reasoners.extractive.naming import Naming, named_among
+from deep_research.reasoners.extractive.quotable import defines
 from deep_research.reasoners.extractive.rating import Role, Wish, weigh
 from deep_research.reasoners.extractive.themes import owner, theme_of
 from deep_research.reasoners.extractive.topic import (
@@ -25,6 +27,9 @@ _SENTENCES, _CHARS = 9, 2200
 _TITLED, _BEGINNING, _UNDER = 4, 4, 8
 _ENOUGH, _LITTLE = 4, 2
 """With fewer sentences in the reader's language, sentences in English are quoted too, with very few in any language."""
+_FINDINGS = 2
+_INTRODUCES = 0.4
+"""What says what a subject is opens its section, unless it is worth less than this share of the best sentence."""
 _ON_TOPIC = 0.5
 """Passages that cover less than this share of what the best one covers are about something else."""
 _NEWS = re.compile(
@@ -41,16 +46,20 @@ def write_section(section: Section, brief: Brief, passages: Sequence[Passage], l
     given = with_neighbours(passages, library, wish)
     if not section.subject and wish.role in ("theme", "survey"):
         given = _on_topic(_beneath(section, given, library, titles), section, brief, titles)
-    chosen = _choose(excerpts(given, wish, titles=titles), brief.language)
+    ranked = excerpts(given, wish, titles=titles)
+    chosen = _choose(ranked, brief.language)
     if not chosen:
         return SectionDraft(content="")
+    if section.subject:
+        chosen = _introduced(section.subject, wish, ranked, chosen, titles)
     # One strong sentence opens the section; the rest is grouped by source.
     lead, rest = chosen[0], chosen[1:]
     paragraphs = [[lead, *(e for e in rest if e.passage.source == lead.passage.source)]]
     paragraphs[0] = [lead, *sorted(paragraphs[0][1:], key=lambda e: (e.passage.start, e.start))]
     paragraphs += in_reading_order([e for e in rest if e.passage.source != lead.passage.source])
     content = "\n\n".join(_paragraph(group) for group in paragraphs)
-    findings = tuple(cited(e) for e in chosen[:2] if len(e.sentences) == 1)
+    plain = [e for e in chosen if len(e.sentences) == 1 and not e.text[:1].islower()]
+    findings = tuple(cited(e) for e in plain[:_FINDINGS])
     return SectionDraft(content=content, key_findings=findings)
 
 
@@ -67,6 +76,17 @@ def _choose(ranked: list[Excerpt], language: str) -> list[Excerpt]:
     return chosen
 
 
+def _introduced(
+    subject: str, wish: Wish, ranked: list[Excerpt], chosen: list[Excerpt], titles: dict[str, str]
+) -> list[Excerpt]:
+    """Begin with the sentence that says what the subject is, where a good one does."""
+    good = [e for e in ranked if e.score >= _INTRODUCES * ranked[0].score and len(e.sentences) == 1]
+    what = what_it_is(subject, wish.subject, good, titles, wish.language)
+    if what is None or not defines(subject, what.text):
+        return chosen
+    return [what, *(e for e in chosen if what.text not in e.sentences)]
+
+
 def role_of(section: Section, brief: Brief) -> Role:
     """Return what a section is for, by its subject and its place in the brief."""
     if section.subject:
@@ -80,7 +100,8 @@ def role_of(section: Section, brief: Brief) -> Role:
 
 def wish_of(section: Section, brief: Brief) -> Wish:
     """Return what a section looks for: its subject in the sense of its first query, or the question itself."""
-    own = naming(section.subject) if section.subject else Naming()
+    subjects = [s.subject for s in brief.sections if s.subject]
+    own = named_among(section.subject, subjects) if section.subject else Naming()
     others = [s.subject for s in brief.sections if s.subject and s.title != section.title]
     context = frozenset(content_terms(section.queries[0])) - own.terms if section.queries else frozenset[str]()
     question, asked = without_furniture(brief.title), without_furniture(" ".join(section.queries))
@@ -94,7 +115,7 @@ def wish_of(section: Section, brief: Brief) -> Wish:
         weights=weights,
         subject=own,
         context=context if section.subject else frozenset(),
-        siblings=tuple(naming(subject) for subject in others),
+        siblings=tuple(named_among(subject, subjects) for subject in others),
         language=brief.language,
         advice=brief.output_format == "table",
         changes=bool(_NEWS.search(brief.title)),
