@@ -17,15 +17,13 @@ from deep_research.providers.answers import (
     understood,
     word,
 )
-from deep_research.providers.failures import About, translate, unsupported_parameter
-from deep_research.providers.families import Family
-from deep_research.providers.wire import Wire, WireFailure, in_form
+from deep_research.providers.wire import WireFailure, in_form
+from deep_research.providers.wired import WiredModel
 
 VERSION = "2023-06-01"
 """The version of the API in the header anthropic-version."""
 
 _PATH = "/v1/messages"
-_CHANGES = 4
 _CACHED = {"type": "ephemeral"}
 # Structured outputs take no bounds: platform.claude.com/docs/en/build-with-claude/structured-outputs
 _BOUNDS = frozenset(
@@ -34,32 +32,8 @@ _BOUNDS = frozenset(
 )
 
 
-class AnthropicModel:
-    """A chat model behind Anthropic's wire; made once per run."""
-
-    def __init__(self, wire: Wire, about: About, family: Family, *, thinking: bool = False) -> None:
-        """`thinking` lets a model that can think before it answers do so."""
-        self.provider = about.provider
-        self.model = about.model
-        self.family = family
-        self._wire = wire
-        self._about = about
-        self._thinking = thinking
-        self._left_out: set[str] = set()
-
-    async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer; one attempt (see ports.ChatModel for the errors)."""
-        for _ in range(_CHANGES):
-            try:
-                return await self._ask(request)
-            except WireFailure as failure:
-                if not self._leave_out(unsupported_parameter(failure)):
-                    raise translate(failure, self._about) from failure
-        raise translate(WireFailure("", status=400, body="it refuses one parameter after the other"), self._about)
-
-    async def close(self) -> None:
-        """Let go of connections."""
-        await self._wire.close()
+class AnthropicModel(WiredModel):
+    """A chat model behind Anthropic's wire."""
 
     async def _ask(self, request: ModelRequest) -> ModelAnswer:
         body = self._body(request)
@@ -105,6 +79,7 @@ class AnthropicModel:
         return {name: value for name, value in body.items() if name not in self._left_out}
 
     def _leave_out(self, parameter: str) -> bool:
+        """See `WiredModel`."""
         before = (self.family, len(self._left_out))
         if parameter in ("output_config", "tool_choice"):
             self.family = self.family.model_copy(update={"structured": "text"})

@@ -2,13 +2,16 @@
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from deep_research.errors import ConfigError
 from deep_research.providers.client import OpenModel
 from deep_research.providers.failures import About
 from deep_research.providers.families import Family, family_of
 from deep_research.providers.wire import HttpWire, Wire
+
+if TYPE_CHECKING:
+    from deep_research.providers.wired import WiredModel
 
 
 class Provider(NamedTuple):
@@ -190,7 +193,7 @@ def _sdk(client: Any) -> Wire:
     return SdkWire(client)
 
 
-def _adapter(wire: str) -> Any:
+def _adapter(wire: str) -> "type[WiredModel]":
     """The class behind a wire; imported when it is needed."""
     if wire == "anthropic":
         from deep_research.providers.anthropic import AnthropicModel as Adapter  # noqa: PLC0415

@@ -22,46 +22,26 @@ from deep_research.providers.answers import (
     understood,
     word,
 )
-from deep_research.providers.failures import About, translate, unsupported_parameter
-from deep_research.providers.families import Family
-from deep_research.providers.wire import Wire, WireFailure, in_form
+from deep_research.providers.wire import WireFailure, in_form
+from deep_research.providers.wired import WiredModel
 
 _PATH = "/api/chat"
 
 
-class OllamaModel:
-    """A chat model behind Ollama's wire; made once per run."""
-
-    def __init__(self, wire: Wire, about: About, family: Family, *, thinking: bool = False) -> None:
-        """`family.context_tokens` becomes num_ctx."""
-        self.provider = about.provider
-        self.model = about.model
-        self.family = family
-        self._wire = wire
-        self._about = about
-        self._thinking = thinking
-        self._left_out: set[str] = set()
+class OllamaModel(WiredModel):
+    """A chat model behind Ollama's wire; `family.context_tokens` becomes num_ctx."""
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer; one attempt (see ports.ChatModel for the errors).
-
-        Raises ContextTooLong before sending when the prompt would be cut.
-        """
+        """See `WiredModel`. Raises ContextTooLong before sending when the prompt would be cut."""
         self._check_length(request)
-        try:
-            return await self._ask(request)
-        except WireFailure as failure:
-            if unsupported_parameter(failure) not in ("thinking", "think") or "think" in self._left_out:
-                raise translate(failure, self._about) from failure
-        self._left_out.add("think")
-        try:
-            return await self._ask(request)
-        except WireFailure as failure:
-            raise translate(failure, self._about) from failure
+        return await super().complete(request)
 
-    async def close(self) -> None:
-        """Let go of connections."""
-        await self._wire.close()
+    def _leave_out(self, parameter: str) -> bool:
+        """See `WiredModel`: only thinking is a matter of the model here."""
+        if parameter not in ("thinking", "think") or "think" in self._left_out:
+            return False
+        self._left_out.add("think")
+        return True
 
     def _check_length(self, request: ModelRequest) -> None:
         needed = prompt_tokens(request)

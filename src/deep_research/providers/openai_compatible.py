@@ -20,46 +20,18 @@ from deep_research.providers.answers import (
     understood,
 )
 from deep_research.providers.chat_completions import is_strict, listen, read, written
-from deep_research.providers.failures import About, error_body, translate, unsupported_parameter
-from deep_research.providers.families import Family
-from deep_research.providers.wire import Wire, WireFailure, in_form
+from deep_research.providers.failures import error_body
+from deep_research.providers.wire import WireFailure, in_form
+from deep_research.providers.wired import WiredModel
 from deep_research.text.json_repair import parse_object
 
 _PATH = "/chat/completions"
-_CHANGES = 4
-"""How many parameters are left out of one request before it counts as refused."""
 
 
-class OpenAICompatibleModel:
-    """A chat model behind OpenAI's wire; made once per run."""
+class OpenAICompatibleModel(WiredModel):
+    """A chat model behind OpenAI's wire."""
 
-    def __init__(self, wire: Wire, about: About, family: Family, *, thinking: bool = False) -> None:
-        """`thinking` lets a model that can think before it answers do so."""
-        self.provider = about.provider
-        self.model = about.model
-        self.family = family
-        self._wire = wire
-        self._about = about
-        self._thinking = thinking
-        self._left_out: set[str] = set()
-        self._system_role = "system"
-
-    async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer; one attempt (see ports.ChatModel for the errors)."""
-        for _ in range(_CHANGES):
-            try:
-                return await self._ask(request)
-            except WireFailure as failure:
-                if self._leave_out(unsupported_parameter(failure)):
-                    continue
-                if made := self._failed_generation(failure, request):
-                    return made
-                raise translate(failure, self._about) from failure
-        raise translate(WireFailure("", status=400, body="it refuses one parameter after the other"), self._about)
-
-    async def close(self) -> None:
-        """Let go of connections."""
-        await self._wire.close()
+    _system_role = "system"
 
     async def _ask(self, request: ModelRequest) -> ModelAnswer:
         body = self._body(request)
@@ -93,7 +65,7 @@ class OpenAICompatibleModel:
         return {name: value for name, value in body.items() if name not in self._left_out}
 
     def _leave_out(self, parameter: str) -> bool:
-        """Change what is sent so that `parameter` does not occur any more; False when that changes nothing."""
+        """See `WiredModel`."""
         before = (self.family, len(self._left_out), self._system_role)
         change: dict[str, Any] = {}
         if parameter == self.family.output_parameter:
@@ -110,7 +82,7 @@ class OpenAICompatibleModel:
         self.family = self.family.model_copy(update=change)
         return before != (self.family, len(self._left_out), self._system_role)
 
-    def _failed_generation(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
+    def _salvaged(self, failure: WireFailure, request: ModelRequest) -> ModelAnswer | None:
         """The call that Groq refuses because its arguments miss the tool's schema: whoever asked judges it."""
         call = parse_object(error_body(failure.body).failed_generation)
         if not call or not isinstance(call.get("arguments"), dict) or not call.get("name"):
