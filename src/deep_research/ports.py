@@ -76,6 +76,25 @@ class SearchPlace(Protocol):
         ...
 
 
+class Pages(Protocol):
+    """The way to single pages by address: those that the user, a source or a page already read has named."""
+
+    def key(self, url: str) -> str:
+        """Return the key that the page has as a source. Raises Blocked for what is no web address."""
+        ...
+
+    async def open(self, url: str) -> Found:
+        """Return the page with its text; addresses in it may be opened from now on.
+
+        Raises Blocked (field `rule`) for an address that nobody has named or that our guard refuses, else SourceError.
+        """
+        ...
+
+    def full_text(self, source: Source) -> Sequence[str]:
+        """Return where the whole text of a paper may be whose record `source` is, best first; none for all else."""
+        ...
+
+
 class Library(Protocol):
     """All sources, snapshots and passages of a run; every method is atomic and safe across threads."""
 
@@ -196,6 +215,12 @@ class Reasoner(Protocol):
         self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
         """Choose what a researcher does next; none or research_complete ends."""
+        ...
+
+    async def read_page(
+        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+    ) -> Sequence[str]:
+        """Return the ids of the passages of one page that answer a section, best first; `passages` are all it has."""
         ...
 
     async def delegate(

@@ -57,6 +57,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "plan_from_clarification": {**PLAN, "conversation": TURNS},
     "plan_from_discovery": {**PLAN, "entities": [ENTITY]},
     "research": {"section": SECTION, "notes": "Look for prices.", "places": PLACES, "calls": 10},
+    "read_page": {"section": SECTION, "passages": PASSAGE, "part": 2, "parts": 3, "most": 8},
     "write_section": {"section": SECTION, "passages": PASSAGE, "output_format": "table"},
     "judge": {"passages": PASSAGE, "claims": [CLAIM, CLAIM]},
     "rewrite": {"passages": PASSAGE, "claims": [CLAIM, CLAIM]},

@@ -6,7 +6,7 @@ import pytest
 
 from deep_research.data import Found, Passage
 from deep_research.fetch.page import Page
-from deep_research.runs.web_places import document_of
+from deep_research.runs.pages import document_of
 from deep_research.text.fencing import fence
 from tests.web.attacks import HIDDEN, HOST, ORDERS, VISIBLE
 from tests.web.world import ALPHA, KINDS

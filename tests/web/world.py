@@ -96,11 +96,14 @@ class World:
         return sorted((key for key in texts if shared[key]), key=lambda key: -shared[key])
 
 
-def begin(question: str, *, home: Path, sources: Sequence[str] = ("searxng",), **settings: Any) -> Ran:
+def begin(
+    question: str, *, home: Path, sources: Sequence[str] = ("searxng",), docs: Sequence[Path] = (), **settings: Any
+) -> Ran:
     """Make a run that searches these web sources; SearXNG is at its site."""
     options = {"searxng": {"base_url": f"http://{SEARCH}"}, **settings.pop("source_options", {})}
     values = {"allow_clarification": False, "sources": tuple(sources), "source_options": options, **settings}
-    return Ran(runs.create(question, home=home, settings=Settings(**values)), home)
+    folder = runs.create(question, home=home, settings=Settings(**values), docs=[str(path) for path in docs])
+    return Ran(folder, home)
 
 
 def research(web: FakeWeb, question: str = QUESTION, *, home: Path, **settings: Any) -> Ran:

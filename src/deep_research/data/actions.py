@@ -10,8 +10,8 @@ ActionName = Literal["search", "read", "recall", "think", "research_complete", "
 
 
 class Action(Noun):
-    """One tool call. `source` names the place to search (""= by strategy); `query` is the search, the id to
-    read, the thought, the ids worth citing (research_complete), or what was wrong with the call (unknown).
+    """One tool call. `source` names the place to search (""= by strategy); `query` is the search, the id or address
+    to read, the thought, the ids worth citing (research_complete), or what was wrong with the call (unknown).
 
     Of conduct_research, `query` is the topic as told to the researcher, `source` the title of the section it
     fills (""= the topic is the title).
@@ -28,7 +28,7 @@ class Observation(Noun):
 
     `found` counts the sources that answered, `new` those nobody in the run had seen before. `gap` is the
     first thing that failed, `more_gaps` are the others. `text` is what came of it in words: the section a
-    delegation brought, or why it was not begun.
+    delegation brought or why it was not begun, what else a page has or why it is not opened.
     """
 
     action: str
@@ -64,7 +64,8 @@ class Found(Noun):
     """One result of a search at a source: enough to name it, and to read it.
 
     `spans` are the places of the document that answer the query, best first (empty: the source
-    cannot tell). `document` is set when the source already holds the full text.
+    cannot tell). `document` is set when the source already holds the full text; with `excerpt` it holds a part of
+    it, which stands in where the whole cannot be read.
     """
 
     key: str
@@ -78,6 +79,7 @@ class Found(Noun):
     score: float = 0.0
     spans: tuple[Span, ...] = ()
     document: Document | None = None
+    excerpt: bool = False
 
 
 class SearchResult(Noun):

@@ -17,7 +17,7 @@ from deep_research.errors import Blocked
 from deep_research.fetch.addresses import Address, parse_address, refuse
 from deep_research.text.orders import without_orders
 
-_IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{}|\x00-\x1f]+", re.IGNORECASE)
+_IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{}|\x00-\x1f、。，；！？「」『』【】《》“”]+", re.IGNORECASE)
 _TRAILING = ".,;:!?*_~…。，、；：！？）」』】》”’"
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 

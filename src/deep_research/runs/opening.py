@@ -10,6 +10,7 @@ from deep_research.events import Event
 from deep_research.ports import SearchPlace
 from deep_research.runs.eventlog import EventLog, read_events
 from deep_research.runs.folder import RunFolder, RunRecord
+from deep_research.runs.pages import addresses_in
 from deep_research.runs.places import open_places
 from deep_research.runs.thinking import key_variables, open_thinking
 from deep_research.runs.web_places import MakeWeb, WebPlaces, open_web_places, source_variables
@@ -37,8 +38,9 @@ async def opened(
     `events` is the file of the sittings before, whose gaps are known; `given` are searched instead of the run's
     own places. The places are not prepared. Raises ConfigError and StoreError.
     """
-    names = settings.sources if given is None else ()
-    web = _open_web(names, settings, home, record.question, lambda gap: ctx.report_gap(gap), make_web)  # noqa: PLW0108 - ctx is made below
+    web = None
+    if given is None:
+        web = _open_web(settings, home, record.question, lambda gap: ctx.report_gap(gap), make_web)  # noqa: PLW0108 - ctx is made below
     # The bundled library stands in only where nothing else is searched.
     local = open_places(record.docs, home, settings) if given is None and (record.docs or web is None) else ()
     places = (*local, *(web.places if web else ()), *(given or ()))
@@ -52,6 +54,7 @@ async def opened(
         places=places,
         home=home,
         on_gap=lambda gap: ctx.report_gap(gap),  # noqa: PLW0108 - ctx is made below
+        opens_addresses=web is not None and bool(settings.sources),
     )
     ctx = RunContext(
         run_id=record.run_id,
@@ -60,6 +63,7 @@ async def opened(
         library=library,
         journal=journal,
         places=places,
+        pages=web.pages if web else None,
         gaps=_earlier_gaps(events),
         emit=log.emit,
         elapsed=lambda: log.seconds,
@@ -77,7 +81,7 @@ async def opened(
 
 def is_bundled(record: RunRecord, settings: Settings) -> bool:
     """Whether a run has nothing of the user's to search, so that the bundled library stands in."""
-    return not record.docs and not settings.sources
+    return not record.docs and not settings.sources and not addresses_in(record.question)
 
 
 def named(info: ReasonerInfo) -> str:
@@ -98,14 +102,11 @@ def _open_library(settings: Settings, folder: RunFolder) -> SqliteLibrary:
 
 
 def _open_web(
-    names: Sequence[str],
-    settings: Settings,
-    home: Path,
-    question: str,
-    on_gap: Callable[[Gap], object],
-    make_web: MakeWeb | None,
+    settings: Settings, home: Path, question: str, on_gap: Callable[[Gap], object], make_web: MakeWeb | None
 ) -> WebPlaces | None:
-    if not names:
+    """The way out: for the sources that were chosen, and for addresses that the user wrote into the question."""
+    names = settings.sources
+    if not names and not addresses_in(question):
         return None
     keys = load_keys(source_variables())
     return open_web_places(names, settings, keys, home, question=question, on_gap=on_gap, make_web=make_web)

@@ -18,10 +18,12 @@ from deep_research.runs.eventlog import EventLog
 from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
 from deep_research.runs.lock import held
 from deep_research.runs.opening import is_bundled, named, opened
+from deep_research.runs.pages import QuestionPages
 from deep_research.runs.thinking import key_variables, resolve_provider
 from deep_research.runs.web_places import MakeWeb, chosen_sources, source_variables
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.context import RunContext
+from deep_research.steps.read import read_addresses
 from deep_research.text.language import detect
 
 Answer = Callable[[Asked], "str | Awaitable[str | None] | None"]
@@ -238,6 +240,8 @@ async def _prepare(places: tuple[SearchPlace, ...], ctx: RunContext) -> list[Gap
     for place in places:
         found = await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
         gaps.extend(ctx.report_gap(gap) for gap in found)
+        if isinstance(place, QuestionPages):
+            place.offer(await read_addresses(ctx, place.urls))
     return gaps
 
 
@@ -261,7 +265,7 @@ async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap]
     start = {
         "messages": [],
         "original_query": record.question,
-        "question": Question(text=record.question, language=record.language),
+        "question": Question(text=_asked(record, ctx), language=record.language),
         "sections": [],
         "claims": {},
         "gaps": gaps,
@@ -275,6 +279,13 @@ async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap]
             value=record.question,
         )
     return values["report"]
+
+
+def _asked(record: RunRecord, ctx: RunContext) -> str:
+    """The question as it is thought about: who goes by words gets the titles of the pages that it names."""
+    pages = next((place for place in ctx.places if isinstance(place, QuestionPages)), None)
+    by_words = ctx.reasoner.info.kind == "extractive"
+    return pages.told(record.question) if pages is not None and by_words else record.question
 
 
 async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:

@@ -64,10 +64,12 @@ def open_thinking(
     places: Sequence[SearchPlace],
     home: Path,
     on_gap: Callable[[Gap], object],
+    opens_addresses: bool = False,
     watch: Callable[[ModelRequest, Role], object] = lambda _request, _role: None,
 ) -> Thinking:
-    """Return who thinks; `watch` sees every request of a model. Raises ConfigError for an unknown provider and a
-    missing key.
+    """Return who thinks; `watch` sees every request of a model, `opens_addresses` tells it that `read` takes addresses.
+
+    Raises ConfigError for an unknown provider and a missing key.
     """
     if settings.model_provider == "extractive":
         return Thinking(ExtractiveReasoner())
@@ -94,7 +96,14 @@ def open_thinking(
     info = ReasonerInfo(kind="model", provider=first.provider, models=named)
     context = min(settings.max_context_tokens, first.family.context_tokens)
     reasoner = model_reasoner(
-        complete, settings, info=info, places=places, home=home, on_gap=on_gap, context_tokens=context
+        complete,
+        settings,
+        info=info,
+        places=places,
+        home=home,
+        on_gap=on_gap,
+        context_tokens=context,
+        opens_addresses=opens_addresses,
     )
     return Thinking(reasoner, client)
 
@@ -108,6 +117,7 @@ def model_reasoner(
     home: Path,
     on_gap: Callable[[Gap], object],
     context_tokens: int,
+    opens_addresses: bool = False,
 ) -> Reasoner:
     """Return the reasoner that thinks with `complete`, set up as `settings` say.
 
@@ -123,6 +133,7 @@ def model_reasoner(
         info=info,
         fallback=ExtractiveReasoner(),
         places=[(place.name, place.purpose) for place in places],
+        opens_addresses=opens_addresses,
         date=datetime.now(UTC).date().isoformat(),
         max_context_tokens=context_tokens,
         # The rest of a window is for the instruction and the answer.

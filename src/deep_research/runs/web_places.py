@@ -1,22 +1,19 @@
 """Places on the web for a run: sources by name or strategy, and the pages behind their results."""
 
 import asyncio
-import codecs
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deep_research.data import Document, Found, Gap, SearchResult
-from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError, Unreadable
+from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError
 from deep_research.ports import Progress, SearchPlace
-from deep_research.registry import reader_for, reader_of
+from deep_research.runs.pages import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
 from deep_research.settings import Settings
-from deep_research.text.shells import unreadable_because
 
 if TYPE_CHECKING:
     from deep_research.fetch.fetcher import Fetcher
-    from deep_research.fetch.page import Page
     from deep_research.fetch.web import Web, WebOptions
     from deep_research.sources._api import ApiSource
 
@@ -59,12 +56,13 @@ def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str
 
 
 class WebPlaces:
-    """The web sources of one run, with the one way out they share."""
+    """The web sources of one run and its single pages, with the one way out they share."""
 
-    def __init__(self, web: "Web", fetcher: "Fetcher", places: Sequence[SearchPlace]) -> None:
+    def __init__(self, web: "Web", fetcher: "Fetcher", places: Sequence[SearchPlace], pages: RunPages) -> None:
         self._web = web
         self._fetcher = fetcher
         self.places = tuple(places)
+        self.pages = pages
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -79,24 +77,26 @@ def open_web_places(
     home: Path,
     *,
     question: str,
-    on_gap: Callable[[Gap], object],
+    on_gap: OnGap,
     make_web: MakeWeb | None = None,
 ) -> WebPlaces:
-    """Return the sources `names`, reading pages through one fetcher; addresses in the question may be opened.
+    """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
 
-    `on_gap` is told what of a page the reader should know (an archived copy stands in for it).
+    Without `names` only addresses in the question may be opened. `on_gap` is told what of a page the reader should
+    know (an archived copy stands in for it).
     """
     from deep_research.fetch.known import KnownAddresses  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import Web  # noqa: PLC0415
     from deep_research.sources import open_source  # noqa: PLC0415
 
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
-    known = KnownAddresses()
-    known.add_text(question)
+    named = addresses_in(question)
     web = (make_web or Web)(_web_options(settings, options, home))
     opened = [open_source(name, web.api, keys, options[name]) for name in names]
-    fetcher = web.fetcher(known)
-    return WebPlaces(web, fetcher, [WebPlace(source, fetcher, on_gap) for source in opened])
+    fetcher = web.fetcher(KnownAddresses(named))
+    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named))
+    own = [QuestionPages(named)] if named else []
+    return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap) for source in opened)], pages)
 
 
 def _web_options(settings: Settings, options: Mapping[str, Mapping[str, Any]], home: Path) -> "WebOptions":
@@ -121,7 +121,7 @@ def _web_options(settings: Settings, options: Mapping[str, Mapping[str, Any]], h
 class WebPlace:
     """A source whose results are read where the API has no text: the page itself, or its archived copy."""
 
-    def __init__(self, source: "ApiSource[Any]", fetcher: "Fetcher", on_gap: Callable[[Gap], object]) -> None:
+    def __init__(self, source: "ApiSource[Any]", fetcher: "Fetcher", on_gap: OnGap) -> None:
         self._source = source
         self._fetcher = fetcher
         self._on_gap = on_gap
@@ -161,9 +161,20 @@ class WebPlace:
 
         Addresses written in the text may be opened from now on.
         """
-        document = await self._read(found)
+        document = await (self._whole(found) if found.excerpt and found.document else self._read(found))
         self._fetcher.known.add_page_text(document.text)
         return document
+
+    async def _whole(self, found: Found) -> Document:
+        """The text behind an excerpt; the excerpt where that cannot be read, which is told as a gap."""
+        try:
+            return await self._read(found.model_copy(update={"document": None}))
+        except SourceError as error:
+            if found.document is None:
+                raise
+            why = f"only the excerpt by {self.name} could be read: {error.message}"
+            self._on_gap(Gap(what=found.title or found.url, why=why, source=self.name))
+            return found.document
 
     async def _read(self, found: Found) -> Document:
         try:
@@ -171,48 +182,11 @@ class WebPlace:
         except NotFound:
             if not found.url:
                 raise
-        page = await self._page(found)
+        page = await page_or_copy(
+            self._fetcher, found.url, title=found.title or found.url, origin=self.name, on_gap=self._on_gap
+        )
         return await asyncio.to_thread(document_of, page, found)
-
-    async def _page(self, found: Found) -> "Page":
-        try:
-            return await self._fetcher.fetch(found.url)
-        except NotFound as dead:
-            try:
-                page = await self._fetcher.archived(found.url)
-            except SourceError:
-                raise dead from None
-        why = f"{found.url} is gone; an archived copy was read: {page.final_url}"
-        self._on_gap(Gap(what=found.title or found.url, why=why, source=self.name))
-        return page
 
     async def close(self) -> None:
         """See `ports.SearchPlace.close`; the connections are the run's."""
         await self._source.close()
-
-
-def document_of(page: "Page", found: Found) -> Document:
-    """Return the text of a page. Raises Unreadable for formats we do not read and for pages that are no content."""
-    name = page.final_url.rstrip("/").rsplit("/", 1)[-1] or "page"
-    reader = reader_of(page.media_type) or reader_for(name, page.body[:4096])
-    if reader is None:
-        raise Unreadable(f"{page.url} is of no format that is read ({page.media_type}).", url=page.url)
-    document = reader.read(_declared(page), name=name)
-    if why := unreadable_because(document.text):
-        raise Unreadable(f"{page.url} shows {why} instead of its content.", url=page.url)
-    if not document.text.strip():
-        raise Unreadable(f"{page.url} has no text; perhaps scripts make it.", url=page.url)
-    return document.model_copy(
-        update={
-            "title": document.title or found.title,
-            "published": document.published or found.published,
-            "authors": document.authors or found.authors,
-        }
-    )
-
-
-def _declared(page: "Page") -> bytes:
-    """The body of a page as UTF-8 that says so: readers see the bytes only, not what the server declared."""
-    if not page.charset or not page.media_type.startswith("text/"):
-        return page.body
-    return codecs.BOM_UTF8 + page.body.decode(page.charset, "replace").removeprefix("\ufeff").encode("utf-8", "replace")

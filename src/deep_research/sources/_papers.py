@@ -98,6 +98,19 @@ def full_text_of_arxiv(paper: str) -> tuple[str, str]:
     return f"https://arxiv.org/html/{paper}", f"https://arxiv.org/pdf/{paper}"
 
 
+def arxiv_texts(key: str, url: str) -> tuple[str, ...]:
+    """Return where the whole text may be of the paper with this key, best first; none for what is not on arXiv.
+
+    `url` may name its version. ar5iv has the papers from before arXiv made HTML.
+    """
+    if not key.startswith("arxiv:"):
+        return ()
+    paper = key.removeprefix("arxiv:")
+    versioned = url.rsplit("/abs/", 1)[-1] if f"/abs/{paper}v" in url else paper
+    html, pdf = full_text_of_arxiv(versioned)
+    return html, f"https://ar5iv.labs.arxiv.org/html/{paper}", pdf
+
+
 def found_work(work: Work, origin: str) -> Found | None:
     """Return the work as a result, with its record as document when there is an abstract; None without name or id."""
     url = work.url or work_url(work.ids)

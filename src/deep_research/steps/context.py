@@ -6,13 +6,16 @@ from datetime import UTC, datetime
 
 from deep_research.data import Gap
 from deep_research.events import Event, GapFound
-from deep_research.ports import Journal, Library, Reasoner, SearchPlace
+from deep_research.ports import Journal, Library, Pages, Reasoner, SearchPlace
 from deep_research.settings import Settings
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """The run's settings, thinker, places to search, memory and voice; `gaps` are all that were met so far."""
+    """The run's settings, thinker, places to search, memory and voice; `gaps` are all that were met so far.
+
+    `pages` opens single addresses; None in a run that does not go to the web.
+    """
 
     run_id: str
     settings: Settings
@@ -20,6 +23,7 @@ class RunContext:
     library: Library
     journal: Journal
     places: tuple[SearchPlace, ...]
+    pages: Pages | None = None
     gaps: list[Gap] = field(default_factory=list)
     emit: Callable[[Event], None] = field(default=lambda _event: None)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)

@@ -74,9 +74,7 @@ def _written(
 ) -> Report:
     all_claims = (*section_claims, *parts.claims)
     all_gaps = tuple(
-        dict.fromkeys(
-            [*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(sections, section_claims, ctx.library)]
-        )
+        dict.fromkeys([*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(sections, section_claims, ctx.library)])
     )
     references = References(ctx.library)
     ledger = ledger_of(ctx.journal, sources=len(ctx.library.sources()), seconds=ctx.elapsed())

@@ -46,11 +46,11 @@ def is_complete(actions: Sequence[Action]) -> bool:
     return any(action.name == "research_complete" for action in actions)
 
 
-async def act(ctx: RunContext, section: Section, actions: list[Action]) -> list[Observation]:
+async def act(ctx: RunContext, section: Section, brief: Brief, actions: list[Action]) -> list[Observation]:
     """Carry the actions out; beside research_complete nothing else is begun."""
     if is_complete(actions):
         return [Observation(action=action.id) for action in actions]
-    return await search.perform(ctx, actions, section=section.title)
+    return await search.perform(ctx, actions, section=section, brief=brief)
 
 
 async def write(

@@ -6,22 +6,29 @@ import logging
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
-from deep_research.data import Action, Found, Gap, Observation, Passage, SearchResult, Source
+from deep_research.data import Action, Brief, Found, Gap, Observation, Passage, SearchResult, Section, Source
 from deep_research.errors import LimitReached, ResearchError, Stopped, StoreError
 from deep_research.events import Searched
 from deep_research.ports import SearchPlace
 from deep_research.steps.context import RunContext
+from deep_research.steps.read import PLACE, read
 
 _PASSAGES_PER_SOURCE = 4
 _ENOUGH_FOUND = 3
 """Results with which the less trusted places are not asked."""
+_OWN = ("documents", PLACE)
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 
-async def perform(ctx: RunContext, actions: list[Action], *, section: str = "") -> list[Observation]:
-    """Return the observations of `actions`, in their order; they run side by side and fail alone."""
-    return await _side_by_side(_perform(ctx, action, section) for action in actions)
+async def perform(
+    ctx: RunContext, actions: list[Action], *, section: Section | None = None, brief: Brief | None = None
+) -> list[Observation]:
+    """Return the observations of `actions`, in their order; they run side by side and fail alone.
+
+    A page that is read on purpose is read for `section` of `brief`.
+    """
+    return await _side_by_side(_perform(ctx, action, section, brief) for action in actions)
 
 
 async def _side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
@@ -44,24 +51,15 @@ def _why(error: Exception, what: str) -> str:
     return f"Internal error: {type(error).__name__}."
 
 
-async def _perform(ctx: RunContext, action: Action, section: str) -> Observation:
+async def _perform(ctx: RunContext, action: Action, section: Section | None, brief: Brief | None) -> Observation:
     if action.name == "search":
-        return await _search(ctx, action, section)
+        return await _search(ctx, action, section.title if section else "")
     if action.name == "recall":
         hits = await asyncio.to_thread(ctx.library.search, action.query, limit=ctx.settings.search_results)
         return Observation(action=action.id, passages=tuple(h.passage.id for h in hits), found=len(hits))
     if action.name == "read":
-        return _read(ctx, action)
+        return await read(ctx, action, section, brief)
     return Observation(action=action.id)
-
-
-def _read(ctx: RunContext, action: Action) -> Observation:
-    """The passages of a source (s7), or those of its text from one passage on (s7p3)."""
-    source, _, ordinal = action.query.strip("[] ").partition("p")
-    passages = [p.id for p in ctx.library.passages(source)]
-    start = passages.index(f"{source}p{ordinal}") if ordinal and f"{source}p{ordinal}" in passages else 0
-    missing = Gap(what=action.query, why="There is no source of that id in the library.")
-    return Observation(action=action.id, passages=tuple(passages[start:]), gap=None if passages else missing)
 
 
 async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
@@ -89,10 +87,10 @@ async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
 def _tiers(places: Sequence[SearchPlace], size: int) -> list[list[SearchPlace]]:
     """The places in order of trust, `size` at a time: the next are asked when these found little or failed.
 
-    The user's own documents are always asked with the first.
+    What the user has named, documents and pages, is always asked with the first.
     """
-    own = [p for p in places if p.name == "documents"]
-    others = [p for p in places if p.name != "documents"]
+    own = [p for p in places if p.name in _OWN]
+    others = [p for p in places if p.name not in _OWN]
     tiers = [others[i : i + size] for i in range(0, len(others), size)]
     return [[*own, *tiers[0]], *tiers[1:]] if tiers else [own]
 
@@ -164,14 +162,14 @@ async def _take_in(
 async def _keep(ctx: RunContext, place: SearchPlace, found: Found, source: Source, query: str) -> list[str]:
     """Read a result unless it was read before; return the ids of its passages that answer `query`."""
 
-    async def read() -> str:
-        document = found.document or await place.read(found)
-        kept = await asyncio.to_thread(ctx.library.add_snapshot, source.id, document, retrieved_at=ctx.timestamp())
-        return kept.sha256
+    async def fetch() -> str:
+        document = found.document if found.document and not found.excerpt else await place.read(found)
+        await asyncio.to_thread(ctx.library.add_snapshot, source.id, document, retrieved_at=ctx.timestamp())
+        return source.id
 
     if await asyncio.to_thread(ctx.library.snapshot, source.id) is None:
         # Two researchers may find the same thing at the same moment, also at different places.
-        await ctx.journal.call("read", source.key, read)
+        await ctx.journal.call("read", source.key, fetch)
     if not found.spans:
         hits = await asyncio.to_thread(ctx.library.search, query, limit=_PASSAGES_PER_SOURCE, sources=(source.id,))
         if hits:

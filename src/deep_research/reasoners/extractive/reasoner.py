@@ -27,6 +27,7 @@ from deep_research.reasoners.extractive import (
     entities,
     planning,
     questions,
+    reading,
     reviewing,
     searches,
     writing,
@@ -78,6 +79,12 @@ class ExtractiveReasoner:
     ) -> Sequence[Action]:
         """See `ports.Reasoner.next_actions`."""
         return searches.researching(section, brief, turns, library)
+
+    async def read_page(
+        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+    ) -> Sequence[str]:
+        """See `ports.Reasoner.read_page`."""
+        return reading.read_page(section, brief, passages, library)
 
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library

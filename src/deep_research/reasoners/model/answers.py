@@ -61,6 +61,12 @@ class EntitiesAnswer(Answer):
     search_coverage: str
 
 
+class ReadAnswer(Answer):
+    """See the prompt `read_page`."""
+
+    relevant: list[str]
+
+
 class SectionPlan(Answer):
     """One section of a plan."""
 

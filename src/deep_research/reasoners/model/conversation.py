@@ -20,21 +20,27 @@ from deep_research.data import (
     Turn,
 )
 from deep_research.ports import Library
-from deep_research.text.budget import estimate_tokens
-from deep_research.text.fencing import attribute, fence
+from deep_research.reasoners.model.showing import fenced_passage
+from deep_research.text.budget import OBSERVED_TOKENS, estimate_tokens, within
+from deep_research.text.fencing import attribute, clean, fence
 
+_READ = "Read more of a source by its id (s7), or its text from a passage on (s7p3)."
+_READ_PAGES = f"{_READ} Also opens a web address that a passage or the question names, copied exactly."
 _SHOWN_CHARS = 260
 _SHOWN_PASSAGES = 5
+_TOLD_CHARS = 400
 
 
-def tools(places: Sequence[str]) -> tuple[ToolSpec, ...]:
-    """Return the tools of a researcher; `places` are the names that `search` takes."""
+def tools(places: Sequence[str], *, opens_addresses: bool = False) -> tuple[ToolSpec, ...]:
+    """Return the tools of a researcher; `places` are the names that `search` takes, `opens_addresses` whether `read`
+    takes more than ids.
+    """
     text = {"type": "string"}
     source = {"type": "string", "enum": ["", *places], "description": "place to search; empty: all that fit"}
     ids = {"type": "array", "items": text, "description": "ids of passages worth citing, best first"}
     return (
         _tool("search", "Search with a short keyword query.", {"query": text, "source": source}),
-        _tool("read", "Read more of a source by its id (s7).", {"source": text}),
+        _tool("read", _READ_PAGES if opens_addresses else _READ, {"source": text}),
         _tool("recall", "Search in what all researchers of this run have read so far.", {"query": text}),
         _tool("think", "Write down a thought about what to do next.", {"thought": text}),
         _tool("research_complete", "End the research of this section.", {"passages": ids}),
@@ -73,7 +79,7 @@ def _action(call: ToolCall, key: str) -> Action:
 
 def messages_of(turns: Sequence[Turn], library: Library, *, budget: int) -> list[ModelMessage]:
     """Return turns as messages within about `budget` tokens; the oldest results shrink first."""
-    shown: set[str] = set()
+    shown: dict[str, bool] = {}
     full = [_turn(turn, library, shown) for turn in turns]
     sizes = [sum(estimate_tokens(m.text) for m in group) for group in full]
     excess = sum(sizes) - budget
@@ -85,7 +91,7 @@ def messages_of(turns: Sequence[Turn], library: Library, *, budget: int) -> list
     return [message for group in full for message in group]
 
 
-def _turn(turn: Turn, library: Library, shown: set[str] | None) -> list[ModelMessage]:
+def _turn(turn: Turn, library: Library, shown: dict[str, bool] | None) -> list[ModelMessage]:
     calls = tuple(ToolCall(id=a.id, name=_name(a), arguments=_arguments(a)) for a in turn.actions)
     messages = [ModelMessage(role="assistant", tool_calls=calls)]
     seen = {o.action: o for o in turn.observations}
@@ -113,25 +119,39 @@ def _arguments(action: Action) -> dict[str, object]:
             return {"thought": action.query}
 
 
-def _result(action: Action, seen: Observation | None, library: Library, shown: set[str] | None) -> str:
+def _result(action: Action, seen: Observation | None, library: Library, shown: dict[str, bool] | None) -> str:
     if action.name == "unknown":
         return f"Not done: {action.query}."
     if action.name in ("think", "research_complete"):
         return "Noted."
     if seen is None:
         return "Not done."
+    if not seen.passages and seen.text:
+        return clean(seen.text)[:_TOLD_CHARS]
     if not seen.passages:
         return f"Nothing found. {f'({attribute(seen.gap.why)})' if seen.gap else ''}".strip()
     passages = [p for key in seen.passages if (p := library.passage(key)) is not None]
     if shown is None:
         return _line_per_source(passages, library)
-    new = [p for p in passages if p.id not in shown][:_SHOWN_PASSAGES]
-    known = [p.id for p in passages if p.id in shown]
-    shown.update(p.id for p in new)
-    parts = [shortened(p, library) for p in new]
+    parts = _shown(passages, library, shown, whole=action.name == "read")
+    return "\n".join([*parts, clean(seen.text)[:_TOLD_CHARS]]).strip()
+
+
+def _shown(passages: Sequence[Passage], library: Library, shown: dict[str, bool], *, whole: bool) -> list[str]:
+    """What was not shown before: the beginnings of a few, or all of what was read on purpose; the others by id.
+
+    `shown` says of each passage in the conversation whether all of it stands there.
+    """
+    known = [p.id for p in passages if p.id in shown and (shown[p.id] or not whole)]
+    new = [p for p in passages if p.id not in known]
+    fitting = list(within(((p, p.text) for p in new), OBSERVED_TOKENS)) if whole else new[:_SHOWN_PASSAGES]
+    shown.update((p.id, whole or len(p.text) <= _SHOWN_CHARS) for p in fitting)
+    parts = [fenced_passage(p, library) if whole else shortened(p, library) for p in fitting]
+    if whole and len(fitting) < len(new):
+        parts.append(f"Answer too, read them by id: {', '.join(p.id for p in new[len(fitting) :])}")
     if known:
         parts.append(f"Shown before: {', '.join(known)}")
-    return "\n".join(parts)
+    return parts
 
 
 def shortened(passage: Passage, library: Library) -> str:

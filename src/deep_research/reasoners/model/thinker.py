@@ -43,15 +43,19 @@ class Thinker:
         max_research_units: int = 5,
         max_researcher_iterations: int = 6,
         retries: int = 2,
+        opens_addresses: bool = False,
         on_gap: Callable[[Gap], object] = lambda _gap: None,
         prompt_folder: Path | None = None,
     ) -> None:
-        """`places` are (name, purpose) of what can be searched; `date` is today's, ISO 8601."""
+        """`places` are (name, purpose) of what can be searched; `date` is today's, ISO 8601.
+
+        `opens_addresses`: whether the tool `read` takes web addresses.
+        """
         self.info = info
         self._ask = Asker(complete, retries=retries)
         self._fallback = fallback
         self._places = [f"{name} ({purpose})" for name, purpose in places]
-        self._tools = tools([name for name, _ in places])
+        self._tools = tools([name for name, _ in places], opens_addresses=opens_addresses)
         self._date = date
         self._context_tokens = max_context_tokens
         self._passage_tokens = compression_target_tokens

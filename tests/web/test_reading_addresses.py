@@ -1,0 +1,370 @@
+"""Opening an address on purpose: by the question, or by a researcher, once in a run and never one that nobody named."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data import Action, Brief, Document, Found, Observation, Passage, Section, Source
+from deep_research.fetch.known import KnownAddresses
+from deep_research.fetch.web import Web
+from deep_research.ports import Library
+from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
+from deep_research.runs.pages import RunPages, addresses_in
+from deep_research.settings import Settings
+from deep_research.steps import search
+from deep_research.steps.context import RunContext
+from deep_research.steps.read import open_address
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.memory import MemoryLibrary
+from deep_research.testing.clock import FakeClock
+from deep_research.testing.scripted_replies import Call, Reply, Request
+from deep_research.testing.scripted_researcher import ScriptedResearcher
+from deep_research.testing.web_answers import status
+from tests.model.harness import served
+from tests.readers.pdf_files import make_pdf
+from tests.runs.running import engines, run
+from tests.runs.soundness import assert_sound
+from tests.web.world import ALPHA, BETA, KINDS, World, research, why
+
+LONG = [
+    f"The Alpha engine was measured at dock {n}, where it turned {n + 3000} times a minute in rain and in calm weather."
+    for n in range(120)
+]
+ABOUT = Section(title="Alpha engine at dock 85", description="How often the Alpha engine turns at dock 85.")
+BRIEF = Brief(title="Alpha engine", objective="Alpha engine", sections=(ABOUT,))
+
+
+class Chooser(ExtractiveReasoner):
+    """Names passages of a page as it is told, and keeps what it was shown."""
+
+    def __init__(self, *named: str) -> None:
+        self.named = named
+        self.shown: list[str] = []
+
+    async def read_page(
+        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+    ) -> Sequence[str]:
+        self.shown = [passage.id for passage in passages]
+        return self.named
+
+
+def opening(
+    world: World,
+    tmp_path: Path,
+    work: Callable[[RunContext], Awaitable[Any]],
+    *known: str,
+    reasoner: ExtractiveReasoner | None = None,
+    pages: type[RunPages] = RunPages,
+    **settings: Any,
+) -> tuple[Any, RunContext]:
+    """Do `work` in a run that may open `known`."""
+
+    async def do() -> tuple[Any, RunContext]:
+        web = Web(resolver=world.web.dns, dial=world.web.dial, clock=FakeClock())
+        fetcher = web.fetcher(KnownAddresses(known))
+        journal = SqliteJournal(tmp_path / "journal.db")
+        ctx = RunContext(
+            run_id="r",
+            settings=Settings(**settings),
+            reasoner=reasoner or ExtractiveReasoner(),
+            library=MemoryLibrary(),
+            journal=journal,
+            places=(),
+            pages=pages(fetcher, print),
+        )
+        try:
+            return await work(ctx), ctx
+        finally:
+            await fetcher.close()
+            await web.close()
+            journal.close()
+
+    return asyncio.run(do())
+
+
+def reading(query: str) -> Callable[[RunContext], Awaitable[Observation]]:
+    """Read `query` as a researcher's tool call."""
+
+    async def work(ctx: RunContext) -> Observation:
+        action = Action(id="a", name="read", query=query)
+        return (await search.perform(ctx, [action], section=ABOUT, brief=BRIEF))[0]
+
+    return work
+
+
+def test_an_address_becomes_a_source_with_passages(world: World, tmp_path: Path) -> None:
+    url = world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False)
+    seen, ctx = opening(world, tmp_path, reading(f"<{url}>"), url)
+    assert seen.passages == ("s1p1",)
+    source, snapshot = ctx.library.source("s1"), ctx.library.snapshot("s1")
+    assert source is not None
+    assert snapshot is not None
+    assert (source.title, source.url, source.origin) == ("Alpha engine", url, "pages")
+    assert ALPHA in snapshot.text
+    assert ctx.gaps == []
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("http://alpha.test/engine?q=secret", "neither the user nor a source nor a page"),
+        ("http://other.test/", "neither the user nor a source nor a page"),
+        ("file:///etc/passwd", "not opened"),
+        ("alpha.test/engine", "not opened"),
+        ("http://user:secret@alpha.test/", "not opened"),
+        ("s7", "There is no source s7"),
+        ("s7p3", "There is no source s7p3"),
+    ],
+)
+def test_what_nobody_named_is_refused_in_words_and_is_no_gap(
+    world: World, tmp_path: Path, query: str, said: str
+) -> None:
+    world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False)
+    seen, ctx = opening(world, tmp_path, reading(query), "http://alpha.test/engine")
+    assert seen.passages == ()
+    assert said in seen.text
+    assert ctx.gaps == []
+    assert world.web.requests == []
+
+
+def test_a_page_that_fails_is_a_gap(world: World, tmp_path: Path) -> None:
+    world.web.site("shy.test").robots("User-agent: *\nDisallow: /")
+    world.web.site("sad.test").on("/", status(500))
+    for url, reason in (("http://shy.test/", "robots.txt"), ("http://sad.test/", "500"), ("http://10.0.0.1/", "")):
+        seen, ctx = opening(world, tmp_path, reading(url), url)
+        assert seen.passages == ()
+        assert [reason in gap.why for gap in ctx.gaps] == ([True] if reason else [])
+
+
+def test_a_page_is_opened_once_also_at_the_same_moment_and_under_any_name(world: World, tmp_path: Path) -> None:
+    url = world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False)
+    world.web.site("old.test").redirect("/", url)
+    names = [url, f"{url}/", f"{url}#part", "http://old.test/", f"{url}?utm_source=mail"]
+
+    async def twice(ctx: RunContext) -> list[str]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(open_address(ctx, name)) for name in (*names, *names)]
+        return [task.result().id for task in tasks] + [(await open_address(ctx, name)).id for name in names]
+
+    ids, ctx = opening(world, tmp_path, twice, *names)
+    assert set(ids) == {"s1"}
+    assert world.web.count("alpha.test", "/engine") == 1
+    assert world.web.count("old.test", "/") == 1
+    assert len(ctx.library.sources()) == 1
+
+
+def test_what_was_read_is_not_fetched_again_after_a_stop(world: World, tmp_path: Path) -> None:
+    url = world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False)
+    library = MemoryLibrary()
+
+    async def sitting(ctx: RunContext) -> str:
+        return (await open_address(replace(ctx, library=library), url)).id
+
+    assert [opening(world, tmp_path, sitting, url)[0] for _ in range(2)] == ["s1", "s1"]
+    assert world.web.count("alpha.test", "/engine") == 1
+
+
+def test_a_page_known_under_a_source_gives_that_source(world: World, tmp_path: Path) -> None:
+    async def work(ctx: RunContext) -> str:
+        found = Found(key="http://alpha.test/engine", title="Alpha", url="http://alpha.test/engine", origin="searxng")
+        source = ctx.library.add_source(found)
+        ctx.library.add_snapshot(source.id, Document(text=ALPHA), retrieved_at="")
+        return (await open_address(ctx, "http://alpha.test/engine")).id
+
+    assert opening(world, tmp_path, work, "http://alpha.test/engine")[0] == "s1"
+    assert world.web.requests == []
+
+
+def test_of_a_long_page_what_answers_the_section_comes_first_and_the_rest_is_named(
+    world: World, tmp_path: Path
+) -> None:
+    url = world.page("long.test", "/", "Alpha engine", *LONG, listed=False)
+    seen, ctx = opening(world, tmp_path, reading(url), url)
+    first = ctx.library.passage(seen.passages[0])
+    assert first is not None
+    assert "dock 85" in first.text
+    assert len(ctx.library.passages("s1")) > len(seen.passages)
+    assert "Not shown, can be read by id: s1p1" in seen.text
+
+
+def test_a_long_page_is_read_on_from_a_passage_to_its_end(world: World, tmp_path: Path) -> None:
+    url = world.page("long.test", "/", "Alpha engine", *LONG, listed=False)
+
+    async def to_the_end(ctx: RunContext) -> tuple[list[str], list[str]]:
+        await open_address(ctx, url)
+        every, read = [p.id for p in ctx.library.passages("s1")], list[str]()
+        while len(read) < len(every):
+            seen = await reading(every[len(read)])(ctx)
+            assert seen.passages
+            read += seen.passages
+        return read, every
+
+    (read, every), _ = opening(world, tmp_path, to_the_end, url)
+    assert read == every
+    assert len(every) > 5
+
+
+def test_the_reasoner_sees_the_whole_page_and_ids_it_makes_up_are_dropped(world: World, tmp_path: Path) -> None:
+    url = world.page("long.test", "/", "Alpha engine", *LONG, listed=False)
+    chooser = Chooser("s1p9", "s99p1", "s1p2", "s1p9")
+    seen, ctx = opening(world, tmp_path, reading(url), url, reasoner=chooser)
+    assert seen.passages == ("s1p9", "s1p2")
+    assert chooser.shown == [p.id for p in ctx.library.passages("s1")]
+    assert "s1p1, s1p3 to s1p8, s1p10 to" in seen.text
+
+
+class PlainPages(RunPages):
+    """The fake web speaks no TLS."""
+
+    def full_text(self, source: Source) -> list[str]:
+        addresses = [url.replace("https://", "http://") for url in super().full_text(source)]
+        self._fetcher.known.add(*addresses)
+        return addresses
+
+
+PAPER = Found(key="arxiv:1706.03762", title="Alpha paper", url="https://arxiv.org/abs/1706.03762v7", origin="openalex")
+
+
+def _paper(world: World) -> Callable[[RunContext], Awaitable[Observation]]:
+    """Read the source whose record is the abstract of a paper."""
+    for host in ("arxiv.org", "ar5iv.labs.arxiv.org"):
+        world.web.dns.set(host, "8.8.7.7")
+
+    async def work(ctx: RunContext) -> Observation:
+        source = ctx.library.add_source(PAPER)
+        ctx.library.add_snapshot(source.id, Document(text="The abstract."), retrieved_at="")
+        return await reading("s1")(ctx)
+
+    return work
+
+
+FORMS = {
+    "HTML": ("arxiv.org", "/html/1706.03762v7", f"<h1>Alpha paper</h1><p>{ALPHA}</p>"),
+    "ar5iv": ("ar5iv.labs.arxiv.org", "/html/1706.03762", f"<h1>Alpha paper</h1><p>{ALPHA}</p>"),
+    "PDF": ("arxiv.org", "/pdf/1706.03762v7", make_pdf([["Alpha paper"], [ALPHA[:60]]])),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_e1_reading_a_paper_of_arxiv_gives_its_full_text(world: World, tmp_path: Path, form: str) -> None:
+    host, path, text = FORMS[form]
+    world.web.site(host).page(path, text, "application/pdf" if form == "PDF" else "text/html")
+    seen, ctx = opening(world, tmp_path, _paper(world), pages=PlainPages)
+    passages = [ctx.library.passage(key) for key in seen.passages]
+    assert [p.source for p in passages if p] == ["s2"] * len(passages)
+    assert {p.page for p in passages if p and "3,000 rpm" in p.text} == ({2} if form == "PDF" else {None})
+    assert [source.key for source in ctx.library.sources()] == ["arxiv:1706.03762", "text:arxiv:1706.03762"]
+    assert ctx.gaps == []
+
+
+def test_e1_a_paper_without_full_text_stays_its_abstract_with_a_gap(world: World, tmp_path: Path) -> None:
+    seen, ctx = opening(world, tmp_path, _paper(world), pages=PlainPages)
+    assert seen.passages == ("s1p1",)
+    assert ["only its abstract could be read" in gap.why for gap in ctx.gaps] == [True]
+
+
+def test_e1_the_full_text_of_papers_can_be_switched_off(world: World, tmp_path: Path) -> None:
+    seen, ctx = opening(world, tmp_path, _paper(world), pages=PlainPages, read_full_papers=False)
+    assert (seen.passages, ctx.gaps) == (("s1p1",), [])
+    assert world.web.requests == []
+
+
+def test_addresses_are_found_in_a_question() -> None:
+    assert addresses_in("比较 https://a.test/x、https://b.test/y 和https://a.test/x。") == (
+        "https://a.test/x", "https://b.test/y",
+    )  # fmt: skip
+    assert addresses_in("What is HTTP?") == ()
+    assert len(addresses_in(" ".join(f"http://a.test/{n}" for n in range(99)))) == 10
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Summarise http://alpha.test/engine", "总结 http://alpha.test/engine 的内容", "http://alpha.test/engine 를 요약해 주세요"],
+)  # fmt: skip
+def test_the_page_that_a_question_names_is_read_without_any_source(
+    world: World, own_state: Path, question: str
+) -> None:
+    extra = '<a href="http://beta.test/">more</a>'
+    world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False, extra=extra)
+    ran = research(world.web, question, home=own_state, source_options={}, sources=())
+    assert_sound(ran.report, ran.folder)
+    assert "3,000 rpm" in ran.report.report
+    assert "Alpha engine" in ran.report.title
+    assert question in ran.report.report
+    assert {source.url for source in ran.report.sources.values()} == {"http://alpha.test/engine"}
+    assert {request.host for request in world.web.requests} == {"alpha.test"}
+    assert world.web.count("alpha.test", "/engine") == 1
+
+
+def test_a_page_of_the_question_that_cannot_be_read_is_a_gap(world: World, own_state: Path) -> None:
+    world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False)
+    question = "Compare http://alpha.test/engine and http://10.0.0.1/ and http://sad.test/"
+    ran = research(world.web, question, home=own_state, source_options={}, sources=())
+    assert "3,000 rpm" in ran.report.report
+    assert "no public address" in why(ran)
+    assert "http://sad.test/" in why(ran)
+
+
+def test_a_run_over_documents_alone_does_not_go_to_the_web(world: World, own_state: Path, tmp_path: Path) -> None:
+    notes = engines(tmp_path / "notes")
+    with (notes / "alpha.md").open("a", encoding="utf-8") as file:
+        file.write("\n\nMore about the Alpha engine: http://alpha.test/engine\n")
+    ran = run("What is the Alpha engine?", home=own_state, docs=[notes])
+    assert ran.report.answered
+    assert world.web.requests == []
+
+
+class Opener(ScriptedResearcher):
+    """A model that opens addresses after its first searches, in every section, and writes from what it is shown."""
+
+    opens: Sequence[str] = ()
+
+    def _research(self, request: Request) -> Reply:
+        called = [call["name"] for message in request["messages"] for call in message["tool_calls"]]
+        if "search" in called and "read" not in called:
+            return Reply(tool_calls=tuple(Call("read", {"source": url}) for url in self.opens))
+        return super()._research(request)
+
+
+def _opener(*urls: str) -> Opener:
+    plan = {"Alpha engine": ["Alpha engine"], "Beta engine": ["Beta engine"]}
+    made = Opener(sections=plan, sentences=4, at_once=(1,))
+    made.opens = urls
+    return made
+
+
+def test_a_researcher_opens_what_a_page_names_once_for_all(
+    world: World, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.page("kinds.test", "/", "Kinds of engines", KINDS, extra='<a href="http://more.test/beta">more</a>')
+    world.page("more.test", "/beta", "More about the Beta engine", BETA, listed=False)
+    script = _opener("http://more.test/beta", "http://attacker.test/beta")
+    with served(monkeypatch, script) as provider:
+        ran = research(world.web, home=own_state, model_provider="compatible", model_name="scripted")
+    assert_sound(ran.report, ran.folder)
+    assert world.web.count("more.test", "/beta") == 1
+    assert "attacker.test" not in {request.host for request in world.web.requests}
+    assert "attacker.test" not in why(ran)
+    assert "http://more.test/beta" in {source.url for source in ran.report.sources.values()}
+    told = [message["text"] for call in provider.calls for message in call.request["messages"]]
+    assert any("'http://attacker.test/beta' is not opened" in text for text in told)
+
+
+def test_with_documents_and_no_web_sources_a_model_opens_only_what_the_question_names(
+    world: World, own_state: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    extra = '<a href="http://more.test/beta">more</a>'
+    world.page("kinds.test", "/", "Kinds of engines", KINDS, extra=extra, listed=False)
+    world.page("more.test", "/beta", "More about the Beta engine", BETA, listed=False)
+    question = "Which engines are there? See http://kinds.test/"
+    with served(monkeypatch, _opener("http://kinds.test/", "http://more.test/beta")):
+        ran = research(
+            world.web, question, home=own_state, docs=[engines(tmp_path / "notes")], sources=(), source_options={},
+            model_provider="compatible", model_name="scripted",
+        )  # fmt: skip
+    assert {request.host for request in world.web.requests} == {"kinds.test"}
+    assert "http://kinds.test/" in {source.url for source in ran.report.sources.values()}
