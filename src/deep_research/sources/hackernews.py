@@ -29,6 +29,7 @@ class HackerNewsOptions(DatedOptions):
 
     base_url: str = Field("https://hn.algolia.com/api/v1", description="Address of the API.")
     requests_per_second: float = Field(2.0, gt=0, le=10, description="10,000 calls per hour are allowed.")
+    mcp_server: str = Field("", description="MCP server that is asked instead; empty: hackernews or hn, where set up.")
     tags: str = Field("story", description="What to search: story, comment, show_hn, ask_hn; a comma means and.")
     least_points: int = Field(0, ge=0, description="Only stories with at least so many points.")
 

@@ -126,7 +126,7 @@ def _rows(value: Any, depth: int = 0) -> list[Mapping[str, Any]]:
 
 
 def _entry(row: Mapping[str, Any], call: Call) -> _Entry | None:
-    title = fold(_line(row, _TITLES))[:300] or f"{call.tool} {call.arguments}"[:120]
+    title = fold(_line(row, _TITLES))[:300] or f"{call.server}: {call.tool}"
     url = next((v for name in _ADDRESSES if (v := _line(row, (name,))).startswith(("http://", "https://"))), "")
     said = list(_paragraphs(row, title)) or ([f"- {url}"] if url else [])
     document = _read("\n\n".join([f"# {title}", *said]), title)
@@ -169,7 +169,7 @@ def _said(value: Any) -> str:
 
 
 def _of_text(part: ToolContent, call: Call) -> _Entry:
-    title = fold(part.title)[:300] or f"{call.tool} {call.arguments}"[:120]
+    title = fold(part.title)[:300] or f"{call.server}: {call.tool}"
     document = _read(part.text, title, part.media_type)
     return _Entry(document.title or title, part.url, document)
 
