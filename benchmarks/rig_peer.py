@@ -32,7 +32,9 @@ _PROSE = "The sea gives electricity in several ways, and each has been tried at 
 
 
 class Peer:
-    """Answers like the scripted researcher where a step of ours is asked for, else plainly: lists as JSON, prose."""
+    """Answers like the scripted researcher where a step of ours is asked for, else in the forms gpt-researcher asks for:
+    queries with goals, questions, learnings, JSON, prose.
+    """
 
     def __init__(self) -> None:
         self.researcher = ScriptedResearcher(sections=PLAN, sentences=9)
@@ -41,12 +43,21 @@ class Peer:
         """Return the answer to a request of whatever program."""
         if step_of(request) or request["schema"] or request["tools"]:
             return self.researcher(request)
-        asked = request["prompt"].lower()
+        prompt = f"{request['system']}\n{request['prompt']}"
+        asked = prompt.lower()
+        # Which section it is about hangs on all of the prompt, so that other prompts give other queries.
+        queries = list(PLAN.values())[zlib.crc32(prompt.encode()) % len(PLAN)]
+        if "agent_role_prompt" in asked:
+            return Reply(data={"server": "Analyst", "agent_role_prompt": "Analyse."})
+        if "query: <query>" in asked:
+            return Reply(text="\n".join(f"Query: {query}\nGoal: What is known about {query}?" for query in queries))
+        if "<insight>" in asked:
+            said = "\n".join(f"Learning [https://sea.example/{n}]: {_PROSE[:200]}" for n in range(3))
+            return Reply(text="\n".join([said, *(f"Question: How do {query} work?" for query in queries)]))
+        if "'question: '" in asked:
+            return Reply(text="\n".join(f"Question: How do {query} work?" for query in queries))
         if "json" in asked or "list of strings" in asked:
-            named = next((title for title in PLAN if title.lower() in asked), next(iter(PLAN)))
-            return Reply(
-                data=PLAN[named] if "quer" in asked else {"server": "Analyst", "agent_role_prompt": "Analyse."}
-            )
+            return Reply(data=queries)
         return Reply(text=_PROSE)
 
 
