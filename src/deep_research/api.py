@@ -1,15 +1,18 @@
 """The library's front door: research a question, watch it as events, or build the graph and run it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deep_research import settings as settings_module
-from deep_research.data import Report
+from deep_research.data import Message, Report
+from deep_research.errors import ConfigError
 from deep_research.events import Event
 from deep_research.runs import run as runs
+from deep_research.runs.mcp_places import Outside
+from deep_research.text.plan_outline import as_text
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -18,36 +21,56 @@ if TYPE_CHECKING:
 Docs = Sequence["str | PathLike[str]"]
 OnQuestion = Callable[[str], "str | None | Awaitable[str | None]"]
 
+History = Sequence["str | Message | Mapping[str, str]"]
+
 # Keys of `configurable` that belong to LangGraph or to us, and are no settings.
-_OWN_KEYS = frozenset({"thread_id", "checkpoint_id", "checkpoint_ns", "docs", "home", "hn_mcp_tools"})
+_OWN_KEYS = frozenset({"thread_id", "checkpoint_id", "checkpoint_ns", "docs", "home", "history", "hn_mcp_tools"})
 
 
-def research(question: str, *, docs: Docs = (), **settings: Any) -> Report:
+def research(question: str, *, docs: Docs = (), history: History = (), **settings: Any) -> Report:
     """Research `question` and return the report; for code that is not asynchronous.
 
-    `docs` are files and folders to search (without any, the bundled library); `settings` are the
-    names of `Settings`, and `home` for the state folder. Raises ConfigError for unusable input, and
+    `docs` are files and folders to search (without any, the bundled library); `history` is the conversation before
+    the question, oldest first, as messages with `role` ("user" or "assistant") and `text` (or `content`), or as
+    texts of the user; `settings` are the names of `Settings`, and `home` for the state folder. Raises ConfigError
+    for unusable input, Declined when nothing can answer the question or its plan was rejected, and another
     ResearchError when the run fails; print(report) shows its Markdown.
     """
-    return asyncio.run(aresearch(question, docs=docs, **settings))
+    return asyncio.run(aresearch(question, docs=docs, history=history, **settings))
 
 
 async def aresearch(
-    question: str, *, docs: Docs = (), on_clarify_question: OnQuestion | None = None, **settings: Any
+    question: str,
+    *,
+    docs: Docs = (),
+    history: History = (),
+    on_clarify_question: OnQuestion | None = None,
+    **settings: Any,
 ) -> Report:
-    """Like `research`, in an event loop. Without `on_clarify_question` nothing is asked."""
-    return await _run(question, docs, on_clarify_question, settings, listener=lambda _event: None)
+    """Like `research`, in an event loop.
+
+    `on_clarify_question` is called with what the user is asked, a plan included, as one text. Without it nothing is
+    asked; a plan that must be confirmed (`confirm_plan=True`) then raises NeedsAnswer, and the run can be resumed.
+    """
+    return await _run(question, docs, on_clarify_question, settings, listener=lambda _event: None, history=history)
 
 
 async def stream(
-    question: str, *, docs: Docs = (), on_clarify_question: OnQuestion | None = None, **settings: Any
+    question: str,
+    *,
+    docs: Docs = (),
+    history: History = (),
+    on_clarify_question: OnQuestion | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Event | Report]:
     """Research `question` and yield each event as it happens, and last the Report.
 
     Leaving the loop early stops the run; its state is kept.
     """
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
-    task = asyncio.create_task(_run(question, docs, on_clarify_question, settings, listener=queue.put_nowait))
+    task = asyncio.create_task(
+        _run(question, docs, on_clarify_question, settings, listener=queue.put_nowait, history=history)
+    )
     task.add_done_callback(lambda _task: queue.put_nowait(None))
     try:
         while (event := await queue.get()) is not None:
@@ -66,15 +89,25 @@ async def _run(
     values: dict[str, Any],
     *,
     listener: Callable[[Event], None],
+    history: History = (),
+    hn_mcp_tools: Sequence[Any] = (),
     wanted_id: str = "",
 ) -> Report:
     home = Path(values.pop("home", None) or settings_module.home())
     if on_question is None:
         values.setdefault("allow_clarification", False)
     settings = settings_module.load_settings(**values)
-    folder = runs.create(question, home=home, settings=settings, docs=[str(Path(d)) for d in docs], wanted_id=wanted_id)
-    answer = (lambda asked: on_question(asked.question)) if on_question else None
-    return await runs.carry_out(folder, home=home, listener=listener, answer=answer)
+    folder = runs.create(
+        question,
+        home=home,
+        settings=settings,
+        docs=[str(Path(d)) for d in docs],
+        history=messages_of(history),
+        wanted_id=wanted_id,
+    )
+    answer = (lambda asked: on_question(as_text(asked))) if on_question else None
+    outside = Outside(settings.mcp_servers, hn_mcp_tools)
+    return await runs.carry_out(folder, home=home, listener=listener, answer=answer, outside=outside)
 
 
 def build_deep_research_graph(
@@ -86,8 +119,9 @@ def build_deep_research_graph(
 ) -> "CompiledStateGraph[Any, Any, Any, Any]":
     """Return the compiled LangGraph graph of the workflow, with these settings bound to it.
 
-    Give it to `run_deep_research`, which adds what a run needs (library, journal, checkpoints).
-    Raises ConfigError for an unknown setting.
+    Give it to `run_deep_research`, which adds what a run needs (library, journal, checkpoints). `hn_mcp_tools` are
+    LangChain tools for Hacker News, such as langchain-mcp-adapters makes: researchers can call them, and one that
+    takes a query stands in for the source `hackernews`. Raises ConfigError for an unknown setting.
     """
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415 - langgraph is slow to load
 
@@ -108,7 +142,7 @@ async def run_deep_research(
     """Run `query` through `graph` and return the report (`print(report)` shows its Markdown).
 
     `config["configurable"]` takes the names of `Settings`, and `thread_id` (the run's id where it is
-    free), `docs` and `home`; it wins over what the graph was built with. `on_clarify_question` is
+    free), `docs`, `home` and `history`; it wins over what the graph was built with. `on_clarify_question` is
     called with a question to the user and returns the answer (or an awaitable of it).
     """
     configurable: dict[str, Any] = dict(((graph.config if graph else None) or {}).get("configurable", {}))
@@ -122,5 +156,27 @@ async def run_deep_research(
         on_clarify_question,
         values,
         listener=lambda _event: None,
+        history=configurable.get("history", ()),
+        hn_mcp_tools=configurable.get("hn_mcp_tools") or (),
         wanted_id=str(configurable.get("thread_id", "")),
     )
+
+
+def messages_of(history: History) -> list[Message]:
+    """Return a conversation as messages; see `research`. Raises ConfigError for what is none."""
+    return [_message(turn) for turn in history]
+
+
+def _message(turn: "str | Message | Mapping[str, str]") -> Message:
+    if isinstance(turn, Message):
+        return turn
+    if isinstance(turn, str):
+        return Message(role="user", text=turn)
+    role = {"human": "user", "ai": "assistant"}.get(str(turn.get("role")), turn.get("role"))
+    text = turn.get("text", turn.get("content"))
+    if role not in ("user", "assistant") or not isinstance(text, str):
+        message = (
+            f"A message of `history` needs a role (user or assistant) and a text; this one has none: {turn!r:.120}"
+        )
+        raise ConfigError(message, setting="history", value=str(turn)[:120])
+    return Message(role=role, text=text)

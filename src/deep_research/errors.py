@@ -17,6 +17,7 @@ ResearchError
 ├── StoreError             the disk or database failed
 ├── RunNotFound            no such run
 ├── RunBusy                somebody else carries the run out
+├── Declined               ended on purpose: nothing can answer it, or the user rejected the plan
 ├── LimitReached           a budget is spent
 └── Stopped                the user asked to stop
 """
@@ -101,6 +102,10 @@ class RunNotFound(ResearchError):
 
 class RunBusy(ResearchError):
     """Another process carries the run out. Fields: run_id, process."""
+
+
+class Declined(ResearchError):
+    """The run ended on purpose without a report. Fields: run_id, by ("program": nothing can answer it; "user")."""
 
 
 class LimitReached(ResearchError):

@@ -52,6 +52,16 @@ class ClarificationAsked(_Event):
     options: tuple[str, ...] = ()
 
 
+class Understood(_Event):
+    """What will be researched, told back to the user, and what was assumed on the way."""
+
+    kind: Literal["understood"] = "understood"
+    question: str
+    verification: str
+    assumptions: tuple[str, ...] = ()
+    confidence: float = 1.0
+
+
 class Analyzed(_Event):
     """What kind of question it is."""
 
@@ -159,11 +169,20 @@ class RunFailed(_Event):
     message: str
 
 
+class RunDeclined(_Event):
+    """The run ended on purpose without a report: nothing could answer it, or the user rejected the plan."""
+
+    kind: Literal["run_declined"] = "run_declined"
+    reason: str
+    by: Literal["program", "user"]
+
+
 Event = (
     RunStarted
     | StageStarted
     | Progress
     | ClarificationAsked
+    | Understood
     | Analyzed
     | Discovered
     | Planned
@@ -175,6 +194,7 @@ Event = (
     | SectionReviewed
     | ReportReady
     | RunFailed
+    | RunDeclined
 )
 
 event_adapter: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])

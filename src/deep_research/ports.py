@@ -30,6 +30,8 @@ from deep_research.data import (
     SectionReview,
     Snapshot,
     Source,
+    Template,
+    Term,
     Turn,
     Verdict,
 )
@@ -179,8 +181,14 @@ class Reasoner(Protocol):
 
     info: ReasonerInfo
 
-    async def decide(self, question: Question, *, rounds: int) -> Decision:
-        """Judge whether the question is understood; `rounds` clarifications were asked before."""
+    async def decide(
+        self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
+    ) -> Decision:
+        """Judge whether the question is understood; `rounds` clarifications were asked before (the end of the history).
+
+        `terms` are the unknown terms of an earlier judgement as they were looked up; `template` suggests focus
+        points and options of clarifications, and replaces nothing that the user said.
+        """
         ...
 
     async def analyze(self, question: Question) -> QueryAnalysis:

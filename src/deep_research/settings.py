@@ -141,8 +141,10 @@ class Settings(BaseModel):
     max_verified_terms: int = Field(3, ge=0, le=10, description="Unknown terms looked up before the start.")
     confirm_plan: bool = Field(False, description="Whether the plan is shown and must be confirmed.")
     confirm_high_value: bool = Field(
-        False, description="Whether a reasoner may have the plan confirmed when much depends on it; never without a user."
+        True,
+        description="Whether a reasoner may have the plan confirmed when much depends on it; never without a user.",
     )
+    max_plan_rounds: int = Field(20, ge=1, le=100, description="Answers to a shown plan before the run is given up.")
     template: str = Field(
         "", description="Focus template (deep-research templates); empty: by the question's words; none: no template."
     )

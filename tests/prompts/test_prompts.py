@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jinja2 import Environment, meta, nodes
 
-from deep_research.data import DiscoveredItem, Message, Section
+from deep_research.data import Clarification, DiscoveredItem, Message, Section, Template
 from deep_research.errors import ConfigError
 from deep_research.prompts import check, load, names, render
 
@@ -49,6 +49,20 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "rounds": 1,
         "max_rounds": 3,
         "language": "中文",
+        "template": Template(
+            name="engines",
+            focus=("power", "weight"),
+            clarifications=(
+                Clarification(question="Which engine?", options=("small", "large"), missing_info="referent"),
+                Clarification(question="What for?", missing_info="aspect"),
+            ),
+        ),
+        "terms": [
+            {"name": "ENG7", "passage": PASSAGE, "searched": True},
+            {"name": "ENG8", "passage": "", "searched": True},
+            {"name": "ENG9", "passage": "", "searched": False},
+        ],
+        "places": "papers (Papers of all fields.)",
     },
     "analyze": {"question": "How do engines work?", "focus": ["parts"]},
     "discover": {"target": "engines", "places": PLACES},
@@ -75,6 +89,8 @@ EMPTY: dict[str, Any] = {
     "sections": [],
     "rounds": 0,
     "places": PLACES[:1],
+    "template": None,
+    "terms": [],
 }
 """Values that optional parts of the prompts are left out for."""
 

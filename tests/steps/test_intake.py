@@ -1,4 +1,4 @@
-"""Contract row A1 (its data) and the plain code that turns a judgement into an action."""
+"""Contract rows A1–A4: the decision as data, and the plain code that turns a judgement into an action."""
 
 import asyncio
 from typing import Any, get_args
@@ -6,22 +6,28 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from deep_research.data import Clarification, Decision, Message, Question
+from deep_research.data import Clarification, Decision, Message, Question, Template, Term
 from deep_research.data.research import NextAction
 from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
 from deep_research.settings import Settings
-from deep_research.steps.intake import answered, settle, start_anyway
+from deep_research.steps.intake import answered, refuses, settle, start_anyway, with_terms
+from deep_research.text.answers import chosen, wants_to_skip
 
 QUESTION = Question(text="tell me about it", language="en")
+FOCUS = ("mechanism", "evidence", "progress", "resistance")
 
 
-def _decide(question: Question) -> Decision:
-    return asyncio.run(ExtractiveReasoner().decide(question, rounds=0))
+def _decide(question: Question, *, rounds: int = 0) -> Decision:
+    return asyncio.run(ExtractiveReasoner().decide(question, rounds=rounds))
 
 
 def _judged(**fields: Any) -> Decision:
     asking = Clarification(question="What is it?", options=("a", "b"), missing_info="topic")
     return Decision(**{"next_action": "NEED_CLARIFICATION", "confidence": 0.3, "clarification": asking, **fields})
+
+
+def _settled(judged: Decision, *, rounds: int = 0, **settings: Any) -> Decision:
+    return settle(judged, QUESTION, Settings(**settings), rounds=rounds)
 
 
 def test_a1_a_decision_has_the_fields_of_the_design() -> None:
@@ -45,34 +51,151 @@ def test_a1_an_action_nobody_knows_is_refused() -> None:
         _judged(next_action="GUESS")
 
 
+def test_a1_a_start_has_a_goal_a_refined_question_and_a_sentence_that_verifies() -> None:
+    started = _settled(_judged(next_action="START_RESEARCH", confidence=0.95, goal=""))
+    assert started.goal == started.refined_question == QUESTION.text
+    assert QUESTION.text in started.verification
+
+
+START, ASK = "START_RESEARCH", "NEED_CLARIFICATION"
+TABLE: list[tuple[float, str, int, tuple[str, ...], str, str]] = [
+    # confidence, goal, focus points, assumptions, what the reasoner wants, what the program does
+    (0.7, "g", 3, (), START, START),
+    (0.7, "g", 3, (), ASK, START),
+    (0.89, "g", 4, (), ASK, START),
+    (0.69, "g", 4, (), START, ASK),
+    (0.69, "g", 4, ("recent years",), START, START),
+    (0.69, "g", 4, ("recent years",), ASK, START),
+    (0.5, "g", 3, (), START, ASK),
+    (0.49, "g", 4, ("recent years",), START, ASK),
+    (0.8, "", 4, ("recent years",), START, ASK),
+    (0.8, "  ", 4, (), START, ASK),
+    (0.8, "g", 1, ("recent years",), START, ASK),
+    (0.6, "g", 2, ("recent years",), START, START),
+    (0.7, "g", 2, (), START, START),
+    (0.7, "g", 2, (), ASK, ASK),
+    (0.7, "g", 2, ("recent years",), ASK, START),
+    (0.9, "", 0, (), ASK, START),
+    (1.0, "g", 0, (), ASK, START),
+]
+
+
+@pytest.mark.parametrize(("confidence", "goal", "focus", "assumptions", "wants", "does"), TABLE)
+def test_a2_the_model_judges_and_the_thresholds_decide(
+    confidence: float, goal: str, focus: int, assumptions: tuple[str, ...], wants: str, does: str
+) -> None:
+    judged = _judged(
+        confidence=confidence, goal=goal, research_focus=FOCUS[:focus], assumptions=assumptions, next_action=wants
+    )
+    assert _settled(judged).next_action == does
+
+
 @pytest.mark.parametrize(
-    ("judged", "settings", "rounds", "action"),
+    ("judged", "settings", "does"),
     [
-        ({}, {}, 0, "NEED_CLARIFICATION"),
-        ({}, {}, 2, "NEED_CLARIFICATION"),
-        ({}, {}, 3, "START_RESEARCH"),
-        ({}, {"max_clarification_rounds": 0}, 0, "START_RESEARCH"),
-        ({}, {"allow_clarification": False}, 0, "START_RESEARCH"),
-        ({"next_action": "START_RESEARCH", "confidence": 0.9}, {}, 0, "START_RESEARCH"),
-        ({"next_action": "START_RESEARCH", "confidence": 0.4}, {}, 0, "NEED_CLARIFICATION"),
-        ({"next_action": "START_RESEARCH", "confidence": 0.4}, {"confidence_ask": 0.3}, 0, "START_RESEARCH"),
-        ({"clarification": None}, {}, 0, "START_RESEARCH"),
-        ({"next_action": "CANNOT_DO"}, {"allow_clarification": False}, 0, "CANNOT_DO"),
+        ({"confidence": 0.6}, {"confidence_start": 0.6}, START),
+        ({"confidence": 0.4, "assumptions": ("x",)}, {"confidence_ask": 0.4}, START),
+        ({"confidence": 0.8, "research_focus": FOCUS[:1]}, {"focus_points_ask": 1, "focus_points_start": 1}, START),
+        ({"confidence": 0.8}, {"focus_points_start": 5, "focus_points_ask": 5}, ASK),
+        ({"confidence": 0.95, "goal": ""}, {"confidence_never_ask": 0.96}, ASK),
     ],
 )
-def test_thresholds_decide(judged: dict[str, Any], settings: dict[str, Any], rounds: int, action: str) -> None:
-    assert settle(_judged(**judged), QUESTION, Settings(**settings), rounds=rounds).next_action == action
+def test_a2_each_threshold_is_a_setting(judged: dict[str, Any], settings: dict[str, Any], does: str) -> None:
+    decision = _judged(**{"goal": "g", "research_focus": FOCUS, "next_action": START, **judged})
+    assert _settled(decision, **settings).next_action == does
+    assert _settled(decision).next_action != does
 
 
-def test_starting_without_an_answer_states_the_assumption_in_the_readers_language() -> None:
+def test_a2_an_unknown_term_keeps_a_run_from_starting_unless_nothing_is_ever_asked() -> None:
+    judged = _judged(confidence=0.8, goal="g", research_focus=FOCUS, unknown_terms=("XYZ123",), assumptions=("x",))
+    assert _settled(judged).next_action == ASK
+    sure = _settled(judged.model_copy(update={"confidence": 0.9}))
+    assert sure.next_action == START
+    assert any("XYZ123" in assumption for assumption in sure.assumptions)
+
+
+def test_a2_a_refusal_stands_whatever_may_be_asked() -> None:
+    assert _settled(_judged(next_action="CANNOT_DO"), allow_clarification=False).next_action == "CANNOT_DO"
+
+
+def test_a3_one_question_names_what_is_missing_and_offers_options() -> None:
+    asked = _settled(_judged()).clarification
+    assert asked == Clarification(question="What is it?", options=("a", "b"), missing_info="topic")
+
+
+def test_a3_who_judges_without_a_question_leaves_it_to_the_program() -> None:
+    """The options are then the points that the reasoner itself sees."""
+    unsure = _judged(confidence=0.6, goal="GLP-1 agonists", research_focus=FOCUS, clarification=None)
+    asked = _settled(unsure).clarification
+    assert asked is not None
+    assert "GLP-1 agonists" in asked.question
+    assert (asked.options, asked.missing_info) == (FOCUS, "focus")
+    lost = _settled(_judged(goal="", clarification=None)).clarification
+    assert lost is not None
+    assert lost.missing_info == "topic"
+
+
+def test_a3_a_question_without_options_gets_those_of_the_template() -> None:
+    template = Template(name="t", focus=("price", "speed"))
+    bare = Clarification(question="Which aspect?", missing_info="focus")
+    asked = settle(_judged(clarification=bare), QUESTION, Settings(), rounds=0, template=template).clarification
+    assert asked == Clarification(question="Which aspect?", missing_info="focus", options=("price", "speed"))
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2])
+def test_a4_it_asks_up_to_three_times(rounds: int) -> None:
+    assert _settled(_judged(), rounds=rounds).next_action == ASK
+
+
+@pytest.mark.parametrize(
+    ("rounds", "settings"),
+    [(3, {}), (0, {"max_clarification_rounds": 0}), (1, {"max_clarification_rounds": 1}), (0, {"allow_clarification": False})],
+)  # fmt: skip
+def test_a4_then_the_best_guess_is_used_and_said(rounds: int, settings: dict[str, Any]) -> None:
+    guessed = _settled(_judged(goal="KRAS", refined_question="KRAS G12C inhibitors"), rounds=rounds, **settings)
+    assert guessed.next_action == START
+    assert guessed.refined_question == "KRAS G12C inhibitors"
+    assert "KRAS G12C inhibitors" in guessed.assumptions[-1]
+
+
+def test_a4_starting_without_a_topic_states_the_assumption_in_the_readers_language() -> None:
     for language, word in (("en", "literally"), ("zh", "字面"), ("ko", "글자")):
         started = start_anyway(_judged(), Question(text="x", language=language))
-        assert started.next_action == "START_RESEARCH"
+        assert started.next_action == START
         assert started.refined_question == "x"
         assert word in started.assumptions[-1]
 
 
-def test_an_answer_becomes_part_of_the_conversation() -> None:
+SKIPPING = """직접 X|直接开始研究|直接开始|请直接开始研究吧。|开始吧|不用问了，直接开始|跳过|随便|都可以|无所谓|我不知道|不知道，你决定吧|不想回答
+just start|Just start, please.|go ahead|Start now!|skip|skip it|I don't know|I don’t know, just start|whatever|no preference|any|you decide
+바로 시작해|바로 시작해 줘|그냥 시작|그냥 시작해 주세요|상관없어|상관없어요|아무거나|모르겠어요|알아서 해 주세요|건너뛰기"""
+
+
+@pytest.mark.parametrize("answer", [*SKIPPING.replace("\n", "|").split("|")[1:], "", "  "])
+def test_a4_refusing_to_answer_starts_at_once(answer: str) -> None:
+    assert wants_to_skip(answer)
+    assert refuses(answer, QUESTION)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["skip connections in ResNets", "just start with KRAS inhibitors", "the start of World War II", "任何靶点：KRAS",
+     "随便选一个靶点：KRAS", "开始于1990年的改革", "研究 KRAS", "시작 시점", "KRAS G12C", "1", "whatever works for JSON parsing"],
+)  # fmt: skip
+def test_a4_an_answer_that_only_holds_such_a_word_is_an_answer(answer: str) -> None:
+    assert not wants_to_skip(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "means"),
+    [("2", "b"), ("B", "b"), ("b)", "b"), ("(C)", "c"), ("option 3", "c"), ("1, 3", "a; c"), ("1 and 2", "a; b"), ("第2个", "b"),
+     ("2번", "b"), ("4", "4"), ("none of these, but d", "none of these, but d"), (" d ", "d")],
+)  # fmt: skip
+def test_a3_an_option_is_chosen_by_number_or_letter_and_free_text_stays(answer: str, means: str) -> None:
+    assert chosen(answer, ["a", "b", "c"]) == means
+
+
+def test_a4_an_answer_becomes_part_of_the_conversation() -> None:
     once = answered(QUESTION, "What is it?", "KRAS")
     twice = answered(once, "Which aspect?", "resistance")
     assert once.history == (Message(role="assistant", text="What is it?"), Message(role="user", text="KRAS"))
@@ -80,46 +203,25 @@ def test_an_answer_becomes_part_of_the_conversation() -> None:
     assert twice.text == QUESTION.text
 
 
-@pytest.mark.parametrize(
-    ("text", "language", "asks"),
-    [
-        ("tell me about it", "en", True),
-        ("that new target", "en", True),
-        ("帮我研究一下", "zh", True),
-        ("那个新靶点", "zh", True),
-        ("조사해 줘", "ko", True),
-        ("그 타깃", "ko", True),
-        ("cancer", "en", True),
-        ("AI", "en", True),
-        ("KRAS G12C resistance", "en", False),
-        ("How does speculative decoding work?", "en", False),
-        ("RAG 技术的最新进展有哪些？", "zh", False),
-        ("PD-1 억제제에 대한 내성", "ko", False),
-    ],
-)
-def test_only_a_question_without_a_topic_is_asked_about(text: str, language: str, asks: bool) -> None:
-    decision = _decide(Question(text=text, language=language))
-    assert (decision.next_action == "NEED_CLARIFICATION") is asks
-    assert (decision.clarification is not None) is asks
-    assert bool(decision.goal) is not asks
-
-
-def test_the_answer_settles_a_question_without_a_topic() -> None:
-    decision = _decide(answered(QUESTION, "What is it?", "speculative decoding"))
-    assert decision.next_action == "START_RESEARCH"
+def test_a4_the_answer_settles_a_question_without_a_topic() -> None:
+    decision = _decide(answered(QUESTION, "What is it?", "speculative decoding"), rounds=1)
+    assert decision.next_action == START
     assert decision.refined_question == "speculative decoding"
 
 
-async def test_b1_asking_interrupts_the_graph_and_the_answer_goes_on(tmp_path: Any) -> None:
-    from tests.graph.harness import Bench, Shelf  # noqa: PLC0415 - the engine is slow to load
+def test_a5_what_was_found_is_known_and_what_could_not_be_looked_up_is_assumed() -> None:
+    judged = _judged(goal="g", unknown_terms=("A1", "B2", "C3"))
+    terms = [Term(term="A1", meaning="A1 is", passage="s1p1", title="Book"), Term(term="B2"), Term(term="C3", searched=False)]
+    known = with_terms(judged, terms, QUESTION, "shelf")
+    assert known.unknown_terms == ("B2",)
+    assert [word for word in ("A1", "B2", "C3") if any(word in said for said in known.assumptions)] == ["A1", "C3"]
+    assert "Book" in known.assumptions[0]
 
-    shelf = Shelf(alpha="# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm.")
-    async with Bench(tmp_path, shelf, allow_clarification=True, max_review_iterations=0) as bench:
-        waiting = await bench.ask("tell me about it")
-        assert waiting.interrupts[0]["question"]
-        assert "report" not in waiting.state
-        assert shelf.asked.total() == 0
-        done = await bench.answer("the Alpha engine")
-    assert done.interrupts == []
-    assert done.report.answered
-    assert [message.type for message in done.state["messages"]] == ["ai", "human", "ai"]
+
+def test_a5_the_clarification_says_that_the_term_was_not_found() -> None:
+    asked = settle(_judged(goal="g", unknown_terms=("B2",)), QUESTION, Settings(), rounds=0, places="shelf").clarification
+    assert asked is not None
+    assert "B2" in asked.question
+    assert "shelf" in asked.question
+    assert asked.missing_info == "B2"
+    assert refuses(asked.options[-1], QUESTION)

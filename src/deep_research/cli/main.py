@@ -11,7 +11,8 @@ Exit codes:
   1    something failed; the message says what, the run's state is kept
   2    wrong usage: unknown flag or setting, a path that does not exist, no question
   3    nothing that was searched answers the question; the report says so
-  4    the question needs an answer of yours and nobody could be asked
+  4    the question (or the plan) needs an answer of yours and nobody could be asked
+  5    ended without a report: nothing can answer it, or you rejected the plan
   130  stopped by Ctrl-C; the run's state is kept"""
 
 
@@ -29,6 +30,7 @@ class _Commands(click.Group):
         "step": "deep_research.cli.step:step_command",
         "prompt": "deep_research.cli.step:prompt_command",
         "sources": "deep_research.cli.sources:command",
+        "templates": "deep_research.cli.templates:command",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -91,7 +93,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 def _explain(error: Exception) -> int:
     """Show an error of ours or of the disk in one line; let a defect show its traceback."""
-    from deep_research.errors import ConfigError, ResearchError, RunNotFound  # noqa: PLC0415
+    from deep_research.errors import ConfigError, Declined, ResearchError, RunNotFound  # noqa: PLC0415
 
     if isinstance(error, OSError):
         click.echo(f"Error: cannot write the output: {error.strerror or error}.", err=True)
@@ -99,4 +101,6 @@ def _explain(error: Exception) -> int:
     if not isinstance(error, ResearchError):
         raise error
     click.echo(f"Error: {error.message}", err=True)
+    if isinstance(error, Declined):
+        return 5
     return 2 if isinstance(error, ConfigError | RunNotFound) else 1

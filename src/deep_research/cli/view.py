@@ -87,6 +87,8 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             return f"{event.what}: {event.done}" + (f" of {event.total}" if event.total else "")
         case "clarification_asked":
             return f"question to you: {event.question}"
+        case "understood":
+            return "\n          ".join([event.verification, *(f"assumed: {one}" for one in event.assumptions)])
         case "analyzed":
             return f"a {event.query_type} question, to be answered as {event.output_format}"
         case "discovered":
@@ -118,6 +120,8 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             return f"report ready: {event.claims} statements, {event.references} references, {event.gaps} gaps"
         case "run_failed":
             return f"failed: {event.message}"
+        case "run_declined":
+            return f"ended without a report: {event.reason}"
 
 
 class LiveView:

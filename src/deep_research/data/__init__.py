@@ -45,6 +45,8 @@ from deep_research.data.research import Review as Review
 from deep_research.data.research import Section as Section
 from deep_research.data.research import SectionDraft as SectionDraft
 from deep_research.data.research import SectionReview as SectionReview
+from deep_research.data.research import Template as Template
+from deep_research.data.research import Term as Term
 from deep_research.data.research import Workflow as Workflow
 from deep_research.data.result import Ledger as Ledger
 from deep_research.data.result import ReasonerInfo as ReasonerInfo

@@ -36,8 +36,39 @@ class Clarification(Noun):
     missing_info: str = ""
 
 
+class Term(Noun):
+    """A name that was looked up before the decision (contract row A5).
+
+    `meaning` is verbatim text of the `passage` (an id) that uses it, with the `title` of its source; both empty
+    where nothing that was searched holds the term. `searched` says whether everything asked has answered.
+    """
+
+    term: str
+    meaning: str = ""
+    passage: str = ""
+    title: str = ""
+    searched: bool = True
+
+    @property
+    def found(self) -> bool:
+        """Whether something that was searched uses it."""
+        return bool(self.passage)
+
+
+class Template(Noun):
+    """A focus template in one language: what usually matters about such a topic, and what to ask (contract row A10)."""
+
+    name: str
+    focus: tuple[str, ...] = ()
+    clarifications: tuple[Clarification, ...] = ()
+
+
 class Decision(Noun):
-    """What intake thinks of a question; the thresholds that turn it into an action are code."""
+    """What intake thinks of a question; the thresholds that turn it into an action are code.
+
+    `terms` are the unknown terms as they were looked up, `suggested_focus` the points of a focus template for a
+    question that names none, `wishes` what the user asked for when the plan was shown.
+    """
 
     next_action: NextAction
     confidence: float = Field(ge=0, le=1)
@@ -49,6 +80,9 @@ class Decision(Noun):
     verification: str = ""
     clarification: Clarification | None = None
     assumptions: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
+    suggested_focus: tuple[str, ...] = ()
+    wishes: tuple[str, ...] = ()
 
 
 class QueryAnalysis(Noun):
@@ -108,13 +142,17 @@ class Section(Noun):
 
 
 class Brief(Noun):
-    """What will be researched, in which scope, under which assumptions; `question` in the user's own words."""
+    """What will be researched, in which scope, under which assumptions; `question` in the user's own words.
+
+    `terms` are names in the question that were looked up, with their meaning.
+    """
 
     title: str
     objective: str
     question: str = ""
     scope: str = ""
     assumptions: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
     language: str = "en"
     output_format: OutputFormat = "prose"
     sections: tuple[Section, ...] = ()

@@ -45,7 +45,7 @@ async def drive(
     }
     state = await graph.aget_state(config)
     begun = bool(state.next or state.interrupts)
-    if state.values.get("report") is not None and not begun:
+    if state.values and not begun:  # at its end, with a report or without
         return state.values
     given: Any = None if begun else start
     waiting = state.interrupts

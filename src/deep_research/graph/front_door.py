@@ -1,20 +1,26 @@
-"""The front door of every workflow: the question is understood, or the user is asked one thing at a time."""
+"""The front door of every workflow: the question is understood, or the user is asked one thing at a time.
+
+Each question to the user is a round of the node with a checkpoint of its own, so that a run that waits for days
+repeats nothing but the last judgement, which the journal holds.
+"""
 
 from collections.abc import Awaitable
-from typing import Protocol
+from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.data import Asked
-from deep_research.events import StageStarted
+from deep_research.data import Asked, Decision, Question
+from deep_research.events import RunDeclined, StageStarted, Understood
 from deep_research.graph.driving import ask_user
 from deep_research.graph.state import AgentState
 from deep_research.steps import intake
 from deep_research.steps.context import RunContext
-from deep_research.text.answers import wants_to_skip
+from deep_research.steps.verify import places_named
+from deep_research.text.answers import chosen
+from deep_research.text.phrases import phrase
 
 
 class _Node(Protocol):
@@ -24,31 +30,46 @@ class _Node(Protocol):
 
 
 def clarify_then(node: str) -> _Node:
-    """Return the clarify node of a graph that goes on at `node`."""
+    """Return the clarify node of a graph that goes on at `node`; it comes back to itself after each answer."""
 
     async def clarify(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
         """Decide whether the question is understood; ask the user one thing at a time until it is."""
-        ctx, question = runtime.context, state["question"]
+        ctx, question, rounds = runtime.context, state["question"], state.get("clarification_rounds", 0)
         ctx.emit(StageStarted(stage="clarify"))
-        decision = await intake.decide(ctx, question)
-        while decision.next_action == "NEED_CLARIFICATION" and decision.clarification is not None:
-            asked = decision.clarification
-            answer = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
-            question = intake.answered(question, asked.question, answer)
-            if wants_to_skip(answer):
-                decision = intake.start_anyway(decision, question)
-            else:
-                decision = await intake.decide(ctx, question)
-        update = {
-            "question": question.model_copy(update={"text": decision.refined_question or question.text}),
-            "decision": decision,
-            "messages": [_message(m.role, m.text) for m in question.history],
-        }
-        if decision.next_action == "CANNOT_DO":
-            return Command(goto=END, update={**update, "final_report": decision.reasoning})
-        return Command(goto=node, update=update)
+        decision = await intake.decide(ctx, question, rounds=rounds)
+        asked = decision.clarification
+        if decision.next_action != "NEED_CLARIFICATION" or asked is None:
+            return _settled(ctx, question, decision, node)
+        said = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
+        answer = chosen(said, asked.options)
+        question = intake.answered(question, asked.question, answer)
+        if intake.refuses(answer, question):
+            return _settled(ctx, question, intake.start_anyway(decision, question, places=places_named(ctx)), node)
+        return Command(goto="clarify", update={"question": question, "clarification_rounds": rounds + 1})
 
     return clarify
+
+
+def _settled(ctx: RunContext, question: Question, decision: Decision, node: str) -> Command[str]:
+    update: dict[str, Any] = {
+        "question": question.model_copy(update={"text": decision.refined_question or question.text}),
+        "decision": decision,
+        "messages": [_message(m.role, m.text) for m in question.history],
+    }
+    if decision.next_action == "CANNOT_DO":
+        reason = decision.reasoning.strip() or phrase("cannot_do", question.language)
+        ctx.emit(RunDeclined(reason=reason, by="program"))
+        return Command(goto=END, update={**update, "final_report": reason})
+    ctx.emit(
+        Understood(
+            question=decision.refined_question,
+            verification=decision.verification,
+            assumptions=decision.assumptions,
+            confidence=decision.confidence,
+        )
+    )
+    update["messages"].append(AIMessage(content=decision.verification))
+    return Command(goto=node, update=update)
 
 
 def _message(role: str, text: str) -> AIMessage | HumanMessage:

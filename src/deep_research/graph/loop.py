@@ -13,14 +13,15 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.data import Action, Section, Turn
+from deep_research.data import Action, Brief, Section, Turn
 from deep_research.events import Analyzed, SectionStarted, StageStarted
+from deep_research.graph.confirmation import confirm_plan_then
 from deep_research.graph.ending import final_report
 from deep_research.graph.front_door import clarify_then
 from deep_research.graph.state import AgentState, section_reducer
 from deep_research.steps import analyze as analysis_step
+from deep_research.steps import confirm, research, review, search
 from deep_research.steps import plan as plan_step
-from deep_research.steps import research, review, search
 from deep_research.steps.context import RunContext
 
 MAX_SECTIONS = 5
@@ -51,26 +52,37 @@ class LoopState(AgentState):
     turns: Annotated[list[tuple[str, Turn]], operator.add]
 
 
-async def plan(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+async def plan(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["confirm_plan", "retrieve"]]:
     """Lay out 3–5 sections with the queries of the first round."""
     ctx = runtime.context
+    if brief := state.get("brief"):  # as the user has confirmed it
+        return Command(goto="retrieve", update=_begun(ctx, brief, state))
     ctx.emit(StageStarted(stage="plan"))
     analysis = await analysis_step.analyze(ctx, state["question"])
     ctx.emit(
         Analyzed(query_type=analysis.query_type, output_format=analysis.output_format, reasoning=analysis.reasoning)
     )
     brief, gaps = await plan_step.plan(ctx, state["question"], analysis, state["decision"], None, [])
-    sections = [s.model_copy(update={"attempts": 1}) for s in brief.sections[:MAX_SECTIONS]]
-    brief = brief.model_copy(update={"sections": tuple(sections)})
-    for section in sections:
-        ctx.emit(SectionStarted(section=section.title, attempt=1))
-    return {
+    brief = brief.model_copy(update={"sections": brief.sections[:MAX_SECTIONS]})
+    update = {
         "analysis": analysis,
         "query_type": analysis.query_type,
         "output_format": analysis.output_format,
         "brief": brief,
-        "sections": sections,
         "gaps": gaps,
+    }
+    if confirm.wanted(ctx.settings, state["decision"]):
+        return Command(goto="confirm_plan", update=update)
+    return Command(goto="retrieve", update={**update, **_begun(ctx, brief, state)})
+
+
+def _begun(ctx: RunContext, brief: Brief, state: LoopState) -> dict[str, Any]:
+    """The first round of a plan."""
+    sections = [s.model_copy(update={"attempts": 1}) for s in brief.sections]
+    for section in sections:
+        ctx.emit(SectionStarted(section=section.title, attempt=1))
+    return {
+        "sections": sections,
         "clarified_query": state["question"].text,
         "is_clarified": True,
         "iteration_count": 0,
@@ -156,13 +168,13 @@ def build_loop() -> StateGraph[LoopState, RunContext, Any, Any]:
     """Return the graph, not yet compiled."""
     graph = StateGraph(LoopState, context_schema=RunContext)
     graph.add_node("clarify", clarify_then("plan"), destinations=("plan", END))
-    graph.add_node("plan", plan)
+    graph.add_node("plan", plan, destinations=("confirm_plan", "retrieve"))
+    graph.add_node("confirm_plan", confirm_plan_then("plan"), destinations=("plan", "confirm_plan", END))
     graph.add_node("retrieve", retrieve)
     graph.add_node("read", read)
     graph.add_node("reflect", reflect, destinations=("retrieve", "final_report"))
     graph.add_node("final_report", final_report)
     graph.add_edge(START, "clarify")
-    graph.add_edge("plan", "retrieve")
     graph.add_edge("retrieve", "read")
     graph.add_edge("read", "reflect")
     graph.add_edge("final_report", END)

@@ -14,13 +14,14 @@ from langgraph.types import Checkpointer, Command, Send
 
 from deep_research.data import Brief, Gap
 from deep_research.events import Analyzed, StageStarted
+from deep_research.graph.confirmation import confirm_plan_then
 from deep_research.graph.discover import build_discover
 from deep_research.graph.ending import final_report
 from deep_research.graph.front_door import clarify_then
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.graph.state import AgentState
 from deep_research.steps import analyze as analysis_step
-from deep_research.steps import plan, review
+from deep_research.steps import confirm, plan, review
 from deep_research.steps.context import RunContext
 
 
@@ -38,16 +39,18 @@ async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Li
     )
 
 
-async def plan_sections(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["researcher", "aggregate"]]:
+async def plan_sections(
+    state: AgentState, runtime: Runtime[RunContext]
+) -> Command[Literal["confirm_plan", "researcher", "aggregate"]]:
     """Lay out the sections once, and send every pending one to a researcher of its own."""
-    sections = state.get("sections", [])
+    sections, brief = state.get("sections", []), state.get("brief")
     update: dict[str, Any] = {}
-    if not sections:
+    if brief is None:
         brief, gaps = await _plan(state, runtime)
-        sections = list(brief.sections)
         update = {"brief": brief, "research_brief": brief.objective, "review_iterations": 0, "gaps": gaps}
-    else:
-        brief = state["brief"]
+        if confirm.wanted(runtime.context.settings, state["decision"]):
+            return Command(goto="confirm_plan", update=update)
+    sections = sections or list(brief.sections)
     pending = [s for s in sections if s.status == "pending"]
     runtime.context.emit(StageStarted(stage="research"))
     out = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in pending]
@@ -93,10 +96,13 @@ async def review_sections(
 def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:
     """Return the graph, not yet compiled."""
     graph = StateGraph(AgentState, context_schema=RunContext)
-    graph.add_node("clarify", clarify_then("analyze"), destinations=("analyze", END))
+    graph.add_node("clarify", clarify_then("analyze"), destinations=("analyze", "clarify", END))
     graph.add_node("analyze", analyze, destinations=("discover", "plan_sections"))
     graph.add_node("discover", build_discover())
-    graph.add_node("plan_sections", plan_sections, destinations=("researcher", "aggregate"))
+    graph.add_node("plan_sections", plan_sections, destinations=("confirm_plan", "researcher", "aggregate"))
+    graph.add_node(
+        "confirm_plan", confirm_plan_then("plan_sections"), destinations=("plan_sections", "confirm_plan", END)
+    )
     graph.add_node("researcher", build_researcher())
     graph.add_node("aggregate", aggregate)
     graph.add_node("review", review_sections, destinations=("plan_sections", "final_report"))

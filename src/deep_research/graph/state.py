@@ -64,6 +64,10 @@ class AgentState(MessagesState):
     claims: Annotated[dict[str, list[Claim]], claims_reducer]
     gaps: Annotated[list[Gap], gaps_reducer]
     section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
+    clarification_rounds: int
+    plan_rounds: int
+    plan_problems: list[str]
+    declined_by: str
     review_iterations: int
     max_review_iterations: int
     final_report: str

@@ -11,15 +11,16 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import Action, QueryAnalysis, Turn
+from deep_research.data import Action, Brief, QueryAnalysis, Turn
 from deep_research.events import Analyzed, StageStarted
+from deep_research.graph.confirmation import confirm_plan_then
 from deep_research.graph.discover import build_discover
 from deep_research.graph.ending import final_report
 from deep_research.graph.front_door import clarify_then
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.graph.state import AgentState
 from deep_research.steps import analyze as analysis_step
-from deep_research.steps import delegate, plan, research
+from deep_research.steps import confirm, delegate, plan, research
 from deep_research.steps.context import RunContext
 
 
@@ -40,12 +41,14 @@ class SupervisorState(AgentState):
 
 async def write_research_brief(
     state: SupervisorState, runtime: Runtime[RunContext]
-) -> Command[Literal["discover", "supervisor"]]:
+) -> Command[Literal["discover", "confirm_plan", "supervisor"]]:
     """Turn the question into a brief whose sections the supervisor can delegate.
 
     A question for a list goes through discovery first, and comes back: its topics are what was found.
     """
     ctx = runtime.context
+    if brief := state.get("brief"):  # as the user has confirmed it
+        return Command(goto="supervisor", update=_begun(ctx, brief))
     analysis = state.get("analysis")
     if analysis is None:
         analysis = await _analyzed(ctx, state)
@@ -58,7 +61,11 @@ async def write_research_brief(
             return Command(goto="discover", update=update)
     else:
         update = {}
-    return Command(goto="supervisor", update={**update, **await _brief(ctx, state, analysis)})
+    brief, planned = await _brief(ctx, state, analysis)
+    update |= planned
+    if confirm.wanted(ctx.settings, state["decision"]):
+        return Command(goto="confirm_plan", update=update)
+    return Command(goto="supervisor", update={**update, **_begun(ctx, brief)})
 
 
 async def _analyzed(ctx: RunContext, state: SupervisorState) -> QueryAnalysis:
@@ -68,16 +75,17 @@ async def _analyzed(ctx: RunContext, state: SupervisorState) -> QueryAnalysis:
     return found
 
 
-async def _brief(ctx: RunContext, state: SupervisorState, analysis: QueryAnalysis) -> dict[str, Any]:
+async def _brief(ctx: RunContext, state: SupervisorState, analysis: QueryAnalysis) -> tuple[Brief, dict[str, Any]]:
     ctx.emit(StageStarted(stage="plan"))
     turns = state.get("discovery_turns", [])
     brief, gaps = await plan.plan(ctx, state["question"], analysis, state["decision"], state.get("discovery"), turns)
+    return brief, {"brief": brief, "research_brief": brief.objective, "gaps": gaps}
+
+
+def _begun(ctx: RunContext, brief: Brief) -> dict[str, Any]:
     ctx.emit(StageStarted(stage="research"))
     return {
-        "brief": brief,
-        "research_brief": brief.objective,
         "sections": list(brief.sections),
-        "gaps": gaps,
         "supervisor_messages": [],
         "research_iterations": 0,
         "waiting": [],
@@ -135,7 +143,14 @@ def build_supervisor() -> StateGraph[SupervisorState, RunContext, Any, Any]:
     """Return the graph, not yet compiled."""
     graph = StateGraph(SupervisorState, context_schema=RunContext)
     graph.add_node("clarify", clarify_then("write_research_brief"), destinations=("write_research_brief", END))
-    graph.add_node("write_research_brief", write_research_brief, destinations=("discover", "supervisor"))
+    graph.add_node(
+        "write_research_brief", write_research_brief, destinations=("discover", "confirm_plan", "supervisor")
+    )
+    graph.add_node(
+        "confirm_plan",
+        confirm_plan_then("write_research_brief"),
+        destinations=("write_research_brief", "confirm_plan", END),
+    )
     graph.add_node("discover", build_discover())
     graph.add_node("supervisor", supervisor, destinations=("supervisor_tools", "final_report"))
     graph.add_node("supervisor_tools", supervisor_tools, destinations=("researcher", "supervisor", "final_report"))

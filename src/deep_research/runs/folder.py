@@ -11,11 +11,11 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from deep_research.data.base import Noun
-from deep_research.data.research import Asked
+from deep_research.data.research import Asked, Message
 from deep_research.data.result import Report
 from deep_research.errors import RunNotFound, StoreError
 
-RunStatus = Literal["running", "waiting", "finished", "failed", "stopped"]
+RunStatus = Literal["running", "waiting", "finished", "failed", "stopped", "declined"]
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
@@ -28,6 +28,7 @@ class RunRecord(Noun):
     status: RunStatus
     created: str
     docs: tuple[str, ...] = ()
+    history: tuple[Message, ...] = ()
     settings: dict[str, Any] = Field(default_factory=dict)
     title: str = ""
     error: str = ""

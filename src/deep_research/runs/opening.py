@@ -19,6 +19,7 @@ from deep_research.steps.context import RunContext
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite import SqliteLibrary
 from deep_research.stores.sqlite_scan import ScannedLibrary
+from deep_research.templates import load_templates, template_folders
 
 
 @asynccontextmanager
@@ -63,6 +64,7 @@ async def opened(
         library=library,
         journal=journal,
         places=places,
+        templates=load_templates(template_folders(home)),
         pages=web.pages if web else None,
         gaps=_earlier_gaps(events),
         emit=log.emit,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deep_research.data import Asked, Gap, Message, Question, Report
-from deep_research.errors import ConfigError, ResearchError, StoreError
+from deep_research.errors import ConfigError, Declined, ResearchError, StoreError
 from deep_research.events import ClarificationAsked, Event, Progress, ReportReady, RunFailed, RunStarted, StageStarted
 from deep_research.ports import SearchPlace
 from deep_research.runs.eventlog import EventLog
@@ -24,7 +24,9 @@ from deep_research.runs.web_places import MakeWeb, chosen_sources, source_variab
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.context import RunContext
 from deep_research.steps.read import read_addresses
+from deep_research.templates import NONE, load_templates, named_template, template_folders
 from deep_research.text.language import detect
+from deep_research.text.phrases import phrase
 
 Answer = Callable[[Asked], "str | Awaitable[str | None] | None"]
 """Called with what the user is asked; None means that nobody can answer now."""
@@ -47,13 +49,14 @@ def create(
     history: Sequence[Message] = (),
     wanted_id: str = "",
 ) -> RunFolder:
-    """Make a new run on disk.
+    """Make a new run on disk; `history` is the conversation before the question, oldest first.
 
     Raises ConfigError for an unusable question, path, provider or workflow (nothing is made then),
     StoreError for an unusable disk.
     """
     text = clean_question(question, settings)
     check_usable(docs, settings)
+    check_template(settings, home)
     settings = _resolved(settings, docs, text)
     folder = RunFolder(home, new_run_id(home, wanted=wanted_id))
     record = RunRecord(
@@ -63,6 +66,7 @@ def create(
         status="running",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         docs=tuple(str(Path(d).expanduser().absolute()) for d in docs),
+        history=tuple(history),
         settings=settings.model_dump(exclude_defaults=True),
     )
     folder.create(record)
@@ -92,6 +96,13 @@ def check_usable(docs: Sequence[str], settings: Settings) -> None:
                 f"The name of {path!r} is not valid Unicode, so a run cannot remember it; rename it or link to it."
             )
             raise ConfigError(message, setting="docs", value=path)
+
+
+def check_template(settings: Settings, home: Path) -> None:
+    """Raise ConfigError for a focus template that is broken, or named and not there."""
+    templates = load_templates(template_folders(home))
+    if settings.template not in ("", NONE):
+        named_template(templates, settings.template)
 
 
 def clean_question(question: str, settings: Settings) -> str:
@@ -130,6 +141,7 @@ async def carry_out(
     `make_web` builds the way out to the web in place of `fetch.web.Web`.
 
     Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot,
+    Declined when nothing can answer the question or the user rejected the plan (that is its end),
     Stopped when it was cancelled, another ResearchError when it failed; in each case it can be taken up again.
     """
     folder.load()
@@ -160,6 +172,9 @@ async def _sitting(
     except NeedsAnswer as waiting:
         _note(folder, log, status="waiting", waiting_for=waiting.message, asked=waiting.fields["asked"])
         raise
+    except Declined as ended:
+        _note(folder, log, status="declined", error=ended.message)
+        raise
     except (sqlite3.Error, OSError, StoreError) as error:
         kept = _resumable(error, folder)
         _note(folder, log, status="failed", error=kept.message)
@@ -185,7 +200,7 @@ def _resumable(error: sqlite3.Error | OSError | StoreError, folder: RunFolder) -
 def _note(folder: RunFolder, log: EventLog, **changes: object) -> None:
     """Write down how a sitting ended; a full disk must not hide the error that ended it."""
     try:
-        if "error" in changes:
+        if changes["status"] == "failed":
             log.emit(RunFailed(error="error", message=str(changes["error"])))
         folder.save(folder.load().model_copy(update={**changes, "seconds": log.seconds}))
     except ResearchError:
@@ -265,7 +280,7 @@ async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap]
     start = {
         "messages": [],
         "original_query": record.question,
-        "question": Question(text=_asked(record, ctx), language=record.language),
+        "question": Question(text=_asked(record, ctx), language=record.language, history=record.history),
         "sections": [],
         "claims": {},
         "gaps": gaps,
@@ -273,11 +288,8 @@ async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap]
     }
     values = await drive(graph, ctx, start, ask=lambda asked: _ask(ctx, asked, answer))
     if "report" not in values:
-        raise ConfigError(
-            values.get("final_report") or "The question cannot be researched.",
-            setting="question",
-            value=record.question,
-        )
+        reason = str(values.get("final_report") or phrase("cannot_do", record.language))
+        raise Declined(reason, run_id=record.run_id, by=values.get("declined_by", "program"))
     return values["report"]
 
 

@@ -8,6 +8,7 @@ from deep_research.data import Gap
 from deep_research.events import Event, GapFound
 from deep_research.ports import Journal, Library, Pages, Reasoner, SearchPlace
 from deep_research.settings import Settings
+from deep_research.templates import TemplateFile
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class RunContext:
     library: Library
     journal: Journal
     places: tuple[SearchPlace, ...]
+    templates: tuple[TemplateFile, ...] = ()
     pages: Pages | None = None
     gaps: list[Gap] = field(default_factory=list)
     emit: Callable[[Event], None] = field(default=lambda _event: None)

@@ -1,43 +1,178 @@
-"""Intake: is the question understood well enough to start? The reasoner judges, this code decides."""
+"""Intake: is the question understood well enough to start? The reasoner judges, this code decides.
 
-from deep_research.data import Decision, Message, Question
+The thresholds (contract row A2), each a setting:
+
+| judged | the program |
+|---|---|
+| confidence ≥ `confidence_never_ask` (0.9) | starts, whatever else is missing; what is missing is stated as an assumption |
+| confidence ≥ `confidence_start` (0.7), a goal, ≥ `focus_points_start` (3) focus points, no unknown term | starts, also when the reasoner would rather ask |
+| confidence < `confidence_ask` (0.5), or no goal, or < `focus_points_ask` (2) focus points | asks |
+| an unknown term that was looked up and not found | asks, and says that it was not found |
+| between `confidence_ask` and `confidence_start` | asks, unless the reasoner states a default assumption: then it starts with that |
+| ≥ `confidence_start` and a goal, but only two focus points (left open by the design) | starts, unless the reasoner itself asks something and states no assumption: what can be inferred is not asked |
+
+A term that could not be looked up (nothing to search, or a place that failed) proves nothing: it becomes an
+assumption. CANNOT_DO is the reasoner's word and stands. CONFIRM_PLAN counts as a start, after which the plan is
+shown where the settings allow it. Where nobody may be asked (`allow_clarification` off, `max_clarification_rounds`
+used up, or the user would not say), asking becomes starting with a stated assumption.
+"""
+
+from collections.abc import Sequence
+
+from deep_research.data import Clarification, Decision, Message, Question, Template, Term
 from deep_research.settings import Settings
 from deep_research.steps.context import RunContext
+from deep_research.steps.verify import look_up, places_named
+from deep_research.templates import choose
+from deep_research.text.answers import wants_to_skip
 from deep_research.text.phrases import phrase
 
-
-async def decide(ctx: RunContext, question: Question) -> Decision:
-    """Return the decision on `question`; asks at most `max_clarification_rounds` times, then starts."""
-    rounds = sum(message.role == "assistant" for message in question.history)
-    judged = await ctx.reasoner.decide(question, rounds=rounds)
-    return settle(judged, question, ctx.settings, rounds=rounds)
+_MAX_OPTIONS = 5
 
 
-def settle(judged: Decision, question: Question, settings: Settings, *, rounds: int) -> Decision:
+async def decide(ctx: RunContext, question: Question, *, rounds: int = 0) -> Decision:
+    """Return the decision on `question` after `rounds` clarifications; unknown terms are looked up first (row A5)."""
+    template = choose(ctx.templates, question, named=ctx.settings.template)
+    judged = await ctx.reasoner.decide(question, rounds=rounds, template=template)
+    terms = await look_up(ctx, judged.unknown_terms[: ctx.settings.max_verified_terms])
+    if terms:
+        judged = await ctx.reasoner.decide(question, rounds=rounds, terms=terms, template=template)
+    known = with_terms(judged, terms, question, places_named(ctx))
+    return settle(known, question, ctx.settings, rounds=rounds, template=template, places=places_named(ctx))
+
+
+def with_terms(judged: Decision, terms: Sequence[Term], question: Question, places: str) -> Decision:
+    """Return the judgement with what looking its terms up has shown; only what was not found stays unknown."""
+    language = question.language
+    missing = {t.term for t in terms if t.searched and not t.found}
+    said = list(judged.assumptions)
+    for term in terms:
+        if term.found:
+            said.append(phrase("found_term", language, term=term.term, title=term.title))
+        elif not term.searched:
+            said.append(phrase("assumed_unchecked_term", language, term=term.term))
+        elif term.term not in judged.unknown_terms or judged.next_action == "CANNOT_DO":
+            said.append(phrase("assumed_term", language, term=term.term, places=places))
+    return judged.model_copy(
+        update={
+            "unknown_terms": tuple(t for t in judged.unknown_terms if t in missing),
+            "terms": tuple(terms),
+            "assumptions": tuple(dict.fromkeys(said)),
+        }
+    )
+
+
+def sufficient(judged: Decision, settings: Settings) -> bool:
+    """Whether everything is there that a start needs."""
+    return (
+        judged.confidence >= settings.confidence_start
+        and bool(judged.goal.strip())
+        and len(judged.research_focus) >= settings.focus_points_start
+        and not judged.unknown_terms
+    )
+
+
+def insufficient(judged: Decision, settings: Settings) -> bool:
+    """Whether something is missing without which the user must be asked."""
+    return (
+        judged.confidence < settings.confidence_ask
+        or not judged.goal.strip()
+        or len(judged.research_focus) < settings.focus_points_ask
+        or bool(judged.unknown_terms)
+    )
+
+
+def asks(judged: Decision, settings: Settings) -> bool:
+    """Whether the user should be asked; see the table of the module."""
+    if judged.confidence >= settings.confidence_never_ask or sufficient(judged, settings):
+        return False
+    if insufficient(judged, settings):
+        return True
+    if judged.confidence < settings.confidence_start:
+        return not judged.assumptions
+    return judged.next_action == "NEED_CLARIFICATION" and not judged.assumptions
+
+
+def settle(
+    judged: Decision,
+    question: Question,
+    settings: Settings,
+    *,
+    rounds: int,
+    template: Template | None = None,
+    places: str = "",
+) -> Decision:
     """Apply the thresholds of the settings to what the reasoner judged."""
     if judged.next_action == "CANNOT_DO":
         return judged
-    asks = judged.next_action == "NEED_CLARIFICATION" or judged.confidence < settings.confidence_ask
     may_ask = settings.allow_clarification and rounds < settings.max_clarification_rounds
-    if asks and may_ask and judged.clarification is not None:
-        return judged.model_copy(update={"next_action": "NEED_CLARIFICATION"})
-    if asks:
-        return start_anyway(judged, question)
-    return judged.model_copy(update={"next_action": "START_RESEARCH"})
+    if not asks(judged, settings):
+        return _started(judged, question, places)
+    if not may_ask:
+        return start_anyway(judged, question, places=places)
+    asked = clarification(judged, question, template, places)
+    return judged.model_copy(update={"next_action": "NEED_CLARIFICATION", "clarification": asked})
 
 
-def start_anyway(judged: Decision, question: Question) -> Decision:
-    """Start with the best guess, and say so among the assumptions."""
-    text = judged.refined_question or question.text
-    assumption = phrase("started_unclear", question.language, question=text)
+def clarification(judged: Decision, question: Question, template: Template | None, places: str) -> Clarification:
+    """Return the one thing to ask: what is missing, with options (free text is always possible)."""
+    language, topic = question.language, judged.goal.strip() or question.text
+    own = judged.clarification
+    if judged.unknown_terms:
+        return _about_term(judged.unknown_terms[0], own, language, places)
+    fitting = (
+        [c for c in template.clarifications if own is None or c.missing_info == own.missing_info] if template else []
+    )
+    suggested = fitting[0].options if fitting else template.focus if template else ()
+    if own is None and not judged.goal.strip():
+        own = Clarification(question=phrase("ask_topic", language), missing_info="topic")
+    elif own is None:
+        asked = fitting[0].question if fitting else phrase("ask_focus", language, term=topic)
+        own = Clarification(question=asked, missing_info="focus")
+    options = own.options or suggested or judged.research_focus
+    return own.model_copy(update={"options": tuple(dict.fromkeys(options))[:_MAX_OPTIONS]})
+
+
+def _about_term(term: str, own: Clarification | None, language: str, places: str) -> Clarification:
+    said = phrase("term_missing", language, term=term, places=places)
+    question = own.question if own and own.question else phrase("ask_meaning", language)
+    options = own.options if own and own.options else (phrase("opt_mistyped", language),)
+    return Clarification(
+        question=f"{said} {question}",
+        options=(*options[: _MAX_OPTIONS - 1], phrase("opt_as_written", language)),
+        missing_info=term,
+    )
+
+
+def _started(judged: Decision, question: Question, places: str) -> Decision:
+    language = question.language
+    text = judged.refined_question.strip() or question.text
+    unknown = [phrase("assumed_term", language, term=term, places=places) for term in judged.unknown_terms]
+    action = "CONFIRM_PLAN" if judged.next_action == "CONFIRM_PLAN" else "START_RESEARCH"
     return judged.model_copy(
         update={
-            "next_action": "START_RESEARCH",
+            "next_action": action,
             "refined_question": text,
-            "goal": judged.goal or text,
-            "assumptions": (*judged.assumptions, assumption),
+            "goal": judged.goal.strip() or text,
+            "assumptions": tuple(dict.fromkeys([*judged.assumptions, *unknown])),
+            "verification": judged.verification.strip() or phrase("will_research", language, question=text),
+            "clarification": None,
         }
     )
+
+
+def start_anyway(judged: Decision, question: Question, *, places: str = "") -> Decision:
+    """Start with the best guess, and say so among the assumptions."""
+    text = judged.refined_question.strip() or question.text
+    name = "assumed_default" if judged.goal.strip() else "started_unclear"
+    assumption = phrase(name, question.language, question=text)
+    started = _started(judged, question, places)
+    return started.model_copy(update={"assumptions": tuple(dict.fromkeys([*started.assumptions, assumption]))})
+
+
+def refuses(answer: str, question: Question) -> bool:
+    """Whether an answer to a clarification means that the run should start without one."""
+    return wants_to_skip(answer) or answer.strip() == phrase("opt_as_written", question.language)
 
 
 def answered(question: Question, asked: str, answer: str) -> Question:

@@ -15,12 +15,23 @@ async def plan(
     discovery: Discovery | None,
     turns: list[Turn],
 ) -> tuple[Brief, list[Gap]]:
-    """Return the brief and what failed on the way to it; looks around once when nothing was found before."""
+    """Return the brief and what failed on the way to it; looks around once when nothing was found before.
+
+    The text that says what a looked-up term means is shown to the planner first.
+    """
     if not turns:
         turns = await _look_around(ctx, question, analysis)
-    brief = await ctx.reasoner.plan(question, analysis, decision, discovery, first_hits(ctx, turns), ctx.library)
+    meanings = [p for term in decision.terms if term.found and (p := ctx.library.passage(term.passage))]
+    passages = list({p.id: p for p in [*meanings, *first_hits(ctx, turns)]}.values())
+    brief = await ctx.reasoner.plan(question, analysis, decision, discovery, passages, ctx.library)
     distinct = tuple({section.title: section for section in reversed(brief.sections)}.values())[::-1]
-    brief = brief.model_copy(update={"sections": distinct[: ctx.settings.max_sections], "question": question.text})
+    brief = brief.model_copy(
+        update={
+            "sections": distinct[: ctx.settings.max_sections],
+            "question": question.text,
+            "terms": tuple(term for term in decision.terms if term.found),
+        }
+    )
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     return brief, [gap for turn in turns for seen in turn.observations for gap in seen.gaps]
 

@@ -268,6 +268,9 @@ _PHRASES: dict[str, dict[str, str]] = {
 }
 
 
+for _code, _asking in ASKING.items():
+    _PHRASES[_code].update(_asking)
+
 
 def phrase(name: str, language: str, /, **values: object) -> str:
     """Return the fixed phrase `name` in `language` (English where we have none), filled with `values`.
@@ -291,5 +294,3 @@ def names() -> frozenset[str]:
 def language_list(codes: list[str]) -> str:
     """Return languages by their own names, for a phrase."""
     return ", ".join(language_name(code) for code in codes)
-for _code, _asking in ASKING.items():
-    _PHRASES[_code].update(_asking)

@@ -5,7 +5,7 @@
 
 import re
 
-from deep_research.data import Brief, Section
+from deep_research.data import Asked, Brief, Section
 
 MAX_TITLE, MAX_TEXT, MAX_QUERIES = 200, 1000, 6
 _HEADING = re.compile(r"^(#{1,6})\s+(?:\d{1,2}(?:[.)]\s+|、\s*))?(.*?)\s*#*\s*$")
@@ -29,6 +29,13 @@ def numbered(brief: Brief) -> str:
         lines.append(f"{number}. {section.title}" + (f" — {section.description}" if section.description else ""))
         lines += [f"   - {query}" for query in section.queries]
     return "\n".join(lines)
+
+
+def as_text(asked: Asked) -> str:
+    """Return what a user is asked as one text, for those who show nothing else: the plan or the options with it."""
+    if asked.brief is not None:
+        return f"{numbered(asked.brief)}\n\n{asked.question}"
+    return "\n".join([asked.question, *(f"{n}. {option}" for n, option in enumerate(asked.options, 1))])
 
 
 def is_outline(text: str) -> bool:

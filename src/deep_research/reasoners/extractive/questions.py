@@ -3,9 +3,7 @@
 import re
 from typing import NamedTuple
 
-from deep_research.data import Clarification, Decision, OutputFormat, QueryAnalysis, QueryType, Question
-from deep_research.text.answers import wants_to_skip
-from deep_research.text.phrases import phrase
+from deep_research.data import OutputFormat, QueryAnalysis, QueryType
 from deep_research.text.tokens import content_terms
 
 _COMPARISON = re.compile(
@@ -41,27 +39,9 @@ _SECOND_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _TABLE = re.compile(r"\btable\b|\btabulate\b|表格|列表对比|표로|表で", re.IGNORECASE)
-_PRONOUN = re.compile(
-    r"^\W*(?:(?:please\s+)?(?:tell me (?:more )?about|research|look into|investigate|study|analy[sz]e|explain|find)\s+)?"
-    r"(?:(?:that|this|the|those|these)(?:\s+(?:new\s+)?(?:one|thing|target|drug|model|paper|method|topic|stuff|study|gene))?|it)\W*$"
-    r"|^(?:请|帮我|给我)?(?:研究|调研|分析|介绍)?(?:一下)?(?:那个|这个|该|它|那|这)(?:新)?(?:东西|靶点|药|药物|新药|模型|论文|方法|项目|问题|基因)?(?:的.{0,8})?[。？?！!]*$"
-    r"|^(?:그|이|저)(?:것|거| (?:타깃|표적|약|신약|모델|논문|방법|유전자))(?:.{0,10})?[.?!]*$",
-    re.IGNORECASE,
-)
-_FILLER = re.compile(
-    r"^(?:please|pls|hi|hello|hey)\b[,!. ]*|\b(?:help me|can you|could you|would you|i want to|i would like to|i'd like to|let's)\b"
-    r"|\b(?:do (?:some )?research|research|look into|find out|investigate|tell me|learn|know|understand)(?: (?:more|something))?"
-    r"(?: (?:about|on|of))?\b|\b(?:what information|any information|some information|information|something|anything|is there)\b"
-    r"|请|帮我|帮忙|麻烦|我想|想要|了解|研究|调研|调查|查一下|查找|一下|有什么信息|什么信息|相关信息|信息|资料|看看|介绍"
-    r"|조사해|조사|알려|주세요|줘|해줘|부탁|연구|정보|좀|도와|알고 싶",
-    re.IGNORECASE,
-)
-_BROAD = frozenset(
-    "cancer drugs drug medicine disease health ai technology science software computers data database databases energy"
-    " economics economy politics history physics chemistry biology programming internet education climate business"
-    " 癌症 药物 药 癌症治疗 疾病 医学 健康 人工智能 科技 技术 科学 软件 数据 数据库 能源 经济 历史 物理 化学 生物 编程 教育 气候"
-    " 암 약물 약 의학 질병 건강 인공지능 기술 과학 소프트웨어 데이터 데이터베이스 에너지 경제 역사 물리 화학 생물 프로그래밍 교육 기후".split()
-)
+
+_TOPIC_ALONE = 8
+"""More content terms than this say more than a topic."""
 
 
 class Topic(NamedTuple):
@@ -71,48 +51,10 @@ class Topic(NamedTuple):
     context: str
 
 
-def decide(question: Question) -> Decision:
-    """Ask only when there is no topic at all, a bare pronoun, or one very general word; else start."""
-    text, answers = _with_history(question)
-    term = _FILLER.sub(" ", text).strip(" .,?!。？！，、~")
-    language = question.language
-    if not content_terms(term):
-        return _ask(language, "ask_topic", missing="topic", reasoning="The message names no topic.")
-    if _PRONOUN.match(text.strip()):
-        return _ask(language, "ask_which", term=term, missing="referent", reasoning="A pronoun without a referent.")
-    if term.casefold() in _BROAD and not answers:
-        return _ask(language, "ask_aspect", term=term, missing="aspect", reasoning="One very general word.")
-    return Decision(
-        next_action="START_RESEARCH",
-        confidence=0.9,
-        goal=text,
-        research_focus=tuple(dict.fromkeys(content_terms(text)))[:8],
-        refined_question=text,
-        reasoning="The message names a topic.",
-    )
-
-
-def _with_history(question: Question) -> tuple[str, list[str]]:
-    """The question with what the user answered to clarifications, and these answers."""
-    answers = [m.text for m in question.history if m.role == "user" and not wants_to_skip(m.text)]
-    if not answers:
-        return question.text, []
-    bare = not content_terms(_FILLER.sub(" ", question.text)) or _PRONOUN.match(question.text.strip())
-    return (answers[-1] if bare else " ".join([question.text, *answers])), answers
-
-
-def _ask(language: str, name: str, *, missing: str, reasoning: str, term: str = "") -> Decision:
-    options = ("opt_progress", "opt_how", "opt_compare", "opt_overview") if name == "ask_aspect" else ()
-    return Decision(
-        next_action="NEED_CLARIFICATION",
-        confidence=0.3,
-        reasoning=reasoning,
-        clarification=Clarification(
-            question=phrase(name, language, term=term),
-            options=tuple(phrase(option, language) for option in options),
-            missing_info=missing,
-        ),
-    )
+def says_what_is_wanted(text: str) -> bool:
+    """Whether a question says more than a topic: that it wants progress, a list, a comparison, an explanation."""
+    asked = any(pattern.search(text) for pattern in (_COMPARISON, _PROGRESS, _LIST, _DEEP, _TABLE))
+    return asked or bool(re.search(r"[?？]", text)) or len(content_terms(text)) > _TOPIC_ALONE
 
 
 def analyze(text: str) -> QueryAnalysis:

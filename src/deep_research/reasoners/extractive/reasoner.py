@@ -17,12 +17,15 @@ from deep_research.data import (
     Section,
     SectionDraft,
     SectionReview,
+    Template,
+    Term,
     Turn,
     Verdict,
 )
 from deep_research.ports import Library
 from deep_research.reasoners.extractive import (
     composing,
+    deciding,
     delegating,
     entities,
     planning,
@@ -40,9 +43,11 @@ class ExtractiveReasoner:
 
     info = ReasonerInfo(kind="extractive")
 
-    async def decide(self, question: Question, *, rounds: int) -> Decision:
+    async def decide(
+        self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
+    ) -> Decision:
         """See `ports.Reasoner.decide`."""
-        return questions.decide(question)
+        return deciding.decide(question, rounds=rounds, terms=terms, template=template)
 
     async def analyze(self, question: Question) -> QueryAnalysis:
         """See `ports.Reasoner.analyze`."""

@@ -15,26 +15,36 @@ from deep_research.data import (
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import DecideAnswer, EntitiesAnswer, PlanAnswer, ReviewAnswer
 
+_UNSURE = 0.4
+
 
 def decision_of(answer: DecideAnswer, question: Question) -> Decision:
-    """Return what intake decided."""
+    """Return what intake decided.
+
+    Who asks and names no goal is sure of asking, not of the question: such an answer counts as unsure.
+    """
     asks = bool(answer.question.strip())
+    lost = answer.next_action == "NEED_CLARIFICATION" and asks and not answer.goal.strip()
+    clarification = Clarification(
+        question=answer.question.strip(), options=_distinct(answer.options), missing_info=answer.missing_info
+    )
     return Decision(
         next_action=answer.next_action,
-        confidence=answer.confidence,
+        confidence=min(answer.confidence, _UNSURE) if lost else answer.confidence,
         goal=answer.goal,
-        research_focus=tuple(answer.research_focus),
-        unknown_terms=tuple(answer.unknown_terms),
-        refined_question=answer.refined_question or question.text,
+        research_focus=_distinct(answer.research_focus),
+        unknown_terms=_distinct(answer.unknown_terms),
+        refined_question=answer.refined_question.strip() or question.text,
         reasoning=answer.reasoning,
         verification=answer.verification,
-        clarification=Clarification(
-            question=answer.question, options=tuple(answer.options), missing_info=answer.missing_info
-        )
-        if asks
-        else None,
-        assumptions=tuple(answer.assumptions),
+        clarification=clarification if asks else None,
+        assumptions=_distinct(answer.assumptions),
     )
+
+
+def _distinct(texts: list[str]) -> tuple[str, ...]:
+    """Each text once, on one line, without the empty ones."""
+    return tuple(dict.fromkeys(line for text in texts if (line := " ".join(text.split()))))
 
 
 def discovery_of(answer: EntitiesAnswer, library: Library) -> Discovery:

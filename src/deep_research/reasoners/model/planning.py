@@ -20,6 +20,7 @@ from deep_research.reasoners.model.answers import (
 )
 from deep_research.reasoners.model.ask import shrinking
 from deep_research.reasoners.model.conversation import actions_of, messages_of, shortened
+from deep_research.reasoners.model.intake import told
 from deep_research.reasoners.model.nouns import brief_of, discovery_of
 from deep_research.reasoners.model.showing import fenced
 from deep_research.reasoners.model.thinker import Thinker, user
@@ -45,7 +46,7 @@ class Planning(Thinker):
         async def make(budget: int) -> Sequence[Action]:
             seen = messages_of(turns, library, budget=budget)
             answer = await self._ask.act("research", [*head, *seen], self._tools)
-            return actions_of(answer, f"d{len(turns)}")
+            return actions_of(answer, f"d{len(turns)}", self._outside)
 
         async def stop() -> Sequence[Action]:
             return []
@@ -112,5 +113,5 @@ class Planning(Thinker):
         if discovery is not None and discovery.entities:
             return self._render("plan_from_discovery", entities=discovery.entities, **values)
         if question.history:
-            return self._render("plan_from_clarification", conversation=question.history, **values)
+            return self._render("plan_from_clarification", conversation=told(question.history), **values)
         return self._render("plan_from_query", **values)

@@ -1,0 +1,183 @@
+"""Focus templates: what usually matters about a kind of topic, and what to ask about it (contract row A10).
+
+A template is a TOML file: ours in this folder, the user's in `deep-research-templates/` of the current folder and in
+`templates/` of the state folder. A file of the user's replaces one of the same name. It only suggests: what the user said always counts.
+
+    name = "drug_target"
+    purpose = "a drug target"
+    words = ["drug target", "靶点", "표적"]      # applies to a question that holds one of these
+    patterns = ["(?i)\\\\bKRAS\\\\b"]              # or that one of these regular expressions finds
+
+    [focus]                                    # by language, or one list: focus = ["…", "…"]
+    en = ["Evidence that validates the target", "…"]
+
+    [[clarifications]]
+    missing = "aspect"                         # what is missing: topic, referent, aspect, focus
+    question = { en = "Which aspect?" }        # by language, or one text
+    options = { en = ["…", "…"] }              # by language, or one list; without it the focus points
+"""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+
+from deep_research.data import Clarification, Question, Template
+from deep_research.errors import ConfigError
+
+NONE = "none"
+_MAX_BYTES = 64_000
+_MAX_FILES = 100
+
+
+def _by_language(value: object) -> object:
+    """One value for all languages stands under ""."""
+    return value if isinstance(value, dict) else {"": value}
+
+
+_Texts = Annotated[dict[str, Annotated[str, Field(max_length=300)]], BeforeValidator(_by_language)]
+_Lists = Annotated[
+    dict[str, Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=12)]],
+    BeforeValidator(_by_language),
+]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _Asks(_Strict):
+    missing: Literal["topic", "referent", "aspect", "focus"] = "aspect"
+    question: _Texts
+    options: _Lists = Field(default_factory=dict)
+
+
+class TemplateFile(_Strict):
+    """A template as it stands in its file, in all its languages."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
+    purpose: str = Field("", max_length=200)
+    words: list[Annotated[str, Field(min_length=1, max_length=80)]] = Field(default_factory=list, max_length=200)
+    patterns: list[str] = Field(default_factory=list, max_length=50)
+    focus: _Lists
+    clarifications: list[_Asks] = Field(default_factory=list, max_length=20)
+    origin: str = Field("", exclude=True)
+
+    @field_validator("patterns")
+    @classmethod
+    def _compile(cls, value: list[str]) -> list[str]:
+        for pattern in value:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"the pattern {pattern!r} is no regular expression ({error})") from None
+        return value
+
+    def applies(self, text: str) -> bool:
+        """Whether a question is of this kind."""
+        folded = text.casefold()
+        return any(_holds(folded, word.casefold()) for word in self.words) or any(
+            re.search(pattern, text) for pattern in self.patterns
+        )
+
+    def spoken(self, language: str) -> Template:
+        """Return the template in one language: its own, else English, else the first there is."""
+        asked = tuple(
+            Clarification(
+                question=_said(one.question, language) or "",
+                options=tuple(_said(one.options, language) or _said(self.focus, language) or ()),
+                missing_info=one.missing,
+            )
+            for one in self.clarifications
+        )
+        return Template(name=self.name, focus=tuple(_said(self.focus, language) or ()), clarifications=asked)
+
+
+def _holds(text: str, word: str) -> bool:
+    """Whether a text holds a word; a Latin word ends where a letter does not follow (a plural s may)."""
+    if not word.isascii():
+        return word in text
+    return re.search(rf"(?<![a-z0-9]){re.escape(word)}s?(?![a-z0-9])", text) is not None
+
+
+def _said(values: dict[str, Any], language: str) -> Any:
+    return next((values[key] for key in (language, "", "en", *values) if key in values), None)
+
+
+def template_folders(home: Path) -> tuple[Path, ...]:
+    """Return where the user's templates lie: in the current folder, and in the state folder `home`."""
+    return Path("deep-research-templates"), home / "templates"
+
+
+def load_templates(folders: Sequence[Path] = ()) -> tuple[TemplateFile, ...]:
+    """Return all templates, those of earlier `folders` first and ours last, each name once.
+
+    Raises ConfigError for a file that is no template; it names the file and what is wrong.
+    """
+    own = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.toml"))[:_MAX_FILES]]
+    found = [_from_file(path) for path in own] + list(_built_in())
+    return tuple({template.name: template for template in reversed(found)}.values())[::-1]
+
+
+@lru_cache(maxsize=1)
+def _built_in() -> tuple[TemplateFile, ...]:
+    folder = resources.files("deep_research.templates")
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
+    return tuple(
+        _parsed(file.read_bytes(), f"built in ({file.name})").model_copy(update={"origin": "built in"})
+        for file in files
+    )
+
+
+def _from_file(path: Path) -> TemplateFile:
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise ConfigError(_wrong(str(path), f"it is larger than {_MAX_BYTES:,} bytes"), setting="template")
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(_wrong(str(path), error.strerror or str(error)), setting="template") from error
+    return _parsed(data, str(path)).model_copy(update={"origin": str(path)})
+
+
+def _parsed(data: bytes, place: str) -> TemplateFile:
+    try:
+        return TemplateFile.model_validate(tomllib.loads(data.decode("utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(_wrong(place, f"it is no TOML in UTF-8: {error}"), setting="template", value=place) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        why = f"{where}: {first['msg'].removeprefix('Value error, ')}"
+        raise ConfigError(_wrong(place, why), setting="template", value=place) from None
+
+
+def _wrong(place: str, why: str) -> str:
+    return f"The focus template {place!r} cannot be used: {why}. Repair or remove the file (docs/templates.md)."
+
+
+def choose(templates: Sequence[TemplateFile], question: Question, *, named: str = "") -> Template | None:
+    """Return the template for a question in its language: the one `named`, else the first that applies, or None.
+
+    Raises ConfigError for a name there is none of; `none` switches templates off.
+    """
+    if named == NONE:
+        return None
+    if named:
+        return named_template(templates, named).spoken(question.language)
+    said = " ".join([question.text, *(m.text for m in question.history if m.role == "user")])
+    found = next((template for template in templates if template.applies(said)), None)
+    return found.spoken(question.language) if found else None
+
+
+def named_template(templates: Sequence[TemplateFile], name: str) -> TemplateFile:
+    """Return the template of a name. Raises ConfigError when there is none."""
+    for template in templates:
+        if template.name == name:
+            return template
+    message = f"There is no focus template {name!r}. There are: {', '.join(t.name for t in templates) or 'none'}."
+    raise ConfigError(message, setting="template", value=name)
