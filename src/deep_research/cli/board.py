@@ -23,6 +23,10 @@ from deep_research.events import (
 )
 
 _STAGES = ("prepare", "clarify", "analyze", "discover", "plan", "research", "review", "report")
+_FOLLOW_UP = ("recall", "research", "report")
+"""The stages of a question about a finished report."""
+_WIDE = 100
+"""Columns from which the last search of each section has room."""
 
 
 @dataclass
@@ -96,51 +100,50 @@ class Board:
     def _row(self, title: str) -> _Row:
         return self.rows.setdefault(title, _Row())
 
-    def render(self) -> RenderableType:
-        """Draw the board."""
+    def render(self, width: int = 120) -> RenderableType:
+        """Draw the board for a terminal of `width` columns."""
         parts: list[RenderableType] = [Text(self.question, style="bold", overflow="ellipsis", no_wrap=True)]
         if self.notice:
             parts.append(Text(self.notice, style="yellow"))
-        parts.append(self._stages())
-        if self.rows:
-            parts.append(self._sections())
+        parts += [self._stages(), self._figures()]
+        if self.rows and "recall" not in self.seen:
+            parts.append(self._sections(wide=width >= _WIDE))
         parts.extend(Text(f"gap  {gap}", style="yellow", overflow="ellipsis", no_wrap=True) for gap in self.gaps[-4:])
         if len(self.gaps) > 4:
             parts.append(Text(f"gap  … {len(self.gaps) - 4} more", style="yellow"))
         return Group(*parts)
 
     def _stages(self) -> Text:
-        line = Text()
-        for stage in _STAGES:
+        line = Text(no_wrap=True, overflow="ellipsis")
+        for stage in _FOLLOW_UP if "recall" in self.seen else _STAGES:
             if stage == "discover" and stage not in self.seen and "plan" in self.seen:
                 continue
             now = stage == self.stage and not self.done
             style = "bold cyan" if now else "green" if stage in self.seen else "dim"
-            line.append(f"{'▶' if now else '✓' if stage in self.seen else '·'} {stage}  ", style=style)
-        line.append(f"{time.monotonic() - self.begun:5.1f} s  {self.searches} searches", style="dim")
+            line.append(f"{'▶' if now else '✓' if stage in self.seen else '·'} {stage} ", style=style)
+        return line
+
+    def _figures(self) -> Text:
+        """Time, searches, and what is being done, or what came out."""
+        line = Text(f"{time.monotonic() - self.begun:.1f} s  {self.searches} searches", style="dim", no_wrap=True)
         if self.progress and not self.done:
             line.append(f"  {self.progress}", style="cyan")
         if self.done:
             line.append(f"  {self.done}", style="bold green")
         return line
 
-    def _sections(self) -> Table:
+    def _sections(self, *, wide: bool) -> Table:
         table = Table(box=None, pad_edge=False, expand=True, header_style="dim")
         table.add_column("section", ratio=3, no_wrap=True, overflow="ellipsis")
         table.add_column("state", width=11)
         table.add_column("searches", justify="right", width=8)
         table.add_column("sources", justify="right", width=7)
         table.add_column("supported", justify="right", width=9)
-        table.add_column("last search", ratio=4, no_wrap=True, overflow="ellipsis", style="dim")
+        if wide:
+            table.add_column("last search", ratio=4, no_wrap=True, overflow="ellipsis", style="dim")
         for title, row in self.rows.items():
             style = {"completed": "green", "failed": "red", "waiting": "dim"}.get(row.state, "cyan")
             supported = f"{row.supported}/{row.claims}" if row.claims else ""
-            table.add_row(
-                title,
-                Text(row.state, style=style),
-                str(row.searches or ""),
-                str(row.sources or ""),
-                supported,
-                row.last,
-            )
+            cells = [title, Text(row.state, style=style), str(row.searches or ""), str(row.sources or ""), supported]
+            table.add_row(*cells, *([row.last] if wide else []))
         return table

@@ -39,10 +39,6 @@ from deep_research.cli.main import EXIT_CODES
 )
 @click.option("--budget", metavar="AMOUNT", help="Most it may cost: 0.50 (US dollars) or 200000tokens.")
 @click.option("--estimate", is_flag=True, help="Say what it would cost with a model, and do nothing.")
-@click.option("--confirm-plan", is_flag=True, help="Show the plan and wait for a yes, a no or changes.")
-@click.option(
-    "--template", metavar="NAME", help="Focus template (deep-research templates); none: without one, also if one fits."
-)
 @click.option("--no-clarify", is_flag=True, help="Never ask anything; start with stated assumptions.")
 @click.option(
     "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
@@ -52,14 +48,42 @@ from deep_research.cli.main import EXIT_CODES
 @click.option("-v", "--verbose", is_flag=True, help="Show every event.")
 @click.option("--deep-research", "_deep", is_flag=True, hidden=True)
 def command(words: tuple[str, ...], query: str | None, **flags: Any) -> int:
-    """Research QUESTION in your documents (--docs), or in the bundled library."""
+    """Research QUESTION in your documents (--docs), or in the bundled library.
+
+    Without QUESTION it is read from standard input; at a terminal a conversation begins: questions, answers,
+    and further questions about the report.
+    """
     question = query if query is not None else " ".join(words)
     if query is not None and words:
         raise click.UsageError("Give the question once: as an argument or with -q.")
-    if question == "-":
-        question = sys.stdin.read()
+    given = query is not None or bool(words)
+    if not given and _is_conversation(flags):
+        from deep_research.cli.conversation import Conversation  # noqa: PLC0415 - help stays fast
+
+        return Conversation(flags).hold()
+    if question == "-" or (not given and not sys.stdin.isatty()):
+        question = _read_question()
     if not question.strip():
-        raise click.UsageError('No question was given. Example: deep-research "How does speculative decoding work?"')
-    from deep_research.cli.session import Session  # noqa: PLC0415 - help stays fast
+        raise click.UsageError(
+            'No question was given. Example: deep-research "How does speculative decoding work?"\n'
+            "Without a question, deep-research at a terminal begins a conversation."
+        )
+    from deep_research.cli.session import Session  # noqa: PLC0415
 
     return Session(flags).start(question)
+
+
+def _is_conversation(flags: dict[str, Any]) -> bool:
+    """Whether somebody sits at the terminal, and wants to see something."""
+    silent = flags["as_json"] or flags["quiet"] or flags["estimate"]
+    return not silent and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _read_question() -> str:
+    """Return standard input as text. Raises click.UsageError for bytes that are none."""
+    if sys.stdin is None or sys.stdin.closed:
+        return ""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"Standard input is no text in UTF-8 (byte {error.start}).") from error

@@ -1,12 +1,22 @@
 """`deep-research list` and `deep-research show`: earlier runs."""
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from deep_research.data import FollowUp
+    from deep_research.runs.folder import RunFolder, RunRecord
+
+_QUESTION_CHARS = 70
 
 
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
 def list_command(as_json: bool) -> None:
-    """List earlier runs, newest first."""
+    """List earlier runs, newest first; below a run that waits or failed, what for or why."""
     from deep_research.runs.folder import list_runs  # noqa: PLC0415
     from deep_research.settings import home  # noqa: PLC0415
 
@@ -19,32 +29,86 @@ def list_command(as_json: bool) -> None:
     if not records:
         click.echo('No runs yet. Start one: deep-research "your question"')
     for record in records:
-        question = record.question if len(record.question) <= 70 else record.question[:69] + "…"
-        click.echo(f"{record.run_id}  {record.status:<9}{record.created[:16].replace('T', ' ')}  {question}")
+        for line in list_lines(record):
+            click.echo(line)
+
+
+def list_lines(record: "RunRecord") -> Iterator[str]:
+    """Give the lines of a run in a list: id, status, time, question; then what it waits for or why it failed."""
+    yield f"{record.run_id}  {record.status:<9}{record.created[:16].replace('T', ' ')}  {_short(record.question)}"
+    if record.status == "waiting":
+        yield f"    asks you: {_short(record.waiting_for)}"
+    if record.status == "failed":
+        yield f"    {_short(record.error)}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _QUESTION_CHARS else line[: _QUESTION_CHARS - 1] + "…"
 
 
 @click.command("show")
 @click.argument("run_id", metavar="RUN")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--passage", metavar="ID", help="Show one passage (s7p3) and where it was read.")
-def show_command(run_id: str, as_json: bool, passage: str | None) -> None:
-    """Show the report of RUN (its id, or an unambiguous part of it), or one passage behind it."""
-    from deep_research.cli.session import print_report  # noqa: PLC0415
+@click.option("--followup", "number", type=int, metavar="N", help="Show the answer to the Nth question about it.")
+def show_command(run_id: str, as_json: bool, passage: str | None, number: int | None) -> int:
+    """Show the report of RUN (its id, or an unambiguous part of it), one passage behind it, or an answer about it.
+
+    Of a run without a report its state is shown: what it waits for, or why it ended.
+    """
+    from deep_research.cli.printing import print_markdown, print_report  # noqa: PLC0415
     from deep_research.runs.folder import open_run  # noqa: PLC0415
+    from deep_research.runs.followup import follow_ups, numbered  # noqa: PLC0415
     from deep_research.settings import home  # noqa: PLC0415
 
     folder = open_run(home(), run_id)
     if passage:
-        click.echo(_passage(folder.library, passage))
-        return
+        click.echo(passage_text(folder.library, passage))
+        return 0
+    if not folder.result.exists():
+        return _say_state(folder)
+    if number is not None:
+        made = numbered(folder, number)
+        click.echo(made.model_dump_json(indent=1)) if as_json else print_markdown(str(made))
+        return 0
     report = folder.load_result()
     if as_json:
         click.echo(report.model_dump_json(indent=1))
-    else:
-        print_report(report)
+        return 0
+    print_report(report)
+    if asked := follow_ups(folder):
+        _say_follow_ups(folder.run_id, asked)
+    return 0
 
 
-def _passage(path: object, wanted: str) -> str:
+def _say_follow_ups(run_id: str, asked: "list[FollowUp]") -> None:
+    from deep_research.cli.printing import came_from  # noqa: PLC0415
+
+    click.echo("\nAsked about this report:")
+    for one in asked:
+        click.echo(f"  {one.number}. {one.question} — {came_from(one)}")
+    click.echo(f"Show an answer: deep-research show {run_id} --followup N")
+
+
+def _say_state(folder: "RunFolder") -> int:
+    """Say, on standard error, what a run without a report is at; returns the exit code that fits."""
+    record = folder.load()
+    lines = [f"The run {record.run_id} has no report yet: {record.status}.", f"Question: {record.question}"]
+    again = f"Go on with: deep-research resume {record.run_id}"
+    if record.status == "waiting":
+        lines.append(f"It asks you: {record.waiting_for}")
+        options = record.asked.options if record.asked is not None else ()
+        lines += [f"  {number}. {option}" for number, option in enumerate(options, 1)]
+        again += ' --answer "…"'
+    if record.error:
+        lines.append(f"Reason: {record.error}")
+    click.echo("\n".join([*lines, again]), err=True)
+    return 4 if record.status == "waiting" else 1
+
+
+def passage_text(path: Path, wanted: str) -> str:
+    """Return one passage of the library at `path` with where it was read. Raises ConfigError for an unknown id."""
     from deep_research.errors import ConfigError  # noqa: PLC0415
     from deep_research.stores.sqlite import SqliteLibrary  # noqa: PLC0415
 

@@ -1,200 +1,192 @@
-"""One sitting at the terminal: run or resume, show what happens, print the report, return the exit code."""
+"""One sitting at the terminal: run or resume, show what happens, ask what the run asks, hand over the report."""
 
 import asyncio
 import gc
 import logging
-import re
 import signal
 import sys
-from pathlib import Path
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 import click
 
 from deep_research import settings as settings_module
+from deep_research.cli.asking import ask_user, say_asked
+from deep_research.cli.flags import output_file, settings_of
+from deep_research.cli.printing import print_answer, print_report
 from deep_research.cli.view import make_view
-from deep_research.data import Asked, Report
-from deep_research.errors import ConfigError
+from deep_research.data import Asked, FollowUp, Report
 from deep_research.runs import run as runs
 from deep_research.runs.folder import RunFolder, open_run, write_atomically
 from deep_research.text.phrases import phrase
 
-_ROUNDS = {"loop": "max_iterations", "supervisor": "max_researcher_iterations"}
-"""What --max-iterations limits, by workflow."""
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
+_R = TypeVar("_R")
+
+
+class Interrupted(Exception):
+    """A sitting ended without a report; `code` is the exit code that says why. The way on was shown."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 class Session:
-    """Carries out a run with the flags of a command."""
+    """Carries out runs with the flags of a command."""
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
         self._home = settings_module.home()
+        self._ready = False
 
     def start(self, question: str) -> int:
         """Begin a new run. Returns the exit code; raises ConfigError or StoreError for the front door to show."""
-        out = self._flags.get("out")
-        if out and out != "-" and not Path(out).expanduser().absolute().parent.is_dir():
-            raise ConfigError(f"The folder of --out {out!r} does not exist.", setting="out", value=out)
-        if out and out != "-" and Path(out).expanduser().is_dir():
-            raise ConfigError(f"--out {out!r} is a folder; name a file.", setting="out", value=out)
-        settings = settings_module.load_settings(**self._values())
         if self._flags.get("estimate"):
-            return _estimate(settings)
-        folder = runs.create(question, home=self._home, settings=settings, docs=self._flags.get("docs") or ())
-        return self._sit(folder)
+            from deep_research.cli.estimate import print_estimate  # noqa: PLC0415 - only where it is asked for
+
+            print_estimate(settings_of(self._flags))
+            return EXIT_OK
+        return self._to_the_end(self.begin(question))
 
     def resume(self, run_id: str) -> int:
-        """Take an earlier run up again."""
-        return self._sit(open_run(self._home, run_id))
+        """Take an earlier run up again, or a question about it that was interrupted."""
+        return self._to_the_end(open_run(self._home, run_id))
 
-    def _values(self) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for pair in self._flags.get("pairs") or ():
-            name, equals, value = pair.partition("=")
-            if not equals:
-                raise ConfigError(f"--set {pair!r} must be NAME=VALUE.", setting="set", value=pair)
-            values[name.strip().replace("-", "_")] = value.strip()
-        rounds = _ROUNDS.get(self._flags.get("workflow") or "", "max_review_iterations")
-        named = {
-            "model_provider": "provider",
-            "model_name": "model",
-            "workflow": "workflow",
-            rounds: "max_iterations",
+    def ask(self, run_id: str, question: str) -> int:
+        """Ask a question about a finished run. Returns the exit code."""
+        output_file(self._flags)
+        try:
+            made = self.follow_up(open_run(self._home, run_id), question)
+        except Interrupted as stopped:
+            return stopped.code
+        return self._hand_over(made)
+
+    def begin(self, question: str) -> RunFolder:
+        """Make a new run. Raises ConfigError for unusable flags or an unusable question."""
+        output_file(self._flags)
+        settings = settings_of(self._flags)
+        return runs.create(question, home=self._home, settings=settings, docs=self._flags.get("docs") or ())
+
+    def sit(self, folder: RunFolder) -> Report:
+        """Do the run, or what is left of it, asking the user what it asks. Raises Interrupted and ResearchError."""
+        self._get_ready()
+        view = make_view(quiet=self._is_set("quiet"), verbose=self._is_set("verbose"), language=folder.load().language)
+        answers = [self._flags["answer"]] if self._flags.get("answer") is not None else []
+        nobody = not answers and not self._can_ask()
+
+        def answer(_asked: Asked) -> str | None:
+            return answers.pop() if answers else None
+
+        while True:
+            work = runs.carry_out(folder, home=self._home, listener=view.show, answer=None if nobody else answer)
+            try:
+                with view:
+                    return _interruptible(work)
+            except (asyncio.CancelledError, KeyboardInterrupt):
+                raise _stopped(folder) from None
+            except runs.NeedsAnswer as waiting:
+                asked = folder.load().asked or Asked(question=waiting.message)
+                answers.append(self._answer_of(folder, asked))
+
+    def follow_up(self, folder: RunFolder, question: str) -> FollowUp:
+        """Ask about a finished run; "" takes up the question that was interrupted. Raises Interrupted, ResearchError."""
+        from deep_research.runs import followup  # noqa: PLC0415 - only where it is asked for
+
+        self._get_ready()
+        view = make_view(quiet=self._is_set("quiet"), verbose=self._is_set("verbose"), language="en", passing=True)
+        changes = {
+            "model_provider": self._flags.get("provider"),
+            "model_name": self._flags.get("model"),
         }
-        values |= {name: self._flags[flag] for name, flag in named.items() if self._flags.get(flag) is not None}
-        if self._flags.get("sources"):
-            values["sources"] = ",".join(self._flags["sources"])
-        if self._flags.get("strategy"):
-            values["strategy"] = self._flags["strategy"]
-        if self._flags.get("budget"):
-            values |= budget_of(self._flags["budget"])
-        if self._flags.get("no_clarify"):
-            values["allow_clarification"] = False
-        return values
+        given = {name: value for name, value in changes.items() if value is not None}
+        try:
+            with view:
+                return _interruptible(
+                    followup.follow_up(folder, question, home=self._home, listener=view.show, settings=given)
+                )
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            raise _stopped(folder) from None
 
-    def _sit(self, folder: RunFolder) -> int:
+    def _to_the_end(self, folder: RunFolder) -> int:
+        from deep_research.runs.followup import unfinished  # noqa: PLC0415
+
+        try:
+            left = unfinished(folder) if folder.result.exists() else None
+            if left is not None:
+                return self._hand_over(self.follow_up(folder, left.question))
+            return self.deliver(folder, self.sit(folder))
+        except Interrupted as stopped:
+            return stopped.code
+
+    def _get_ready(self) -> None:
+        if self._ready:
+            return
+        self._ready = True
         if self._flags.get("verbose"):
             logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
         # What was imported stays: a collection that walks it would hold the event loop up.
         gc.freeze()
-        view = make_view(
-            quiet=bool(self._flags.get("quiet")),
-            verbose=bool(self._flags.get("verbose")),
-            language=folder.load().language,
-        )
+
+    def _is_set(self, flag: str) -> bool:
+        return bool(self._flags.get(flag))
+
+    def _can_ask(self) -> bool:
+        """Whether there is somebody at a terminal who does not want silence."""
+        wants = not (self._is_set("as_json") or self._is_set("quiet"))
+        return wants and sys.stdin.isatty() and sys.stderr.isatty()
+
+    def _answer_of(self, folder: RunFolder, asked: Asked) -> str:
+        """What the user says to a question of the run. Raises Interrupted when nobody does."""
+        if not self._can_ask():
+            say_asked(asked)
+            click.echo(f'Answer with: deep-research resume {folder.run_id} --answer "…"', err=True)
+            raise Interrupted(EXIT_NEEDS_ANSWER)
         try:
-            with view:
-                report = _run_interruptible(
-                    runs.carry_out(folder, home=self._home, listener=view.show, answer=self._answer(view))
-                )
-        except (asyncio.CancelledError, KeyboardInterrupt):
+            return ask_user(asked)
+        except KeyboardInterrupt:
+            raise _stopped(folder) from None
+        except EOFError:
             click.echo(phrase("continue_hint", "en", run_id=folder.run_id), err=True)
-            return EXIT_STOPPED
-        except runs.NeedsAnswer as asked:
-            return self._needs_answer(folder, asked)
-        return self._deliver(folder, report)
+            raise Interrupted(EXIT_NEEDS_ANSWER) from None
 
-    def _answer(self, view: Any) -> runs.Answer | None:
-        """Answer with --answer, or ask at the terminal where there is one and nobody wants silence."""
-        prepared = [self._flags["answer"]] if self._flags.get("answer") is not None else []
-        if prepared:
-            return lambda _asked: prepared.pop() if prepared else None
-        if self._flags.get("as_json") or self._flags.get("quiet") or not (sys.stdin.isatty() and sys.stderr.isatty()):
-            return None
-
-        def ask(asked: Asked) -> str:
-            options = asked.options
-            with view.paused():
-                click.echo(f"\n{asked.question}", err=True)
-                for number, option in enumerate(options, 1):
-                    click.echo(f"  {number}. {option}", err=True)
-                given = click.prompt(">", default="", show_default=False, prompt_suffix=" ", err=True).strip()
-            return options[int(given) - 1] if given.isdigit() and 1 <= int(given) <= len(options) else given
-
-        return ask
-
-    def _needs_answer(self, folder: RunFolder, asked: runs.NeedsAnswer) -> int:
-        click.echo(asked.message, err=True)
-        options = asked.fields.get("options")
-        for number, option in enumerate(options if isinstance(options, tuple) else (), 1):
-            click.echo(f"  {number}. {option}", err=True)
-        click.echo(f'Answer with: deep-research resume {folder.run_id} --answer "…"', err=True)
-        return EXIT_NEEDS_ANSWER
-
-    def _deliver(self, folder: RunFolder, report: Report) -> int:
-        out = self._flags.get("out")
-        if out and out != "-":
-            write_atomically(Path(out).expanduser().absolute(), report.report)
-        if self._flags.get("as_json"):
+    def deliver(self, folder: RunFolder, report: Report) -> int:
+        """Hand a finished report over as the flags want it; returns the exit code."""
+        path = output_file(self._flags)
+        if path is not None:
+            write_atomically(path, report.report)
+        if self._is_set("as_json"):
             click.echo(report.model_dump_json(indent=1))
-        elif out == "-" or not self._flags.get("quiet"):
-            print_report(report, plain=out == "-")
-        place = out if out and out != "-" else str(folder.report)
-        if not self._flags.get("as_json"):
-            click.echo(f"Report: {place}" + ("" if self._flags.get("quiet") else f"   (run {folder.run_id})"), err=True)
+        elif self._flags.get("out") == "-" or not self._is_set("quiet"):
+            print_report(report, plain=self._flags.get("out") == "-")
+        if not self._is_set("as_json"):
+            run = "" if self._is_set("quiet") else f"   (run {folder.run_id})"
+            click.echo(f"Report: {path or folder.report}{run}", err=True)
         return EXIT_OK if report.answered else EXIT_NOTHING_FOUND
 
-
-def settings_of(flags: dict[str, Any]) -> settings_module.Settings:
-    """Return the settings in force with the flags of a command. Raises ConfigError."""
-    return settings_module.load_settings(**Session(flags)._values())
-
-
-_BUDGET = re.compile(
-    r"\$?\s*(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?|\.[0-9]+)\s*(?P<unit>k?\s*tok(?:ens?)?|usd|\$)?", re.IGNORECASE
-)
-
-
-def budget_of(amount: str) -> dict[str, Any]:
-    """Return the setting that a --budget means: US dollars (`0.50`), or tokens (`200000tokens`, `200k tokens`).
-
-    Raises ConfigError for anything else.
-    """
-    found = _BUDGET.fullmatch(amount.strip())
-    if found is None:
-        message = f"--budget {amount!r} is neither US dollars (0.50) nor tokens (200000tokens)."
-        raise ConfigError(message, setting="budget", value=amount)
-    number, unit = float(found["number"].replace(",", "").replace("_", "")), (found["unit"] or "").lower()
-    if "tok" not in unit:
-        return {"budget_usd": number}
-    return {"budget_tokens": int(number * (1000 if unit.startswith("k") else 1))}
+    def _hand_over(self, made: FollowUp) -> int:
+        """Hand the answer to a follow-up over; returns the exit code."""
+        path = output_file(self._flags)
+        if path is not None:
+            write_atomically(path, str(made))
+        if self._is_set("as_json"):
+            click.echo(made.model_dump_json(indent=1))
+        elif self._flags.get("out") == "-":
+            click.echo(str(made))
+        elif not self._is_set("quiet"):
+            print_answer(made)
+        return EXIT_OK if made.report is not None and made.report.answered else EXIT_NOTHING_FOUND
 
 
-def _estimate(settings: settings_module.Settings) -> int:
-    from deep_research.runs.estimate import estimate  # noqa: PLC0415 - only where it is asked for
-    from deep_research.runs.thinking import key_variables  # noqa: PLC0415
-
-    made = estimate(settings, settings_module.load_keys(key_variables()))
-    if made is None:
-        click.echo("Without a model (provider extractive) a run makes no model calls and costs nothing.")
-        return EXIT_OK
-    dollars = "price unknown" if made.usd is None else f"about {made.usd:.3f} US dollars"
-    most = "" if made.most_usd is None else f" ({made.most_usd:.2f} US dollars)"
-    click.echo(
-        f"{made.model}: about {made.calls} calls, {made.prompt_tokens:,} prompt tokens, {made.completion_tokens:,}"
-        f" written, {dollars}, for a plan of {made.sections} sections.\n"
-        f"At most about {made.most_calls} calls{most}, if every section of the longest plan is sent out again each time."
-    )
-    return EXIT_OK
+def _stopped(folder: RunFolder) -> Interrupted:
+    click.echo(phrase("continue_hint", "en", run_id=folder.run_id), err=True)
+    return Interrupted(EXIT_STOPPED)
 
 
-def print_report(report: Report, *, plain: bool = False) -> None:
-    """Print the report: rendered on a terminal, as its Markdown elsewhere."""
-    if plain or not sys.stdout.isatty():
-        click.echo(report.report)
-        return
-    from rich.console import Console  # noqa: PLC0415
-    from rich.markdown import Markdown  # noqa: PLC0415
-
-    console = Console()
-    console.print(Markdown(report.report), width=min(console.width, 110))
-
-
-def _run_interruptible(work: Any) -> Report:
+def _interruptible(work: Coroutine[Any, Any, _R]) -> _R:
     """Run `work`; the first Ctrl-C (or a polite kill) cancels it so that it can save its state."""
 
-    async def main() -> Report:
+    async def main() -> _R:
         task = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
         for name in (signal.SIGINT, signal.SIGTERM):

@@ -30,7 +30,7 @@ def step_command(name: str, as_json: bool, **flags: Any) -> int:
     """
     import asyncio  # noqa: PLC0415 - help stays fast
 
-    from deep_research.cli.session import settings_of  # noqa: PLC0415
+    from deep_research.cli.flags import settings_of  # noqa: PLC0415
     from deep_research.runs import single_step  # noqa: PLC0415
     from deep_research.settings import home  # noqa: PLC0415
 
@@ -54,7 +54,7 @@ def prompt_command(name: str, **flags: Any) -> None:
     """Show the prompt of a step as a model would get it; no model is asked and no key is needed."""
     import asyncio  # noqa: PLC0415
 
-    from deep_research.cli.session import settings_of  # noqa: PLC0415
+    from deep_research.cli.flags import settings_of  # noqa: PLC0415
     from deep_research.runs import single_step  # noqa: PLC0415
     from deep_research.settings import home  # noqa: PLC0415
 

@@ -1,16 +1,19 @@
 """What a run shows while it runs: a live table on a terminal, plain lines elsewhere, or nothing."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import click
 
 from deep_research.cli.board import Board
 from deep_research.events import Event
 from deep_research.text.phrases import phrase
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
 
 
 class View(AbstractContextManager["View"], Protocol):
@@ -20,17 +23,20 @@ class View(AbstractContextManager["View"], Protocol):
         """Show one event."""
         ...
 
-    def paused(self) -> AbstractContextManager[None]:
-        """Leave the screen to a question for the user."""
-        ...
 
+def make_view(*, quiet: bool, verbose: bool, language: str, passing: bool = False) -> View:
+    """Return the view that fits: silence, a live table on a terminal, or a line per event.
 
-def make_view(*, quiet: bool, verbose: bool, language: str) -> View:
-    """Return the view that fits: silence, a live table on a terminal, or a line per event."""
+    What is `passing` leaves nothing on the screen. A terminal that cannot move its cursor gets lines.
+    """
     if quiet:
         return Silence()
     if sys.stderr.isatty() and not verbose:
-        return LiveView(language)
+        from rich.console import Console  # noqa: PLC0415 - only on a terminal
+
+        console = Console(stderr=True)
+        if not console.is_dumb_terminal:
+            return LiveView(console, language, passing=passing)
     return Lines(verbose=verbose)
 
 
@@ -42,11 +48,6 @@ class Silence(AbstractContextManager["Silence"]):
 
     def show(self, event: Event) -> None:
         """Show nothing."""
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """There is nothing to pause."""
-        yield
 
 
 class Lines(Silence):
@@ -87,8 +88,6 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             return f"{event.what}: {event.done}" + (f" of {event.total}" if event.total else "")
         case "clarification_asked":
             return f"question to you: {event.question}"
-        case "understood":
-            return "\n          ".join([event.verification, *(f"assumed: {one}" for one in event.assumptions)])
         case "analyzed":
             return f"a {event.query_type} question, to be answered as {event.output_format}"
         case "discovered":
@@ -120,42 +119,37 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             return f"report ready: {event.claims} statements, {event.references} references, {event.gaps} gaps"
         case "run_failed":
             return f"failed: {event.message}"
-        case "run_declined":
-            return f"ended without a report: {event.reason}"
 
 
 class LiveView:
     """A table that follows the run: stages, sections side by side, searches, evidence, gaps."""
 
-    def __init__(self, language: str) -> None:
-        from rich.console import Console  # noqa: PLC0415 - only on a terminal
-        from rich.live import Live  # noqa: PLC0415
-
+    def __init__(self, console: "Console", language: str, *, passing: bool = False) -> None:
+        self._console, self._passing = console, passing
         self._board = Board(overview=phrase("overview", language))
-        self._live = Live(
-            console=Console(stderr=True), get_renderable=self._board.render, refresh_per_second=8, transient=False
-        )
+        self._live: Live | None = None
 
     def __enter__(self) -> Self:
-        """Take the screen."""
+        """Take the screen, again after a question to the user."""
+        from rich.live import Live  # noqa: PLC0415 - only on a terminal
+
+        self._live = Live(console=self._console, get_renderable=self._render, refresh_per_second=8)
         self._live.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give the screen back, with the last state standing."""
-        self._live.stop()
+        """Give the screen back, with the last state standing; a question to the user takes its place."""
+        from deep_research.runs.run import NeedsAnswer  # noqa: PLC0415 - loaded with the run
+
+        if self._live is not None:
+            self._live.transient = self._passing or (kind is not None and issubclass(kind, NeedsAnswer))
+            self._live.stop()
+
+    def _render(self) -> "RenderableType":
+        return self._board.render(self._console.width)
 
     def show(self, event: Event) -> None:
         """Take the event into the table."""
         self._board.take(event)
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Leave the screen to a question for the user."""
-        self._live.stop()
-        try:
-            yield
-        finally:
-            self._live.start()

@@ -1,0 +1,73 @@
+"""What the flags of a command mean as settings."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from deep_research import settings as settings_module
+from deep_research.errors import ConfigError
+
+_ROUNDS = {"loop": "max_iterations", "supervisor": "max_researcher_iterations"}
+"""What --max-iterations limits, by workflow."""
+_BUDGET = re.compile(
+    r"\$?\s*(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?|\.[0-9]+)\s*(?P<unit>k?\s*tok(?:ens?)?|usd|\$)?", re.IGNORECASE
+)
+
+
+def settings_of(flags: dict[str, Any]) -> settings_module.Settings:
+    """Return the settings in force with the flags of a command. Raises ConfigError."""
+    return settings_module.load_settings(**values_of(flags))
+
+
+def values_of(flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that the flags of a command name. Raises ConfigError."""
+    values: dict[str, Any] = {}
+    for pair in flags.get("pairs") or ():
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {pair!r} must be NAME=VALUE.", setting="set", value=pair)
+        values[name.strip().replace("-", "_")] = value.strip()
+    rounds = _ROUNDS.get(flags.get("workflow") or "", "max_review_iterations")
+    named = {"model_provider": "provider", "model_name": "model", "workflow": "workflow", rounds: "max_iterations"}
+    values |= {name: flags[flag] for name, flag in named.items() if flags.get(flag) is not None}
+    if flags.get("sources"):
+        values["sources"] = ",".join(flags["sources"])
+    if flags.get("strategy"):
+        values["strategy"] = flags["strategy"]
+    if flags.get("budget"):
+        values |= budget_of(flags["budget"])
+    if flags.get("confirm_plan"):
+        values["confirm_plan"] = True
+    if flags.get("template"):
+        values["template"] = flags["template"]
+    if flags.get("no_clarify"):
+        values["allow_clarification"] = False
+    return values
+
+
+def budget_of(amount: str) -> dict[str, Any]:
+    """Return the setting that a --budget means: US dollars (`0.50`), or tokens (`200000tokens`, `200k tokens`).
+
+    Raises ConfigError for anything else.
+    """
+    found = _BUDGET.fullmatch(amount.strip())
+    if found is None:
+        message = f"--budget {amount!r} is neither US dollars (0.50) nor tokens (200000tokens)."
+        raise ConfigError(message, setting="budget", value=amount)
+    number, unit = float(found["number"].replace(",", "").replace("_", "")), (found["unit"] or "").lower()
+    if "tok" not in unit:
+        return {"budget_usd": number}
+    return {"budget_tokens": int(number * (1000 if unit.startswith("k") else 1))}
+
+
+def output_file(flags: dict[str, Any]) -> Path | None:
+    """Return the file that --out names; None for none and for standard output. Raises ConfigError for a bad place."""
+    out = flags.get("out")
+    if not out or out == "-":
+        return None
+    path = Path(out).expanduser().absolute()
+    if not path.parent.is_dir():
+        raise ConfigError(f"The folder of --out {out!r} does not exist.", setting="out", value=out)
+    if path.is_dir():
+        raise ConfigError(f"--out {out!r} is a folder; name a file.", setting="out", value=out)
+    return path
