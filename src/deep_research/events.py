@@ -130,6 +130,15 @@ class SectionReviewed(_Event):
     notes: str = ""
 
 
+class SectionClosed(_Event):
+    """The research of a section was ended because it took far longer than the others took (`usual` seconds)."""
+
+    kind: Literal["section_closed"] = "section_closed"
+    section: str
+    took: float
+    usual: float
+
+
 class Reviewed(_Event):
     """The sections were reviewed together; `retry` names those sent out again."""
 
@@ -189,6 +198,8 @@ Event = (
     | SectionStarted
     | Searched
     | SectionWritten
+    | SectionReviewed
+    | SectionClosed
     | Reviewed
     | GapFound
     | SectionReviewed

@@ -87,6 +87,16 @@ class Settings(BaseModel):
         True,
         description="Whether a section is reviewed, and sent out again, as soon as it is written; off: when all are.",
     )
+    section_patience: float = Field(
+        2.0,
+        ge=0,
+        le=100,
+        description="How many times as long as the middle one of the finished sections a section may be researched,"
+        " once half of them are finished; then it is closed with what it has. 0: as long as it likes.",
+    )
+    section_patience_seconds: float = Field(
+        20, ge=0, le=86_400, description="How long a section may be researched in any case, seconds."
+    )
     max_discover_iterations: int = Field(5, ge=1, le=20, description="Rounds of searches that look for entities.")
     max_iterations: int = Field(5, ge=1, le=10, description="Rounds of the `loop` workflow.")
     max_context_tokens: int = Field(

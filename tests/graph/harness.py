@@ -32,8 +32,10 @@ from deep_research.ports import Library, Progress, Reasoner, SearchPlace
 from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
 from deep_research.settings import Settings
 from deep_research.steps.context import RunContext
+from deep_research.steps.pace import Pace
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.testing.clock import FakeClock
 from deep_research.text.language import detect
 from deep_research.text.tokens import content_terms
 
@@ -146,14 +148,18 @@ class Bench:
         self.trace = Trace()
         self.library = SqliteLibrary(folder / "library.db")
         self.journal = SqliteJournal(folder / "journal.db")
+        self.clock = FakeClock()
+        made = Settings(**{"allow_clarification": False, **settings})
         self.context = RunContext(
             run_id="run",
-            settings=Settings(**{"allow_clarification": False, **settings}),
+            settings=made,
             reasoner=reasoner or ExtractiveReasoner(),
             library=self.library,
             journal=self.journal,
             places=places,
+            pace=Pace(made.section_patience, made.section_patience_seconds),
             emit=self.trace.events.append,
+            elapsed=self.clock.monotonic,
         )
 
     async def __aenter__(self) -> "Bench":

@@ -16,6 +16,7 @@ from deep_research.events import (
     Reviewed,
     RunStarted,
     Searched,
+    SectionClosed,
     SectionReviewed,
     SectionStarted,
     SectionWritten,
@@ -87,6 +88,8 @@ class Board:
                 row.supported, row.claims = event.supported, event.claims
             case SectionReviewed():
                 self._row(event.section).state = "sent back" if event.retry else "completed"
+            case SectionClosed():
+                self._row(event.section).state = "closed"
             case Reviewed():
                 for title in event.retry:
                     self._row(title).state = "sent back"

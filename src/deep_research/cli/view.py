@@ -112,6 +112,8 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             return f"[{event.section}] review: {event.score} of 10, {event.status}{again}"
         case "reviewed":
             back = f", again: {', '.join(event.retry)}" if event.retry else ""
+        case "section_closed":
+            return f"[{event.section}] closed after {event.took:.0f} s; the others took about {event.usual:.0f} s"
             return f"review: {event.score} of 10{back}"
         case "gap_found":
             return f"gap: {event.what}: {event.why}"

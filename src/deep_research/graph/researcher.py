@@ -14,13 +14,14 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.data import Action, Brief, Claim, Gap, Section, Turn
-from deep_research.events import SectionStarted
+from deep_research.data import Brief, Claim, Gap, Section, Turn
+from deep_research.events import SectionClosed, SectionStarted
 from deep_research.graph.state import ResearcherOutput, ResearcherState
 from deep_research.settings import Settings
 from deep_research.steps import research, review
 from deep_research.steps.context import RunContext
 from deep_research.steps.failing import reason_of
+from deep_research.text.told import gap_of
 
 
 class _Node(Protocol):
@@ -39,6 +40,7 @@ def _costs_only_itself(node: _Node) -> _Node:
             return await node(state, runtime)
         except Exception as error:  # noqa: BLE001 - a defect in one branch must not take its siblings along
             gap = runtime.context.report_gap(Gap(what=title, why=reason_of(error, title)))
+        runtime.context.pace.finish(title, runtime.context.elapsed())
         return Command(goto=END, update=_failed(state, gap))
 
     return guarded
@@ -53,8 +55,26 @@ def _failed(state: ResearcherState, gap: Gap) -> dict[str, Any]:
 
 def _raw_notes(state: ResearcherState) -> list[list[str]]:
     """The ids of all passages that the researcher saw in each attempt, whatever became of them."""
-    seen = dict.fromkeys(p for turn in state.get("turns", []) for o in turn.observations for p in o.passages)
-    return [*state.get("raw_notes", []), *([list(seen)] if seen else [])]
+    seen = _seen(state.get("turns", []))
+    return [*state.get("raw_notes", []), *([seen] if seen else [])]
+
+
+def _seen(turns: Sequence[Turn]) -> list[str]:
+    return list(dict.fromkeys(p for turn in turns for o in turn.observations for p in o.passages))
+
+
+def _closed(state: ResearcherState, ctx: RunContext, **update: Any) -> Command[Any]:
+    """End the research of a section that takes too long: what was noted is written up."""
+    title, now = state["section"].title, ctx.elapsed()
+    took, usual = ctx.pace.took(title, now), ctx.pace.usual() or 0.0
+    ctx.emit(SectionClosed(section=title, took=took, usual=usual))
+    gap = ctx.report_gap(gap_of(title, "closed_slow", took=f"{took:.0f}", usual=f"{usual:.0f}"))
+    return Command(goto="compress_output", update={**update, "is_complete": True, "is_closed": True, "gaps": [gap]})
+
+
+def _has_notes(state: ResearcherState) -> bool:
+    """Whether there is something to write up, or a text of an earlier attempt."""
+    return bool(_seen(state.get("turns", [])) or state.get("previous_claims"))
 
 
 @_costs_only_itself
@@ -62,10 +82,14 @@ async def researcher_invoke(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["tools", "compress_output"]]:
     """Choose the next actions; without any, research is complete."""
-    turns = state.get("turns", [])
+    ctx, section, turns = runtime.context, state["section"], state.get("turns", [])
     if not turns:
-        runtime.context.emit(SectionStarted(section=state["section"].title, attempt=state["section"].attempts))
-    actions = await research.next_actions(runtime.context, state["section"], state["brief"], turns)
+        ctx.emit(SectionStarted(section=section.title, attempt=section.attempts))
+        ctx.pace.start(section.title, ctx.elapsed())
+    choosing = research.next_actions(ctx, section, state["brief"], turns)
+    (actions,) = await ctx.pace.within(section.title, [choosing], ctx.elapsed, has_notes=_has_notes(state))
+    if actions is None:
+        return _closed(state, ctx)
     if not actions:
         return Command(goto="compress_output", update={"is_complete": True})
     return Command(goto="tools", update={"turns": [*turns, Turn(actions=tuple(actions))]})
@@ -76,16 +100,19 @@ async def tools(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["researcher_invoke", "compress_output"]]:
     """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
-    turn = state["turns"][-1]
-    actions: list[Action] = list(turn.actions)
-    seen = await research.act(runtime.context, state["section"], state["brief"], actions)
-    done = turn.model_copy(update={"observations": tuple(seen)})
-    used = state.get("tool_call_iterations", 0) + len(actions)
-    complete = research.is_complete(actions)
-    return Command(
-        goto="compress_output" if complete else "researcher_invoke",
-        update={"turns": [*state["turns"][:-1], done], "tool_call_iterations": used, "is_complete": complete},
-    )
+    ctx, section, turn = runtime.context, state["section"], state["turns"][-1]
+    complete = research.is_complete(turn.actions)
+    work = [research.act(ctx, section, state["brief"], actions) for actions in research.apart(turn.actions)]
+    seen = await ctx.pace.within(section.title, work, ctx.elapsed, has_notes=_has_notes(state))
+    done = turn.model_copy(update={"observations": tuple(o for group in seen for o in group or ())})
+    update = {
+        "turns": [*state["turns"][:-1], done],
+        "tool_call_iterations": state.get("tool_call_iterations", 0) + len(turn.actions),
+        "is_complete": complete,
+    }
+    if None in seen:
+        return _closed(state, ctx, **update)
+    return Command(goto="compress_output" if complete else "researcher_invoke", update=update)
 
 
 @_costs_only_itself
@@ -97,13 +124,18 @@ async def compress_output(
     It is reviewed where the review may still send it out again; what a model thinks of the draft is heard beside
     the check.
     """
-    section, previous = state["section"], state.get("previous_claims", [])
-    reviews = section.attempts <= state.get("max_review_iterations", 0)
-    turns = state.get("turns", [])
-    written = await research.write(runtime.context, section, state["brief"], turns, reviews=reviews)
+    ctx, section, previous = runtime.context, state["section"], state.get("previous_claims", [])
+    turns, closed = state.get("turns", []), state.get("is_closed", False)
+    if closed and previous and not _seen(turns):
+        ctx.pace.finish(section.title, ctx.elapsed())
+        return Command(goto="__end__", update={"sections": [section.model_copy(update={"status": "completed"})]})
+    reviews = section.attempts <= state.get("max_review_iterations", 0) and not closed
+    written = await research.write(ctx, section, state["brief"], turns, reviews=reviews)
     kept, claims = written.section, list(written.claims)
     if previous and not review.better(section, written.section, previous, claims):
         kept, claims = section.model_copy(update={"status": "completed"}), previous
+    if not reviews:
+        ctx.pace.finish(section.title, ctx.elapsed())
     return Command(
         goto="review_section" if reviews else "__end__",
         update={
@@ -127,6 +159,7 @@ async def review_section(
     judged = await review.review_section(runtime.context, section, state["brief"], claims, draft)
     reviews = {section.title: judged}
     if not judged.retry:
+        runtime.context.pace.finish(section.title, runtime.context.elapsed())
         return Command(goto="__end__", update={"section_reviews": reviews})
     begun = {"turns": [], "tool_call_iterations": 0, "is_complete": False}
     return Command(

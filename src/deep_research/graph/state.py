@@ -84,6 +84,7 @@ class ResearcherState(MessagesState):
     tool_call_iterations: int
     max_tool_calls: int
     is_complete: bool
+    is_closed: bool
     previous_claims: list[Claim]
     max_review_iterations: int
     raw_notes: list[list[str]]

@@ -16,6 +16,7 @@ from deep_research.runs.thinking import key_variables, open_thinking
 from deep_research.runs.web_places import MakeWeb, WebPlaces, open_web_places, source_variables
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.context import RunContext
+from deep_research.steps.pace import Pace
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite import SqliteLibrary
 from deep_research.stores.sqlite_scan import ScannedLibrary
@@ -67,6 +68,7 @@ async def opened(
         templates=load_templates(template_folders(home)),
         pages=web.pages if web else None,
         gaps=_earlier_gaps(events),
+        pace=Pace(settings.section_patience, settings.section_patience_seconds, read_events(events)),
         emit=log.emit,
         elapsed=lambda: log.seconds,
     )

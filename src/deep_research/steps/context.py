@@ -8,6 +8,7 @@ from deep_research.data import Gap
 from deep_research.events import Event, GapFound
 from deep_research.ports import Journal, Library, Pages, Reasoner, SearchPlace
 from deep_research.settings import Settings
+from deep_research.steps.pace import Pace
 from deep_research.templates import TemplateFile
 
 
@@ -30,6 +31,7 @@ class RunContext:
     emit: Callable[[Event], None] = field(default=lambda _event: None)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+    pace: Pace = field(default_factory=Pace)
 
     def timestamp(self) -> str:
         """Return the present time in UTC, ISO 8601, whole seconds."""

@@ -46,6 +46,11 @@ def is_complete(actions: Sequence[Action]) -> bool:
     return any(action.name == "research_complete" for action in actions)
 
 
+def apart(actions: Sequence[Action]) -> list[list[Action]]:
+    """Return actions as they are carried out: each by itself, or all together where research_complete is among them."""
+    return [list(actions)] if is_complete(actions) else [[action] for action in actions]
+
+
 async def act(ctx: RunContext, section: Section, brief: Brief, actions: list[Action]) -> list[Observation]:
     """Carry the actions out; beside research_complete nothing else is begun."""
     if is_complete(actions):

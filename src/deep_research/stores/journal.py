@@ -37,9 +37,15 @@ class SqliteJournal:
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         """See `ports.Journal.call`."""
         key = hashlib.sha256(f"{kind}\0{request}".encode("utf-8", "surrogatepass")).hexdigest()
-        if (running := self._running.get(key)) is not None:
-            # Shielded: one waiter that is cancelled must not cancel the call of the others.
-            return await asyncio.shield(running), True
+        while (running := self._running.get(key)) is not None:
+            try:
+                # Shielded: one waiter that is cancelled must not cancel the call of the others.
+                return await asyncio.shield(running), True
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if not running.cancelled() or (task is not None and task.cancelling()):
+                    raise
+                # Whoever made the call was cancelled: it is made again, for those who still wait.
         future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._running[key] = future
         try:
@@ -47,9 +53,12 @@ class SqliteJournal:
             known = await asyncio.to_thread(self._find, key)
             answer = await self._made(key, kind, request, make) if known is None else known
             future.set_result(answer)
-        except BaseException as error:
-            future.set_exception(error if isinstance(error, Exception) else asyncio.CancelledError())
+        except Exception as error:
+            future.set_exception(error)
             future.exception()  # seen: waiting for it is optional
+            raise
+        except BaseException:
+            future.cancel()
             raise
         finally:
             del self._running[key]
