@@ -42,7 +42,6 @@ STEPS = (
     "entities",
     "plan",
     "research",
-    "read_page",
     "write_section",
     "judge",
     "rewrite",
@@ -204,27 +203,36 @@ async def from_run(folder: RunFolder, section: str) -> Material:
     return made._replace(claims=tuple(claims) or made.claims)
 
 
+def _own_claims(m: Material) -> list[Claim]:
+    return [claim for claim in m.claims if claim.section == m.section.title] or list(m.claims)
+
+
+_THOUGHTS: Mapping[str, Callable[[Reasoner, Material], Awaitable[Any]]] = {
+    "decide": lambda r, m: r.decide(m.question, rounds=0),
+    "analyze": lambda r, m: r.analyze(m.question),
+    "entities": lambda r, m: r.entities(m.question, m.analysis, m.passages, m.library),
+    "plan": lambda r, m: r.plan(m.question, m.analysis, m.decision, m.discovery, m.passages, m.library),
+    "supervise": lambda r, m: r.delegate(m.brief, m.sections, (), m.library),
+    "research": lambda r, m: r.next_actions(m.section, m.brief, (), m.library),
+    "read_page": lambda r, m: r.read_page(m.section, m.brief, m.passages, m.library),
+    "write_section": lambda r, m: r.write_section(m.section, m.brief, m.passages, m.library),
+    "judge": lambda r, m: r.judge(_own_claims(m), m.library),
+    "rewrite": lambda r, m: r.rewrite(_own_claims(m), m.library),
+    "review_section": lambda r, m: r.review_section(m.section, m.brief, _own_claims(m), m.library),
+    "review": lambda r, m: r.review(m.brief, m.sections, m.claims, m.library),
+    "compose": lambda r, m: r.compose(m.question, m.analysis, m.brief, m.sections, m.claims, m.library),
+}
+"""The thoughts of a reasoner that are steps of their own, by the name of their prompt."""
+
+STEPS = tuple(_THOUGHTS)
+
+
 def _thought(name: str, reasoner: Reasoner, m: Material) -> Awaitable[Any]:
-    """The step itself."""
-    own = [claim for claim in m.claims if claim.section == m.section.title] or list(m.claims)
-    steps: Mapping[str, Callable[[], Awaitable[Any]]] = {
-        "decide": lambda: reasoner.decide(m.question, rounds=0),
-        "analyze": lambda: reasoner.analyze(m.question),
-        "entities": lambda: reasoner.entities(m.question, m.analysis, m.passages, m.library),
-        "plan": lambda: reasoner.plan(m.question, m.analysis, m.decision, m.discovery, m.passages, m.library),
-        "research": lambda: reasoner.next_actions(m.section, m.brief, (), m.library),
-        "read_page": lambda: reasoner.read_page(m.section, m.brief, m.passages, m.library),
-        "write_section": lambda: reasoner.write_section(m.section, m.brief, m.passages, m.library),
-        "judge": lambda: reasoner.judge(own, m.library),
-        "rewrite": lambda: reasoner.rewrite(own, m.library),
-        "review_section": lambda: reasoner.review_section(m.section, m.brief, own, m.library),
-        "review": lambda: reasoner.review(m.brief, m.sections, m.claims, m.library),
-        "compose": lambda: reasoner.compose(m.question, m.analysis, m.brief, m.sections, m.claims, m.library),
-    }
-    if name not in steps:
+    """The step itself. Raises ConfigError for an unknown one."""
+    if name not in _THOUGHTS:
         message = f"There is no step {name!r}. Steps: {', '.join(STEPS)}."
         raise ConfigError(message, setting="step", value=name)
-    return steps[name]()
+    return _THOUGHTS[name](reasoner, m)
 
 
 async def carry_out_step(name: str, inputs: Material, settings: Settings, *, home: Path) -> StepResult:
@@ -280,8 +288,10 @@ async def shown_prompt(name: str, inputs: Material, settings: Settings, *, home:
     )
     try:
         await _thought(name, reasoner, inputs)
-    except _Shown:
-        return seen[0]
+    except (_Shown, ExceptionGroup):  # a group where several prompts would be sent side by side
+        if seen:
+            return seen[0]
+        raise
     message = f"The step {name!r} asks no model with these inputs (it lacks passages, sections or claims)."
     raise ConfigError(message, setting="step", value=name)
 
