@@ -202,7 +202,6 @@ Event = (
     | SectionClosed
     | Reviewed
     | GapFound
-    | SectionReviewed
     | ReportReady
     | RunFailed
     | RunDeclined
