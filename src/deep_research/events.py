@@ -159,6 +159,20 @@ class GapFound(_Event):
     values: dict[str, str] = Field(default_factory=dict)
 
 
+class Steered(_Event):
+    """The user said something to the run while it goes on: `what` is remark, drop, add or finish.
+
+    `steer` is its id, `late` says that nothing could be changed any more.
+    """
+
+    kind: Literal["steered"] = "steered"
+    steer: str
+    what: str
+    section: str = ""
+    text: str = ""
+    late: bool = False
+
+
 class ReportReady(_Event):
     """The report is written and saved."""
 
@@ -202,6 +216,11 @@ Event = (
     | SectionClosed
     | Reviewed
     | GapFound
+<<<<<<< HEAD
+=======
+    | SectionReviewed
+    | Steered
+>>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
     | ReportReady
     | RunFailed
     | RunDeclined

@@ -21,6 +21,7 @@ from deep_research.events import (
     SectionStarted,
     SectionWritten,
     StageStarted,
+    Steered,
 )
 
 _STAGES = ("prepare", "clarify", "analyze", "discover", "plan", "research", "review", "report")
@@ -93,6 +94,10 @@ class Board:
             case Reviewed():
                 for title in event.retry:
                     self._row(title).state = "sent back"
+            case Steered(what="drop", late=False):
+                self._row(event.section).state = "dropped"
+            case Steered(what="add", late=False):
+                self._row(event.section).state = "added"
             case GapFound():
                 self.gaps.append(f"{event.what}: {event.why}")
             case ReportReady():

@@ -23,6 +23,7 @@ class _Commands(click.Group):
         "research": "deep_research.cli.research:command",
         "ask": "deep_research.cli.ask:command",
         "resume": "deep_research.cli.resume:command",
+        "steer": "deep_research.cli.steer:command",
         "list": "deep_research.cli.runs:list_command",
         "show": "deep_research.cli.runs:show_command",
         "check": "deep_research.cli.check:command",

@@ -115,6 +115,11 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
         case "section_closed":
             return f"[{event.section}] closed after {event.took:.0f} s; the others took about {event.usual:.0f} s"
             return f"review: {event.score} of 10{back}"
+        case "steered":
+            said = " ".join(
+                part for part in (event.what, f"[{event.section}]" * bool(event.section), event.text) if part
+            )
+            return f"you: {said}" + (" (too late: the report is being written)" if event.late else "")
         case "gap_found":
             return f"gap: {event.what}: {event.why}"
         case "report_ready":

@@ -54,3 +54,5 @@ from deep_research.data.result import Report as Report
 from deep_research.data.result import ReportPassage as ReportPassage
 from deep_research.data.result import ReportSection as ReportSection
 from deep_research.data.result import ReportSource as ReportSource
+from deep_research.data.steering import Changes as Changes
+from deep_research.data.steering import Steer as Steer

@@ -46,10 +46,11 @@ class Observation(Noun):
 
 
 class Turn(Noun):
-    """Actions taken together, and their observations in the same order."""
+    """Actions taken together, and their observations in the same order; or what the user remarked between two."""
 
     actions: tuple[Action, ...]
     observations: tuple[Observation, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 class Span(Noun):

@@ -145,6 +145,7 @@ class Brief(Noun):
     """What will be researched, in which scope, under which assumptions; `question` in the user's own words.
 
     `terms` are names in the question that were looked up, with their meaning.
+    `remarks` are what the user has said since the research began.
     """
 
     title: str
@@ -156,6 +157,7 @@ class Brief(Noun):
     language: str = "en"
     output_format: OutputFormat = "prose"
     sections: tuple[Section, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 class SectionReview(Noun):

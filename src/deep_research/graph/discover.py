@@ -21,7 +21,12 @@ async def discover_invoke(
     turns = state.get("discovery_turns", [])
     if not turns:
         runtime.context.emit(StageStarted(stage="discover"))
-    actions = await discover.discover_actions(runtime.context, state["question"], state["analysis"], turns)
+    finishing = bool(turns) and runtime.context.steering.finishing
+    actions = (
+        []
+        if finishing
+        else await discover.discover_actions(runtime.context, state["question"], state["analysis"], turns)
+    )
     if not actions:
         return Command(goto="extract_output")
     return Command(goto="discover_tools", update={"discovery_turns": [*turns, Turn(actions=tuple(actions))]})

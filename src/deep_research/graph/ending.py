@@ -13,15 +13,17 @@ from deep_research.steps.context import RunContext
 
 async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Write the report around the sections' own text."""
-    runtime.context.emit(StageStarted(stage="report"))
+    ctx = runtime.context
+    ctx.steering.close()
+    ctx.emit(StageStarted(stage="report"))
     written = await report.write_report(
-        runtime.context,
+        ctx,
         question=state["question"],
         original=state["original_query"],
         analysis=state["analysis"],
         decision=state["decision"],
-        brief=state["brief"],
-        sections=state["sections"],
+        brief=ctx.steering.briefed(state["brief"]),
+        sections=ctx.steering.kept(state["sections"]),
         claims=state.get("claims", {}),
         gaps=state.get("gaps", []),
     )

@@ -7,6 +7,7 @@ with their sources, reflects on what is missing, and searches again until the ev
 
 import asyncio
 import operator
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from langgraph.graph import END, START, StateGraph
@@ -23,6 +24,7 @@ from deep_research.steps import analyze as analysis_step
 from deep_research.steps import confirm, research, review, search
 from deep_research.steps import plan as plan_step
 from deep_research.steps.context import RunContext
+from deep_research.steps.steering import Interrupted
 
 MAX_SECTIONS = 5
 _QUERIES_PER_ROUND = 12
@@ -78,26 +80,38 @@ async def plan(state: LoopState, runtime: Runtime[RunContext]) -> Command[Litera
 
 def _begun(ctx: RunContext, brief: Brief, state: LoopState) -> dict[str, Any]:
     """The first round of a plan."""
-    sections = [s.model_copy(update={"attempts": 1}) for s in brief.sections]
-    for section in sections:
-        ctx.emit(SectionStarted(section=section.title, attempt=1))
+    sections = _taken_up(ctx, brief.sections)
     return {
         "sections": sections,
         "clarified_query": state["question"].text,
         "is_clarified": True,
         "iteration_count": 0,
         "max_iterations": ctx.settings.max_iterations,
-        "current_queries": [(s.title, q) for s in sections for q in (s.queries or (s.title,))][:_QUERIES_PER_ROUND],
+        "current_queries": _first_queries(sections)[:_QUERIES_PER_ROUND],
     }
 
 
+def _taken_up(ctx: RunContext, sections: Sequence[Section]) -> list[Section]:
+    """Return the sections in their first round."""
+    for section in sections:
+        ctx.emit(SectionStarted(section=section.title, attempt=1))
+    return [s.model_copy(update={"attempts": 1}) for s in sections]
+
+
+def _first_queries(sections: Sequence[Section]) -> list[tuple[str, str]]:
+    return [(s.title, q) for s in sections for q in (s.queries or (s.title,))]
+
+
 async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """Make the searches of the round side by side."""
+    """Make the searches of the round side by side; those of the first round also when the user wants the report."""
     ctx, round_ = runtime.context, state["iteration_count"] + 1
     ctx.emit(StageStarted(stage="research"))
-    asked = state["current_queries"]
+    asked = [(title, query) for title, query in state["current_queries"] if not ctx.steering.is_dropped(title)]
     actions = [Action(id=f"r{round_}q{i}", name="search", query=query) for i, (_, query) in enumerate(asked, 1)]
-    seen = await search.perform(ctx, actions)
+    try:
+        seen = await ctx.steering.unless_stopped("", search.perform(ctx, actions), finish_stops=round_ > 1)
+    except Interrupted:
+        return {"current_queries": [], "iteration_count": round_}
     turns = [
         (title, Turn(actions=(action,), observations=(observation,)))
         for (title, _), action, observation in zip(asked, actions, seen, strict=True)
@@ -108,7 +122,7 @@ async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, 
 async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Read what was found into checked findings with their sources, for the sections that got something new."""
     touched = {title for title, _ in state["current_queries"]}
-    pending = [s for s in state["sections"] if s.title in touched]
+    pending = [s for s in runtime.context.steering.kept(state["sections"]) if s.title in touched]
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_read_for(section, state, runtime.context)) for section in pending]
     written = [task.result() for task in tasks]
@@ -129,12 +143,25 @@ async def _read_for(section: Section, state: LoopState, ctx: RunContext) -> rese
 
 
 async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["retrieve", "final_report"]]:
-    """Judge whether the evidence suffices; if not, name the gaps and the next searches."""
+    """Judge whether the evidence suffices; if not, name the gaps and the next searches.
+
+    What the user has added or remarked is searched for in any case; who wants the report now gets it.
+    """
     ctx = runtime.context
+    if not ctx.steering.finishing and (wanted := _wanted(state, ctx)) is not None:
+        return Command(goto="retrieve", update=wanted)
+    try:
+        return await ctx.steering.unless_stopped("", _reflected(state, ctx))
+    except Interrupted:
+        return Command(goto="final_report", update={"is_sufficient": False, "current_queries": []})
+
+
+async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retrieve", "final_report"]]:
     ctx.emit(StageStarted(stage="review"))
-    claims = [c for group in state["claims"].values() for c in group]
-    judged = await review.review(ctx, state["brief"], state["sections"], claims, 0)
-    weak = review.send_back(state["sections"], judged)
+    sections = ctx.steering.kept(state["sections"])
+    claims = [c for s in sections for c in state["claims"].get(s.title, [])]
+    judged = await review.review(ctx, state["brief"], sections, claims, 0)
+    weak = review.send_back(sections, judged)
     sufficient = judged.is_sufficient or not weak
     if sufficient or state["iteration_count"] >= state["max_iterations"]:
         return Command(goto="final_report", update={"is_sufficient": sufficient, "current_queries": []})
@@ -146,6 +173,24 @@ async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Lit
         goto="retrieve",
         update={"sections": again, "current_queries": queries[:_QUERIES_PER_ROUND], "is_sufficient": False},
     )
+
+
+def _wanted(state: LoopState, ctx: RunContext) -> dict[str, Any] | None:
+    """A round for what the user has said since the last one: searches for added sections and remarks, or None."""
+    added = _taken_up(ctx, ctx.steering.added(state["sections"]))
+    known = [turn for _, turn in state["turns"]]
+    heard = ctx.steering.heard(known)[len(known) :]
+    remarked = [
+        (s.title, remark) for s in ctx.steering.kept(state["sections"]) for turn in heard for remark in turn.remarks
+    ]
+    if not added and not remarked:
+        return None
+    return {
+        "sections": added,
+        "turns": [("", turn) for turn in heard],
+        "current_queries": [*_first_queries(added), *remarked],
+        "is_sufficient": False,
+    }
 
 
 def _made(section: Section, state: LoopState) -> list[str]:
@@ -160,7 +205,7 @@ def _searched(section: Section, state: LoopState) -> Section:
 async def _next_queries(section: Section, state: LoopState, ctx: RunContext) -> list[str]:
     """New searches for a weak section; those made before are not made again."""
     made = _made(section, state)
-    actions = await research.next_actions(ctx, section, state["brief"], [])
+    actions = await research.next_actions(ctx, section, state["brief"], ctx.steering.heard([]))
     return [a.query for a in actions if a.name == "search" and a.query not in made]
 
 

@@ -1,8 +1,8 @@
 """The researcher subgraph: researcher_invoke → tools → … → compress_output → review_section (contract row B6).
 
 A section is reviewed in its own branch, as soon as it is written, and taken up again at once where it is weak
-(contract row B14): a superstep of the graph above would wait for the slowest of its siblings. A researcher that
-fails hands back a failed section and a gap; it never ends the run or its siblings.
+(contract row B14): a superstep of the graph above would wait for the slowest of its siblings. For the same reason
+a branch that is done takes up a section that the user has added meanwhile. A researcher that fails hands back a failed section and a gap; it never ends the run or its siblings.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -21,7 +21,11 @@ from deep_research.settings import Settings
 from deep_research.steps import research, review
 from deep_research.steps.context import RunContext
 from deep_research.steps.failing import reason_of
+<<<<<<< HEAD
 from deep_research.text.told import gap_of
+=======
+from deep_research.steps.steering import Interrupted
+>>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
 
 
 class _Node(Protocol):
@@ -31,19 +35,62 @@ class _Node(Protocol):
 
 
 def _costs_only_itself(node: _Node) -> _Node:
-    """Turn a failure inside a researcher into a gap; a full disk or a request to stop ends the run."""
+    """Turn a failure inside a researcher into a gap; a full disk or a request to stop ends the run.
+
+    What the user has dropped ends without one.
+    """
 
     @wraps(node)
     async def guarded(state: ResearcherState, runtime: Runtime[RunContext]) -> Any:
-        title = state["section"].title
+        title, ctx = state["section"].title, runtime.context
         try:
-            return await node(state, runtime)
+            return await ctx.steering.unless_stopped(title, node(state, runtime), finish_stops=False)
+        except Interrupted:
+            return _dropped(state, ctx) if ctx.steering.is_dropped(title) else _written_up(state, ctx)
         except Exception as error:  # noqa: BLE001 - a defect in one branch must not take its siblings along
+<<<<<<< HEAD
             gap = runtime.context.report_gap(Gap(what=title, why=reason_of(error, title)))
         runtime.context.pace.finish(title, runtime.context.elapsed())
         return Command(goto=END, update=_failed(state, gap))
+=======
+            gap = ctx.report_gap(Gap(what=title, why=reason_of(error, title)))
+        return _free(state, ctx, _failed(state, gap))
+>>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
 
     return guarded
+
+
+def _dropped(state: ResearcherState, ctx: RunContext) -> Command[str]:
+    """Nobody wants the section any more: nothing of it is handed on but what was seen."""
+    return _free(state, ctx, {"raw_notes": _raw_notes(state)})
+
+
+def _written_up(state: ResearcherState, ctx: RunContext) -> Command[str]:
+    """The user wants the report now: what was seen is written up, or the text of an earlier attempt stays."""
+    if _has_seen(state):
+        seen = [turn for turn in state["turns"] if turn.observations]
+        return Command(goto="compress_output", update={"turns": seen, "is_complete": True})
+    return _free(state, ctx, {"sections": [state["section"].model_copy(update={"status": "completed"})]})
+
+
+def _has_seen(state: ResearcherState) -> bool:
+    return any(turn.observations for turn in state.get("turns", []))
+
+
+def _may_finish(state: ResearcherState) -> bool:
+    """Whether there is something to write up, so that a wish for the report ends the research at once."""
+    return _has_seen(state) or bool(state.get("previous_claims"))
+
+
+def _free(state: ResearcherState, ctx: RunContext, update: dict[str, Any]) -> Command[str]:
+    """End the branch; where the user has added a section that nobody works at, the branch takes it up."""
+    added = ctx.steering.take_added()
+    if added is None:
+        return Command(goto=END, update=update)
+    section = added.model_copy(update={"status": "researching", "attempts": 1})
+    reviews = state.get("max_review_iterations", 0)
+    task = task_for(section, state["brief"], ctx.settings, reviews=reviews)
+    return Command(goto="researcher_invoke", update={**update, **task})
 
 
 def _failed(state: ResearcherState, gap: Gap) -> dict[str, Any]:
@@ -81,6 +128,7 @@ def _has_notes(state: ResearcherState) -> bool:
 async def researcher_invoke(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["tools", "compress_output"]]:
+<<<<<<< HEAD
     """Choose the next actions; without any, research is complete."""
     ctx, section, turns = runtime.context, state["section"], state.get("turns", [])
     if not turns:
@@ -90,8 +138,18 @@ async def researcher_invoke(
     (actions,) = await ctx.pace.within(section.title, [choosing], ctx.elapsed, has_notes=_has_notes(state))
     if actions is None:
         return _closed(state, ctx)
+=======
+    """Choose the next actions; without any, research is complete. The user's remarks are heard here."""
+    ctx, section, turns = runtime.context, state["section"], state.get("turns", [])
+    ctx.steering.begin(section.title)
+    if not turns:
+        ctx.emit(SectionStarted(section=section.title, attempt=section.attempts))
+    turns = ctx.steering.heard(turns)
+    choosing = research.next_actions(ctx, section, state["brief"], turns)
+    actions = await ctx.steering.unless_stopped(section.title, choosing, finish_stops=_may_finish(state))
+>>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
     if not actions:
-        return Command(goto="compress_output", update={"is_complete": True})
+        return Command(goto="compress_output", update={"turns": turns, "is_complete": True})
     return Command(goto="tools", update={"turns": [*turns, Turn(actions=tuple(actions))]})
 
 
@@ -100,6 +158,7 @@ async def tools(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["researcher_invoke", "compress_output"]]:
     """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
+<<<<<<< HEAD
     ctx, section, turn = runtime.context, state["section"], state["turns"][-1]
     complete = research.is_complete(turn.actions)
     work = [research.act(ctx, section, state["brief"], actions) for actions in research.apart(turn.actions)]
@@ -113,17 +172,30 @@ async def tools(
     if None in seen:
         return _closed(state, ctx, **update)
     return Command(goto="compress_output" if complete else "researcher_invoke", update=update)
+=======
+    turn = state["turns"][-1]
+    actions: list[Action] = list(turn.actions)
+    steering, title = runtime.context.steering, state["section"].title
+    acting = research.act(runtime.context, state["section"], state["brief"], actions)
+    seen = await steering.unless_stopped(title, acting, finish_stops=_may_finish(state))
+    done = turn.model_copy(update={"observations": tuple(seen)})
+    used = state.get("tool_call_iterations", 0) + len(actions)
+    complete = research.is_complete(actions)
+    return Command(
+        goto="compress_output" if complete else "researcher_invoke",
+        update={"turns": [*state["turns"][:-1], done], "tool_call_iterations": used, "is_complete": complete},
+    )
+>>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
 
 
 @_costs_only_itself
-async def compress_output(
-    state: ResearcherState, runtime: Runtime[RunContext]
-) -> Command[Literal["review_section", "__end__"]]:
+async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) -> Command[Any]:
     """Write the section from what was noted, and check it; keep the earlier text when it was better.
 
     It is reviewed where the review may still send it out again; what a model thinks of the draft is heard beside
     the check.
     """
+<<<<<<< HEAD
     ctx, section, previous = runtime.context, state["section"], state.get("previous_claims", [])
     turns, closed = state.get("turns", []), state.get("is_closed", False)
     if closed and previous and not _seen(turns):
@@ -148,19 +220,50 @@ async def compress_output(
             "draft_review": written.review,
         },
     )
+=======
+    section, previous = state["section"], state.get("previous_claims", [])
+    reviews = section.attempts <= state.get("max_review_iterations", 0) and not runtime.context.steering.finishing
+    turns = state.get("turns", [])
+    written = await research.write(runtime.context, section, state["brief"], turns, reviews=reviews)
+    kept, claims = written.section, list(written.claims)
+    if previous and not review.better(section, written.section, previous, claims):
+        kept, claims = section.model_copy(update={"status": "completed"}), previous
+    update = {
+        "section": kept,
+        "previous_claims": claims,
+        "sections": [kept],
+        "claims": {section.title: claims},
+        "gaps": list(written.gaps),
+        "raw_notes": _raw_notes(state),
+        "draft_review": written.review,
+    }
+    if reviews:
+        return Command(goto="review_section", update=update)
+    return _free(state, runtime.context, update)
+>>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
 
 
 @_costs_only_itself
-async def review_section(
-    state: ResearcherState, runtime: Runtime[RunContext]
-) -> Command[Literal["researcher_invoke", "__end__"]]:
-    """Judge the section by itself; a weak one is researched again at once, with the review's notes."""
-    section, claims, draft = state["section"], state["previous_claims"], state.get("draft_review")
-    judged = await review.review_section(runtime.context, section, state["brief"], claims, draft)
+async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -> Command[Any]:
+    """Judge the section by itself; a weak one is researched again at once, with the review's notes.
+
+    Who wants the report now does not wait for a review.
+    """
+    ctx, section = runtime.context, state["section"]
+    claims, draft = state["previous_claims"], state.get("draft_review")
+    judging = review.review_section(ctx, section, state["brief"], claims, draft)
+    try:
+        judged = await ctx.steering.unless_stopped(section.title, judging)
+    except Interrupted:
+        return _free(state, ctx, {})
     reviews = {section.title: judged}
     if not judged.retry:
+<<<<<<< HEAD
         runtime.context.pace.finish(section.title, runtime.context.elapsed())
         return Command(goto="__end__", update={"section_reviews": reviews})
+=======
+        return _free(state, ctx, {"section_reviews": reviews})
+>>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
     begun = {"turns": [], "tool_call_iterations": 0, "is_complete": False}
     return Command(
         goto="researcher_invoke",
@@ -193,7 +296,7 @@ def build_researcher() -> CompiledStateGraph[Any, RunContext, Any, Any]:
     graph = StateGraph(ResearcherState, context_schema=RunContext, output_schema=ResearcherOutput)
     graph.add_node("researcher_invoke", researcher_invoke, destinations=("tools", "compress_output"))
     graph.add_node("tools", tools, destinations=("researcher_invoke", "compress_output"))
-    graph.add_node("compress_output", compress_output, destinations=("review_section", END))
+    graph.add_node("compress_output", compress_output, destinations=("review_section", "researcher_invoke", END))
     graph.add_node("review_section", review_section, destinations=("researcher_invoke", END))
     graph.add_edge(START, "researcher_invoke")
     return graph.compile()

@@ -12,7 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Command, Send
 
-from deep_research.data import Brief, Gap
+from deep_research.data import Brief, Gap, Section
 from deep_research.events import Analyzed, StageStarted
 from deep_research.graph.confirmation import confirm_plan_then
 from deep_research.graph.discover import build_discover
@@ -23,6 +23,7 @@ from deep_research.graph.state import AgentState
 from deep_research.steps import analyze as analysis_step
 from deep_research.steps import confirm, plan, review
 from deep_research.steps.context import RunContext
+from deep_research.steps.steering import Interrupted
 
 
 async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["discover", "plan_sections"]]:
@@ -51,7 +52,11 @@ async def plan_sections(
         if confirm.wanted(runtime.context.settings, state["decision"]):
             return Command(goto="confirm_plan", update=update)
     sections = sections or list(brief.sections)
-    pending = [s for s in sections if s.status == "pending"]
+    steering = runtime.context.steering
+    sections = [*sections, *steering.added(sections)]
+    pending = [s for s in steering.kept(sections) if s.status == "pending"]
+    for section in pending:
+        steering.begin(section.title)
     runtime.context.emit(StageStarted(stage="research"))
     out = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in pending]
     claims = state.get("claims", {})
@@ -81,16 +86,32 @@ async def aggregate(state: AgentState) -> dict[str, Any]:
 async def review_sections(
     state: AgentState, runtime: Runtime[RunContext]
 ) -> Command[Literal["plan_sections", "final_report"]]:
-    """Judge the sections together; send the weak ones back, the outline stays."""
-    runtime.context.emit(StageStarted(stage="review"))
-    iterations = state.get("review_iterations", 0)
-    claims = [c for group in state.get("claims", {}).values() for c in group]
-    known = list(state.get("section_reviews", {}).values())
-    judged = await review.review(runtime.context, state["brief"], state["sections"], claims, iterations, known)
-    weak = review.send_back(state["sections"], judged)
-    if not weak:
+    """Judge the sections together; send the weak ones back, the outline stays.
+
+    A section that the user has added is researched before; who wants the report now does not wait for a review.
+    """
+    steering = runtime.context.steering
+    if steering.added(state["sections"]):
+        return Command(goto="plan_sections")
+    try:
+        weak = await steering.unless_stopped("", _weak(state, runtime.context))
+    except Interrupted:
         return Command(goto="final_report")
-    return Command(goto="plan_sections", update={"sections": weak, "review_iterations": iterations + 1})
+    if weak:
+        again = {"sections": weak, "review_iterations": state.get("review_iterations", 0) + 1}
+        return Command(goto="plan_sections", update=again)
+    return Command(goto="plan_sections" if steering.added(state["sections"]) else "final_report")
+
+
+async def _weak(state: AgentState, ctx: RunContext) -> list[Section]:
+    """Review the sections that the user still wants; return those to research again."""
+    ctx.emit(StageStarted(stage="review"))
+    sections = ctx.steering.kept(state["sections"])
+    titles = {s.title for s in sections}
+    claims = [c for title, group in state.get("claims", {}).items() if title in titles for c in group]
+    known = [row for row in state.get("section_reviews", {}).values() if row.title in titles]
+    judged = await review.review(ctx, state["brief"], sections, claims, state.get("review_iterations", 0), known)
+    return review.send_back(sections, judged)
 
 
 def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:

@@ -11,7 +11,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import Action, Brief, QueryAnalysis, Turn
+from deep_research.data import Action, Brief, QueryAnalysis, Section, Turn
 from deep_research.events import Analyzed, StageStarted
 from deep_research.graph.confirmation import confirm_plan_then
 from deep_research.graph.discover import build_discover
@@ -22,6 +22,7 @@ from deep_research.graph.state import AgentState
 from deep_research.steps import analyze as analysis_step
 from deep_research.steps import confirm, delegate, plan, research
 from deep_research.steps.context import RunContext
+from deep_research.steps.steering import Interrupted
 
 
 class SupervisorState(AgentState):
@@ -96,17 +97,38 @@ def _begun(ctx: RunContext, brief: Brief) -> dict[str, Any]:
 async def supervisor(
     state: SupervisorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["supervisor_tools", "final_report"]]:
-    """Take in what the researchers brought, and choose what to delegate next, within the rounds there are."""
+    """Take in what the researchers brought, and choose what to delegate next, within the rounds there are.
+
+    What the user has added is delegated in any case; who wants the report now gets it.
+    """
     ctx, turns = runtime.context, state["supervisor_messages"]
     if turns:
         turns = [*turns[:-1], delegate.observed(turns[-1], state["sections"], state["gaps"])]
-    update = {"supervisor_messages": turns, "notes": [s.content for s in state["sections"] if s.content]}
+    update: dict[str, Any] = {"notes": [s.content for s in state["sections"] if s.content]}
+    owed = _owed(state, ctx)
+    if owed:
+        update["supervisor_messages"] = [*turns, Turn(actions=delegate.asked_for(owed, len(turns)))]
+        return Command(goto="supervisor_tools", update=update)
     if state["research_iterations"] >= ctx.settings.max_researcher_iterations:
-        return Command(goto="final_report", update={**update, **_end(state, ctx, rounds_used_up=True)})
-    actions = await delegate.next_delegations(ctx, state["brief"], state["sections"], turns)
+        end = _end(state, ctx, rounds_used_up=True)
+        return Command(goto="final_report", update={**update, "supervisor_messages": turns, **end})
+    turns = ctx.steering.heard(turns)
+    sections = ctx.steering.kept(state["sections"])
+    choosing = delegate.next_delegations(ctx, state["brief"], sections, turns)
+    try:
+        actions = await ctx.steering.unless_stopped("", choosing, finish_stops=bool(update["notes"]))
+    except Interrupted:
+        end = _end(state, ctx, rounds_used_up=True)
+        return Command(goto="final_report", update={**update, "supervisor_messages": turns, **end})
     update["supervisor_messages"] = [*turns, Turn(actions=tuple(actions))]
     iterations = state["research_iterations"] + 1
     return Command(goto="supervisor_tools", update={**update, "research_iterations": iterations})
+
+
+def _owed(state: SupervisorState, ctx: RunContext) -> list[Section]:
+    """The sections that the user has added and that nobody has begun."""
+    begun = [s for s in state["sections"] if s.status != "pending"]
+    return ctx.steering.added(begun)
 
 
 async def supervisor_tools(
@@ -118,6 +140,8 @@ async def supervisor_tools(
         return Command(goto="final_report", update=_end(state, ctx, rounds_used_up=False))
     units = ctx.settings.max_concurrent_research_units
     round_ = delegate.lay_out(turn.actions, state["waiting"], state["sections"], units)
+    for section in round_.begun:
+        ctx.steering.begin(section.title)
     claims = state.get("claims", {})
     sends = [
         Send("researcher", task_for(s, state["brief"], ctx.settings, claims.get(s.title, []))) for s in round_.begun
@@ -135,7 +159,9 @@ async def supervisor_tools(
 def _end(state: SupervisorState, ctx: RunContext, *, rounds_used_up: bool) -> dict[str, Any]:
     """What was asked for and never begun is a gap, never hidden."""
     asked = state["waiting"] if rounds_used_up else [*state["waiting"], *state["supervisor_messages"][-1].actions]
-    failed, gaps = delegate.never_begun(ctx, state["sections"], asked, rounds_used_up=rounds_used_up)
+    asked = [action for action in asked if not ctx.steering.is_dropped(delegate.title_of(action))]
+    sections = ctx.steering.kept(state["sections"])
+    failed, gaps = delegate.never_begun(ctx, sections, asked, rounds_used_up=rounds_used_up)
     return {"sections": failed, "gaps": gaps, "waiting": []}
 
 

@@ -1,5 +1,6 @@
 """The numbered events of a run: appended to its file, handed to whoever listens."""
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,8 @@ class EventLog:
         self._number = sum(1 for _ in read_events(path))
         try:
             self._file = path.open("a", encoding="utf-8", errors="surrogatepass")
+            if _is_cut_short(path):
+                self._file.write("\n")
         except OSError as error:
             raise StoreError(
                 f"Cannot write {str(path)!r}: {error.strerror}. Check the disk.", path=str(path)
@@ -46,6 +49,15 @@ class EventLog:
             self._file.close()
         except OSError:
             return
+
+
+def _is_cut_short(path: Path) -> bool:
+    """Whether a crash has left the last line without its end: the next one would be lost with it."""
+    with path.open("rb") as file:
+        if file.seek(0, os.SEEK_END) == 0:
+            return False
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"
 
 
 def read_events(path: Path) -> list[Event]:

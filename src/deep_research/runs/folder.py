@@ -50,6 +50,7 @@ class RunFolder:
         self.report = self.path / "report.md"
         self.result = self.path / "result.json"
         self.lock = self.path / "lock"
+        self.steering = self.path / "steering.jsonl"
         self._record = self.path / "run.json"
 
     def create(self, record: RunRecord) -> None:

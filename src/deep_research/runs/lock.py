@@ -51,6 +51,15 @@ def held(path: Path, *, run_id: str) -> Iterator[None]:
         os.close(file)
 
 
+def is_held(path: Path) -> bool:
+    """Return whether somebody holds the lock at `path` at this moment."""
+    try:
+        with held(path, run_id=""):
+            return False
+    except RunBusy:
+        return True
+
+
 def _sign(file: int) -> None:
     """Write down who holds the lock; on a full disk the lock holds all the same."""
     try:

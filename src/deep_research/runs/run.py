@@ -5,6 +5,7 @@ import inspect
 import re
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +20,7 @@ from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
 from deep_research.runs.lock import held
 from deep_research.runs.opening import is_bundled, named, opened
 from deep_research.runs.pages import QuestionPages
+from deep_research.runs.steering import listening
 from deep_research.runs.thinking import key_variables, resolve_provider
 from deep_research.runs.web_places import MakeWeb, chosen_sources, source_variables
 from deep_research.settings import Settings, load_keys
@@ -268,7 +270,8 @@ async def _through_graph(
     from deep_research.graph.checkpoints import open_checkpoints  # noqa: PLC0415
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
 
-    async with open_checkpoints(folder.checkpoints) as checkpoints:
+    async with open_checkpoints(folder.checkpoints) as checkpoints, listening(folder, ctx.emit) as steering:
+        ctx = replace(ctx, steering=steering)
         graph = await asyncio.to_thread(compile_workflow, ctx.settings.workflow, checkpoints)
         return await _drive(graph, ctx, record, gaps, answer)
 

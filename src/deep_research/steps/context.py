@@ -8,14 +8,19 @@ from deep_research.data import Gap
 from deep_research.events import Event, GapFound
 from deep_research.ports import Journal, Library, Pages, Reasoner, SearchPlace
 from deep_research.settings import Settings
+<<<<<<< HEAD
 from deep_research.steps.pace import Pace
+=======
+from deep_research.steps.steering import Steering
+>>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
 from deep_research.templates import TemplateFile
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """The run's settings, thinker, places to search, memory and voice; `gaps` are all that were met so far.
+    """The run's settings, thinker, places to search, memory and voice, and what the user says to it.
 
+    `gaps` are all that were met so far.
     `pages` opens single addresses; None in a run that does not go to the web.
     """
 
@@ -29,6 +34,7 @@ class RunContext:
     pages: Pages | None = None
     gaps: list[Gap] = field(default_factory=list)
     emit: Callable[[Event], None] = field(default=lambda _event: None)
+    steering: Steering = field(default_factory=Steering)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     pace: Pace = field(default_factory=Pace)

@@ -31,6 +31,14 @@ async def next_delegations(
         return []
 
 
+def asked_for(sections: Sequence[Section], number: int) -> tuple[Action, ...]:
+    """Return the delegations of sections that the user has added, in the turn of that number."""
+    return tuple(
+        Action(id=f"u{number}d{i}", name="conduct_research", query=s.description or s.title, source=s.title)
+        for i, s in enumerate(sections, 1)
+    )
+
+
 def lay_out(actions: Sequence[Action], waiting: Sequence[Action], sections: Sequence[Section], limit: int) -> Round:
     """Return the next round: what had to wait comes first, at most `limit` delegations begin, the others wait.
 
@@ -123,6 +131,8 @@ def never_begun(
     What was not done is said.
     """
     code = "rounds_used_up" if rounds_used_up else "research_ended"
+    if ctx.steering.finishing:
+        code = "report_wanted"
     rounds = str(ctx.settings.max_researcher_iterations)
     left = {s.title: s for s in sections if s.status == "pending"}
     topics = [title_of(a) for a in asked if a.name == "conduct_research"]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from deep_research.data import (
     Brief,
+    Changes,
     Claim,
     Composition,
     Decision,
@@ -20,6 +21,7 @@ from deep_research.data import (
 )
 from deep_research.ports import Library
 from deep_research.steps.proof import proof
+from deep_research.steps.steering import told_changes
 from deep_research.text.citations import render_citations
 from deep_research.text.cleaning import fold
 from deep_research.text.inert_markdown import inert
@@ -119,11 +121,12 @@ def render_report(
     ledger: Ledger,
     reasoner: ReasonerInfo,
     searched: dict[str, str],
+    changes: Changes,
 ) -> Rendered:
     """Return the whole report; every citation is numbered, every frame sentence comes from the phrase book."""
     language = question.language
     head = _head(original, brief, decision, reasoner, references.languages(claims) - {language}, language)
-    blocks = [head, *_opening(parts, references, language)]
+    blocks = ["\n\n".join([head, *told_changes(changes, language)]), *_opening(parts, references, language)]
     if findings := _findings(parts, sections, references, language):
         blocks.insert(2 if parts.abstract else 1, findings)
     if not any(c.stands for c in claims):

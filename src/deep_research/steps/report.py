@@ -73,9 +73,9 @@ def _written(
     gaps: Sequence[Gap],
 ) -> Report:
     all_claims = (*section_claims, *parts.claims)
-    all_gaps = tuple(
-        dict.fromkeys([*gaps, *ctx.gaps, *parts.gaps, *_weaknesses(sections, section_claims, ctx.library)])
-    )
+    weak = _weaknesses(sections, section_claims, ctx.library)
+    changes = ctx.steering.so_far()
+    all_gaps = tuple(dict.fromkeys(g for g in [*gaps, *ctx.gaps, *parts.gaps, *weak] if g.what not in changes.dropped))
     references = References(ctx.library)
     ledger = ledger_of(ctx.journal, sources=len(ctx.library.sources()), seconds=ctx.elapsed())
     rendered = render_report(
@@ -91,6 +91,7 @@ def _written(
         ledger=ledger,
         reasoner=ctx.reasoner.info,
         searched=_searched(ctx, brief),
+        changes=changes,
     )
     return _assemble(
         ctx, question, original, analysis, decision, brief, rendered, sections, all_claims, all_gaps, ledger

@@ -66,7 +66,7 @@ async def write(
     With `reviews` the draft is reviewed while it is checked, by a reasoner that takes its time for both.
     """
     passages = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns))
-    draft = await ctx.reasoner.write_section(section, brief, passages, ctx.library)
+    draft = await ctx.reasoner.write_section(section, ctx.steering.briefed(brief), passages, ctx.library)
     reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews else None
     try:
         checked = await check_draft(

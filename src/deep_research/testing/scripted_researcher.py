@@ -109,7 +109,9 @@ class ScriptedResearcher:
 
     def section_of(self, request: Request) -> str:
         """Return the title of the section that a request is about, or ""."""
-        last = next((m["text"] for m in reversed(request["messages"]) if m["role"] == "user"), "")
+        users = [m["text"] for m in request["messages"] if m["role"] == "user"] or [""]
+        # A researcher is told its section first; what comes later are remarks.
+        last = users[0 if step_of(request) == "research" else -1]
         told = _PASSAGE.sub("", last)
         titles = [title for title in self._planned if title in told]
         if step_of(request) in ("judge", "rewrite"):

@@ -25,21 +25,34 @@ def scouting(question: Question, analysis: QueryAnalysis, turns: Sequence[Turn])
 
 
 def researching(section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> list[Action]:
-    """Return a researcher's next actions: the planned queries, then broader ones, then completion."""
+    """Return a researcher's next actions: the planned queries, then broader ones, then completion.
+
+    What the user has remarked since the last search is searched for as it stands.
+    """
     prefix = f"a{section.attempts}t{len(turns)}"
     made = {action.query for turn in turns for action in turn.actions}
+    said = _remarked(turns)
+    turns = [turn for turn in turns if turn.actions]
+    if said and turns:
+        return _searches([q for q in (with_translations(r, brief.language) for r in said) if q not in made], prefix)
     if not turns:
         queries = list(section.queries) or [section.title]
         if section.attempts > 1:
             queries = [*queries[:1], *_other_words(section, brief, library)]
         wanted = [with_translations(q, brief.language) for q in queries]
-        return _searches([q for q in wanted if q not in made], prefix)
+        return [*_searches([q for q in wanted if q not in made], prefix), *_searches(said, f"{prefix}r")]
     passages = _passages(turns)
     sources = {passage.split("p")[0] for passage in passages}
     if len(turns) == 1 and (len(passages) < _ENOUGH_PASSAGES or len(sources) < _ENOUGH_SOURCES):
         queries = [q for q in _other_words(section, brief, library) if q not in made]
         return _searches(queries[:2], prefix)
     return []
+
+
+def _remarked(turns: Sequence[Turn]) -> list[str]:
+    """What was remarked since the last action."""
+    last = max((i for i, turn in enumerate(turns) if turn.actions), default=-1)
+    return [remark for turn in turns[last + 1 :] for remark in turn.remarks]
 
 
 def _other_words(section: Section, brief: Brief, library: Library) -> list[str]:

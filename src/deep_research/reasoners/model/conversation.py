@@ -92,6 +92,8 @@ def messages_of(turns: Sequence[Turn], library: Library, *, budget: int) -> list
 
 
 def _turn(turn: Turn, library: Library, shown: dict[str, bool] | None) -> list[ModelMessage]:
+    if turn.remarks:
+        return [ModelMessage(role="user", text=remarked(turn.remarks))]
     calls = tuple(ToolCall(id=a.id, name=_name(a), arguments=_arguments(a)) for a in turn.actions)
     messages = [ModelMessage(role="assistant", tool_calls=calls)]
     seen = {o.action: o for o in turn.observations}
@@ -152,6 +154,12 @@ def _shown(passages: Sequence[Passage], library: Library, shown: dict[str, bool]
     if known:
         parts.append(f"Shown before: {', '.join(known)}")
     return parts
+
+
+def remarked(remarks: Sequence[str]) -> str:
+    """Return what the user has remarked while the research goes on, for a prompt."""
+    listed = "\n".join(f"- {remark}" for remark in remarks)
+    return f"The person who asked has remarked since the research began; take it into account:\n{listed}"
 
 
 def shortened(passage: Passage, library: Library) -> str:

@@ -24,7 +24,7 @@ from deep_research.reasoners.model.answers import (
 from deep_research.reasoners.model.fitting import fitted
 from deep_research.reasoners.model.nouns import review_of
 from deep_research.reasoners.model.showing import for_review
-from deep_research.reasoners.model.thinker import Thinker, user
+from deep_research.reasoners.model.thinker import Thinker, told
 from deep_research.text.budget import estimate_tokens
 
 _R = TypeVar("_R")
@@ -39,7 +39,7 @@ class Reporting(Thinker):
     ) -> SectionReview:
         """See `ports.Reasoner.review_section`."""
         prompt = self._render("review_section", section=section, written=for_review(section, claims, library))
-        messages = [self._system(brief.question or brief.title, brief.language, brief), user(prompt)]
+        messages = [self._system(brief.question or brief.title, brief.language, brief), told(prompt, brief)]
 
         async def think() -> SectionReview:
             answer = await self._ask.structured("review", messages, SectionReviewAnswer, max_output_tokens=1000)
@@ -115,7 +115,7 @@ class Reporting(Thinker):
     ) -> list[ModelMessage]:
         """A conversation that begins with the texts of all sections."""
         system = self._system(brief.question or brief.title, brief.language, brief)
-        return [system, user(self._render(prompt, title=brief.title, sections=shown, **values))]
+        return [system, told(self._render(prompt, title=brief.title, sections=shown, **values), brief)]
 
     async def _fitted(
         self, brief: Brief, sections: Sequence[Section], make: Callable[[Sequence[dict[str, str]]], Awaitable[_R]]

@@ -19,7 +19,7 @@ from deep_research.reasoners.model.answers import (
 from deep_research.reasoners.model.ask import shrinking
 from deep_research.reasoners.model.conversation import actions_of, messages_of
 from deep_research.reasoners.model.showing import blocks
-from deep_research.reasoners.model.thinker import Thinker, told_plainly, user
+from deep_research.reasoners.model.thinker import Thinker, told, told_plainly, user
 
 
 class Researching(Thinker):
@@ -33,11 +33,12 @@ class Researching(Thinker):
             "research", section=section, notes=section.notes, places=self._places, calls=self._max_tool_calls
         )
         head = [self._system(brief.question or brief.title, brief.language, brief), user(task)]
+        begun = any(turn.actions for turn in turns)
 
         async def make(budget: int) -> Sequence[Action]:
             answer = await self._ask.act("research", [*head, *messages_of(turns, library, budget=budget)], self._tools)
             chosen = actions_of(answer, f"a{section.attempts}t{len(turns)}")
-            if turns or any(action.name in ("search", "recall", "read") for action in chosen):
+            if begun or any(action.name in ("search", "recall", "read") for action in chosen):
                 return chosen
             # Nothing was looked for yet: what the plan suggests is.
             return await self._fallback.next_actions(*told_plainly(section, brief), turns, library)
@@ -49,7 +50,7 @@ class Researching(Thinker):
             f"research: {section.title}",
             shrinking(self._context_tokens // 2, make),
             lambda: self._fallback.next_actions(*told_plainly(section, brief), turns, library),
-            stop if turns else None,
+            stop if begun else None,
         )
 
     async def delegate(
@@ -58,11 +59,12 @@ class Researching(Thinker):
         """See `ports.Reasoner.delegate`."""
         task = self._render("supervise", units=self._max_units, rounds=self._max_rounds_of_delegations)
         head = [self._system(brief.question or brief.title, brief.language, brief), user(task)]
+        begun = any(turn.actions for turn in turns)
 
         async def make(budget: int) -> Sequence[Action]:
             said = supervising.messages_of(turns, budget=budget)
             answer = await self._ask.act("research", [*head, *said], supervising.TOOLS)
-            return supervising.delegations_of(answer, f"r{len(turns) + 1}", first=not turns)
+            return supervising.delegations_of(answer, f"r{len(turns) + 1}", first=not begun)
 
         async def stop() -> Sequence[Action]:
             return []
@@ -71,7 +73,7 @@ class Researching(Thinker):
             "supervision",
             shrinking(self._context_tokens // 2, make),
             lambda: self._fallback.delegate(brief, sections, turns, library),
-            stop if turns else None,
+            stop if begun else None,
         )
 
     async def write_section(
@@ -90,7 +92,9 @@ class Researching(Thinker):
                 output_format=brief.output_format,
             )
             system = self._system(brief.question or brief.title, brief.language, brief)
-            answer = await self._ask.structured("write", [system, user(text)], SectionAnswer, asked_as=SectionWork)
+            answer = await self._ask.structured(
+                "write", [system, told(text, brief)], SectionAnswer, asked_as=SectionWork
+            )
             self._written[section.title] = (system, given)
             return SectionDraft(content=answer.content, key_findings=tuple(answer.key_findings))
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, ToolCall, ToolSpec, Turn
 from deep_research.errors import MalformedOutput
+from deep_research.reasoners.model.conversation import remarked
 from deep_research.text.budget import estimate_tokens
 from deep_research.text.citations import groups
 from deep_research.text.fencing import attribute, clean
@@ -73,6 +74,8 @@ def _size(messages: Sequence[ModelMessage]) -> int:
 
 
 def _turn(turn: Turn, *, short: bool) -> list[ModelMessage]:
+    if turn.remarks:
+        return [ModelMessage(role="user", text=remarked(turn.remarks))]
     calls = tuple(ToolCall(id=a.id, name=_name(a), arguments=_arguments(a)) for a in turn.actions)
     seen = {o.action: o for o in turn.observations}
     answers = [

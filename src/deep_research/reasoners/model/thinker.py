@@ -15,7 +15,7 @@ from deep_research.errors import LimitReached, ModelError
 from deep_research.ports import Reasoner
 from deep_research.prompts import render
 from deep_research.reasoners.model.ask import Asker, Complete
-from deep_research.reasoners.model.conversation import tools
+from deep_research.reasoners.model.conversation import remarked, tools
 from deep_research.text.language import language_name
 from deep_research.text.told import gap_from
 
@@ -113,3 +113,8 @@ def told_plainly(section: Section, brief: Brief) -> tuple[Section, Brief]:
 def user(text: str) -> ModelMessage:
     """Return a message of the user's side."""
     return ModelMessage(role="user", text=text)
+
+
+def told(text: str, brief: Brief) -> ModelMessage:
+    """Return a message of the user's side, with what the user has remarked at its end: its beginning stays cached."""
+    return user(f"{text}\n\n{remarked(brief.remarks)}" if brief.remarks else text)
