@@ -35,6 +35,8 @@ def test_names(text: str, expected: set[str]) -> None:
         ("F.18. hstore", {"f 18 hstore", "hstore"}),
         ("2001: A Space Odyssey", {"2001 a space odyssey"}),
         ("2001", set()),
+        ("boxes — Containers of all kinds", {"boxes containers of all kinds", "boxes", "~boxes"}),
+        ("Harbour Light – A song", {"harbour light a song", "harbour light"}),
         ("", set()),
     ],
 )

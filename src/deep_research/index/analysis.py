@@ -7,7 +7,7 @@ from typing import NamedTuple
 from deep_research.index.names import names, title_keys
 from deep_research.text.tokens import index_terms
 
-VERSION = "3"
+VERSION = "4"
 """Changes whenever the same passage would give other terms, or be stored in another way; stores rebuild an index of another version."""
 TITLE_WEIGHT = 3
 HEADING_WEIGHT = 1

@@ -30,6 +30,9 @@ _PARENTHESIS = re.compile(r"\s*[(（][^)）]*[)）]\s*")
 _NUMBERING = re.compile(
     r"(?:(?:chapter|section|part|appendix) )?(?:[0-9]+|[a-z](?=\.))(?:\.[0-9]+)*\.? +", re.IGNORECASE
 )
+SMALL = "~"
+_SMALL_NAME = re.compile(r"(?<![\w.-])[a-z][a-z0-9_]{2,}(?:[.-][a-z0-9_]+)*(?![\w-])")
+_DASH = re.compile(r"\s+[—–-]\s+")
 _NOT_NAMES = STOP_WORDS | set(
     "one two three many since although however january february march april june july august september october"
     " november december monday tuesday wednesday thursday friday saturday sunday".split()
@@ -46,12 +49,23 @@ def key(name: str) -> str:
 
 @lru_cache(maxsize=500)
 def title_keys(title: str) -> frozenset[str]:
-    """Return the keys of a title: whole, without numbering and parentheses, and what stands before a comma."""
+    """Return the keys of a title: whole, without numbering and parentheses, and what stands before a comma or dash.
+
+    A word before a dash that has a small letter ("collections — Container datatypes") is the name of a module or
+    command: it has the key that `small_words` gives, under which such words of a query are looked up.
+    """
     bare = _PARENTHESIS.sub(" ", title).strip() or title
     if numbered := _NUMBERING.match(bare):
         bare = bare[numbered.end() :] or bare
-    keys = {key(title), key(bare), key(bare.partition(",")[0])}
-    return frozenset(k for k in keys if _is_name(k))
+    head, *tail = _DASH.split(bare, maxsplit=1)
+    keys = {key(title), key(bare), key(bare.partition(",")[0]), key(head) if tail else ""}
+    small = {SMALL + head} if tail and _SMALL_NAME.fullmatch(head) else set[str]()
+    return frozenset(k for k in keys if _is_name(k)) | small
+
+
+def small_words(text: str) -> set[str]:
+    """Return the keys of the words in `text` that begin with a small letter, as titles may begin with them."""
+    return {SMALL + word for word in _SMALL_NAME.findall(text) if word not in _NOT_NAMES}
 
 
 def names(text: str) -> set[str]:

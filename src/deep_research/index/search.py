@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from deep_research.index.analysis import NAME, TITLE
-from deep_research.index.names import key, names, phrases, possible_titles, title_keys
+from deep_research.index.names import key, names, phrases, possible_titles, small_words, title_keys
 from deep_research.index.postings import Postings, number_of
 from deep_research.index.query import expected_answer, has_cjk, query_terms
 from deep_research.index.ranking import Ranking, idf
@@ -113,7 +113,8 @@ def _titles_in(postings: Postings, query: str) -> dict[str, int]:
         if longest and place >= free:
             found[longest] = known[TITLE + longest]
             free = place + titles[longest]
-    return found
+    small = postings.frequencies({TITLE + word for word in small_words(query[:LONGEST_QUERY])})
+    return found | {term.removeprefix(TITLE): frequency for term, frequency in small.items()}
 
 
 def _numbers(postings: Postings, term: str) -> list[int]:

@@ -7,7 +7,7 @@ from deep_research.data import Brief, Claim, Composition, QueryAnalysis, Section
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.defining import what_it_is
 from deep_research.reasoners.extractive.excerpts import Excerpt, cited, pick
-from deep_research.reasoners.extractive.quotable import advises, leans, recommends
+from deep_research.reasoners.extractive.quotable import advises, is_quotable, leans, recommends
 from deep_research.reasoners.extractive.rating import About, Wish, rate
 from deep_research.reasoners.extractive.writing import wish_of
 from deep_research.text.phrases import phrase
@@ -52,7 +52,9 @@ def _part(section: Section, brief: Brief, claims: Sequence[Claim], library: Libr
 def _rated(section: Section, wish: Wish, claims: Sequence[Claim], library: Library) -> list[Excerpt]:
     rated: list[Excerpt] = []
     for claim in claims:
-        if claim.section != section.title or not claim.stands or leans(claim.text) or not claim.passages:
+        if claim.section != section.title or not claim.stands or not claim.passages:
+            continue
+        if leans(claim.text) or not is_quotable(claim.text):
             continue
         passage = library.passage(claim.passages[0])
         if passage is None:

@@ -40,6 +40,8 @@ _CLAUSE = re.compile(
     r"|increasingly|usually|often|currently|simply|either|neither|own)\b|[=<>{}\\|$]|[.!?。！？]\s|며|하고|했|한다|됩니다|하는|된다|了|着",
     re.IGNORECASE,
 )
+_AS_WRITTEN = frozenset({"entry", "table"})
+"""Names that lists and tables give are written as they stand there: "ort" is no heading."""
 _PAIRS = ("()", "（）", "[]", "“”", "「」")
 
 
@@ -83,7 +85,8 @@ def discover(
         wanted = frozenset(content_terms(candidate.name))
         sources = len({source for source, terms in said if wanted <= terms})
         candidate.score *= len(candidate.kinds) * (0.5 + log(sources + 1))
-    kept = [c for c in pool.values() if not is_of_another_kind(c.name, wording, passages)]
+    whole = [p for key in dict.fromkeys(p.source for p in passages) for p in library.passages(key)]
+    kept = [c for c in pool.values() if not is_of_another_kind(c.name, wording, whole)]
     ranked = sorted(_listed(kept), key=lambda c: -c.score)
     return _discovery(ranked, asked[0][0], len(passages))
 
@@ -100,7 +103,7 @@ def _discovery(ranked: list[_Candidate], target: str, seen: int) -> Discovery:
     kept = [c for c in ranked if c.score >= _ENOUGH * top][:MAX_ENTITIES]
     items = tuple(
         DiscoveredItem(
-            name=_capitalised(candidate.name),
+            name=candidate.name if candidate.kinds <= _AS_WRITTEN else _capitalised(candidate.name),
             category=target,
             priority="high" if index < 5 else "medium",
             passages=tuple(dict.fromkeys(candidate.passages))[:6],

@@ -6,20 +6,26 @@ from math import log
 from typing import NamedTuple
 
 from deep_research.data import Passage
+from deep_research.reasoners.extractive.listings import listings
 from deep_research.reasoners.extractive.quotable import first_of_chain, is_quotable, reading_length
 from deep_research.reasoners.extractive.rating import About, Wish, rate
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
 
+_WHOLE = 1.25
+"""What a list that is quoted whole is worth beside a sentence that says as much."""
+
 
 class Excerpt(NamedTuple):
-    """One to three consecutive sentences of one passage, white space folded, that read well alone."""
+    """One to three consecutive sentences of one passage, white space folded, that read well alone; or, where it
+    is a `listing`, a sentence with the items of the list it leads on to."""
 
     sentences: tuple[str, ...]
     passage: Passage
     start: int
     terms: frozenset[str]
     score: float
+    listing: bool = False
 
     @property
     def text(self) -> str:
@@ -43,6 +49,7 @@ def excerpts(passages: Sequence[Passage], wish: Wish, *, titles: dict[str, str] 
     for rank, passage in enumerate(passages):
         about = About.of(passage, (titles or {}).get(passage.source, ""))
         found.extend(_of_passage(passage, wish, weights, about, rank))
+        found.extend(_lists_of(passage, wish, weights, about, rank))
     return sorted(found, key=lambda e: (-e.score, e.passage.id, e.start))
 
 
@@ -53,6 +60,15 @@ def _damped(wish: Wish, passages: Sequence[Passage]) -> dict[str, float]:
         frequency.update(set(content_terms(passage.text)))
     total = len(passages) + 1
     return {t: w * (0.3 + log(total / (1 + frequency[t]) + 1)) for t, w in wish.weights.items()}
+
+
+def _lists_of(passage: Passage, wish: Wish, weights: dict[str, float], about: About, rank: int) -> Iterable[Excerpt]:
+    """The lists of a passage with the sentences that lead on to them, rated by these."""
+    for start, lead, items in listings(passage.text):
+        led, every = (frozenset(content_terms(text)) for text in (lead, " ".join([lead, *items])))
+        score = max(rate((lead,), led, wish, weights, about), rate((lead,), every, wish, weights, about))
+        if score > 0:
+            yield Excerpt((lead, *items), passage, start, every, score * _WHOLE / (1.0 + 0.05 * rank), listing=True)
 
 
 def _of_passage(passage: Passage, wish: Wish, weights: dict[str, float], about: About, rank: int) -> Iterable[Excerpt]:
@@ -123,5 +139,6 @@ def in_reading_order(chosen: Sequence[Excerpt]) -> list[list[Excerpt]]:
 
 
 def cited(excerpt: Excerpt) -> str:
-    """Return the excerpt as draft Markdown: each sentence with the id of its passage."""
-    return " ".join(f"{sentence} [{excerpt.passage.id}]" for sentence in excerpt.sentences)
+    """Return the excerpt as draft Markdown: each sentence with the id of its passage, a list as a list."""
+    said = [f"{sentence} [{excerpt.passage.id}]" for sentence in excerpt.sentences]
+    return "\n\n".join([said[0], "\n".join(f"- {item}" for item in said[1:])]) if excerpt.listing else " ".join(said)

@@ -1,17 +1,20 @@
 """Mentions: where documents name things of the kind that a list question asks for.
 
-Five kinds of evidence: an enumeration beside the wanted noun ("… index types: B-tree, Hash, GiST and
+Six kinds of evidence: an enumeration beside the wanted noun ("… index types: B-tree, Hash, GiST and
 GIN"; "X, Y 等激动剂"), headings below a heading about the target, entries of a definition list below
 such a heading ("RAID-1: This level …"), sentences that say of a name that it is one ("Sotorasib is a
-covalent inhibitor …"), and titles of documents that put their name beside what is asked.
+covalent inhibitor …"), the first column of a table below such a heading or in a document that the question
+calls by its name, and titles of documents that put their name beside what is asked.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from deep_research.data import Heading, Passage
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.called import called
 from deep_research.reasoners.extractive.relevance import coverage, relevant_sources, term_worth
 from deep_research.reasoners.extractive.themes import plain_heading
 from deep_research.reasoners.extractive.topic import Unit, specific, units_for
@@ -29,7 +32,10 @@ _LEAD = re.compile(
 _CUT = re.compile(
     r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+|\s*[、，]\s*|(?<=[\u4e00-\u9fff\w])\s*(?:和|以及|及|与)\s*(?=[\u4e00-\u9fffA-Za-z])|(?<=[\uac00-\ud7afA-Za-z])(?:와|과)\s"
 )
-_TITLE_HEAD = re.compile(r"\s*[:：]\s*|\s+[—–]\s+|\s*[(（]|\s+in\s+|，")
+_TITLE_HEAD = re.compile(
+    r"\s*[:：]\s*|\s+[—–]\s+|\s*[(（]|\s+in\s+|，|(?<=[a-z])\s+\d[\d.,]*\s?(?:mg|µg|mcg|g|kg|ml|l|%|mm|cm|nm|kW|MB|GB)\b"
+)
+"""What ends the name in a title: a mark, a place, a dose or size ("Semaglutide 2.4 mg for obesity")."""
 _SOURCE_LINE = re.compile(r"^(?:source|published|references?|来源|发表|出处|출처|발행|出典)\s*[:：]", re.IGNORECASE)
 _AFTER_HEAD = re.compile(r"\s(?:to|for|of|in|on|that|which|with|from|by|against|used|using|available)\s", re.IGNORECASE)
 _WAYS = frozenset(
@@ -40,10 +46,12 @@ _CONTAINER = re.compile(
     re.I,
 )
 _MIN_PARTS, _MAX_PARTS, _ENTRIES = 3, 20, 2
+_LABEL = 3
 _ABOUT, _NAMED_WITH = 0.5, 0.4
 _NEAR, _ASIDE = 24, 40
 _TRIAL = re.compile(
-    r"\s*(?:\(.{0,20}\)\s*)?(?:trials?\b|stud(?:y|ies)\b|cohorts?\b|randomi[sz]ed\b|enrolled\b|시험|연구|试验|試驗|研究|試験)",
+    r"\s*(?:\(.{0,20}\)\s*)?(?:trials?\b|stud(?:y|ies)\b|cohorts?\b|randomi[sz]ed\b|enrolled\b|시험|연구|试验|試驗|研究|試験"
+    r"|(?:compared|included|tested|evaluated|recruited|assigned|followed|measured)\b[^.]{0,120}\b(?:patients|participants|adults|people|subjects|volunteers)\b)",
     re.IGNORECASE,
 )
 _TRIAL_WORDS = re.compile(r"trial|stud|试验|研究|시험|연구|試験", re.IGNORECASE)
@@ -73,6 +81,7 @@ def mentions(target: str, question: str, passages: Sequence[Passage], library: L
     """Yield what the passages (best first) name of the kind `target`."""
     worth = term_worth(question)
     head, wanted = _head(target), frozenset(content_terms(target))
+    own_pages = called(question, library.sources())
     for rank, passage in enumerate(passages):
         weight = 1.0 / (1.0 + 0.1 * rank)
         found = {
@@ -80,6 +89,7 @@ def mentions(target: str, question: str, passages: Sequence[Passage], library: L
             "heading": (1.5, _headed(passage, wanted, head, worth, library)),
             "entry": (2.0, _defined(passage, wanted, head, library)),
             "called": (1.5, _called(passage, worth, head)),
+            "table": (2.0, _tabled(passage, wanted, own_pages)),
         }
         for kind, (value, names) in found.items():
             yield from (Mention(name, kind, value * weight, passage.id) for name in names)
@@ -164,10 +174,37 @@ def _noun_beside(text: str, match: re.Match[str]) -> str:
 def _defined(passage: Passage, wanted: frozenset[str], head: frozenset[str], library: Library) -> Iterator[str]:
     """The entries of a definition list below a heading that names the target, or that carry its noun themselves."""
     named = wanted <= frozenset(content_terms(passage.heading))
-    beside = library.passages(passage.source) if named else [passage]
-    names = [m["name"] for p in beside if p.heading == passage.heading for m in _ENTRY.finditer(p.text)]
+    everywhere = _entries_by_heading(passage.source, library)
+    # What stands before a colon under one heading after the other is a label ("Note"), no name.
+    labels = Counter(name for own in everywhere.values() for name in set(own))
+    listed = everywhere.get(passage.heading, []) if named else [m["name"] for m in _ENTRY.finditer(passage.text)]
+    names = [name for name in listed if labels[name] < _LABEL]
     own = [name for name in names if _says(head, content_terms(name))]
     yield from (names if named else own if len(own) >= _ENTRIES else [])[:_MAX_PARTS]
+
+
+def _entries_by_heading(source: str, library: Library) -> dict[str, list[str]]:
+    """The entries of a document's definition lists by the heading they stand under, without those that are nested."""
+    snapshot = library.snapshot(source)
+    found: dict[str, list[str]] = {}
+    for passage in library.passages(source):
+        line = snapshot.text[: passage.start].rpartition("\n")[2] if snapshot else ""
+        inside = bool(line) and line.isspace()
+        entries = [m["name"] for m in _ENTRY.finditer(passage.text) if not (inside and m.start() == 0)]
+        found.setdefault(passage.heading, []).extend(entries)
+    return found
+
+
+def _tabled(passage: Passage, wanted: frozenset[str], own_pages: frozenset[str]) -> list[str]:
+    """The first column of a table below a heading that names the target, or of a page that the question calls."""
+    if passage.source not in own_pages and not (wanted and wanted <= frozenset(content_terms(passage.heading))):
+        return []
+    rows = [
+        line.split("|")[1].strip() for line in passage.text.splitlines() if line.startswith("|") and line.count("|") > 2
+    ]
+    rule = next((i for i, cell in enumerate(rows) if cell and not cell.strip("-: ")), -1)
+    names = [cell for cell in rows[rule + 1 :] if cell]
+    return names if _MIN_PARTS <= len(names) <= _MAX_PARTS else []
 
 
 def _called(passage: Passage, worth: dict[str, float], head: frozenset[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from deep_research.data import Brief, Decision, Discovery, Passage, QueryAnalysis, Question, Section
 from deep_research.ports import Library
 from deep_research.reasoners.extractive import questions
+from deep_research.reasoners.extractive.called import called
 from deep_research.reasoners.extractive.crossing import Asked, asked_of
 from deep_research.reasoners.extractive.themes import themes
 from deep_research.reasoners.extractive.topic import is_answered, passage_terms, units_for, without_furniture
@@ -13,6 +14,8 @@ from deep_research.text.phrases import phrase
 from deep_research.text.tokens import content_terms
 
 MIN_SECTIONS, MAX_SECTIONS = 3, 7
+_OWN_PAGE = 60
+"""Passages of a document that the question calls by its name that themes are taken from."""
 _USED = 2
 """How often the documents must use a name before it is taken for one."""
 _WHEN_WORDS = {
@@ -139,7 +142,9 @@ def _themes(asked: Asked, hits: Sequence[Passage], library: Library, text: str, 
     survey = Section(title=phrase("overview", language), description=about, queries=_queries(text, asked))
     if not _answers(text, language, hits, library):
         return [survey]
-    labels = themes(wanted, hits, titles, asked.text, language=asked.language)
+    own_pages = called(f"{text} {asked.text}", library.sources())
+    found = {p.id: p for p in [*hits, *(p for key in sorted(own_pages) for p in library.passages(key)[:_OWN_PAGE])]}
+    labels = themes(wanted, [*found.values()], titles, asked.text, language=asked.language, called=own_pages)
     sections = [_on(label, [f"{label} {without_furniture(asked.text)}", label], language) for label in labels]
     return sections if len(sections) >= MIN_SECTIONS else [survey, *sections]
 

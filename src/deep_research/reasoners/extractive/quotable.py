@@ -22,8 +22,8 @@ _LEANS = re.compile(
     r"|doing (?:so|this|that)|one (?:of (?:these|those|them)|such)|some of (?:these|them)|all of (?:these|them)|each (?:of|one)|either|neither|now|first|second|next"
     r"|both|another|each of these|note that|again|finally|lastly|conversely|although this|because of this|if so|unlike (?:this|these|the)|in fact|notice that|keep in mind|remember that|recall|of course|except|if (?:set|unset|unspecified|specified|given|true|false|omitted|enabled|disabled|not|neither|none|any|either|both|-?\d+)"
     r"|when (?:done|finished|set|given|enabled|disabled|specified|omitted)|in (?:any|either) (?:case|event)|in (?:all|some|most|both) (?:of )?(?:these |those |other )?cases"
-    r"|accordingly|all other|the others?|others|to this end|for these reasons?|meanwhile|nonetheless|yet|still"
-    r"|the (?:settings?|parameters?|options?|arguments?|commands?|functions?|methods?|results?|default|values?|returned|given|new|old|two|three|rest)"
+    r"|with (?:a|an|no|any|one) [\w-]+(?=,)|accordingly|all other|the others?|others|to this end|for these reasons?|meanwhile|nonetheless|yet|still"
+    r"|the (?:settings?|parameters?|options?|arguments?|commands?|functions?|methods?|results?|default(?: value| setting)?|values?|returned|given|new|old|two|three|rest)"
     r"(?= (?:is|are|was|has|have|will|can|must|should|may|does|do|returns?|takes?|uses?|defaults?)\b))\b"
     r"|^(?:它|其|这|该|此|这些|那|但|但是|然而|因此|所以|于是|同时|此外|另外|例如|比如|并且|而且|而|也|从而|总之|不过|他们|她|他|接下来|随后|然后|另一个|其他情况|其它情况|所有的情况|以上|上述|前者|后者|请?注意|换句话说|尽管如此)"
     r"|^(?:이는|이를|이것|이러한|이런|이와|이들|그는|그것|그러나|하지만|따라서|그래서|그리고|또한|예를 들어|한편|그런데|반면|이 |이때|다음으로|그 결과|즉|위의|앞서|나머지|다른 하나)"
@@ -31,7 +31,7 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 _POINTS_AWAY = re.compile(
-    r"\b(?:see (?:also|section|chapter|the|below|above|table|figure|\w+\(\))|as follows|the following|shown (?:below|above|in)|(?:above|below)[.,)]"
+    r"^see\b|\b(?:see (?:also|section|chapter|the|below|above|table|figure|\w+\(\))|as follows|the following|shown (?:below|above|in)|(?:above|below)[.,)]"
     r"|described (?:in|above|below|under|later)|this (?:section|chapter|page|document|tutorial|manual|appendix|example)|(?:in|from) (?:section|chapter)"
     r"|see \w[\w-]*\(\d\)|next section|previous section|(?:fig|figure|table|section|chapter|eq|appendix)\.? ?\d|for (?:more|further) (?:information|details)|refer to"
     r"|let(?: u|.)s (?:look|see|start|begin|consider|take|discuss|now|first)|we(?: will|'ll| shall|.re going to) (?:now |first |then )?(?:look|see|discuss|describe|cover|explain|introduce|consider|use|show|start|focus)"
@@ -58,8 +58,13 @@ _ORDERS = re.compile(
     r"|moves?|finds?|generates?|provides?|allows?|enables?|disables?|runs?|starts?|stops?|uses?|takes?|gives?|loads?|saves?|stores?|sends?|performs?|controls?|determines?|selects?|describes?|supports?|accepts?|causes?|computes?)\b(?! ?[,(/-])",
     re.IGNORECASE,
 )
+_LEADS_AWAY = re.compile(
+    r"\b(?:examples?|commands?|syntax|code|output|see|click|steps?|contents|looks? like|chapters?|sections?|authors?|further reading|links?)\b"
+    r"|例如|示例|命令|步骤|参见|章节|예를 들|명령|예제|참고|例えば|手順",
+    re.IGNORECASE,
+)
 _CONDITION = re.compile(r"^(?:if|when|unless|whenever|in case)\b|^(?:如果|若|当您?)|^(?:만약|만일)", re.IGNORECASE)
-_PARAMETER = re.compile(r"^[a-z]\w*_\w+ |^[a-z]\w*(?: \([\w ,]+\))?: ")
+_PARAMETER = re.compile(r"^[a-z]\w*_\w+ |^[a-z]\w*(?:_\w+| \([\w ,]+\)): ")
 _CHANGES = re.compile(
     r"\b(?:deprecat\w+|removed|backported|bpo-\d+|gh-\d+|renamed|no longer|(?:is|are) now|now (?:accept|support|inherit|raise|return|take|use|rel|allow)\w*"
     r"|has been (?:added|fixed|changed|moved)|have been (?:added|fixed|changed|moved)|(?:contributed|implemented|written|patch|reported|maintained) (?:primarily )?by|PEP \d+ -|(?:prior to|before) (?:version |release |[A-Z]\w+ )?\d+\.\d)\b",
@@ -162,8 +167,11 @@ def leans(text: str) -> bool:
 
 
 def defines(subject: str, text: str) -> bool:
-    """Whether a sentence begins with the subject and says what it is ("GPTQ is a one-shot method …")."""
+    """Whether a sentence begins with the subject and says what it is ("GPTQ is a one-shot method …", "ort: The way …")."""
     opening = set(content_terms(" ".join(text.split()[:7])))
+    label, colon, _ = text.partition(":")
+    if colon and set(content_terms(label)) == set(content_terms(subject)):
+        return True
     return bool(_IS_A.match(text)) and set(content_terms(subject)) <= opening
 
 
@@ -190,6 +198,28 @@ def is_quotable(text: str) -> bool:
         return False
     letters = sum(c.isalpha() for c in text)
     return letters >= 0.6 * len(text.replace(" ", "")) and _has_grammar(text)
+
+
+def is_plain(text: str) -> bool:
+    """Whether an item of a list is words, no code, no signature, no line of a menu."""
+    if (
+        _is_menu(text)
+        or _SIGNATURE.search(text)
+        or len(_CODE.findall(text)) > 1
+        or text.endswith((":", "：", "?", "？"))
+    ):
+        return False
+    letters = sum(c.isalpha() for c in text)
+    return letters >= 0.6 * len(text.replace(" ", "")) and (len(text.split()) > 1 or bool(_CJK_CHAR.search(text)))
+
+
+def is_lead(text: str) -> bool:
+    """Whether a sentence leads on to the list below it and says by itself what is listed."""
+    if not text.endswith((":", "：")) or not 25 <= reading_length(text) <= 320 or leans(text):
+        return False
+    if _LEADS_AWAY.search(text) or _is_menu(text) or _SIGNATURE.search(text) or len(_CODE.findall(text)) > 2:
+        return False
+    return bool(_CJK_CHAR.search(text)) or (not _SMALL_START.match(text) and bool(_FINITE.search(text)))
 
 
 def _is_fragment(text: str) -> bool:

@@ -31,7 +31,7 @@ _LONGEST, _SHORTEST = 80, 2
 _NATIVE_ENOUGH = 3
 _RELEVANT = 0.12
 _SAYS = 0.25
-_CALLED = 2.0
+_CALLED, _FIRST = 2.0, 5
 _FEW = 0.6
 """Passages that cover less than this share of what the best one covers make no theme."""
 
@@ -58,29 +58,37 @@ def theme_of(passage: Passage, title: str) -> str:
 
 
 def themes(
-    asked: Sequence[Unit], hits: Sequence[Passage], titles: Mapping[str, str], question: str, *, language: str
+    asked: Sequence[Unit],
+    hits: Sequence[Passage],
+    titles: Mapping[str, str],
+    question: str,
+    *,
+    language: str,
+    called: frozenset[str] = frozenset(),
 ) -> list[str]:
-    """Return the themes of the passages that cover the question well, best first, none that says another again."""
+    """Return the themes of the passages that cover the question well, best first, none that says another again.
+
+    `called` are the sources that the question calls by their name: what stands in them is what it asks for.
+    """
     said = [passage_terms(p, titles.get(p.source, "")) for p in hits]
     asked = specific(asked, said)
     covered = [coverage(asked, terms) for terms in said]
     best = max(covered, default=0.0)
     density = _densities(asked, hits)
-    words = frozenset(content_terms(question))
     scores: dict[str, float] = defaultdict(float)
     for rank, (passage, covers) in enumerate(zip(hits, covered, strict=True)):
         title = titles.get(passage.source, "")
         label = theme_of(passage, title)
-        called = _called_by_title(title, words)
-        share = best if called else covers
+        own_page = passage.source in called
+        share = best if own_page else covers
         # A heading of words that every question uses is no theme: "Explain how …" is not about EXPLAIN.
         if share < _FEW * best or not is_telling(label) or not content_terms(without_furniture(label, alone=True)):
             continue
         # A heading that says itself what is asked is a better theme than one that merely has a passage below it.
         named = coverage(asked, frozenset(content_terms(label)))
         own = 1.0 if detect(label, default=language) == language else 0.5
-        weight = own * share * (0.4 + named) * (0.25 + density[passage.id]) / (5 + rank)
-        scores[label] += weight * (_CALLED if called else 1.0)
+        weight = own * share * (0.4 + named) * (0.25 + density[passage.id])
+        scores[label] += weight * (_CALLED / (5 + min(rank, _FIRST)) if own_page else 1.0 / (5 + rank))
     chosen = _unlike(scores, frozenset(content_terms(question)))
     # What says itself that it is about the question comes first, then what merely stands under another heading.
     chosen.sort(key=lambda label: coverage(asked, frozenset(content_terms(label))) < _SAYS)
@@ -99,13 +107,6 @@ def _densities(asked: Sequence[Unit], passages: Sequence[Passage]) -> dict[str, 
         key: sum(coverage(weighed, terms) for terms in own) / len(own) if own and weighed else 0.0
         for key, own in said.items()
     }
-
-
-def _called_by_title(title: str, question: frozenset[str]) -> bool:
-    """Whether the question calls a document by the name before its dash ("collections — Container datatypes")."""
-    head, dash, _ = plain_heading(title).partition(" — ")
-    terms = frozenset(content_terms(head))
-    return bool(dash) and bool(terms) and terms <= question
 
 
 def _unlike(scores: Mapping[str, float], asked: frozenset[str]) -> list[str]:

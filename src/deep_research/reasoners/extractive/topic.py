@@ -149,6 +149,12 @@ def specific(asked: Sequence[Unit], said: Sequence[frozenset[str]]) -> list[Unit
     ]
 
 
+def is_furniture(word: str) -> bool:
+    """Whether every question uses this word, whatever it is about."""
+    terms = set(content_terms(word))
+    return bool(terms) and terms <= _FURNITURE
+
+
 def without_furniture(question: str, *, alone: bool = False) -> str:
     """Return an English question without the words that every question uses, which a document may have for
     something else ("Explain how …" finds the page of the command EXPLAIN); others as they are.

@@ -12,6 +12,7 @@ from deep_research.reasoners.extractive.quotable import defines
 from deep_research.reasoners.extractive.rating import Role, Wish, weigh
 from deep_research.reasoners.extractive.themes import owner, theme_of
 from deep_research.reasoners.extractive.topic import (
+    Unit,
     coverage,
     is_answered,
     passage_terms,
@@ -27,6 +28,7 @@ _SENTENCES, _CHARS = 9, 2200
 _TITLED, _BEGINNING, _UNDER = 4, 4, 8
 _ENOUGH, _LITTLE = 4, 2
 """With fewer sentences in the reader's language, sentences in English are quoted too, with very few in any language."""
+_SOME, _NEARLY_ALL = 0.3, 0.85
 _FINDINGS = 2
 _INTRODUCES = 0.4
 """What says what a subject is opens its section, unless it is worth less than this share of the best sentence."""
@@ -158,6 +160,7 @@ def _on_topic(passages: list[Passage], section: Section, brief: Brief, titles: d
     said = {p.id: passage_terms(p, titles.get(p.source, "")) for p in passages}
     if not is_answered(asked, list(said.values())):
         return []
+    passages = _telling(passages, asked, said)
     asked = specific(asked, list(said.values()))
     covered = {key: coverage(asked, terms) for key, terms in said.items()}
     best = max(covered.values())
@@ -170,5 +173,22 @@ def _on_topic(passages: list[Passage], section: Section, brief: Brief, titles: d
     ]
 
 
+def _telling(passages: list[Passage], asked: Sequence[Unit], said: dict[str, frozenset[str]]) -> list[Passage]:
+    """Without the passages that have only what every passage has (the name of the product), where others have more
+    of what is asked."""
+    shares = {unit: sum(1 for p in passages if unit.share(said[p.id])) / len(passages) for unit in asked}
+    telling = [unit for unit, share in shares.items() if unit.worth >= 1.0 and _SOME <= share < _NEARLY_ALL]
+    if not telling or not any(share >= _NEARLY_ALL for share in shares.values()):
+        return passages
+    return [p for p in passages if any(unit.share(said[p.id]) for unit in telling)]
+
+
 def _paragraph(group: Sequence[Excerpt]) -> str:
-    return " ".join(cited(excerpt) for excerpt in group)
+    """The excerpts as one paragraph, in which lists stand apart."""
+    parts = [""]
+    for excerpt in group:
+        if excerpt.listing:
+            parts += [cited(excerpt), ""]
+        else:
+            parts[-1] = f"{parts[-1]} {cited(excerpt)}".strip()
+    return "\n\n".join(part for part in parts if part)
