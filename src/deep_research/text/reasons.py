@@ -34,11 +34,8 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "judge_count": "The judge answered for another number of statements.",
         "rounds_used_up": "Not researched: the {rounds} rounds of the supervisor were used up.",
         "research_ended": "Not researched: the supervisor ended the research before it was begun.",
-<<<<<<< HEAD
         "closed_slow": "Closed after {took} seconds with what had been found: the other sections took about {usual}.",
-=======
         "report_wanted": "Not researched: the report was wanted before it was begun.",
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
         "step_intake": "intake",
         "step_analysis": "analysis",
         "step_discovery": "discovery",
@@ -83,11 +80,8 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "judge_count": "评判模型给出的结论数量与陈述数量不符。",
         "rounds_used_up": "未研究：主管的 {rounds} 轮已用完。",
         "research_ended": "未研究：主管在开始之前就结束了研究。",
-<<<<<<< HEAD
         "closed_slow": "{took} 秒后以已有内容结束：其他章节大约用了 {usual} 秒。",
-=======
         "report_wanted": "未研究：开始之前即要求出报告。",
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
         "step_intake": "理解问题",
         "step_analysis": "问题分析",
         "step_discovery": "条目发现",
@@ -132,11 +126,8 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "judge_count": "판정 모델이 진술과 다른 개수의 판정을 내놓았습니다.",
         "rounds_used_up": "조사하지 못함: 감독자의 {rounds}차례가 모두 쓰였습니다.",
         "research_ended": "조사하지 못함: 시작하기 전에 감독자가 조사를 끝냈습니다.",
-<<<<<<< HEAD
         "closed_slow": "{took}초 뒤 그때까지 찾은 내용으로 마무리함: 다른 절은 약 {usual}초가 걸렸습니다.",
-=======
         "report_wanted": "조사하지 못함: 시작하기 전에 보고서를 요청받았습니다.",
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
         "step_intake": "질문 이해",
         "step_analysis": "질문 분석",
         "step_discovery": "항목 찾기",
@@ -181,11 +172,8 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "judge_count": "判定モデルが返した判定の数が記述の数と異なります。",
         "rounds_used_up": "調査できませんでした：監督役の {rounds} 回を使い切りました。",
         "research_ended": "調査できませんでした：始める前に監督役が調査を終えました。",
-<<<<<<< HEAD
         "closed_slow": "{took} 秒後、それまでに見つかった内容で打ち切りました：ほかの節は約 {usual} 秒でした。",
-=======
         "report_wanted": "調査できませんでした：始める前に報告書が求められました。",
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
         "step_intake": "質問の理解",
         "step_analysis": "質問の分析",
         "step_discovery": "項目の発見",

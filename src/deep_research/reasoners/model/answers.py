@@ -1,4 +1,7 @@
-"""The typed answers a language model gives; each becomes a JSON schema, and a noun of ours."""
+"""The typed answers a language model gives; each becomes a JSON schema, and a noun of ours.
+
+Models write fields in the order of the schema: what a decision rests on comes before the decision.
+"""
 
 from typing import Literal
 
@@ -17,6 +20,7 @@ class Answer(BaseModel):
 class DecideAnswer(Answer):
     """See the prompt `decide`."""
 
+    reasoning: str
     next_action: NextAction
     confidence: float = Field(ge=0, le=1)
     goal: str
@@ -28,18 +32,17 @@ class DecideAnswer(Answer):
     missing_info: str = Field(description="what is missing; empty unless you ask")
     assumptions: list[str]
     verification: str
-    reasoning: str
 
 
 class AnalyzeAnswer(Answer):
     """See the prompt `analyze`."""
 
+    reasoning: str
     query_type: QueryType
     output_format: OutputFormat
     needs_discovery: bool
     discovery_target: str
     subjects: list[str]
-    reasoning: str
 
 
 class EntityAnswer(Answer):
@@ -95,8 +98,8 @@ class VerdictAnswer(Answer):
     """The verdict on one numbered statement."""
 
     number: int
-    verdict: Literal["supported", "contradicted", "unverified"]
     reason: str
+    verdict: Literal["supported", "contradicted", "unverified"]
     instead: str = Field(
         "",
         description="where the verdict is not supported: the sentence that the cited passages do support, in the"
@@ -138,18 +141,18 @@ class RewriteAnswer(Answer):
 class SectionReviewAnswer(Answer):
     """See the prompt `review_section`."""
 
+    notes: str
     status: Literal["sufficient", "partial", "missing"]
     score: int = Field(ge=1, le=10)
     search_again: bool
-    notes: str
 
 
 class SectionCoverage(Answer):
     """How well one section is covered."""
 
     title: str
-    status: Literal["sufficient", "partial", "missing"]
     notes: str
+    status: Literal["sufficient", "partial", "missing"]
 
 
 class SideAnswer(Answer):
@@ -169,14 +172,14 @@ class ContradictionAnswer(Answer):
 class ReviewAnswer(Answer):
     """See the prompt `review`."""
 
-    is_sufficient: bool
-    overall_score: int = Field(ge=1, le=10)
-    section_coverage: list[SectionCoverage]
+    reasoning: str
     contradictions: list[ContradictionAnswer] = Field(default_factory=list)
     repeated: list[str] = Field(default_factory=list)
+    section_coverage: list[SectionCoverage]
     gaps: list[str]
     sections_to_retry: list[str]
-    reasoning: str
+    is_sufficient: bool
+    overall_score: int = Field(ge=1, le=10)
 
 
 class ComposeAnswer(Answer):

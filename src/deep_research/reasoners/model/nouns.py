@@ -1,5 +1,7 @@
 """Answers of a model as data nouns: what does not exist is left out."""
 
+import re
+
 from deep_research.data import (
     Brief,
     Clarification,
@@ -10,11 +12,15 @@ from deep_research.data import (
     Question,
     Review,
     Section,
+    SectionDraft,
     SectionReview,
 )
 from deep_research.ports import Library
-from deep_research.reasoners.model.answers import DecideAnswer, EntitiesAnswer, PlanAnswer, ReviewAnswer
+from deep_research.reasoners.model.answers import DecideAnswer, EntitiesAnswer, PlanAnswer, ReviewAnswer, SectionAnswer
 
+_HIGH = re.compile(r"^#{1,2}\s+(?=\S)")
+"""A heading of the level of the report's own."""
+_FRAME = re.compile(r"^[\s#*_]*(?:\d+(?:\.\d+)*[.)、．]?\s+)?|[\s*_:：#]+$")
 _UNSURE = 0.4
 
 
@@ -103,6 +109,23 @@ def brief_of(
         output_format=analysis.output_format,
         sections=tuple(list(distinct.values())[::-1][:max_sections]),
     )
+
+
+def section_draft_of(answer: SectionAnswer, title: str) -> SectionDraft:
+    """Return a section as it was written, without a heading that only repeats its title; other headings below it."""
+    lines = answer.content.strip().split("\n")
+    if _bare(lines[0]) == _bare(title):
+        lines = lines[1:]
+    in_code = False
+    for number, line in enumerate(lines):
+        in_code ^= line.lstrip().startswith("```")
+        lines[number] = line if in_code else _HIGH.sub("### ", line)
+    return SectionDraft(content="\n".join(lines).strip(), key_findings=tuple(answer.key_findings))
+
+
+def _bare(line: str) -> str:
+    """A heading without its marks and its number, for comparison."""
+    return _FRAME.sub("", line).casefold()
 
 
 def review_of(answer: ReviewAnswer) -> Review:

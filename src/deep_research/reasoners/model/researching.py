@@ -18,6 +18,7 @@ from deep_research.reasoners.model.answers import (
 )
 from deep_research.reasoners.model.ask import shrinking
 from deep_research.reasoners.model.conversation import actions_of, messages_of
+from deep_research.reasoners.model.nouns import section_draft_of
 from deep_research.reasoners.model.showing import blocks
 from deep_research.reasoners.model.thinker import Thinker, told, told_plainly, user
 
@@ -96,7 +97,7 @@ class Researching(Thinker):
                 "write", [system, told(text, brief)], SectionAnswer, asked_as=SectionWork
             )
             self._written[section.title] = (system, given)
-            return SectionDraft(content=answer.content, key_findings=tuple(answer.key_findings))
+            return section_draft_of(answer, section.title)
 
         return await self._or_else(
             f"writing: {section.title}",

@@ -1,0 +1,53 @@
+"""Answers of a model: what is thought before what is decided, and sections as they fit into a report."""
+
+from typing import Any
+
+import pytest
+
+from deep_research.providers.chat_completions import is_strict
+from deep_research.reasoners.model import answers
+from deep_research.reasoners.model.answers import Answer, SectionAnswer
+from deep_research.reasoners.model.ask import schema_of
+from deep_research.reasoners.model.nouns import section_draft_of
+
+KINDS = [kind for kind in vars(answers).values() if isinstance(kind, type) and issubclass(kind, Answer)]
+THOUGHT_FIRST = [
+    ("DecideAnswer", "reasoning", "next_action"),
+    ("AnalyzeAnswer", "reasoning", "query_type"),
+    ("VerdictAnswer", "reason", "verdict"),
+    ("SectionReviewAnswer", "notes", "status"),
+    ("SectionCoverage", "notes", "status"),
+    ("ReviewAnswer", "reasoning", "is_sufficient"),
+    ("ReviewAnswer", "section_coverage", "overall_score"),
+]
+
+
+@pytest.mark.parametrize(("kind", "thought", "decision"), THOUGHT_FIRST)
+def test_what_a_decision_rests_on_is_written_before_it(kind: str, thought: str, decision: str) -> None:
+    schema: dict[str, Any] = schema_of(getattr(answers, kind))
+    fields = list(schema["properties"])
+    assert fields.index(thought) < fields.index(decision)
+    assert schema["required"] == fields
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_schema_is_of_the_strict_kind(kind: type[Answer]) -> None:
+    assert is_strict(schema_of(kind))
+
+
+def _content(text: str, title: str = "How it works") -> str:
+    return section_draft_of(SectionAnswer(content=text, key_findings=[]), title).content
+
+
+@pytest.mark.parametrize("heading", ["## How it works", "**How it works**", "# 2. How It Works:", "How it works"])
+def test_a_heading_that_repeats_the_title_is_left_out(heading: str) -> None:
+    assert _content(f"{heading}\n\nIt turns. [s1p1]") == "It turns. [s1p1]"
+
+
+def test_other_headings_stay_below_the_section_s_own() -> None:
+    text = "It turns. [s1p1]\n\n## Parts\n\nFour. [s1p2]\n\n```\n# a comment\n```\n\n#### Wheels\n\nTwo. [s1p3]"
+    assert _content(text) == text.replace("## Parts", "### Parts")
+
+
+def test_a_sentence_is_no_heading() -> None:
+    assert _content("How it works is known. [s1p1]") == "How it works is known. [s1p1]"
