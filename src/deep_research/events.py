@@ -216,11 +216,7 @@ Event = (
     | SectionClosed
     | Reviewed
     | GapFound
-<<<<<<< HEAD
-=======
-    | SectionReviewed
     | Steered
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
     | ReportReady
     | RunFailed
     | RunDeclined

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 import click
 
 from deep_research.cli.board import Board
-from deep_research.events import Event
+from deep_research.events import Event, Steered
 from deep_research.text.phrases import phrase
 
 if TYPE_CHECKING:
@@ -116,16 +116,18 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             return f"[{event.section}] closed after {event.took:.0f} s; the others took about {event.usual:.0f} s"
             return f"review: {event.score} of 10{back}"
         case "steered":
-            said = " ".join(
-                part for part in (event.what, f"[{event.section}]" * bool(event.section), event.text) if part
-            )
-            return f"you: {said}" + (" (too late: the report is being written)" if event.late else "")
+            return _said(event)
         case "gap_found":
             return f"gap: {event.what}: {event.why}"
         case "report_ready":
             return f"report ready: {event.claims} statements, {event.references} references, {event.gaps} gaps"
         case "run_failed":
             return f"failed: {event.message}"
+
+
+def _said(event: Steered) -> str:
+    said = " ".join(part for part in (event.what, f"[{event.section}]" * bool(event.section), event.text) if part)
+    return f"you: {said}" + (" (too late: the report is being written)" if event.late else "")
 
 
 class LiveView:

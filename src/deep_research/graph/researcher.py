@@ -21,11 +21,8 @@ from deep_research.settings import Settings
 from deep_research.steps import research, review
 from deep_research.steps.context import RunContext
 from deep_research.steps.failing import reason_of
-<<<<<<< HEAD
-from deep_research.text.told import gap_of
-=======
 from deep_research.steps.steering import Interrupted
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
+from deep_research.text.told import gap_of
 
 
 class _Node(Protocol):
@@ -48,14 +45,8 @@ def _costs_only_itself(node: _Node) -> _Node:
         except Interrupted:
             return _dropped(state, ctx) if ctx.steering.is_dropped(title) else _written_up(state, ctx)
         except Exception as error:  # noqa: BLE001 - a defect in one branch must not take its siblings along
-<<<<<<< HEAD
-            gap = runtime.context.report_gap(Gap(what=title, why=reason_of(error, title)))
-        runtime.context.pace.finish(title, runtime.context.elapsed())
-        return Command(goto=END, update=_failed(state, gap))
-=======
             gap = ctx.report_gap(Gap(what=title, why=reason_of(error, title)))
         return _free(state, ctx, _failed(state, gap))
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
 
     return guarded
 
@@ -84,6 +75,7 @@ def _may_finish(state: ResearcherState) -> bool:
 
 def _free(state: ResearcherState, ctx: RunContext, update: dict[str, Any]) -> Command[str]:
     """End the branch; where the user has added a section that nobody works at, the branch takes it up."""
+    ctx.pace.finish(state["section"].title, ctx.elapsed())
     added = ctx.steering.take_added()
     if added is None:
         return Command(goto=END, update=update)
@@ -128,26 +120,18 @@ def _has_notes(state: ResearcherState) -> bool:
 async def researcher_invoke(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["tools", "compress_output"]]:
-<<<<<<< HEAD
-    """Choose the next actions; without any, research is complete."""
-    ctx, section, turns = runtime.context, state["section"], state.get("turns", [])
-    if not turns:
-        ctx.emit(SectionStarted(section=section.title, attempt=section.attempts))
-        ctx.pace.start(section.title, ctx.elapsed())
-    choosing = research.next_actions(ctx, section, state["brief"], turns)
-    (actions,) = await ctx.pace.within(section.title, [choosing], ctx.elapsed, has_notes=_has_notes(state))
-    if actions is None:
-        return _closed(state, ctx)
-=======
     """Choose the next actions; without any, research is complete. The user's remarks are heard here."""
     ctx, section, turns = runtime.context, state["section"], state.get("turns", [])
     ctx.steering.begin(section.title)
     if not turns:
         ctx.emit(SectionStarted(section=section.title, attempt=section.attempts))
+        ctx.pace.start(section.title, ctx.elapsed())
     turns = ctx.steering.heard(turns)
     choosing = research.next_actions(ctx, section, state["brief"], turns)
-    actions = await ctx.steering.unless_stopped(section.title, choosing, finish_stops=_may_finish(state))
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
+    paced = ctx.pace.within(section.title, [choosing], ctx.elapsed, has_notes=_has_notes(state))
+    (actions,) = await ctx.steering.unless_stopped(section.title, paced, finish_stops=_may_finish(state))
+    if actions is None:
+        return _closed(state, ctx)
     if not actions:
         return Command(goto="compress_output", update={"turns": turns, "is_complete": True})
     return Command(goto="tools", update={"turns": [*turns, Turn(actions=tuple(actions))]})
@@ -158,11 +142,11 @@ async def tools(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["researcher_invoke", "compress_output"]]:
     """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
-<<<<<<< HEAD
     ctx, section, turn = runtime.context, state["section"], state["turns"][-1]
     complete = research.is_complete(turn.actions)
     work = [research.act(ctx, section, state["brief"], actions) for actions in research.apart(turn.actions)]
-    seen = await ctx.pace.within(section.title, work, ctx.elapsed, has_notes=_has_notes(state))
+    paced = ctx.pace.within(section.title, work, ctx.elapsed, has_notes=_has_notes(state))
+    seen = await ctx.steering.unless_stopped(section.title, paced, finish_stops=_may_finish(state))
     done = turn.model_copy(update={"observations": tuple(o for group in seen for o in group or ())})
     update = {
         "turns": [*state["turns"][:-1], done],
@@ -172,20 +156,6 @@ async def tools(
     if None in seen:
         return _closed(state, ctx, **update)
     return Command(goto="compress_output" if complete else "researcher_invoke", update=update)
-=======
-    turn = state["turns"][-1]
-    actions: list[Action] = list(turn.actions)
-    steering, title = runtime.context.steering, state["section"].title
-    acting = research.act(runtime.context, state["section"], state["brief"], actions)
-    seen = await steering.unless_stopped(title, acting, finish_stops=_may_finish(state))
-    done = turn.model_copy(update={"observations": tuple(seen)})
-    used = state.get("tool_call_iterations", 0) + len(actions)
-    complete = research.is_complete(actions)
-    return Command(
-        goto="compress_output" if complete else "researcher_invoke",
-        update={"turns": [*state["turns"][:-1], done], "tool_call_iterations": used, "is_complete": complete},
-    )
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
 
 
 @_costs_only_itself
@@ -195,36 +165,12 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
     It is reviewed where the review may still send it out again; what a model thinks of the draft is heard beside
     the check.
     """
-<<<<<<< HEAD
     ctx, section, previous = runtime.context, state["section"], state.get("previous_claims", [])
     turns, closed = state.get("turns", []), state.get("is_closed", False)
     if closed and previous and not _seen(turns):
-        ctx.pace.finish(section.title, ctx.elapsed())
-        return Command(goto="__end__", update={"sections": [section.model_copy(update={"status": "completed"})]})
-    reviews = section.attempts <= state.get("max_review_iterations", 0) and not closed
+        return _free(state, ctx, {"sections": [section.model_copy(update={"status": "completed"})]})
+    reviews = section.attempts <= state.get("max_review_iterations", 0) and not closed and not ctx.steering.finishing
     written = await research.write(ctx, section, state["brief"], turns, reviews=reviews)
-    kept, claims = written.section, list(written.claims)
-    if previous and not review.better(section, written.section, previous, claims):
-        kept, claims = section.model_copy(update={"status": "completed"}), previous
-    if not reviews:
-        ctx.pace.finish(section.title, ctx.elapsed())
-    return Command(
-        goto="review_section" if reviews else "__end__",
-        update={
-            "section": kept,
-            "previous_claims": claims,
-            "sections": [kept],
-            "claims": {section.title: claims},
-            "gaps": list(written.gaps),
-            "raw_notes": _raw_notes(state),
-            "draft_review": written.review,
-        },
-    )
-=======
-    section, previous = state["section"], state.get("previous_claims", [])
-    reviews = section.attempts <= state.get("max_review_iterations", 0) and not runtime.context.steering.finishing
-    turns = state.get("turns", [])
-    written = await research.write(runtime.context, section, state["brief"], turns, reviews=reviews)
     kept, claims = written.section, list(written.claims)
     if previous and not review.better(section, written.section, previous, claims):
         kept, claims = section.model_copy(update={"status": "completed"}), previous
@@ -237,10 +183,7 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
         "raw_notes": _raw_notes(state),
         "draft_review": written.review,
     }
-    if reviews:
-        return Command(goto="review_section", update=update)
-    return _free(state, runtime.context, update)
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
+    return Command(goto="review_section", update=update) if reviews else _free(state, ctx, update)
 
 
 @_costs_only_itself
@@ -258,12 +201,7 @@ async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -
         return _free(state, ctx, {})
     reviews = {section.title: judged}
     if not judged.retry:
-<<<<<<< HEAD
-        runtime.context.pace.finish(section.title, runtime.context.elapsed())
-        return Command(goto="__end__", update={"section_reviews": reviews})
-=======
         return _free(state, ctx, {"section_reviews": reviews})
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
     begun = {"turns": [], "tool_call_iterations": 0, "is_complete": False}
     return Command(
         goto="researcher_invoke",
@@ -286,6 +224,7 @@ def task_for(
         "tool_call_iterations": 0,
         "max_tool_calls": settings.tool_calls_per_researcher,
         "is_complete": False,
+        "is_closed": False,
         "previous_claims": list(claims),
         "max_review_iterations": reviews,
     }

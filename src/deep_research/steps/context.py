@@ -8,11 +8,8 @@ from deep_research.data import Gap
 from deep_research.events import Event, GapFound
 from deep_research.ports import Journal, Library, Pages, Reasoner, SearchPlace
 from deep_research.settings import Settings
-<<<<<<< HEAD
 from deep_research.steps.pace import Pace
-=======
 from deep_research.steps.steering import Steering
->>>>>>> 33cae5a (Steering: remarks, sections to drop and add, and an early end, said to a run from any process)
 from deep_research.templates import TemplateFile
 
 
