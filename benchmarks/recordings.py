@@ -22,6 +22,7 @@ FIELDS = ("title", "url", "published", "authors", "snippet", "document")
 
 # Which parser reads a body: by API, and by the beginning of the file's name where an API has several forms.
 PARSERS: dict[str, dict[str, str]] = {
+    "anthropic": {"web_search": "anthropic_web_search.parse_answer"},
     "arxiv": {"": "arxiv.parse_feed", "rss": "feeds.parse_feed"},
     "bocha": {"": "bocha.parse_search"},
     "brave": {"": "brave.parse_search"},
@@ -49,6 +50,8 @@ PARSERS: dict[str, dict[str, str]] = {
     },
     "jina": {"": "jina.parse_search", "reader": "jina.parse_reader"},
     "openalex": {"": "openalex.parse_works"},
+    "openai_chat": {"search": "openai_web_search.parse_answer"},
+    "openai_responses": dict.fromkeys(("web_search", "error", "stream_error"), "openai_web_search.parse_answer"),
     "patents_epo_ops": {
         "": "patents_epo.parse_patents",
         "claims": "patents_epo.parse_claims",
@@ -90,7 +93,8 @@ def bodies(folder: Path) -> Iterator[tuple[str, Path, ApiResponse]]:
     for meta in sorted(folder.glob("*/*.meta.json")):
         about = json.loads(meta.read_text("utf-8"))
         body = meta.parent / about.get("body_file", "")
-        if meta.parent.name not in PARSERS or not body.is_file():
+        forms = PARSERS.get(meta.parent.name, {})
+        if not any(body.name.startswith(form) for form in forms) or not body.is_file():
             continue
         told = about.get("response") or {}
         headers = {str(name).lower(): str(value) for name, value in (told.get("headers") or {}).items()}

@@ -17,6 +17,8 @@ _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\ufeff]")
 _DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 # Answers of other calls of the same APIs, which are refused: they hold nothing that was searched for.
 _REFUSED = {"rate_limit.json", "bibtex_transform.txt", "autocomplete.json", "linked_cpc_group.json"}
+# Answers of models that cite no page: a widget had told them what they were asked.
+_CITES_NOTHING = {"search_preview_annotations.json", "web_search_gpt5.json", "web_search_stream_gpt5.txt"}
 
 pytestmark = pytest.mark.skipif(not _BODIES, reason="there are no recordings")
 
@@ -32,7 +34,7 @@ def test_every_recorded_body_is_read_or_refused(entry):
     failed = response.status >= 400 or "error" in body.name or body.name in _REFUSED | {"esummary_json.json"}
     assert bool(row.error) == failed, row
     if not failed and not re.search(r"empty|missing|not_found", body.name):
-        assert row.hits or "weekend" in body.name
+        assert row.hits or "weekend" in body.name or body.name in _CITES_NOTHING
 
 
 @pytest.mark.parametrize("entry", _BODIES, ids=_identified)

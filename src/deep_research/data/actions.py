@@ -5,6 +5,7 @@ from typing import Literal
 from deep_research.data.base import Noun
 from deep_research.data.claims import Gap
 from deep_research.data.evidence import Document
+from deep_research.data.model import Usage
 
 ActionName = Literal["search", "read", "recall", "think", "research_complete", "conduct_research", "unknown"]
 
@@ -29,6 +30,7 @@ class Observation(Noun):
     `found` counts the sources that answered, `new` those nobody in the run had seen before. `gap` is the
     first thing that failed, `more_gaps` are the others. `text` is what came of it in words: the section a
     delegation brought or why it was not begun, what else a page has or why it is not opened.
+    `usage` are the tokens that a search by a model has cost.
     """
 
     action: str
@@ -38,6 +40,7 @@ class Observation(Noun):
     gap: Gap | None = None
     more_gaps: tuple[Gap, ...] = ()
     text: str = ""
+    usage: Usage | None = None
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
@@ -84,7 +87,8 @@ class Found(Noun):
 
 
 class SearchResult(Noun):
-    """What one search at one source brought: results, best first, and what failed."""
+    """What one search at one source brought: results, best first, what failed, and the tokens it cost, if any."""
 
     found: tuple[Found, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    usage: Usage | None = None

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from deep_research.data import Ledger, ModelAnswer, Role, Usage
+from deep_research.data import Ledger, ModelAnswer, Observation, Role, Usage
 from deep_research.ports import Journal
 
 
@@ -28,9 +28,13 @@ LOST = "lost model call"
 
 
 def ledger_of(journal: Journal, *, sources: int, seconds: float) -> Ledger:
-    """Return the ledger: calls, tokens and money of all sittings of a run, lost attempts included; `seconds` of work."""
+    """Return the ledger: calls, tokens and money of all sittings of a run, lost attempts included; `seconds` of work.
+
+    Searches that a model makes on its provider's side count with their tokens; their price is not known here.
+    """
     paid, lost = paid_calls(journal)
-    usage = [*(call.answer.usage for call in paid), *(call.usage for call in lost)]
+    searched = [Observation.model_validate_json(text).usage for text in journal.answers("search")]
+    usage = [*(call.answer.usage for call in paid), *(call.usage for call in lost), *(u for u in searched if u)]
     return Ledger(
         model_calls=len(paid),
         prompt_tokens=sum(u.prompt_tokens for u in usage),

@@ -156,6 +156,7 @@ async def _take_in(
         new=sum(found.key not in known for found in result.found),
         gap=gaps[0] if gaps else None,
         more_gaps=tuple(gaps[1:]),
+        usage=result.usage,
     )
 
 

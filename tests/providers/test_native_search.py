@@ -1,0 +1,79 @@
+"""D3: answers with a provider's own web search in them are read; its blocks are no tool calls of ours."""
+
+import json
+from typing import Any
+
+import pytest
+
+from deep_research.data import ModelAnswer
+from deep_research.providers.catalog import open_model
+from tests.providers.served import KEYS, WEATHER, asking, serving
+
+USED = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "rain"}}
+FOUND = {
+    "type": "web_search_tool_result",
+    "tool_use_id": "srvtoolu_1",
+    "content": [
+        {"type": "web_search_result", "url": "https://example.org/", "title": "Rain", "encrypted_content": "Eq"}
+    ],
+}
+FAILED = {**FOUND, "content": {"type": "web_search_tool_result_error", "error_code": "unavailable"}}
+TOLD = {
+    "type": "text",
+    "text": "It rains.",
+    "citations": [{"type": "web_search_result_location", "url": "https://example.org/", "cited_text": "It rains."}],
+}
+OURS = {"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Graz"}}
+
+
+async def _asked(provider: str, body: bytes) -> ModelAnswer:
+    streamed = body.startswith(b"event")
+    with serving(body) as served:
+        model = open_model(provider, "some-model", keys=KEYS, base_url=served.url, facts={"stream_only": streamed})
+        try:
+            return await model.complete(asking(tools=(WEATHER,)))
+        finally:
+            await model.close()
+
+
+def _message(*blocks: dict[str, Any]) -> bytes:
+    usage = {"input_tokens": 9, "output_tokens": 5, "server_tool_use": {"web_search_requests": 1}}
+    told = {"id": "msg_1", "type": "message", "role": "assistant", "model": "some-model", "content": blocks}
+    return json.dumps({**told, "stop_reason": "end_turn", "usage": usage}).encode()
+
+
+def _stream(*blocks: dict[str, Any]) -> bytes:
+    start = {"id": "msg_1", "content": [], "usage": {"input_tokens": 9, "output_tokens": 1}}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": start}]
+    for index, block in enumerate(blocks):
+        bare = {**block, "input": {}} if "input" in block else {**block, "text": ""} if "text" in block else block
+        events.append({"type": "content_block_start", "index": index, "content_block": bare})
+        if "input" in block:
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            events.append({"type": "content_block_delta", "index": index, "delta": delta})
+        if "text" in block:
+            note = {"type": "citations_delta", "citation": TOLD["citations"][0]}
+            deltas = ({"type": "text_delta", "text": block["text"]}, note)
+            events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+        events.append({"type": "content_block_stop", "index": index})
+    events.append({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}})
+    events.append({"type": "message_stop"})
+    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
+
+
+@pytest.mark.parametrize("wire", [_message, _stream])
+@pytest.mark.parametrize("result", [FOUND, FAILED])
+async def test_d3_blocks_of_anthropics_search_are_no_calls_of_ours(wire: Any, result: dict[str, Any]) -> None:
+    answer = await _asked("anthropic", wire(USED, result, TOLD))
+    assert (answer.text, answer.tool_calls, answer.finish_reason) == ("It rains.", (), "stop")
+    mixed = await _asked("anthropic", wire(USED, result, TOLD, OURS))
+    assert [(call.name, call.arguments) for call in mixed.tool_calls] == [("get_weather", {"city": "Graz"})]
+
+
+async def test_d3_citations_of_openai_are_no_text_and_no_calls() -> None:
+    note = {"type": "url_citation", "url_citation": {"url": "https://example.org/", "title": "Rain", "end_index": 9}}
+    search = {"id": "ws_1", "type": "web_search_call", "status": "completed"}
+    message = {"role": "assistant", "content": "It rains.", "annotations": [note], "tool_calls": [search]}
+    told = {"id": "c", "model": "some-model", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    answer = await _asked("openai", json.dumps(told | {"usage": {"prompt_tokens": 9, "completion_tokens": 5}}).encode())
+    assert (answer.text, answer.tool_calls, answer.finish_reason) == ("It rains.", (), "stop")
