@@ -254,6 +254,16 @@ class Reasoner(Protocol):
         """Say of each claim what its passages support, in one sentence without ids; "" where nothing (or nobody can)."""
         ...
 
+    async def review_section(
+        self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
+    ) -> SectionReview:
+        """Say how well one section that has just been written is covered, and whether to research it again.
+
+        `claims` are the section's own as they were judged; none while it is still being checked. The other
+        sections are still being researched.
+        """
+        ...
+
     async def review(
         self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
     ) -> Review:
@@ -296,16 +306,6 @@ class ApiResponse(NamedTuple):
     """An answer of a web API: `headers` have lower-case names, `body` is decompressed and of bounded size."""
 
     status: int
-    async def review_section(
-        self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
-    ) -> SectionReview:
-        """Say how well one section that has just been written is covered, and whether to research it again.
-
-        `claims` are the section's own as they were judged; none while it is still being checked. The other
-        sections are still being researched.
-        """
-        ...
-
     headers: Mapping[str, str]
     body: bytes
     url: str

@@ -110,10 +110,10 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
         case "section_reviewed":
             again = ", again" if event.retry else ""
             return f"[{event.section}] review: {event.score} of 10, {event.status}{again}"
-        case "reviewed":
-            back = f", again: {', '.join(event.retry)}" if event.retry else ""
         case "section_closed":
             return f"[{event.section}] closed after {event.took:.0f} s; the others took about {event.usual:.0f} s"
+        case "reviewed":
+            back = f", again: {', '.join(event.retry)}" if event.retry else ""
             return f"review: {event.score} of 10{back}"
         case "steered":
             return _said(event)

@@ -88,11 +88,11 @@ class ResearcherState(MessagesState):
     previous_claims: list[Claim]
     max_review_iterations: int
     raw_notes: list[list[str]]
+    draft_review: SectionReview | None
     failure: Gap
 
 
 class ResearcherOutput(MessagesState):
-    draft_review: SectionReview | None
     """What a researcher hands back to the graph."""
 
     sections: Annotated[list[Section], section_reducer]
