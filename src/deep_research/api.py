@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deep_research import settings as settings_module
-from deep_research.data import Message, Report
+from deep_research.data import FollowUp, Message, Report
 from deep_research.errors import ConfigError
 from deep_research.events import Event
 from deep_research.runs import run as runs
+from deep_research.runs.folder import open_run
 from deep_research.runs.mcp_places import Outside
 from deep_research.text.plan_outline import as_text
 
@@ -53,6 +54,26 @@ async def aresearch(
     asked; a plan that must be confirmed (`confirm_plan=True`) then raises NeedsAnswer, and the run can be resumed.
     """
     return await _run(question, docs, on_clarify_question, settings, listener=lambda _event: None, history=history)
+
+
+def follow_up(run_id: str, question: str, **settings: Any) -> FollowUp:
+    """Ask `question` about the report of an earlier run; for code that is not asynchronous. See `afollow_up`."""
+    return asyncio.run(afollow_up(run_id, question, **settings))
+
+
+async def afollow_up(run_id: str, question: str, **settings: Any) -> FollowUp:
+    """Return the answer to a question about the report of an earlier run: from what the run has read, and by new
+    searches at its places where that says nothing (`found_in` says which).
+
+    Passages keep the ids they have in the report. `settings` are those that differ from the run's (who thinks), and
+    `home` for the state folder; print(answer) shows its Markdown. Raises RunNotFound for a run that is not there or
+    has no report, ConfigError for unusable input.
+    """
+    from deep_research.runs import followup  # noqa: PLC0415 - only where it is asked for
+
+    home = Path(settings.pop("home", None) or settings_module.home())
+    folder = open_run(home, run_id)
+    return await followup.follow_up(folder, question, home=home, listener=lambda _event: None, settings=settings)
 
 
 async def stream(

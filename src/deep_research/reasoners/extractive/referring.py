@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from deep_research.reasoners.extractive.naming import naming
 from deep_research.reasoners.extractive.topic import topic_words
-from deep_research.text.tokens import content_terms
 
 
 class Exchange(NamedTuple):
@@ -75,8 +74,8 @@ def _one(found: re.Match[str], said: Sequence[Exchange], names: Sequence[str]) -
         names = [name for name in names if " " in name and found["noun"].startswith(name.rsplit(" ", 1)[1])]
         return next((name for exchange in said for name in _spoken_of(exchange, names)), "")
     if found["kind"]:
-        kind = set(content_terms(found["kind"]))
-        names = [name for name in names if kind and kind <= set(content_terms(name))]
+        kind = found["kind"].casefold()
+        names = [name for name in names if kind in name.casefold().split()]
         return next((name for exchange in said for name in _spoken_of(exchange, names)), "")
     return next((name for exchange in said for name in _spoken_of(exchange, names)), "") or _topic(said)
 
