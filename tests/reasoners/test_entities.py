@@ -111,3 +111,26 @@ def test_pieces_of_sentences_are_no_names(piece: str) -> None:
 )
 def test_what_a_list_question_wants_listed(question: str, target: str) -> None:
     assert analyze(question).discovery_target == target
+
+
+def test_trials_are_told_by_what_they_did_wherever_the_documents_say_so() -> None:
+    kept = library(
+        **{
+            "Velmadon: HARBOUR-1, HARBOUR-2 and HARBOUR-5": "# Velmadon: HARBOUR-1, HARBOUR-2 and HARBOUR-5\n\n"
+            "Velmadon is a drug for obesity that is injected once a week.\n\n## Trials\n\n"
+            "HARBOUR-1 included 900 adults with obesity. HARBOUR-2 compared Velmadon with Tolmadon in adults with "
+            "obesity over 72 weeks. HARBOUR-5 followed 300 patients.",
+            "Tolmadon 2.4 mg for obesity": "# Tolmadon 2.4 mg for obesity\n\nTolmadon is a drug for obesity that is a pill.",
+        }
+    )
+    question = "Which drugs for obesity are there?"
+    hits = [kept.passages(source.id)[0] for source in kept.sources()]
+    found = discover([("drugs for obesity", question)], hits, kept, language="en")
+    assert {entity.name for entity in found.entities} == {"Velmadon", "Tolmadon"}
+
+
+def test_entries_of_a_list_are_written_as_they_stand_and_nested_ones_are_left_out() -> None:
+    text = "# Joining\n\n## Join strategies\n\n- hash: Builds a table.\n  - seed: Sets the seed.\n- nested: Runs twice.\n- merge: Sorts first."
+    kept = library(Joining=text)
+    found = discover([("join strategies", "Which join strategies are there?")], all_passages(kept), kept, language="en")
+    assert {entity.name for entity in found.entities} == {"hash", "nested", "merge"}

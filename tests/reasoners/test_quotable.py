@@ -24,6 +24,8 @@ BAD = [
     "The default strategy is the one that is called “manual by the users.",
     "Must be one of manual, ours, theirs, union, or the name of a driver.",
     "What is the difference between the two ways of doing it?",
+    "A generic version of the containers of all the modules.",
+    "Functions for number conversion and formatted output of strings.",
     "To update the map of the pages, which speeds up scans that read an index only.",
     "Documentation ▼ Document Lists And Indexes → A high-level overview of what it is.",
     "About Products Support Download Sign In Press Careers Legal Privacy Contact The Blog is here.",

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from deep_research.reasoners.extractive.excerpts import Excerpt
 from deep_research.reasoners.extractive.naming import Naming
-from deep_research.reasoners.extractive.quotable import defines
+from deep_research.reasoners.extractive.quotable import defines, is_entry
 from deep_research.text.language import detect
 from deep_research.text.tokens import content_terms
 
@@ -26,13 +26,22 @@ def what_it_is(
     return None
 
 
+def begins_with(name: Naming, text: str) -> bool:
+    """Whether a sentence names the thing within its first three words ("A ChainMap groups several …")."""
+    return name.within(" ".join(text.split()[:3]))
+
+
 def _introducing(subject: str, name: Naming, rated: Sequence[Excerpt], titles: Mapping[str, str]) -> Excerpt | None:
-    if defining := next((e for e in rated if defines(subject, e.text)), None):
-        return defining
+    for says in (is_entry, defines):
+        if defining := next((e for e in rated if says(subject, e.text)), None):
+            return defining
     own = [e for e in rated if e.passage.start < _FIRST_CHARS and _is_titled(titles.get(e.passage.source, ""), name)]
     first = min(own, key=lambda e: (e.passage.start, e.passage.text.find(e.text)), default=None)
-    opened = (e for e in rated if name.within(" ".join(e.text.split()[:3])))
-    return first or next(opened, None) or next((e for e in rated if name.within(e.text)), None)
+    return (
+        first
+        or next((e for e in rated if begins_with(name, e.text)), None)
+        or next((e for e in rated if name.within(e.text)), None)
+    )
 
 
 def _is_titled(title: str, name: Naming) -> bool:

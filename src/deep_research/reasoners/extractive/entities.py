@@ -13,7 +13,7 @@ from math import log
 
 from deep_research.data import DiscoveredItem, Discovery, Passage
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.mentions import is_of_another_kind, mentions
+from deep_research.reasoners.extractive.mentions import OWN_PAGE, is_of_another_kind, mentions
 from deep_research.reasoners.extractive.themes import plain_heading
 from deep_research.text.language import CJK, detect
 from deep_research.text.tokens import STOP_WORDS, content_terms
@@ -40,7 +40,7 @@ _CLAUSE = re.compile(
     r"|increasingly|usually|often|currently|simply|either|neither|own)\b|[=<>{}\\|$]|[.!?。！？]\s|며|하고|했|한다|됩니다|하는|된다|了|着",
     re.IGNORECASE,
 )
-_AS_WRITTEN = frozenset({"entry", "table"})
+_AS_WRITTEN = frozenset({"entry", "table", OWN_PAGE})
 """Names that lists and tables give are written as they stand there: "ort" is no heading."""
 _PAIRS = ("()", "（）", "[]", "“”", "「」")
 
@@ -92,8 +92,12 @@ def discover(
 
 
 def _listed(candidates: list[_Candidate]) -> list[_Candidate]:
-    """Without those that are only titles of documents, where the documents list or define enough others:
-    a title beside a list ("CREATE INDEX" beside the index types) is about the things, not one of them."""
+    """Those that the page lists which the question calls by its name, where it lists enough; else without those
+    that are only titles of documents, where the documents list or define enough others: a title beside a list
+    ("CREATE INDEX" beside the index types) is about the things, not one of them."""
+    own = [c for c in candidates if OWN_PAGE in c.kinds]
+    if len(own) >= _LISTED_ENOUGH:
+        return own
     listed = [c for c in candidates if c.kinds - {"title"}]
     return listed if len(listed) >= _LISTED_ENOUGH else candidates
 

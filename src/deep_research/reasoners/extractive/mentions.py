@@ -47,6 +47,10 @@ _CONTAINER = re.compile(
 )
 _MIN_PARTS, _MAX_PARTS, _ENTRIES = 3, 20, 2
 _LABEL = 3
+_OWN_PAGE, _OPENING = 12, 12
+"""Passages at the beginning of a document: where the page that is called lists what it has, and says what it is about."""
+OWN_PAGE = "own page"
+"""The kind of evidence that the page gives which the question calls by its name."""
 _ABOUT, _NAMED_WITH = 0.5, 0.4
 _NEAR, _ASIDE = 24, 40
 _TRIAL = re.compile(
@@ -89,10 +93,12 @@ def mentions(target: str, question: str, passages: Sequence[Passage], library: L
             "heading": (1.5, _headed(passage, wanted, head, worth, library)),
             "entry": (2.0, _defined(passage, wanted, head, library)),
             "called": (1.5, _called(passage, worth, head)),
-            "table": (2.0, _tabled(passage, wanted, own_pages)),
+            "table": (2.0, _tabled(passage) if wanted and wanted <= frozenset(content_terms(passage.heading)) else []),
         }
         for kind, (value, names) in found.items():
             yield from (Mention(name, kind, value * weight, passage.id) for name in names)
+    for page in (p for key in sorted(own_pages) for p in library.passages(key)[:_OWN_PAGE]):
+        yield from (Mention(name, OWN_PAGE, 3.0, page.id) for name in _tabled(page))
     yield from _titled(question, passages, library)
 
 
@@ -195,10 +201,8 @@ def _entries_by_heading(source: str, library: Library) -> dict[str, list[str]]:
     return found
 
 
-def _tabled(passage: Passage, wanted: frozenset[str], own_pages: frozenset[str]) -> list[str]:
-    """The first column of a table below a heading that names the target, or of a page that the question calls."""
-    if passage.source not in own_pages and not (wanted and wanted <= frozenset(content_terms(passage.heading))):
-        return []
+def _tabled(passage: Passage) -> list[str]:
+    """The first column of the tables in a passage, without their heads."""
     rows = [
         line.split("|")[1].strip() for line in passage.text.splitlines() if line.startswith("|") and line.count("|") > 2
     ]
@@ -266,6 +270,7 @@ def _titled(question: str, passages: Sequence[Passage], library: Library) -> Ite
     asked = units_for(question, language, passages)
     asked = specific(asked, [frozenset(content_terms(f"{p.heading} {p.text}")) for p in passages])
     first = {p.source: p.id for p in reversed(passages)}
+    elsewhere = [text for p in passages for text in _sentences(p)]
     for key, score in relevant_sources(question, passages, library).items():
         source = library.source(key)
         if source is None:
@@ -277,7 +282,7 @@ def _titled(question: str, passages: Sequence[Passage], library: Library) -> Ite
         if len(listed) >= _MIN_PARTS:
             yield from (Mention(name, "title", 1.2 * weight, first[key]) for name in listed)
         parts = _CUT.split(_TITLE_HEAD.split(head)[0])
-        said = [text for p in passages if p.source == key for text in _sentences(p)]
+        said = [text for p in library.passages(key)[:_OPENING] for text in _sentences(p)] + elsewhere
         # "Indexes and ORDER BY" is about the target, not a list of its members; "Installing" is about neither.
         if all(_beside(part, said, asked) for part in parts):
             yield from (Mention(part, "title", weight, first[key]) for part in parts)

@@ -59,7 +59,8 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 _LEADS_AWAY = re.compile(
-    r"\b(?:examples?|commands?|syntax|code|output|see|click|steps?|contents|looks? like|chapters?|sections?|authors?|further reading|links?)\b"
+    r"\b(?:examples?|commands?|syntax|code|output|steps?|contents|chapters?|sections?|authors?|further reading|links?|this|like)\W*$"
+    r"|\b(?:see|click|following (?:examples?|commands?|code|steps?|sections?|chapters?|pages?))\b"
     r"|例如|示例|命令|步骤|参见|章节|예를 들|명령|예제|참고|例えば|手順",
     re.IGNORECASE,
 )
@@ -101,6 +102,14 @@ _NO_SUBJECT = re.compile(
 _PURPOSE = re.compile(
     r"^(?:to|for|by|when|if|while|because|since|although|unless|whether|where|which|who|with|without)\b[^,]*(?:, which [^,]*)?$",
     re.IGNORECASE,
+)
+_NOUN_ALONE = re.compile(
+    r"^(?:An?|Functions?|Classes|Methods?|Tools?) (?:[\w-]+ ){0,3}(?:of|for|used|to) (?!.*\b(?:that|which)\b)",
+    re.IGNORECASE,
+)
+"""A noun with what it is for ("A generic version of …"), which is a sentence only with a verb."""
+_AUXILIARIES = re.compile(
+    rf"\b{_AUXILIARY}\b|\b(?:provides?|allows?|enables?|makes?|lets?|gives?|returns?|takes?|holds?|becomes?|means?|needs?|requires?)\b"
 )
 _BRACKETED_NUMBER = re.compile(r"\[[\w, ;-]{1,12}\]|【")
 _DEFINES = re.compile(
@@ -166,13 +175,16 @@ def leans(text: str) -> bool:
     return bool(_LEANS.match(text))
 
 
+def is_entry(subject: str, text: str) -> bool:
+    """Whether a sentence is the beginning of the subject's entry in a list of definitions ("ort: The way …")."""
+    label, colon, _ = text.partition(":")
+    return bool(colon) and set(content_terms(label)) == set(content_terms(subject))
+
+
 def defines(subject: str, text: str) -> bool:
     """Whether a sentence begins with the subject and says what it is ("GPTQ is a one-shot method …", "ort: The way …")."""
     opening = set(content_terms(" ".join(text.split()[:7])))
-    label, colon, _ = text.partition(":")
-    if colon and set(content_terms(label)) == set(content_terms(subject)):
-        return True
-    return bool(_IS_A.match(text)) and set(content_terms(subject)) <= opening
+    return is_entry(subject, text) or (bool(_IS_A.match(text)) and set(content_terms(subject)) <= opening)
 
 
 def first_of_chain(texts: Sequence[str], spans: Sequence[Sentence], index: int) -> int | None:
@@ -229,6 +241,8 @@ def _is_fragment(text: str) -> bool:
     if _CJK_CHAR.search(text):
         return False
     if _PURPOSE.match(text) or _NO_SUBJECT.match(text) or not _FINITE.search(text):
+        return True
+    if _NOUN_ALONE.match(text) and not _AUXILIARIES.search(text):
         return True
     if not _SMALL_START.match(text):
         return False

@@ -21,7 +21,7 @@ _GENERIC = re.compile(
     r"|parameters|usage|syntax|compatibility|(?:table of )?contents|details|limitations?|key (?:points|findings|results|facts|ideas?)|why it matters|how it works|what it is"
     r"|glossary|index|changelog|release .*|what.s new.*|new features|source|the idea|evidence|design|history|acknowledge?ments?|further reading|outputs?|motivation"
     r"|synopsis|options?|name|files|environment|bugs|authors?|commands?|exit status|diagnostics|configuration|reporting bugs|git|preface|documentation|readme|faq"
-    r"|migration to .*|changes.*|other .*|miscellaneous|general|advanced|basics|tips.*|additional .*|appendix.*|objects?|functions?|classes|values?|types?|warnings?|caution|important|tip|legal notices?|copyright.*|법적 공지|法律声明|法的通知|法律に関する.*|이 책.*|本书.*|この本.*|本書.*|(?:the )?.* (?:development )?(?:group|team)|about .*"
+    r"|migration to .*|changes.*|other .*|miscellaneous|general|advanced|basics|tips.*|additional .*|appendix.*|objects?|functions?|classes|values?|types?|warnings?|caution|important|tip|legal notices?|copyright.*|법적 공지|法律声明|法的通知|法律に関する.*|이 책.*|책의 .*|本书.*|关于本书|conventions.*|book structure|who (?:this|should) .*|how to (?:read|use) this .*|keyword index|.*\bindex of\b.*|cross-?references?|target cross-?reference|books about .*|list of (?:pragmas|keywords|functions|documents)|site map|download.*|support|news|この本.*|本書.*|(?:the )?.* (?:development )?(?:group|team)|about .*"
     r"|概述|简介|引言|总结|结论|参考文献|背景|结果|方法|局限.*|要点|原理|意义|核心.*|主要.*|实验.*|应用.*|目录|前言|附录.*|说明|示例"
     r"|개요|소개|결론|요약|배경|결과|방법|한계.*|핵심.*|의의|주요.*|원리|목차|서문|부록.*|概要|はじめに|まとめ|目次|序文|付録.*)$",
     re.IGNORECASE,
@@ -31,7 +31,8 @@ _LONGEST, _SHORTEST = 80, 2
 _NATIVE_ENOUGH = 3
 _RELEVANT = 0.12
 _SAYS = 0.25
-_CALLED, _FIRST = 2.0, 5
+_CALLED, _PAGE = 2.0, 2500
+_NEARLY_ALL = 0.85
 _FEW = 0.6
 """Passages that cover less than this share of what the best one covers make no theme."""
 
@@ -74,27 +75,52 @@ def themes(
     asked = specific(asked, said)
     covered = [coverage(asked, terms) for terms in said]
     best = max(covered, default=0.0)
+    common = _in_every(asked, said)
     density = _densities(asked, hits)
     scores: dict[str, float] = defaultdict(float)
+    begins: dict[str, tuple[str, int]] = {}
     for rank, (passage, covers) in enumerate(zip(hits, covered, strict=True)):
         title = titles.get(passage.source, "")
         label = theme_of(passage, title)
         own_page = passage.source in called
         share = best if own_page else covers
         # A heading of words that every question uses is no theme: "Explain how …" is not about EXPLAIN.
-        if share < _FEW * best or not is_telling(label) or not content_terms(without_furniture(label, alone=True)):
+        if (
+            share < _FEW * best
+            or not is_telling(label)
+            or set(content_terms(label)) <= common
+            or not content_terms(without_furniture(label, alone=True))
+        ):
             continue
         # A heading that says itself what is asked is a better theme than one that merely has a passage below it.
         named = coverage(asked, frozenset(content_terms(label)))
         own = 1.0 if detect(label, default=language) == language else 0.5
         weight = own * share * (0.4 + named) * (0.25 + density[passage.id])
-        scores[label] += weight * (_CALLED / (5 + min(rank, _FIRST)) if own_page else 1.0 / (5 + rank))
+        # A page that is called explains first what it is about: there the beginning counts, not the rank.
+        scores[label] += weight * (_CALLED / (5 + passage.start / _PAGE) if own_page else 1.0 / (5 + rank))
+        if own_page:
+            begins.setdefault(label, (passage.source, passage.start))
     chosen = _unlike(scores, frozenset(content_terms(question)))
     # What says itself that it is about the question comes first, then what merely stands under another heading.
     chosen.sort(key=lambda label: coverage(asked, frozenset(content_terms(label))) < _SAYS)
+    chosen = _as_the_page_has_them(chosen, begins)
     native = [label for label in chosen if detect(label, default=language) == language]
-    # Where the reader's own language gives a report, sections in others would only say the same again.
-    return native if len(native) >= _NATIVE_ENOUGH else chosen
+    # Where the reader's own language gives a report, sections in others would only say the same again; most
+    # readers of other languages read English, hardly any a third language.
+    read = [label for label in chosen if label in native or detect(label) == "en"]
+    return native if len(native) >= _NATIVE_ENOUGH else read or chosen
+
+
+def _as_the_page_has_them(labels: list[str], begins: Mapping[str, tuple[str, int]]) -> list[str]:
+    """Put the themes of a page that is called in its order, before the others."""
+    own = sorted((label for label in labels if label in begins), key=lambda label: begins[label])
+    return [*own, *(label for label in labels if label not in begins)]
+
+
+def _in_every(asked: Sequence[Unit], said: Sequence[frozenset[str]]) -> frozenset[str]:
+    """The terms of what nearly every passage names (the product), where there is more that is asked: no theme."""
+    common = [u for u in asked if sum(1 for terms in said if u.share(terms)) >= _NEARLY_ALL * len(said)]
+    return frozenset(t for u in common for way in u.ways for t in way) if len(common) < len(asked) else frozenset()
 
 
 def _densities(asked: Sequence[Unit], passages: Sequence[Passage]) -> dict[str, float]:

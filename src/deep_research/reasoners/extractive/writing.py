@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from deep_research.data import Brief, Passage, Section, SectionDraft
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.defining import what_it_is
+from deep_research.reasoners.extractive.defining import begins_with, what_it_is
 from deep_research.reasoners.extractive.excerpts import Excerpt, cited, excerpts, in_reading_order, pick
 from deep_research.reasoners.extractive.naming import Naming, named_among
 from deep_research.reasoners.extractive.quotable import defines
@@ -28,7 +28,7 @@ _SENTENCES, _CHARS = 9, 2200
 _TITLED, _BEGINNING, _UNDER = 4, 4, 8
 _ENOUGH, _LITTLE = 4, 2
 """With fewer sentences in the reader's language, sentences in English are quoted too, with very few in any language."""
-_SOME, _NEARLY_ALL = 0.3, 0.85
+_SOME, _MOSTLY = 0.3, 0.7
 _FINDINGS = 2
 _INTRODUCES = 0.4
 """What says what a subject is opens its section, unless it is worth less than this share of the best sentence."""
@@ -84,7 +84,9 @@ def _introduced(
     """Begin with the sentence that says what the subject is, where a good one does."""
     good = [e for e in ranked if e.score >= _INTRODUCES * ranked[0].score and len(e.sentences) == 1]
     what = what_it_is(subject, wish.subject, good, titles, wish.language)
-    if what is None or not defines(subject, what.text):
+    if what is None or not (defines(subject, what.text) or begins_with(wish.subject, what.text)):
+        return chosen
+    if detect(what.text, default=wish.language) != wish.language and detect(chosen[0].text) == wish.language:
         return chosen
     return [what, *(e for e in chosen if what.text not in e.sentences)]
 
@@ -176,9 +178,10 @@ def _on_topic(passages: list[Passage], section: Section, brief: Brief, titles: d
 def _telling(passages: list[Passage], asked: Sequence[Unit], said: dict[str, frozenset[str]]) -> list[Passage]:
     """Without the passages that have only what every passage has (the name of the product), where others have more
     of what is asked."""
-    shares = {unit: sum(1 for p in passages if unit.share(said[p.id])) / len(passages) for unit in asked}
-    telling = [unit for unit, share in shares.items() if unit.worth >= 1.0 and _SOME <= share < _NEARLY_ALL]
-    if not telling or not any(share >= _NEARLY_ALL for share in shares.values()):
+    shares = [(unit, sum(1 for p in passages if unit.share(said[p.id])) / len(passages)) for unit in asked]
+    product = max((share for unit, share in shares if unit.worth > 1.0), default=0.0)
+    telling = [unit for unit, share in shares if unit.worth >= 1.0 and _SOME <= share < product]
+    if not telling or product < _MOSTLY:
         return passages
     return [p for p in passages if any(unit.share(said[p.id]) for unit in telling)]
 
