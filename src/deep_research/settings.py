@@ -186,6 +186,11 @@ def load_keys(variables: Iterable[str]) -> dict[str, str]:
     return {name: value for name in variables if (value := os.environ.get(name, "").strip())}  # noqa: TID251
 
 
+def editor_command() -> str:
+    """Return the command of the user's editor, `VISUAL` before `EDITOR`; "" when neither is set."""
+    return os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()  # noqa: TID251
+
+
 def home() -> Path:
     """Return the folder that holds all state: `DEEP_RESEARCH_HOME`, or the platform's user data folder."""
     named = os.environ.get("DEEP_RESEARCH_HOME")  # noqa: TID251 - the one place
