@@ -172,7 +172,7 @@ def test_options_have_the_official_address_a_pace_and_bounds(name):
         assert "{" in options.base_url or api_delays([options])
     for field, about in type(options).model_fields.items():
         assert about.description, f"{field} says nothing about itself"
-    with pytest.raises(ConfigError, match=rf"sources\.{name}\.nonsense"):
+    with pytest.raises(ConfigError, match=rf"source_options\.{name}\.nonsense"):
         kind.read_options({"nonsense": 1})
     with pytest.raises(ConfigError, match="requests_per_second"):
         kind.read_options({"requests_per_second": 0})

@@ -75,7 +75,7 @@ def test_an_unknown_strategy_is_refused():
 def test_keyless_sources_are_ready_and_the_others_name_their_variable():
     rows = {row.name: row for row in source_rows()}
     for row in rows.values():
-        assert row.ready or (row.needs or "option sources.") in row.missing
+        assert row.ready or (row.needs or "option source_options.") in row.missing
     needing = [row for row in rows.values() if row.needs]
     assert all(not row.ready for row in needing)
     keys = {variable: "x" for row in rows.values() for variable in (row.needs, *row.also) if variable}
@@ -87,9 +87,9 @@ def test_unknown_sources_and_options_are_refused():
         source_rows({}, {"arxiw": {}})
     with pytest.raises(ConfigError, match="There is no source"):
         open_source("nowhere", ScriptedClient({}), {})
-    with pytest.raises(ConfigError, match=r"sources\.tavily\.include_domains"):
+    with pytest.raises(ConfigError, match=r"source_options\.tavily\.include_domains"):
         open_source("tavily", ScriptedClient({}), {}, {"include_domains": ["https://example.org/a"]})
-    with pytest.raises(ConfigError, match=r"sources\.feeds\.feeds"):
+    with pytest.raises(ConfigError, match=r"source_options\.feeds\.feeds"):
         open_source("feeds", ScriptedClient({}), {}, {"feeds": ["file:///etc/passwd"]})
 
 

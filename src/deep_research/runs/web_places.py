@@ -11,6 +11,7 @@ from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, So
 from deep_research.ports import Progress, SearchPlace
 from deep_research.runs.pages import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
 from deep_research.settings import Settings
+from deep_research.text.language import detect
 
 if TYPE_CHECKING:
     from deep_research.fetch.fetcher import Fetcher
@@ -91,15 +92,19 @@ def open_web_places(
 
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
     named = addresses_in(question)
-    web = (make_web or Web)(_web_options(settings, options, home))
+    web = (make_web or Web)(_web_options(settings, options, keys, home))
     opened = [open_source(name, web.api, keys, options[name]) for name in names]
-    fetcher = web.fetcher(KnownAddresses(named))
+    for source in opened:
+        source.asked_in = detect(question)
+    fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
     pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named))
     own = [QuestionPages(named)] if named else []
     return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap) for source in opened)], pages)
 
 
-def _web_options(settings: Settings, options: Mapping[str, Mapping[str, Any]], home: Path) -> "WebOptions":
+def _web_options(
+    settings: Settings, options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str], home: Path
+) -> "WebOptions":
     from deep_research.fetch.fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.limits import FetchLimits  # noqa: PLC0415
     from deep_research.fetch.web import WebOptions  # noqa: PLC0415
@@ -109,13 +114,26 @@ def _web_options(settings: Settings, options: Mapping[str, Mapping[str, Any]], h
     return WebOptions(
         contact=settings.contact,
         allowed_internal_hosts=settings.allowed_internal_hosts,
-        base_addresses=tuple(str(o["base_url"]) for o in options.values() if o.get("base_url")),
+        base_addresses=_written(options, keys),
         proxy=settings.proxy,
         api_delays=api_delays(api_sources()[name].read_options(given) for name, given in options.items()),
         cache=home / "pages.db",
         silence_seconds=seconds,
         fetch=FetchOptions(obey_robots=settings.obey_robots, limits=FetchLimits().within(seconds)),
     )
+
+
+def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) -> tuple[str, ...]:
+    """The addresses that the user wrote into the settings: of APIs, feeds and services that a variable names."""
+    from deep_research.sources import api_sources  # noqa: PLC0415 - only with web sources
+
+    found: list[str] = []
+    for name, given in options.items():
+        kind = api_sources()[name]
+        usual = kind.read_options(None).addresses()
+        found += [url for url in kind.read_options(given).addresses() if url not in usual]
+        found += [keys[variable] for variable in kind.variables() if variable.endswith("_URL") and keys.get(variable)]
+    return tuple(found)
 
 
 class WebPlace:

@@ -33,6 +33,18 @@ class ApiOptions(BaseModel):
             raise ValueError("an address begins with https:// or http://")
         return value.rstrip("/")
 
+    def addresses(self) -> tuple[str, ...]:
+        """Return the addresses that the source itself calls."""
+        return (self.base_url,) if self.base_url else ()
+
+
+def web_addresses(value: tuple[str, ...]) -> tuple[str, ...]:
+    """Return `value`. Raises ValueError for anything in it that is no web address; for validators of options."""
+    for address in value:
+        if not address.startswith(("https://", "http://")):
+            raise ValueError(f"{address!r} does not begin with https:// or http://")
+    return value
+
 
 class DatedOptions(ApiOptions):
     """Options of a source that can search a period."""
@@ -55,7 +67,10 @@ class ApiSource(Generic[Options]):
 
     `needs` is the environment variable of its key (None: keyless), `also` are variables that it uses when
     they are set (a token that raises limits). Keys come in by these names; nothing reads the environment.
+    `asked_in` is the language of the run's question, for sources with editions; "" when it is not known.
     """
+
+    asked_in: str = ""
 
     name: ClassVar[str]
     purpose: ClassVar[str]
@@ -90,7 +105,7 @@ class ApiSource(Generic[Options]):
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"]) or "options"
-            setting = f"sources.{cls.name}.{place}"
+            setting = f"source_options.{cls.name}.{place}"
             message = f"The option {setting} = {first['input']!r} does not fit: {first['msg'].lower()}."
             raise ConfigError(message, setting=setting, value=first["input"]) from None
 

@@ -29,6 +29,7 @@ from deep_research.sources._markup import line, paragraphs
 _ENOUGH_CHARS = 600  # a teaser is shorter; the page is read then
 _ROOTS = ("rss", "feed", "rdf", "channel")
 _DATES = ("published", "pubDate", "date", "issued", "updated", "created")
+_TEASERS = ("description", "summary", "subtitle")
 _BODIES = ("encoded", "content", "description", "summary", "subtitle")
 
 
@@ -53,9 +54,12 @@ def _entry(node: Element, site: str, base: str, place: Place) -> Found | None:
     title = line(inner_markup(child(node, "title")))
     url = urljoin(base, _link(node))
     own = text_of(child(node, "guid")) or text_of(child(node, "id"))
-    body = next((markup for name in _BODIES if (markup := _markup(child(node, name))).strip()), "")
+    named, body = next(((name, markup) for name in _BODIES if (markup := _markup(child(node, name))).strip()), ("", ""))
     published = next((day for name in _DATES if (day := iso_date(text_of(child(node, name))))), None)
-    return _made(title, url, own, body, published, _authors(node), site, place)
+    found = _made(title, url, own, body, published, _authors(node), site, place)
+    # A description may be all there is of a post, or only its beginning.
+    teaser = found is not None and found.document is not None and bool(found.url) and named in _TEASERS
+    return found.model_copy(update={"excerpt": True}) if found is not None and teaser else found
 
 
 def _made(

@@ -4,9 +4,10 @@ import asyncio
 import math
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from deep_research.data import Found, Gap, SearchResult
+from deep_research.errors import SourceError
 from deep_research.ports import ApiClient
 from deep_research.sources._api import ApiSource, Options
 from deep_research.text.tokens import content_terms
@@ -22,6 +23,29 @@ class ListingSource(ApiSource[Options]):
         super().__init__(options, client, keys)
         self._lock = asyncio.Lock()
         self._listing: tuple[Sequence[Found], Sequence[Gap]] | None = None
+
+    async def _side_by_side(
+        self, addresses: Sequence[str], read: Callable[[str], Awaitable[list[Found]]], what: str
+    ) -> tuple[list[Found], list[Gap]]:
+        """Return what `read` finds at all the addresses; one that fails is a gap named `what`.
+
+        Raises SourceError when every one of them fails.
+        """
+
+        async def tried(address: str) -> list[Found] | SourceError:
+            try:
+                return await read(address)
+            except SourceError as error:
+                return error
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(tried(address)) for address in addresses]
+        answers = [task.result() for task in tasks]
+        errors = [answer for answer in answers if isinstance(answer, SourceError)]
+        if len(errors) == len(answers):
+            raise errors[0]
+        found = [one for answer in answers if isinstance(answer, list) for one in answer]
+        return found, [Gap(what=what, why=self._masked(error.message), source=self.name) for error in errors]
 
     @abstractmethod
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:

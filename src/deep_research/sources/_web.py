@@ -53,7 +53,8 @@ class Page(NamedTuple):
 def found_pages(pages: Iterable[Page], origin: str) -> list[Found]:
     """Return the results that have a web address, in their order.
 
-    Long excerpts and whole texts become documents; those of excerpts carry a warning that says so.
+    Long excerpts and whole texts become documents; those of excerpts say so (`Found.excerpt`): they stand in for
+    pages that cannot be read.
     """
     return [_found(page, origin) for page in pages if urlsplit_or_none(page.url)]
 
@@ -106,6 +107,7 @@ def _found(page: Page, origin: str) -> Found:
         snippet=snippet(page.excerpt or page.text, 500),
         score=page.score,
         document=_document(page, title, authors, origin),
+        excerpt=not page.text.strip() and len(page.excerpt) >= _EXCERPT_CHARS,
     )
 
 

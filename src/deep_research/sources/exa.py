@@ -50,10 +50,17 @@ class ExaSource(ApiSource[ExaOptions]):
             "endPublishedDate": f"{options.until}T23:59:59.999Z" if options.until else "",
             "contents": {"text": {"maxCharacters": options.text_chars}} if options.text_chars else None,
         }
-        return result(parse_search(await self._post("/search", body)))
+        found = parse_search(await self._post("/search", body))
+        return result(one.model_copy(update={"excerpt": _is_cut(one, options.text_chars)}) for one in found)
 
     def _headers(self) -> dict[str, str]:
         return super()._headers() | {"x-api-key": self._key()}
+
+
+def _is_cut(found: Found, most: int) -> bool:
+    """Whether the text of a page is only its beginning, or some of its highlights."""
+    length = len(found.document.text) if found.document else 0
+    return found.excerpt or (0 < most <= length)
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

@@ -1,16 +1,14 @@
 """Any RSS or Atom feed that the user names (RSS 0.9–2.0, RDF, Atom 1.0, JSON Feed)."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import Field, field_validator
 
 from deep_research.data import Found, Gap
-from deep_research.errors import SourceError
 from deep_research.ports import ApiResponse
 from deep_research.sources._answers import Place
-from deep_research.sources._api import ApiOptions
+from deep_research.sources._api import ApiOptions, web_addresses
 from deep_research.sources._feed import entries
 from deep_research.sources._listing import ListingSource
 
@@ -25,13 +23,11 @@ class FeedsOptions(ApiOptions):
 
     feeds: tuple[str, ...] = Field((), description="Addresses of the feeds.", max_length=100)
 
-    @field_validator("feeds")
-    @classmethod
-    def _are_web_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for address in value:
-            if not address.startswith(("https://", "http://")):
-                raise ValueError(f"{address!r} does not begin with https:// or http://")
-        return value
+    _are_web_addresses = field_validator("feeds")(web_addresses)
+
+    def addresses(self) -> tuple[str, ...]:
+        """Return the addresses of the feeds."""
+        return self.feeds
 
 
 class FeedsSource(ListingSource[FeedsOptions]):
@@ -48,24 +44,14 @@ class FeedsSource(ListingSource[FeedsOptions]):
         return (
             ""
             if isinstance(options, FeedsOptions) and options.feeds
-            else "name feeds in the option sources.feeds.feeds"
+            else "name feeds in the option source_options.feeds.feeds"
         )
 
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._feed(address)) for address in self.options.feeds]
-        answers = [task.result() for task in tasks]
-        errors = [answer for answer in answers if isinstance(answer, SourceError)]
-        if len(errors) == len(answers):
-            raise errors[0]
-        found = [one for answer in answers if isinstance(answer, list) for one in answer]
-        return found, [Gap(what="a feed", why=error.message, source=NAME) for error in errors]
+        return await self._side_by_side(self.options.feeds, self._feed, "a feed")
 
-    async def _feed(self, address: str) -> list[Found] | SourceError:
-        try:
-            return parse_feed(await self._client.request("GET", address, headers=self._headers()))
-        except SourceError as error:
-            return error
+    async def _feed(self, address: str) -> list[Found]:
+        return parse_feed(await self._client.request("GET", address, headers=self._headers()))
 
     def _headers(self) -> dict[str, str]:
         return {"accept": "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9"}

@@ -39,7 +39,7 @@ class WikipediaOptions(ApiOptions):
 
     base_url: str = Field("https://{language}.wikipedia.org", description="Address; {language} is put in.")
     requests_per_second: float = Field(2.0, gt=0, le=20, description="Wikipedia asks for calls one after another.")
-    language: str = Field("", pattern=r"^([a-z][a-z-]{1,11})?$", description="Edition; empty: that of the query.")
+    language: str = Field("", pattern=r"^([a-z][a-z-]{1,11})?$", description="Edition; empty: that of the question.")
 
 
 class WikipediaSource(ApiSource[WikipediaOptions]):
@@ -50,10 +50,17 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
     options_type: ClassVar = WikipediaOptions
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        language = self.options.language or detect(query)
+        language = self.options.language or self.asked_in or detect(query)
+        found = await self._searched(query, limit, language)
+        if not found and language != detect(query) and not self.options.language:
+            # A model may ask an edition in another language than its own.
+            found = await self._searched(query, limit, detect(query))
+        return result(found)
+
+    async def _searched(self, query: str, limit: int, language: str) -> list[Found]:
         params = {"list": "search", "srsearch": query, "srlimit": min(limit, 50), "srprop": "snippet|timestamp"}
         response = await self._query(self._edition(language), params)
-        return result(parse_search(response, language=language))
+        return parse_search(response, language=language)
 
     async def _read(self, found: Found) -> Document:
         parts = found.key.split(":", 2)

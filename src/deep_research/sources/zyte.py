@@ -1,6 +1,5 @@
 """Article lists of chosen blogs and news sites through Zyte (https://docs.zyte.com/zyte-api/usage/extract)."""
 
-import asyncio
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
@@ -9,10 +8,11 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 
 from deep_research.data import Document, Found, Gap
-from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
+from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _writing
 from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources._api import web_addresses
 from deep_research.sources._dates import iso_date
 from deep_research.sources._fields import at, first, number, objects, raw, score, text
 from deep_research.sources._listing import ListingSource
@@ -45,13 +45,7 @@ class ZyteOptions(WebOptions):
     pages: tuple[str, ...] = Field(_BLOGS, min_length=1, max_length=50, description="Pages that list articles.")
     extract_from: str = Field("", pattern=r"^(httpResponseBody|browserHtml)?$", description="Cheaper, or a browser.")
 
-    @field_validator("pages")
-    @classmethod
-    def _are_web_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for address in value:
-            if not address.startswith(("https://", "http://")):
-                raise ValueError(f"{address!r} does not begin with https:// or http://")
-        return value
+    _are_web_addresses = field_validator("pages")(web_addresses)
 
 
 class ZyteSource(ListingSource[ZyteOptions]):
@@ -63,20 +57,11 @@ class ZyteSource(ListingSource[ZyteOptions]):
     options_type: ClassVar = ZyteOptions
 
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._page(address)) for address in self.options.pages]
-        answers = [task.result() for task in tasks]
-        errors = [answer for answer in answers if isinstance(answer, SourceError)]
-        if len(errors) == len(answers):
-            raise errors[0]
-        found = [one for answer in answers if isinstance(answer, list) for one in answer if self._wanted(one)]
-        return found, [Gap(what="a page of articles", why=self._masked(error.message), source=NAME) for error in errors]
+        found, gaps = await self._side_by_side(self.options.pages, self._page, "a page of articles")
+        return [one for one in found if self._wanted(one)], gaps
 
-    async def _page(self, address: str) -> list[Found] | SourceError:
-        try:
-            return parse_article_list(await self._extract(address, "articleList"))
-        except SourceError as error:
-            return error
+    async def _page(self, address: str) -> list[Found]:
+        return parse_article_list(await self._extract(address, "articleList"))
 
     async def _read(self, found: Found) -> Document:
         read = parse_article(await self._extract(found.url, "article")).document

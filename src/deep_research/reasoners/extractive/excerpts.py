@@ -9,6 +9,7 @@ from deep_research.data import Passage
 from deep_research.reasoners.extractive.listings import listings
 from deep_research.reasoners.extractive.quotable import first_of_chain, is_quotable, reading_length
 from deep_research.reasoners.extractive.rating import About, Wish, rate
+from deep_research.text.orders import ordering_lines
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
 
@@ -74,18 +75,23 @@ def _lists_of(passage: Passage, wish: Wish, weights: dict[str, float], about: Ab
 def _of_passage(passage: Passage, wish: Wish, weights: dict[str, float], about: About, rank: int) -> Iterable[Excerpt]:
     spans = sentences(passage.text)
     texts = [" ".join(passage.text[s.start : s.end].split()) for s in spans]
+    orders = list(ordering_lines(passage.text))
     for index in range(len(spans)):
         first = first_of_chain(texts, spans, index)
         if first is None:
             continue
         chosen = tuple(texts[first : index + 1])
-        if not all(is_quotable(text) for text in chosen):
+        if not all(is_quotable(text) for text in chosen) or _within(orders, spans[first].start, spans[index].end):
             continue
         terms = frozenset(t for text in chosen for t in content_terms(text))
         score = rate(chosen, terms, wish, weights, about)
         if score > 0:
             score *= 1.0 / (1.0 + 0.05 * rank)
             yield Excerpt(chosen, passage, spans[first].start, terms, score)
+
+
+def _within(stretches: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    return any(start < last and first < end for first, last in stretches)
 
 
 def pick(
