@@ -40,11 +40,14 @@ def _edges(graph: Any) -> set[tuple[str, str]]:
 def test_b1_nodes_and_routes_of_the_graph() -> None:
     graph = compile_sections()
     assert set(graph.nodes) - {"__start__"} == {
-        "clarify", "analyze", "discover", "plan_sections", "researcher", "aggregate", "review", "final_report",
+        "clarify", "analyze", "discover", "plan_sections", "confirm_plan", "researcher", "aggregate", "review",
+        "final_report",
     }  # fmt: skip
     assert _edges(graph) == {
-        ("__start__", "clarify"), ("clarify", "analyze"), ("clarify", "__end__"), ("analyze", "discover"),
-        ("analyze", "plan_sections"), ("discover", "plan_sections"), ("plan_sections", "researcher"),
+        ("__start__", "clarify"), ("clarify", "analyze"), ("clarify", "clarify"), ("clarify", "__end__"),
+        ("analyze", "discover"), ("analyze", "plan_sections"), ("discover", "plan_sections"),
+        ("plan_sections", "confirm_plan"), ("confirm_plan", "confirm_plan"), ("confirm_plan", "plan_sections"),
+        ("confirm_plan", "__end__"), ("plan_sections", "researcher"),
         ("plan_sections", "aggregate"), ("researcher", "aggregate"), ("aggregate", "review"),
         ("review", "plan_sections"), ("review", "final_report"), ("final_report", "__end__"),
     }  # fmt: skip

@@ -37,7 +37,14 @@ def start(goal: str, *focus: str, confidence: float = 0.85, **more: Any) -> Judg
 def ask(question: str, *options: str, missing: str = "topic", confidence: float = 0.2, **more: Any) -> Judgement:
     """What a model says of a message that it does not understand."""
     said = {"next_action": "NEED_CLARIFICATION", "confidence": confidence, "goal": "", "research_focus": []}
-    return {**said, "question": question, "options": list(options), "missing_info": missing, "unknown_terms": [], **more}
+    return {
+        **said,
+        "question": question,
+        "options": list(options),
+        "missing_info": missing,
+        "unknown_terms": [],
+        **more,
+    }
 
 
 class Judge(ScriptedResearcher):

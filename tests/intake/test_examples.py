@@ -26,7 +26,10 @@ SECOND_TABLE: dict[str, tuple[Judgement, str]] = {
     "了解一下": (AIM, ASK),
     "有什么信息": (AIM, ASK),
     "ADC 药物的 linker 设计": (start("ADC 药物的 linker 设计", "可裂解", "不可裂解", "稳定性"), START),
-    "GLP-1 激动剂": (start("GLP-1 激动剂", "最新进展", "临床数据", confidence=0.75, assumptions=["关注最新进展"]), START),
+    "GLP-1 激动剂": (
+        start("GLP-1 激动剂", "最新进展", "临床数据", confidence=0.75, assumptions=["关注最新进展"]),
+        START,
+    ),
     "PD-1 耐药机制": (start("PD-1 耐药机制", "机制分类", "生物标志物", "对策"), START),
 }
 COUNTERPARTS: dict[str, str] = {

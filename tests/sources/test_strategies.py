@@ -16,13 +16,13 @@ DOCS = Path(__file__).parents[2] / "docs" / "sources.md"
 NAMES = sorted(set(strategies()) - {"auto"})
 
 
-def test_there_are_seven_strategies():
+def test_a11_there_are_seven_strategies():
     assert set(strategies()) == {"academic", "patents", "news", "code", "community", "general", "auto"}
     assert all(purpose.endswith(".") for purpose in strategies().values())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_web_search_is_the_last_resort(name):
+def test_a11_web_search_is_the_last_resort(name):
     ordered = strategy_sources(name)
     web = [source for source in ordered if source in web_sources()]
     assert ordered[-len(web) :] == tuple(web)
@@ -62,7 +62,7 @@ def test_the_language_of_the_question_moves_sources_forward():
         ("", "general"),
     ],
 )
-def test_auto_goes_by_the_words_of_the_question(question, strategy):
+def test_a11_auto_goes_by_the_words_of_the_question(question, strategy):
     assert chosen_strategy(question) == strategy
     assert strategy_sources("auto", question=question) == strategy_sources(strategy)
 

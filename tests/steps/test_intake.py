@@ -211,7 +211,11 @@ def test_a4_the_answer_settles_a_question_without_a_topic() -> None:
 
 def test_a5_what_was_found_is_known_and_what_could_not_be_looked_up_is_assumed() -> None:
     judged = _judged(goal="g", unknown_terms=("A1", "B2", "C3"))
-    terms = [Term(term="A1", meaning="A1 is", passage="s1p1", title="Book"), Term(term="B2"), Term(term="C3", searched=False)]
+    terms = [
+        Term(term="A1", meaning="A1 is", passage="s1p1", title="Book"),
+        Term(term="B2"),
+        Term(term="C3", searched=False),
+    ]
     known = with_terms(judged, terms, QUESTION, "shelf")
     assert known.unknown_terms == ("B2",)
     assert [word for word in ("A1", "B2", "C3") if any(word in said for said in known.assumptions)] == ["A1", "C3"]
@@ -219,7 +223,9 @@ def test_a5_what_was_found_is_known_and_what_could_not_be_looked_up_is_assumed()
 
 
 def test_a5_the_clarification_says_that_the_term_was_not_found() -> None:
-    asked = settle(_judged(goal="g", unknown_terms=("B2",)), QUESTION, Settings(), rounds=0, places="shelf").clarification
+    asked = settle(
+        _judged(goal="g", unknown_terms=("B2",)), QUESTION, Settings(), rounds=0, places="shelf"
+    ).clarification
     assert asked is not None
     assert "B2" in asked.question
     assert "shelf" in asked.question

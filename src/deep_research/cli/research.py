@@ -39,6 +39,10 @@ from deep_research.cli.main import EXIT_CODES
 )
 @click.option("--budget", metavar="AMOUNT", help="Most it may cost: 0.50 (US dollars) or 200000tokens.")
 @click.option("--estimate", is_flag=True, help="Say what it would cost with a model, and do nothing.")
+@click.option("--confirm-plan", is_flag=True, help="Show the plan and wait for a yes, a no or changes.")
+@click.option(
+    "--template", metavar="NAME", help="Focus template (deep-research templates); none: without one, also if one fits."
+)
 @click.option("--no-clarify", is_flag=True, help="Never ask anything; start with stated assumptions.")
 @click.option(
     "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."

@@ -88,6 +88,8 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             return f"{event.what}: {event.done}" + (f" of {event.total}" if event.total else "")
         case "clarification_asked":
             return f"question to you: {event.question}"
+        case "understood":
+            return "\n          ".join([event.verification, *(f"assumed: {one}" for one in event.assumptions)])
         case "analyzed":
             return f"a {event.query_type} question, to be answered as {event.output_format}"
         case "discovered":
@@ -123,6 +125,8 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             return f"report ready: {event.claims} statements, {event.references} references, {event.gaps} gaps"
         case "run_failed":
             return f"failed: {event.message}"
+        case "run_declined":
+            return f"ended without a report: {event.reason}"
 
 
 def _said(event: Steered) -> str:

@@ -33,7 +33,7 @@ _DROP = re.compile(
     r"(?:drop|delete|remove|cut|删除|删掉|删去|去掉|移除|삭제|제거)\s*(?:sections?|第|#)?\s*(?P<list>(?:\d{1,2}|last|最后|마지막)"
     r"(?:\s*(?:,|，|、|and|和|및|\s)\s*(?:#|第)?\d{1,2})*)\s*(?:节|章|个|项|번(?:째)?)?"
     r"|(?:把)?(?:第)?(?P<list2>\d{1,2}(?:\s*(?:,|，|、|和|과|와)\s*\d{1,2})*|마지막|最后)\s*(?:节|章|个|项|번(?:째)?|절)?(?:을|를)?\s*"
-    r"(?:删除|删掉|去掉|삭제|제거|빼)(?:해|해줘|해 줘|하기|기|줘|주세요|하세요)?",
+    r"(?:删除|删掉|去掉|삭제|제거|빼)(?:해|해줘|해 줘|해 ?주세요|하기|기|줘|주세요|하세요)?",
     re.IGNORECASE,
 )
 _ADD = re.compile(
@@ -236,6 +236,6 @@ _COMMANDS: tuple[tuple[re.Pattern[str], Callable[[_Draft, re.Match[str]], None]]
 def _command(text: str) -> "tuple[Callable[[_Draft, re.Match[str]], None], re.Match[str]] | None":
     """Return what a line of an answer tells to do, or None."""
     for pattern, carry_out in _COMMANDS:
-        if match := pattern.fullmatch(text):
+        if match := pattern.fullmatch(text) or pattern.fullmatch(text.rstrip(" .。!！")):
             return carry_out, match
     return None

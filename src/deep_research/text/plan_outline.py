@@ -8,7 +8,7 @@ import re
 from deep_research.data import Asked, Brief, Section
 
 MAX_TITLE, MAX_TEXT, MAX_QUERIES = 200, 1000, 6
-_HEADING = re.compile(r"^(#{1,6})\s+(?:\d{1,2}(?:[.)]\s+|、\s*))?(.*?)\s*#*\s*$")
+_HEADING = re.compile(r"^(#{1,6})(?:\s+|$)(?:\d{1,2}(?:[.)]\s+|、\s*))?(.*?)\s*#*\s*$")
 _POINT = re.compile(r"^\s*[-*•+]\s+(.*\S)")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
@@ -39,8 +39,10 @@ def as_text(asked: Asked) -> str:
 
 
 def is_outline(text: str) -> bool:
-    """Whether a text is an outline: it has the heading of a section."""
-    return any((found := _HEADING.match(line)) and len(found[1]) > 1 for line in _COMMENT.sub("", text).splitlines())
+    """Whether a text is an outline: it begins with a heading, or has that of a section."""
+    lines = [line for line in _COMMENT.sub("", text).splitlines() if line.strip()]
+    depths = [len(found[1]) if (found := _HEADING.match(line)) else 0 for line in lines]
+    return any(depth > 1 for depth in depths) or depths[:1] == [1]
 
 
 def from_outline(text: str, brief: Brief) -> Brief:

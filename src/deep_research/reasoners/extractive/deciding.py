@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from deep_research.data import Clarification, Decision, Message, Question, Template, Term
 from deep_research.reasoners.extractive.questions import says_what_is_wanted
-from deep_research.text.answers import wants_to_skip
+from deep_research.text.answers import confirms, wants_to_skip
 from deep_research.text.codes import codes
 from deep_research.text.phrases import phrase
 from deep_research.text.tokens import content_terms
@@ -62,7 +62,7 @@ _KIND_OF_NAME = re.compile(
 """What may stand beside a code without saying more about it."""
 _NAME = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Z][A-Za-z0-9]*\d[A-Za-z0-9-]*|[A-Z]{2,}[A-Za-z0-9-]*|[A-Z][a-z]+[A-Z][A-Za-z0-9]*)"
-    r"(?:[ -](?:[A-Z]{1,}[A-Za-z0-9-]*\d*|\d[A-Za-z0-9.-]*|[A-Z]\d+[A-Z]))*(?![A-Za-z0-9])"
+    r"(?:[ -](?:[A-Z][A-Za-z0-9-]*|[a-z]?\d[A-Za-z0-9-]*(?:\.\d+)*))*(?![A-Za-z0-9])"
 )
 """A name by its form: GLP-1, KRAS G12C, RAG, BitNet b1.58."""
 _SHORT = 12
@@ -165,6 +165,6 @@ def _topic(history: Sequence[Message]) -> str:
         if name := _NAME.search(text):
             return name.group()
         words = _FILLER.sub(" ", text).strip(" .,?!。？！，、~")
-        if message.role == "user" and content_terms(words) and not wants_to_skip(text) and not _POINTER.search(text):
+        if message.role == "user" and content_terms(words) and not confirms(text) and not _POINTER.search(text):
             return words[:120]
     return ""

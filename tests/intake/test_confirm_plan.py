@@ -1,0 +1,188 @@
+"""Contract row A6 in the graphs: the plan is shown, confirmed, changed, planned anew or rejected, in every workflow."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data import Brief, Decision, Question
+from deep_research.events import Planned, RunDeclined
+from tests.graph.harness import Bench, Planner, Shelf, Trace
+
+TITLES = ("Alpha engine", "Beta engine", "Gamma engine")
+WORKFLOWS = ("sections", "supervisor", "loop")
+
+
+def _shelf() -> Shelf:
+    return Shelf(
+        alpha="# Alpha engine\n\nThe Alpha engine is a rotary engine that turns at 3,000 rpm.",
+        beta="# Beta engine\n\nThe Beta engine is a piston engine that turns at 4,500 rpm.",
+        gamma="# Gamma engine\n\nThe Gamma engine is a turbine engine that turns at 21,000 rpm.",
+        price="# Prices\n\nThe price of the Alpha engine is 900 euros. Prices fell in 2019.",
+    )
+
+
+class Careful(Planner):
+    """Plans as told and finds that much depends on it; remembers what it was told when it planned."""
+
+    def __init__(self, *titles: str, action: Any = "CONFIRM_PLAN") -> None:
+        super().__init__(*titles)
+        self.action = action
+        self.told: list[tuple[Question, Decision]] = []
+
+    async def decide(self, question: Question, **more: Any) -> Decision:
+        judged = await super().decide(question, **more)
+        return judged.model_copy(update={"next_action": self.action})
+
+    async def plan(self, question: Question, *args: Any, **kwargs: Any) -> Brief:
+        self.told.append((question, args[1]))
+        brief = await super().plan(question, *args, **kwargs)
+        added = tuple(brief.sections[0].model_copy(update={"title": wish}) for wish in args[1].wishes)
+        return brief.model_copy(update={"sections": (*brief.sections, *added)})
+
+
+def _bench(folder: Path, workflow: str = "sections", **settings: Any) -> Bench:
+    made = {"confirm_plan": True, "workflow": workflow, "max_review_iterations": 0, "max_iterations": 1, **settings}
+    return Bench(folder, _shelf(), reasoner=Careful(*TITLES, action="START_RESEARCH"), **made)
+
+
+def _shown(trace: Trace) -> list[str]:
+    (value,) = trace.interrupts
+    assert value["kind"] == "plan"
+    assert value["question"]
+    return [section["title"] for section in value["plan"]["sections"]]
+
+
+def _written(trace: Trace) -> list[str]:
+    return [section.title for section in trace.report.sections]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+async def test_a6_a_confirmed_plan_is_researched_as_shown(workflow: str, tmp_path: Path) -> None:
+    async with _bench(tmp_path, workflow) as bench:
+        waiting = await bench.ask("engines")
+        assert _shown(waiting) == list(TITLES)
+        assert {"title", "objective"} <= waiting.interrupts[0]["plan"].keys()
+        assert "report" not in waiting.state
+        assert waiting.state["sections"] == []
+        done = await bench.answer("yes")
+    assert done.interrupts == []
+    assert _written(done) == list(TITLES)
+    assert bench.context.reasoner.plans == 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+async def test_a6_changes_are_shown_again_until_confirmed_and_never_planned_over(workflow: str, tmp_path: Path) -> None:
+    async with _bench(tmp_path, workflow) as bench:
+        await bench.ask("engines")
+        assert _shown(await bench.answer("drop 2")) == ["Alpha engine", "Gamma engine"]
+        assert _shown(await bench.answer("添加：Prices — price of the Alpha engine")) == [
+            "Alpha engine",
+            "Gamma engine",
+            "Prices",
+        ]
+        assert _shown(await bench.answer("3번을 1번으로 이동")) == ["Prices", "Alpha engine", "Gamma engine"]
+        done = await bench.answer("확인")
+    assert _written(done) == ["Prices", "Alpha engine", "Gamma engine"]
+    assert bench.context.reasoner.plans == 1  # type: ignore[attr-defined]
+    assert done.of(Planned)[-1].sections == ("Prices", "Alpha engine", "Gamma engine")
+
+
+async def test_a6_an_edited_outline_is_researched(tmp_path: Path) -> None:
+    async with _bench(tmp_path) as bench:
+        await bench.ask("engines")
+        shown = await bench.answer(
+            "# Motors\n\nCompare two.\n\n## Gamma engine\n\n- Gamma engine rpm\n\n## Alpha engine\n"
+        )
+        assert _shown(shown) == ["Gamma engine", "Alpha engine"]
+        done = await bench.answer("1")
+    assert _written(done) == ["Gamma engine", "Alpha engine"]
+    assert done.report.title == "Motors"
+
+
+async def test_a6_a_bad_change_is_explained_and_the_plan_asked_about_again(tmp_path: Path) -> None:
+    async with _bench(tmp_path) as bench:
+        await bench.ask("engines")
+        again = await bench.answer("drop 9; drop 1")
+        assert _shown(again) == ["Beta engine", "Gamma engine"]
+        assert "drop 9" in again.interrupts[0]["question"]
+        assert "1 to 3" in again.interrupts[0]["question"]
+        after = await bench.answer("drop 1")
+        assert "drop 9" not in after.interrupts[0]["question"]
+        assert _shown(after) == ["Gamma engine"]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+@pytest.mark.parametrize(
+    ("question", "answer", "reason"),
+    [("engines", "no", "rejected"), ("发动机", "取消", "拒绝"), ("엔진", "취소", "거부")],
+)
+async def test_a6_a_rejected_plan_ends_the_run_politely(
+    workflow: str, question: str, answer: str, reason: str, tmp_path: Path
+) -> None:
+    async with _bench(tmp_path, workflow) as bench:
+        await bench.ask(question)
+        done = await bench.answer(answer)
+    assert done.interrupts == []
+    assert "report" not in done.state
+    assert reason in done.state["final_report"]
+    assert [event.by for event in done.of(RunDeclined)] == ["user"]
+
+
+async def test_a6_a_wish_is_planned_with_in_the_conversation(tmp_path: Path) -> None:
+    async with _bench(tmp_path) as bench:
+        await bench.ask("engines")
+        again = await bench.answer("more about prices")
+        assert _shown(again) == [*TITLES, "more about prices"]
+        done = await bench.answer("ok")
+        reasoner: Any = bench.context.reasoner
+    assert reasoner.plans == 2
+    question, decision = reasoner.told[-1]
+    assert decision.wishes == ("more about prices",)
+    assert [message.role for message in question.history[-2:]] == ["assistant", "user"]
+    assert "1. Alpha engine" in question.history[-2].text
+    assert question.history[-1].text == "more about prices"
+    assert "more about prices" in _written(done)
+
+
+async def test_a6_who_never_confirms_is_not_researched_for(tmp_path: Path) -> None:
+    async with _bench(tmp_path, max_plan_rounds=2) as bench:
+        await bench.ask("engines")
+        await bench.answer("more")
+        done = await bench.answer("more")
+    assert done.interrupts == []
+    assert "report" not in done.state
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ({"allow_clarification": True}, True),
+        ({"allow_clarification": True, "confirm_high_value": False}, False),
+        ({"allow_clarification": False}, False),
+    ],
+)
+async def test_a6_a_reasoner_may_have_the_plan_confirmed_only_where_it_is_allowed(
+    settings: dict[str, Any], shown: bool, tmp_path: Path
+) -> None:
+    async with Bench(tmp_path, _shelf(), reasoner=Careful(*TITLES), max_review_iterations=0, **settings) as bench:
+        trace = await bench.ask("engines")
+    assert bool(trace.interrupts) is shown
+    assert ("report" in trace.state) is not shown
+    if shown:
+        assert trace.interrupts[0]["required"] is False
+
+
+async def test_a6_without_a_word_about_it_no_plan_is_shown(tmp_path: Path) -> None:
+    reasoner = Careful(*TITLES, action="START_RESEARCH")
+    async with Bench(tmp_path, _shelf(), reasoner=reasoner, max_review_iterations=0, allow_clarification=True) as bench:
+        trace = await bench.ask("engines")
+    assert trace.interrupts == []
+    assert _written(trace) == list(TITLES)
+
+
+async def test_a6_the_extractive_reasoner_plans_a_section_for_each_wish(tmp_path: Path) -> None:
+    async with Bench(tmp_path, _shelf(), confirm_plan=True, max_review_iterations=0) as bench:
+        before = _shown(await bench.ask("Which kinds of engines are there?"))
+        after = _shown(await bench.answer("also more about prices"))
+    assert set(after) - set(before) == {"prices"}

@@ -1,0 +1,179 @@
+"""Contract rows A4, A7 and A8 in whole runs: rounds of questions, refusals, what was said before, runs that end early."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research import aresearch
+from deep_research.data import Asked, Message
+from deep_research.errors import ConfigError, Declined
+from deep_research.events import RunDeclined, Understood
+from deep_research.runs.run import create
+from deep_research.settings import Settings
+from tests.intake.harness import Judge, ask, assistant, extractively, start, user
+from tests.model.harness import PLAN, served
+from tests.runs.running import Ran, begin, engines, go_on
+
+SPOKEN = {
+    "en": ("tell me about it", "the Alpha engine"),
+    "zh": ("帮我研究一下", "Alpha engine 发动机"),
+    "ko": ("조사해 줘", "Alpha engine 엔진"),
+}
+
+
+def _run(folder: Path, question: str, answers: list[str], **settings: Any) -> tuple[Ran, list[Asked]]:
+    """A run whose questions are answered one after the other."""
+    asked: list[Asked] = []
+
+    def answer(what: Asked) -> str:
+        asked.append(what)
+        return answers[len(asked) - 1]
+
+    made = {"allow_clarification": True, "max_review_iterations": 0, **settings}
+    ran = begin(question, home=folder / "home", docs=[engines(folder / "docs")], **made)
+    return go_on(ran, answer=answer), asked
+
+
+def _assert_assumed(ran: Ran, word: str) -> None:
+    assert any(word in said for said in ran.report.assumptions)
+    assert all(said in ran.report.report for said in ran.report.assumptions)
+
+
+@pytest.mark.parametrize("language", SPOKEN)
+def test_a4_an_answer_settles_it_and_the_user_is_told_what_will_be_researched(language: str, tmp_path: Path) -> None:
+    question, answer = SPOKEN[language]
+    ran, asked = _run(tmp_path, question, [answer])
+    assert [one.kind for one in asked] == ["clarify"]
+    assert asked[0].missing_info == "topic"
+    (told,) = ran.of(Understood)
+    assert told.question == answer
+    assert answer in told.verification
+    assert ran.report.answered
+
+
+@pytest.mark.parametrize(
+    ("language", "refusal", "word"), [("en", "I don't know", "literally"), ("zh", "直接开始研究", "字面"), ("ko", "그냥 시작해 줘", "글자")]
+)  # fmt: skip
+def test_a4_a_refusal_starts_at_once_and_the_report_says_what_was_assumed(
+    language: str, refusal: str, word: str, tmp_path: Path
+) -> None:
+    ran, asked = _run(tmp_path, SPOKEN[language][0], [refusal])
+    assert len(asked) == 1
+    _assert_assumed(ran, word)
+
+
+def test_a4_after_three_rounds_the_best_guess_is_used_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unclear = [ask(f"Round {n}?", "a", "b", goal="engines", refined_question="all engines") for n in range(1, 6)]
+    judge = Judge({"engines please": unclear}, sections=PLAN)
+    with served(monkeypatch, judge):
+        made = {"model_provider": "compatible", "model_name": "scripted"}
+        ran, asked = _run(tmp_path, "engines please", ["2", "nothing of that", "B"], **made)
+    assert [one.question for one in asked] == ["Round 1?", "Round 2?", "Round 3?"]
+    assert "user: b" in judge.prompts[-1]
+    assert "asked 3 of at most 3 times" in judge.prompts[-1]
+    _assert_assumed(ran, "all engines")
+
+
+def test_a4_the_number_of_rounds_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Judge({"engines": [ask("Which?", "a", "b", goal="engines")] * 4}, sections=PLAN)
+    with served(monkeypatch, judge):
+        made = {"model_provider": "compatible", "model_name": "scripted", "max_clarification_rounds": 1}
+        _, asked = _run(tmp_path, "engines", ["neither"], **made)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"), [("Book me a flight", "I cannot book."), ("帮我订机票", "我不能订票。"), ("비행기를 예약해 줘", "예약할 수 없습니다.")]
+)  # fmt: skip
+def test_a7_what_nothing_can_answer_ends_with_the_reason(
+    question: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = Judge({question: start("a flight", next_action="CANNOT_DO", reasoning=reason)}, sections=PLAN)
+    made = {"model_provider": "compatible", "model_name": "scripted"}
+    with served(monkeypatch, judge) as provider:
+        ran = begin(question, home=tmp_path / "home", docs=[engines(tmp_path / "docs")], **made)
+        for _ in range(2):  # the second time there is nothing left to do
+            with pytest.raises(Declined) as ended:
+                go_on(ran)
+            assert ended.value.message == reason
+            assert ended.value.fields["by"] == "program"
+    assert len(provider.calls) == 1
+    assert ran.of(RunDeclined)[0].reason == reason
+    assert ran.folder.load().status == "declined"
+    assert ran.folder.load().error == reason
+
+
+def test_a7_nothing_is_asked_where_asking_is_switched_off(tmp_path: Path) -> None:
+    ran, asked = _run(tmp_path, "tell me about it", [], allow_clarification=False)
+    assert asked == []
+    _assert_assumed(ran, "literally")
+
+
+BEFORE = {
+    "en": ("What is the Alpha engine X100?", "How heavy is that engine model?"),
+    "zh": ("Alpha X100 发动机是什么？", "那个模型有多重？"),
+    "ko": ("Alpha X100 엔진은 무엇인가요?", "그 모델은 얼마나 무거운가요?"),
+}
+
+
+@pytest.mark.parametrize("language", ["zh", "ko"])
+def test_a8_a_pointer_inside_a_question_is_resolved_and_said(language: str) -> None:
+    before, question = BEFORE[language]
+    decision = extractively(question, history=[user(before), assistant("…")])
+    assert decision.next_action == "START_RESEARCH"
+    assert "X100" in decision.refined_question
+    assert any("X100" in said for said in decision.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("history", "question", "topic"),
+    [
+        ([user("speculative decoding in language models"), assistant("Done.")], "tell me more about it", "speculative decoding"),
+        ([user("KRAS G12C?"), user("what about GLP-1 agonists?")], "that drug", "GLP-1"),
+        ([user("Help me."), assistant("The report is about BitNet b1.58 and others.")], "that model", "BitNet b1.58"),
+        ([user("speculative decoding"), assistant("What exactly should be researched?")], "that method", "speculative decoding"),
+    ],
+)  # fmt: skip
+def test_a8_the_last_message_that_names_a_topic_counts(history: list[Message], question: str, topic: str) -> None:
+    assert topic in extractively(question, history=history).refined_question
+
+
+@pytest.mark.parametrize("history", [[], [user("hello"), assistant("Hello!")], [user("that target")]])
+def test_a8_a_pointer_to_nothing_is_asked_about(history: list[Message]) -> None:
+    assert extractively("that target", history=history).next_action == "NEED_CLARIFICATION"
+
+
+def test_a8_a_question_that_points_at_nothing_is_not_mixed_with_what_was_said_before() -> None:
+    decision = extractively("How does RAG work?", history=[user("KRAS G12C"), assistant("…")])
+    assert decision.refined_question == "How does RAG work?"
+    assert decision.assumptions == ()
+
+
+async def test_a8_the_library_takes_the_conversation(tmp_path: Path) -> None:
+    report = await aresearch(
+        "How fast is that model?",
+        docs=[engines(tmp_path / "docs")],
+        home=tmp_path / "home",
+        history=[
+            "What do you know of AE35?",
+            {"role": "assistant", "content": "A unit."},
+            Message(role="user", text="Fine."),
+        ],
+    )
+    assert "AE35" in report.assumptions[0]
+    assert report.assumptions[0] in report.report
+
+
+@pytest.mark.parametrize("turn", [{"role": "system", "text": "x"}, {"role": "user"}, {"text": "x"}])
+async def test_a8_a_message_that_is_none_is_refused(turn: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="history"):
+        await aresearch("that target", home=tmp_path, history=[turn])
+
+
+def test_a8_the_conversation_is_kept_with_the_run(tmp_path: Path) -> None:
+    said = [user("KRAS G12C"), assistant("…")]
+    folder = create("that target", home=tmp_path, settings=Settings(), history=said)
+    assert list(folder.load().history) == said

@@ -1,0 +1,206 @@
+"""Contract row A6: what an answer to a shown plan means — yes, no, changes in three languages, an outline, or a wish."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deep_research.data import Brief, Section
+from deep_research.text.plan_edits import PlanAnswer, read_plan_answer
+from deep_research.text.plan_outline import from_outline, numbered, outline
+
+NAMES = ("Alpha", "Beta", "Gamma", "Delta")
+
+
+def _section(name: str) -> Section:
+    return Section(title=name, subject=name, description=f"About {name}.", queries=(f"{name} speed", f"{name} weight"))
+
+
+def _brief(language: str = "en") -> Brief:
+    sections = tuple(_section(name) for name in NAMES)
+    return Brief(title="Engines", objective="Compare them.", language=language, sections=sections)
+
+
+def _read(answer: str, language: str = "en") -> PlanAnswer:
+    return read_plan_answer(answer, _brief(language))
+
+
+def _titles(said: PlanAnswer) -> list[str]:
+    return [section.title for section in said.brief.sections]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["yes", "Yes.", "y", "ok", "OK, start", "looks good", "Go ahead!", "confirm", "LGTM", "Start with this plan", "",
+     "确认", "好的，开始吧", "可以", "没问题", "就这样", "按此计划开始", "네", "확인", "좋아요", "시작해 주세요", "이 계획으로 시작"],
+)  # fmt: skip
+def test_a6_yes(answer: str) -> None:
+    assert _read(answer).kind == "confirmed"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["no", "No, cancel.", "cancel", "stop", "reject", "never mind", "取消", "不要", "算了", "拒绝", "不，取消", "아니요", "취소",
+     "취소해 주세요", "그만", "거부합니다"],
+)  # fmt: skip
+def test_a6_no(answer: str) -> None:
+    assert _read(answer).kind == "rejected"
+
+
+EDITS: list[tuple[str, list[str]]] = [
+    ("drop 2", ["Alpha", "Gamma", "Delta"]),
+    ("Remove section 2.", ["Alpha", "Gamma", "Delta"]),
+    ("delete 2, 3", ["Alpha", "Delta"]),
+    ("remove sections 1 and 4", ["Beta", "Gamma"]),
+    ("drop last", ["Alpha", "Beta", "Gamma"]),
+    ("删除 2", ["Alpha", "Gamma", "Delta"]),
+    ("删除第2节", ["Alpha", "Gamma", "Delta"]),
+    ("把第2节删掉", ["Alpha", "Gamma", "Delta"]),
+    ("去掉2和3", ["Alpha", "Delta"]),
+    ("삭제 2", ["Alpha", "Gamma", "Delta"]),
+    ("2번 삭제해 주세요", ["Alpha", "Gamma", "Delta"]),
+    ("2번을 빼줘", ["Alpha", "Gamma", "Delta"]),
+    ("add: Prices — what each costs", [*NAMES, "Prices"]),
+    ("添加：价格 — 各自的价格", [*NAMES, "价格"]),
+    ("추가: 가격 — 각각의 가격", [*NAMES, "가격"]),
+    ("rename 2: Second", ["Alpha", "Second", "Gamma", "Delta"]),
+    ("重命名 2：第二种", ["Alpha", "第二种", "Gamma", "Delta"]),
+    ("이름 변경 2: 둘째", ["Alpha", "둘째", "Gamma", "Delta"]),
+    ("move 3 1", ["Gamma", "Alpha", "Beta", "Delta"]),
+    ("move 1 to 4", ["Beta", "Gamma", "Delta", "Alpha"]),
+    ("移动 3 1", ["Gamma", "Alpha", "Beta", "Delta"]),
+    ("把第3节移到1", ["Gamma", "Alpha", "Beta", "Delta"]),
+    ("이동 3 1", ["Gamma", "Alpha", "Beta", "Delta"]),
+    ("3번을 1번으로 이동", ["Gamma", "Alpha", "Beta", "Delta"]),
+    ("drop 1; drop 2\nmove 4 1；rename 3: Third", ["Delta", "Third"]),
+    ("drop 1\nadd: Prices\nmove 3 1", ["Gamma", "Beta", "Delta", "Prices"]),
+]
+
+
+@pytest.mark.parametrize(("answer", "titles"), EDITS)
+def test_a6_sections_are_dropped_added_renamed_and_moved_by_the_numbers_shown(answer: str, titles: list[str]) -> None:
+    said = _read(answer)
+    assert (said.kind, said.problems) == ("edited", ())
+    assert _titles(said) == titles
+
+
+@pytest.mark.parametrize(
+    "answer", ["focus 2: price, noise", "重点 2：price、noise", "초점 2: price, noise", "Focus 2: price，noise"]
+)
+def test_a6_focus_points_become_what_is_searched(answer: str) -> None:
+    changed = _read(answer).brief.sections[1]
+    assert (changed.title, changed.subject) == ("Beta", "Beta")
+    assert changed.queries == ("price", "noise")
+    assert changed.description == "price; noise"
+
+
+def test_a6_an_added_section_is_searched_for_and_a_renamed_one_loses_its_old_subject() -> None:
+    added = _read("add: Prices — what each costs").brief.sections[-1]
+    assert (added.description, added.queries) == ("what each costs", ("Prices what each costs",))
+    renamed = _read("rename 1: Second").brief.sections[0]
+    assert renamed.subject == ""
+    assert renamed.queries[0] == "Second"
+
+
+def test_a6_title_objective_and_description_can_be_said() -> None:
+    brief = _read("title: Motors\nobjective: Choose one.\ndescribe 1: How fast is it?").brief
+    assert (brief.title, brief.objective, brief.sections[0].description) == ("Motors", "Choose one.", "How fast is it?")
+
+
+BAD: list[tuple[str, str]] = [
+    ("drop 9", "1 to 4"),
+    ("drop 0", "1 to 4"),
+    ("move 1 7", "4 sections"),
+    ("rename 1: Beta", "Beta"),
+    ("add: gamma", "gamma"),
+    ("rename 1:", "title"),
+    ("focus 1: ", "colon"),
+    ("drop 1, 2, 3, 4", "one section"),
+    ("drop 1; rename 1: X", "dropped"),
+    ("add: A\nadd: B\nadd: C\nadd: D", "at most 7"),
+]
+
+
+@pytest.mark.parametrize(("answer", "why"), BAD)
+def test_a6_a_change_that_cannot_be_made_says_why_and_loses_nothing(answer: str, why: str) -> None:
+    said = _read(answer)
+    assert said.kind == "edited"
+    assert len(said.problems) == 1
+    assert why in said.problems[0]
+    kept = {s.title: s for s in said.brief.sections}
+    assert all(kept.get(name, _section(name)) == _section(name) for name in NAMES)
+
+
+def test_a6_the_good_changes_of_an_answer_are_made_beside_a_bad_one() -> None:
+    said = _read("drop 2; drop 9; turn it upside down; add: Prices")
+    assert _titles(said) == ["Alpha", "Gamma", "Delta", "Prices"]
+    assert ["drop 9" in said.problems[0], "upside down" in said.problems[1]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("language", "word"), [("en", "no section 9"), ("zh", "没有第 9 节"), ("ko", "9번 절은 없습니다")]
+)
+def test_a6_what_was_wrong_is_told_in_the_language_of_the_plan(language: str, word: str) -> None:
+    assert word in _read("drop 9", language).problems[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["more about safety", "add more about prices", "drop the history part", "focus on costs, please", "多写一些安全性",
+     "안전성도 다뤄 줘", "2", "Why is there no section on noise?"],
+)  # fmt: skip
+def test_a6_anything_else_is_a_wish_for_whoever_plans(answer: str) -> None:
+    said = _read(answer)
+    assert (said.kind, said.wish) == ("wish", answer)
+    assert said.brief == _brief()
+
+
+def test_a6_an_outline_that_was_not_changed_is_the_same_plan() -> None:
+    assert from_outline(outline(_brief()), _brief()) == _brief()
+
+
+def test_a6_an_edited_outline_is_the_plan() -> None:
+    text = """<!-- how to edit -->
+# Motors
+
+Choose one.
+
+## 1. Gamma
+How fast is it?
+It is a turbine.
+- gamma rpm
+* gamma fuel
+
+## Prices
+"""
+    brief = _read(text).brief
+    assert (brief.title, brief.objective) == ("Motors", "Choose one.")
+    gamma, prices = brief.sections
+    assert (gamma.title, gamma.subject) == ("Gamma", "Gamma")
+    assert gamma.description == "How fast is it? It is a turbine."
+    assert gamma.queries == ("gamma rpm", "gamma fuel")
+    assert (prices.title, prices.queries) == ("Prices", ("Prices",))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("# T\n\n## A\n\n## A\n", "“A”"), ("# T\n" + "".join(f"## S{n}\n" for n in range(8)), "8 sections"), ("# T\n\n##\n", "no section")],
+)  # fmt: skip
+def test_a6_a_broken_outline_says_why_and_the_plan_stays(text: str, why: str) -> None:
+    said = _read(text)
+    assert why in said.problems[0]
+    assert said.brief == _brief()
+
+
+def test_a6_what_is_shown_has_title_objective_and_numbered_sections_with_their_points() -> None:
+    shown = numbered(_brief())
+    assert shown.startswith("Engines\nCompare them.\n")
+    assert "2. Beta — About Beta.\n   - Beta speed\n   - Beta weight" in shown
+
+
+@given(st.text(max_size=200))
+def test_a6_no_answer_breaks_a_plan(answer: str) -> None:
+    said = read_plan_answer(answer, _brief())
+    titles = [title.casefold() for title in _titles(said)]
+    assert 1 <= len(titles) <= 7
+    assert len(set(titles)) == len(titles)
+    assert all(section.title and section.queries for section in said.brief.sections)

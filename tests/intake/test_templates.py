@@ -1,0 +1,163 @@
+"""Contract row A10: focus templates of ours and the user's, what they suggest, and what they never replace."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data import Question
+from deep_research.errors import ConfigError
+from deep_research.runs.run import create
+from deep_research.settings import Settings
+from deep_research.templates import choose, load_templates, template_folders
+from tests.graph.harness import Bench, Shelf
+from tests.intake.harness import Judge, ask, extractively, start, with_model
+
+OWN = """
+name = "engine"
+words = ["engine", "发动机", "엔진"]
+focus = { en = ["power", "weight", "price"], zh = ["功率", "重量", "价格"], ko = ["출력", "무게", "가격"] }
+
+[[clarifications]]
+missing = "aspect"
+question = { en = "Which side of engines?", zh = "发动机的哪个方面？", ko = "엔진의 어떤 면?" }
+"""
+
+
+def _write(folder: Path, text: str, name: str = "engine.toml") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+def test_a10_three_templates_come_with_the_program_in_three_languages() -> None:
+    ours = load_templates()
+    assert {t.name for t in ours} == {"drug_target", "technology_survey", "product_comparison"}
+    for template in ours:
+        points = [template.spoken(language).focus for language in ("en", "zh", "ko")]
+        assert all(len(said) >= 3 for said in points)
+        assert len(set(points)) == 3
+        assert all(c.options for c in template.spoken("zh").clarifications)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "name"),
+    [
+        ("KRAS G12C 靶点", "zh", "drug_target"),
+        ("GLP-1 agonists", "en", "drug_target"),
+        ("GLP-1 작용제", "ko", "drug_target"),
+        ("technology survey of solid state batteries", "en", "technology_survey"),
+        ("向量数据库选型", "zh", "product_comparison"),
+        ("How does RAG work?", "en", None),
+        ("corrosion inhibitors in steel", "en", None),
+    ],
+)
+def test_a10_a_template_applies_by_the_words_of_the_question(text: str, language: str, name: str | None) -> None:
+    found = choose(load_templates(), Question(text=text, language=language))
+    assert (found.name if found else None) == name
+
+
+def test_a10_files_of_the_user_are_found_in_both_folders_and_come_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _write(tmp_path / "deep-research-templates", OWN.replace("power", "project"))
+    _write(tmp_path / "home" / "templates", OWN)
+    _write(tmp_path / "home" / "templates", OWN.replace('"engine"', '"drug_target"', 1), "drug.toml")
+    found = load_templates(template_folders(tmp_path / "home"))
+    assert [t.name for t in found][:2] == ["engine", "drug_target"]
+    assert found[0].spoken("en").focus[0] == "project"
+    assert found[1].origin.endswith("drug.toml")
+    assert found[0].spoken("ko").focus == ("출력", "무게", "가격")
+    assert found[0].spoken("fr").focus[1:] == ("weight", "price")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("name = ", "TOML"),
+        ('name = "x"', "focus"),
+        ('name = "x y"\nfocus = ["a"]', "name"),
+        ('name = "x"\nfocus = ["a"]\ncolour = "red"', "colour"),
+        ('name = "x"\nfocus = ["a"]\npatterns = ["("]', "regular expression"),
+        ('name = "x"\nfocus = [1]', "focus"),
+        ('name = "x"\nfocus = ["a"]\n[[clarifications]]\nmissing = "mood"\nquestion = "?"', "missing"),
+    ],
+)
+def test_a10_a_broken_file_names_itself_and_what_is_wrong_and_makes_no_run(text: str, why: str, tmp_path: Path) -> None:
+    _write(tmp_path / "templates", text)
+    with pytest.raises(ConfigError) as refused:
+        create("How do engines work?", home=tmp_path, settings=Settings())
+    assert "engine.toml" in refused.value.message
+    assert why in refused.value.message
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a10_an_unknown_name_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="drug_target"):
+        create("engines", home=tmp_path, settings=Settings(template="motor"))
+    create("engines", home=tmp_path, settings=Settings(template="none"))
+
+
+def test_a10_a_model_is_shown_the_template_as_a_suggestion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    templates = load_templates([_write(tmp_path, OWN)])
+    judge = Judge({"发动机": start("发动机", "功率", "声音", "历史")})
+    decision = with_model(monkeypatch, judge, "发动机", templates=templates)
+    shown = judge.prompts[0].partition("<template>")[2].partition("</template>")[0]
+    assert [point in shown for point in ("功率", "重量", "价格", "发动机的哪个方面？")] == [True] * 4
+    assert decision.research_focus == ("功率", "声音", "历史")
+
+
+def test_a10_without_a_template_the_prompt_says_nothing_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Judge({"engines": start("engines")})
+    with_model(monkeypatch, judge, "engines")
+    assert "template" not in judge.prompts[0]
+
+
+def test_a10_a_question_without_options_is_asked_with_the_points_of_the_template(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    templates = load_templates([_write(tmp_path, OWN)])
+    judge = Judge({"engine": ask("What of it?", missing="aspect", goal="engines")})
+    asked = with_model(monkeypatch, judge, "engine", templates=templates).clarification
+    assert asked is not None
+    assert (asked.question, asked.options) == ("What of it?", ("power", "weight", "price"))
+
+
+@pytest.mark.parametrize(("text", "first"), [("drugs", "power"), ("药物", "功率"), ("약물", "출력")])
+def test_a10_a_named_template_gives_the_options_for_a_very_general_word(text: str, first: str, tmp_path: Path) -> None:
+    asked = extractively(text, templates=load_templates([_write(tmp_path, OWN)]), template="engine").clarification
+    assert asked is not None
+    assert asked.options[0] == first
+
+
+def _bench(folder: Path, text: str, **settings: Any) -> Bench:
+    shelf = Shelf(
+        power="# Power\n\nThe Alpha engine has a power of 40 kW, which is much power for an engine.",
+        weight="# Weight\n\nThe weight of the Alpha engine is 85 kg without oil.",
+    )
+    bench = Bench(folder, shelf, max_review_iterations=0, **settings)
+    object.__setattr__(bench.context, "templates", load_templates([_write(folder / "templates", text)]))
+    return bench
+
+
+async def test_a10_points_become_sections_where_the_question_names_no_aspect(tmp_path: Path) -> None:
+    async with _bench(tmp_path, OWN) as bench:
+        trace = await bench.ask("Alpha engine")
+    titles = [section.title for section in trace.report.sections]
+    assert titles[:2] == ["power", "weight"]
+    assert "price" not in titles
+    assert any("power; weight; price" in said for said in trace.report.assumptions)
+
+
+async def test_a10_a_question_that_says_what_it_wants_is_left_alone(tmp_path: Path) -> None:
+    async with _bench(tmp_path, OWN) as bench:
+        trace = await bench.ask("How heavy is the Alpha engine?")
+    assert trace.state["decision"].suggested_focus == ()
+    assert trace.report.assumptions == ()
+
+
+async def test_a10_templates_can_be_switched_off(tmp_path: Path) -> None:
+    async with _bench(tmp_path, OWN, template="none") as bench:
+        trace = await bench.ask("Alpha engine")
+    assert trace.state["decision"].suggested_focus == ()

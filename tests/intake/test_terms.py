@@ -1,0 +1,119 @@
+"""Contract row A5: a name nobody knows is searched for before the decision; what it means reaches the plan."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data import Brief, Passage, Question
+from deep_research.errors import Unreachable
+from deep_research.text.codes import codes
+from tests.graph.harness import Bench, Broken, Planner, Shelf
+from tests.intake.harness import Judge, extractively, start, with_model
+
+MEANING = "STATUS6 is a gene of the zebrafish that codes for a kinase."
+KNOWN = {"status": f"# Zebrafish genes\n\nGenes have names. {MEANING} It was described in 2011."}
+LANGUAGES = [("STATUS6 gene", "en"), ("STATUS6 基因", "zh"), ("STATUS6 유전자", "ko")]
+
+
+def _unsure(**more: Any) -> dict[str, Any]:
+    return dict(start("STATUS6", confidence=0.8, next_action="VERIFY_TOPIC", unknown_terms=["STATUS6"], **more))
+
+
+@pytest.mark.parametrize(("text", "_language"), LANGUAGES)
+def test_a5_what_was_found_goes_to_the_model_verbatim_and_it_decides_again(
+    text: str, _language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = Shelf(**KNOWN)
+    judge = Judge({text: [_unsure(), start("the gene STATUS6 of the zebrafish", confidence=0.8)]})
+    decision = with_model(monkeypatch, judge, text, shelf)
+    assert decision.next_action == "START_RESEARCH"
+    assert [(t.term, t.meaning, t.title) for t in decision.terms] == [("STATUS6", MEANING, "Zebrafish genes")]
+    assert any("STATUS6" in said and "Zebrafish genes" in said for said in decision.assumptions)
+    first, second = judge.prompts
+    assert second.startswith(first)
+    assert f'<passage id="{decision.terms[0].passage}"' in second
+    assert MEANING in second
+
+
+@pytest.mark.parametrize(("text", "_language"), LANGUAGES)
+def test_a5_what_was_not_found_is_said_when_the_user_is_asked(
+    text: str, _language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = Shelf(name="zoo", other="# Other\n\nNothing about it.")
+    judge = Judge({text: [_unsure(), _unsure(question="STAT6?", options=["STAT6", "STATH"])]})
+    with_options = with_model(monkeypatch, judge, text, shelf)
+    assert '"STATUS6" was not found anywhere.' in judge.prompts[1]
+    for decision in (with_options, extractively(text, shelf)):
+        assert decision.next_action == "NEED_CLARIFICATION"
+        asked = decision.clarification
+        assert asked is not None
+        assert "STATUS6" in asked.question
+        assert "zoo" in asked.question
+        assert len(asked.options) >= 2
+    assert with_options.clarification is not None
+    assert with_options.clarification.options[:2] == ("STAT6", "STATH")
+
+
+@pytest.mark.parametrize(("text", "_language"), LANGUAGES)
+def test_a5_where_nothing_may_be_asked_the_assumption_says_it(text: str, _language: str) -> None:
+    shelf = Shelf(other="# Other\n\nNothing about it.")
+    decision = extractively(text, shelf, allow_clarification=False)
+    assert decision.next_action == "START_RESEARCH"
+    assert any("STATUS6" in said and "shelf" in said for said in decision.assumptions)
+
+
+@pytest.mark.parametrize(
+    "places", [(), (Broken(Unreachable("down")),)], ids=["nothing to search", "a place that fails"]
+)
+def test_a5_a_search_that_did_not_happen_proves_nothing(
+    places: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not places:
+        judge = Judge({"STATUS6 gene": [_unsure(), _unsure()]})
+        assert with_model(monkeypatch, judge, "STATUS6 gene").next_action == "START_RESEARCH"
+        assert '"STATUS6" could not be looked up.' in judge.prompts[1]
+        decision = extractively("STATUS6 gene")
+        assert decision.next_action == "START_RESEARCH"
+        assert any("STATUS6" in said for said in decision.assumptions)
+
+
+@pytest.mark.parametrize(
+    "text", ["How does HTTP2 differ from HTTP1 in speed?", "STATUS6 和 JAK3 在斑马鱼免疫中的作用是什么？"]
+)
+def test_a5_a_code_beside_other_words_is_only_an_assumption(text: str) -> None:
+    decision = extractively(text, Shelf(other="# Other\n\nNothing about it."))
+    assert decision.next_action == "START_RESEARCH"
+    assert all(any(code in said for said in decision.assumptions) for code in codes(text))
+
+
+def test_a5_no_more_terms_are_looked_up_than_the_setting_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = Shelf(**KNOWN)
+    many = start("x", confidence=0.8, unknown_terms=["AAA1", "BBB2", "CCC3", "DDD4"])
+    with_model(monkeypatch, Judge({"x": [many, many]}), "x", shelf, max_verified_terms=2)
+    assert set(shelf.asked) == {"AAA1", "BBB2"}
+
+
+def test_a5_a_longer_name_is_not_the_term() -> None:
+    decision = extractively("STATUS6 gene", Shelf(other="# Other\n\nThe gene STATUS64 is unlike it."))
+    assert decision.next_action == "NEED_CLARIFICATION"
+
+
+class Remembering(Planner):
+    """Plans one section and remembers what it was shown."""
+
+    shown: tuple[Passage, ...] = ()
+
+    async def plan(self, question: Question, *args: Any, **kwargs: Any) -> Brief:
+        self.shown = tuple(args[3])
+        return await super().plan(question, *args, **kwargs)
+
+
+async def test_a5_the_meaning_reaches_the_planner_the_brief_and_the_report(tmp_path: Path) -> None:
+    reasoner = Remembering("STATUS6")
+    async with Bench(tmp_path, Shelf(**KNOWN), reasoner=reasoner, max_review_iterations=0) as bench:
+        trace = await bench.ask("STATUS6 gene")
+    assert MEANING in reasoner.shown[0].text
+    assert [(term.term, term.meaning) for term in trace.state["brief"].terms] == [("STATUS6", MEANING)]
+    assert "Zebrafish genes" in trace.report.assumptions[0]
+    assert trace.report.assumptions[0] in trace.report.report
