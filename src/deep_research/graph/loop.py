@@ -109,7 +109,7 @@ async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, 
     asked = [(title, query) for title, query in state["current_queries"] if not ctx.steering.is_dropped(title)]
     actions = [Action(id=f"r{round_}q{i}", name="search", query=query) for i, (_, query) in enumerate(asked, 1)]
     try:
-        seen = await ctx.steering.unless_stopped("", search.perform(ctx, actions), finish_stops=round_ > 1)
+        seen = await ctx.steering.unless_stopped("", lambda: search.perform(ctx, actions), finish_stops=round_ > 1)
     except Interrupted:
         return {"current_queries": [], "iteration_count": round_}
     turns = [
@@ -151,7 +151,7 @@ async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Lit
     if not ctx.steering.finishing and (wanted := _wanted(state, ctx)) is not None:
         return Command(goto="retrieve", update=wanted)
     try:
-        return await ctx.steering.unless_stopped("", _reflected(state, ctx))
+        return await ctx.steering.unless_stopped("", lambda: _reflected(state, ctx))
     except Interrupted:
         return Command(goto="final_report", update={"is_sufficient": False, "current_queries": []})
 

@@ -5,9 +5,9 @@ A section is reviewed in its own branch, as soon as it is written, and taken up 
 a branch that is done takes up a section that the user has added meanwhile. A researcher that fails hands back a failed section and a gap; it never ends the run or its siblings.
 """
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import wraps
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -23,6 +23,8 @@ from deep_research.steps.context import RunContext
 from deep_research.steps.failing import reason_of
 from deep_research.steps.steering import Interrupted
 from deep_research.text.told import gap_of
+
+_T = TypeVar("_T")
 
 
 class _Node(Protocol):
@@ -41,7 +43,7 @@ def _costs_only_itself(node: _Node) -> _Node:
     async def guarded(state: ResearcherState, runtime: Runtime[RunContext]) -> Any:
         title, ctx = state["section"].title, runtime.context
         try:
-            return await ctx.steering.unless_stopped(title, node(state, runtime), finish_stops=False)
+            return await ctx.steering.unless_stopped(title, lambda: node(state, runtime), finish_stops=False)
         except Interrupted:
             return _dropped(state, ctx) if ctx.steering.is_dropped(title) else _written_up(state, ctx)
         except Exception as error:  # noqa: BLE001 - a defect in one branch must not take its siblings along
@@ -116,6 +118,18 @@ def _has_notes(state: ResearcherState) -> bool:
     return bool(_seen(state.get("turns", [])) or state.get("previous_claims"))
 
 
+async def _limited(
+    state: ResearcherState, ctx: RunContext, begin: Callable[[], Sequence[Coroutine[Any, Any, _T]]]
+) -> list[_T | None]:
+    """Do what `begin` gives side by side, within the section's time (None: there was none left) and as the user wants."""
+    title, has_notes = state["section"].title, _has_notes(state)
+    return await ctx.steering.unless_stopped(
+        title,
+        lambda: ctx.pace.within(title, begin(), ctx.elapsed, has_notes=has_notes),
+        finish_stops=_may_finish(state),
+    )
+
+
 @_costs_only_itself
 async def researcher_invoke(
     state: ResearcherState, runtime: Runtime[RunContext]
@@ -127,9 +141,7 @@ async def researcher_invoke(
         ctx.emit(SectionStarted(section=section.title, attempt=section.attempts))
         ctx.pace.start(section.title, ctx.elapsed())
     turns = ctx.steering.heard(turns)
-    choosing = research.next_actions(ctx, section, state["brief"], turns)
-    paced = ctx.pace.within(section.title, [choosing], ctx.elapsed, has_notes=_has_notes(state))
-    (actions,) = await ctx.steering.unless_stopped(section.title, paced, finish_stops=_may_finish(state))
+    (actions,) = await _limited(state, ctx, lambda: [research.next_actions(ctx, section, state["brief"], turns)])
     if actions is None:
         return _closed(state, ctx)
     if not actions:
@@ -144,9 +156,8 @@ async def tools(
     """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
     ctx, section, turn = runtime.context, state["section"], state["turns"][-1]
     complete = research.is_complete(turn.actions)
-    work = [research.act(ctx, section, state["brief"], actions) for actions in research.apart(turn.actions)]
-    paced = ctx.pace.within(section.title, work, ctx.elapsed, has_notes=_has_notes(state))
-    seen = await ctx.steering.unless_stopped(section.title, paced, finish_stops=_may_finish(state))
+    apart = research.apart(turn.actions)
+    seen = await _limited(state, ctx, lambda: [research.act(ctx, section, state["brief"], one) for one in apart])
     done = turn.model_copy(update={"observations": tuple(o for group in seen for o in group or ())})
     update = {
         "turns": [*state["turns"][:-1], done],
@@ -194,9 +205,10 @@ async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -
     """
     ctx, section = runtime.context, state["section"]
     claims, draft = state["previous_claims"], state.get("draft_review")
-    judging = review.review_section(ctx, section, state["brief"], claims, draft)
     try:
-        judged = await ctx.steering.unless_stopped(section.title, judging)
+        judged = await ctx.steering.unless_stopped(
+            section.title, lambda: review.review_section(ctx, section, state["brief"], claims, draft)
+        )
     except Interrupted:
         return _free(state, ctx, {})
     reviews = {section.title: judged}

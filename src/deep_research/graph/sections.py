@@ -94,7 +94,7 @@ async def review_sections(
     if steering.added(state["sections"]):
         return Command(goto="plan_sections")
     try:
-        weak = await steering.unless_stopped("", _weak(state, runtime.context))
+        weak = await steering.unless_stopped("", lambda: _weak(state, runtime.context))
     except Interrupted:
         return Command(goto="final_report")
     if weak:

@@ -114,9 +114,12 @@ async def supervisor(
         return Command(goto="final_report", update={**update, "supervisor_messages": turns, **end})
     turns = ctx.steering.heard(turns)
     sections = ctx.steering.kept(state["sections"])
-    choosing = delegate.next_delegations(ctx, state["brief"], sections, turns)
     try:
-        actions = await ctx.steering.unless_stopped("", choosing, finish_stops=bool(update["notes"]))
+        actions = await ctx.steering.unless_stopped(
+            "",
+            lambda: delegate.next_delegations(ctx, state["brief"], sections, turns),
+            finish_stops=bool(update["notes"]),
+        )
     except Interrupted:
         end = _end(state, ctx, rounds_used_up=True)
         return Command(goto="final_report", update={**update, "supervisor_messages": turns, **end})

@@ -117,22 +117,28 @@ class Steering:
             finished_early=self.finishing,
         )
 
-    async def unless_stopped(self, title: str, work: Awaitable[_T], *, finish_stops: bool = True) -> _T:
-        """Return the result of `work`; it is cancelled when the user drops the section `title`, or wants the report now.
+    async def unless_stopped(self, title: str, make: Callable[[], Awaitable[_T]], *, finish_stops: bool = True) -> _T:
+        """Return the result of the work that `make` begins.
 
-        Raises Interrupted then. With `finish_stops` False only dropping it ends the work.
+        It is cancelled, or not begun, and Interrupted is raised, when the user drops the section `title` or wants the
+        report now; with `finish_stops` False only when the section is dropped.
         """
-        task = asyncio.ensure_future(work)
+        self._stop(title, finish_stops)
+        task = asyncio.ensure_future(make())
         try:
-            while not task.done():
-                if self.is_dropped(title) or (finish_stops and self.finishing):
-                    raise Interrupted(title)
+            while True:
                 await self._done_or_changed(task)
-            return await task
+                if task.done():
+                    return await task
+                self._stop(title, finish_stops)
         finally:
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task})
+
+    def _stop(self, title: str, finish_stops: bool) -> None:
+        if self.is_dropped(title) or (finish_stops and self.finishing):
+            raise Interrupted(title)
 
     async def _done_or_changed(self, task: "asyncio.Future[Any]") -> None:
         """Wait until the task is done, or the user has said something."""
