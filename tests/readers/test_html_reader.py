@@ -228,6 +228,15 @@ def test_page_without_text_is_empty(html: str):
     assert read(html).text == ""
 
 
+def test_the_name_line_of_a_manual_page_is_kept_although_it_stands_in_the_header():
+    text = body(
+        '<div id="header"><h1>pump-start(1) Manual Page</h1><h2>NAME</h2><div class="sectionbody">'
+        f'<p>pump-start -\n  Start the pump of a boat</p></div></div><div id="content"><h2>USE</h2>{FILLER}</div>'
+    )
+    assert text.startswith("pump-start - Start the pump of a boat\n")
+    assert text.count("Start the pump of a boat") == 1
+
+
 def test_functions_in_a_one_column_table_are_defined_terms():
     text = body(
         FILLER + "<table><tr><th><p>Function</p></th></tr>"

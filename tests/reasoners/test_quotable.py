@@ -9,6 +9,7 @@ GOOD = [
     "asyncio is a library to write concurrent code with one thread.",
     "git merge --abort will reconstruct the state before the merge.",
     "autovacuum (boolean): Controls whether the server runs the launcher daemon.",
+    "git-merge - Join two or more development histories together",
     "To start the server in the foreground, you can use the postgres command.",
     "投机解码用小模型提出若干词元，再由大模型一次验证。",
     "투기적 디코딩은 작은 모델이 제안한 토큰을 큰 모델이 한 번에 검증한다.",

@@ -8,6 +8,7 @@ from deep_research.text.cleaning import fold
 from deep_research.text.light_markdown import DocumentBuilder
 
 _TOO_LITTLE = 120
+_LONGEST_NAME = 200
 
 
 class HtmlReader:
@@ -43,8 +44,20 @@ def _blocks(root: tree.Element, title: str) -> DocumentBuilder:
     builder = DocumentBuilder()
     main = tree.main_element(root)
     _promote_title(main, title)
+    if line := _manual_name(root, main):
+        builder.paragraph(line)
     write_blocks(main, builder)
     return builder
+
+
+def _manual_name(root: tree.Element, main: tree.Element) -> str:
+    """The line "name - what it is" below the heading NAME of a manual page that stands outside of its main text
+    (AsciiDoc's pages), or ""."""
+    heading = next((h for h in root.iter("h1", "h2") if fold(tree.text_of(h)).upper() == "NAME"), None)
+    if heading is None or any(heading is inside for inside in main.iter("h1", "h2")):
+        return ""
+    line = next((fold(tree.text_of(p)) for p in heading.itersiblings("div", "p")), "")
+    return line if " - " in line and len(line) <= _LONGEST_NAME else ""
 
 
 def _promote_title(main: tree.Element, title: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from deep_research.reasoners.extractive.excerpts import Excerpt
 from deep_research.reasoners.extractive.naming import Naming
-from deep_research.reasoners.extractive.quotable import defines, is_entry
+from deep_research.reasoners.extractive.quotable import defines, is_conditional, is_entry
 from deep_research.text.language import detect
 from deep_research.text.tokens import content_terms
 
@@ -32,6 +32,7 @@ def begins_with(name: Naming, text: str) -> bool:
 
 
 def _introducing(subject: str, name: Naming, rated: Sequence[Excerpt], titles: Mapping[str, str]) -> Excerpt | None:
+    rated = [e for e in rated if not is_conditional(e.text)]
     for says in (is_entry, defines):
         if defining := next((e for e in rated if says(subject, e.text)), None):
             return defining

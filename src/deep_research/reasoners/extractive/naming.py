@@ -12,11 +12,13 @@ _LONG = 4
 
 
 class Way(NamedTuple):
-    """One way to say a name: its terms, a pattern of the name where it is Latin, and how many words it has."""
+    """One way to say a name: its terms, a pattern of the name where it is Latin, and how many words it has; a
+    `short` one names it in a sentence, not in a title."""
 
     terms: frozenset[str]
     pattern: re.Pattern[str] | None
     words: int = 1
+    short: bool = False
 
 
 class Naming(NamedTuple):
@@ -31,7 +33,7 @@ class Naming(NamedTuple):
 
     def heads(self, terms: frozenset[str]) -> bool:
         """Whether `terms` (of a title or heading) hold the whole name."""
-        return any(way.terms <= terms for way in self.ways)
+        return any(way.terms <= terms for way in self.ways if not way.short)
 
     def touches(self, terms: frozenset[str]) -> bool:
         """Whether `terms` hold half of a name of several terms."""
@@ -92,7 +94,7 @@ def named_among(name: str, names: Sequence[str]) -> Naming:
     shared = len(last) == 1 and len(names) > 1 and all(" " in other for other in names)
     if not (shared and short and noun.isascii()):
         return naming(name)
-    return Naming((*naming(name).ways, *naming(short).ways))
+    return Naming((*naming(name).ways, *(way._replace(short=True) for way in naming(short).ways)))
 
 
 def _whole(name: str, translated: str, language: str) -> bool:

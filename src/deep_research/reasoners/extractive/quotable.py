@@ -111,6 +111,8 @@ _NOUN_ALONE = re.compile(
 _AUXILIARIES = re.compile(
     rf"\b{_AUXILIARY}\b|\b(?:provides?|allows?|enables?|makes?|lets?|gives?|returns?|takes?|holds?|becomes?|means?|needs?|requires?)\b"
 )
+_WHATIS = re.compile(r"^(?P<name>[a-z][\w.+-]*)(?: ?\(\d\w?\))?(?:, [\w.+-]+)* [-–—] [A-Z][\w ,'’()/-]{12,140}\.?$")
+"""The line of a manual page that says what it is about."""
 _BRACKETED_NUMBER = re.compile(r"\[[\w, ;-]{1,12}\]|【")
 _DEFINES = re.compile(
     r"\b(?:is|are|was|were) (?:a|an|the|one|designed|used|based|developed|known|most|best|suited|intended|particularly|especially)\b"
@@ -176,9 +178,18 @@ def leans(text: str) -> bool:
 
 
 def is_entry(subject: str, text: str) -> bool:
-    """Whether a sentence is the beginning of the subject's entry in a list of definitions ("ort: The way …")."""
+    """Whether a sentence is the beginning of the subject's entry in a list of definitions ("ort: The way …"), or the
+    line of a manual page that says what it is ("git-merge - Join …")."""
+    named = _WHATIS.match(text)
     label, colon, _ = text.partition(":")
+    if named is not None:
+        return set(content_terms(subject)) <= set(content_terms(named["name"]))
     return bool(colon) and set(content_terms(label)) == set(content_terms(subject))
+
+
+def is_conditional(text: str) -> bool:
+    """Whether a sentence holds under a condition only, or is about one parameter: it introduces nothing."""
+    return bool(_CONDITION.match(text) or _PARAMETER.match(text))
 
 
 def defines(subject: str, text: str) -> bool:
@@ -200,6 +211,8 @@ def first_of_chain(texts: Sequence[str], spans: Sequence[Sentence], index: int) 
 def is_quotable(text: str) -> bool:
     """Whether a sentence is prose that may be quoted: whole, not code, not a question, not a pointer."""
     length = reading_length(text)
+    if _WHATIS.match(text):
+        return True
     if not 35 <= length <= 520 or not _ENDS.search(text) or _BRACKETED_NUMBER.search(text):
         return False
     if _POINTS_AWAY.search(text) or _CONTENTS_LINE.search(text) or _SIGNATURE.search(text):
