@@ -1,0 +1,230 @@
+"""Row B10: `deep-research` without a question is a conversation, at a real terminal."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from deep_research.data import Report
+from deep_research.runs.folder import list_runs, open_run
+from deep_research.runs.followup import follow_ups
+from deep_research.testing.scripted_replies import Reply, Request
+from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from tests.cli.terminal import call
+from tests.conversation.screen import PROMPT, Screen, at_terminal
+from tests.model.harness import PLAN, chinese, served, steps
+from tests.runs.running import Ran, engines
+from tests.runs.soundness import assert_sound
+
+QUESTION = "Which kinds of engines are there?"
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> str:
+    return str(engines(tmp_path / "docs"))
+
+
+def _leave(screen: Screen) -> None:
+    screen.until(PROMPT)
+    screen.type("\x04")
+    assert screen.ends() == 0
+    assert "Traceback" not in screen.raw
+
+
+def test_b10_a_whole_conversation_over_the_bundled_library(english: Ran) -> None:
+    with at_terminal(DEEP_RESEARCH_HOME=str(english.home)) as screen:
+        greeting = screen.until("Ctrl-D leaves.")
+        assert "no language model" in greeting
+        assert "bundled library" in greeting
+        screen.say("How does speculative decoding work?")
+        shown = screen.until("Ask about this report")
+        assert "✓ report" in shown
+        assert "References" in shown
+        screen.say("What does PagedAttention do?")
+        answer = screen.until("nothing new was searched.")
+        assert "[1]" in answer
+        screen.say("/sources")
+        key = screen.until(")\n").split("(")[-1].split(",")[0].strip(") \n")
+        screen.say(f"/show {key}")
+        screen.until("characters ")
+        screen.say("/answers")
+        screen.until("1. What does PagedAttention do? — Answered from what this run had already read")
+        screen.say("/report")
+        screen.until("How this was checked")
+        _leave(screen)
+    record = list_runs(english.home)[0]
+    folder = open_run(english.home, record.run_id)
+    (made,) = follow_ups(folder)
+    assert made.report is not None
+    assert_sound(made.report, folder)
+    assert (made.found_in, made.report.answered) == ("library", True)
+    known = Report.model_validate_json(folder.result.read_bytes()).passages
+    shared = set(known) & set(made.report.passages)
+    assert all(known[key] == made.report.passages[key] for key in shared)
+
+
+def test_b10_a_conversation_in_chinese_knows_what_it_points_at(tmp_path: Path) -> None:
+    with at_terminal("--docs", str(chinese(tmp_path / "docs"))) as screen:
+        screen.say("有哪些发动机？")
+        screen.until("Ask about this report")
+        screen.say("甲型发动机的转速是多少？")
+        assert "3000" in screen.until("没有进行新的检索")
+        screen.say("它由谁制造？")
+        answer = screen.until("没有进行新的检索")
+        assert "李明" in answer
+        assert "“它”" in answer
+        _leave(screen)
+
+
+def test_b10_a_question_back_is_answered_by_number_or_in_words(docs: str) -> None:
+    with at_terminal("--docs", docs) as screen:
+        screen.say("databases")
+        screen.until("1. ")
+        screen.until("answer> ")
+        screen.type("99\n")
+        screen.until("There are the options 1 to")
+        screen.until("answer> ")
+        screen.type("2\n")
+        screen.until("Report: ")
+        screen.say("/new tell me about it")
+        screen.until("name the topic")
+        screen.until("answer> ")
+        screen.type("the Alpha engine\n")
+        assert "3,000 rpm" in screen.until("Ask about this report")
+        _leave(screen)
+
+
+def test_b10_ctrl_c_clears_the_line_and_a_wrong_line_ends_nothing(docs: str) -> None:
+    with at_terminal("--docs", docs) as screen:
+        screen.until(PROMPT)
+        screen.type("half a question\x03")
+        screen.say("")
+        screen.say("/shwo s1p1")
+        screen.until("There is no command '/shwo'. Did you mean /show?")
+        screen.say("/show")
+        screen.until("Use: /show ID")
+        screen.say("/report")
+        screen.until("There is no report yet")
+        screen.say("\x16\x07\x16\x01\x16\x1b")  # control characters, quoted with Ctrl-V
+        screen.until("No question was given")
+        screen.say(b"caf\xe9 \xff\xfe")
+        screen.until("not text in UTF-8")
+        screen.say("/save /nowhere/at/all.md")
+        screen.until("no place for a file")
+        screen.say("/show s1p1")
+        screen.until("There is no report yet")
+        _leave(screen)
+    assert "No runs yet" in call("list").out
+
+
+def test_b10_a_very_long_paste_is_refused_and_a_paste_of_lines_is_one_question(docs: str) -> None:
+    with at_terminal("--docs", docs) as screen:
+        screen.until(PROMPT)
+        screen.type("\x1b[200~" + "How fast does the Alpha engine turn? " * 600 + "\x1b[201~\n")
+        screen.until("at most 20,000 are taken")
+        screen.until(PROMPT)
+        screen.type("\x1b[200~How fast does\nthe Alpha engine\nturn?\x1b[201~\n")
+        assert "3,000 rpm" in screen.until("Ask about this report")
+        _leave(screen)
+    (record,) = json.loads(call("list", "--json").out)
+    assert record["question"] == "How fast does the Alpha engine turn?"
+
+
+def test_b10_ctrl_c_stops_a_run_which_can_be_opened_again(
+    docs: str, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
+
+    def script(request: Request) -> Reply:
+        if step_of(request) == "plan" and not asked.is_set():
+            asked.set()
+            go_on.wait(60)
+        return researcher(request)
+
+    with served(monkeypatch, script) as provider:
+        with at_terminal("--docs", docs, "-p", "compatible", "--model", "scripted") as screen:
+            assert "compatible scripted" in screen.until("Ctrl-D leaves.")
+            screen.say(QUESTION)
+            assert asked.wait(60)
+            screen.type("\x03")
+            screen.until("State kept. Go on with: deep-research resume ")
+            go_on.set()
+            run_id = list_runs(own_state)[0].run_id
+            screen.say("/runs")
+            screen.until(f"{run_id}  stopped")
+            screen.say(f"/open {run_id[-4:]}")
+            screen.until("Ask about this report")
+            screen.say("Who built the Beta engine?")
+            screen.until("nothing new was searched.")
+            _leave(screen)
+        made = steps(provider)
+    assert made["analyze"] == 1, "what was paid for before Ctrl-C is not paid again"
+    assert list_runs(own_state)[0].status == "finished"
+
+
+def test_b10_ctrl_d_at_a_question_back_leaves_the_run_waiting(docs: str, own_state: Path) -> None:
+    with at_terminal("--docs", docs) as screen:
+        screen.say("databases")
+        screen.until("answer> ")
+        screen.type("\x04")
+        screen.until("State kept.")
+        _leave(screen)
+    assert list_runs(own_state)[0].status == "waiting"
+    listed = call("list")
+    assert "asks you: " in listed.out
+    shown = call("show", list_runs(own_state)[0].run_id)
+    assert shown.code == 4
+    assert "It asks you: " in shown.err
+    assert '--answer "…"' in shown.err
+
+
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": "dumb", "NO_COLOR": "1"}])
+def test_b10_a_dumb_terminal_gets_plain_lines(docs: str, environment: dict[str, str]) -> None:
+    with at_terminal("--docs", docs, columns=80, **environment) as screen:
+        screen.say(QUESTION)
+        shown = screen.until("Ask about this report")
+        assert "stage: research" in shown
+        screen.say("Who built the Beta engine?")
+        screen.until("nothing new was searched.")
+        _leave(screen)
+        assert "\x1b" not in screen.raw
+
+
+def test_b10_no_colour_where_none_is_wanted(docs: str) -> None:
+    with at_terminal("--docs", docs, columns=80, NO_COLOR="1") as screen:
+        screen.say(QUESTION)
+        shown = screen.until("Ask about this report")
+        assert "✓ report" in shown
+        assert max(len(line) for line in shown.splitlines() if "✓" in line) <= 80
+        _leave(screen)
+        assert "\x1b[3" not in screen.raw
+
+
+def test_b10_lines_are_remembered_for_the_next_conversation(docs: str, own_state: Path) -> None:
+    with at_terminal("--docs", docs) as screen:
+        screen.say("/runs")
+        _leave(screen)
+    assert (own_state / "history").stat().st_mode & 0o077 == 0
+    with at_terminal("--docs", docs) as screen:
+        screen.until(PROMPT)
+        screen.type("\x1b[A\n")
+        screen.until("/runs")
+        _leave(screen)
+
+
+def test_b10_a_question_from_a_pipe_needs_no_flag(docs: str) -> None:
+    said = call("--docs", docs, stdin=f"{QUESTION}\n")
+    assert said.code == 0
+    assert said.out.startswith("# Which kinds of engines are there\n")
+    broken = call("--docs", docs, stdin=b"caf\xe9?")
+    assert broken.code == 2
+    assert "no text in UTF-8" in broken.err
+    assert "Traceback" not in broken.err
+
+
+def test_b10_flags_that_cannot_be_used_end_it_before_it_begins(tmp_path: Path) -> None:
+    with at_terminal("--docs", str(tmp_path / "nowhere")) as screen:
+        screen.until("There is no file or folder")
+        assert screen.ends() == 2
