@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from deep_research.data import (
     Action,
@@ -32,6 +32,7 @@ from deep_research.data import (
     Source,
     Template,
     Term,
+    ToolSpec,
     Turn,
     Verdict,
 )
@@ -75,6 +76,24 @@ class SearchPlace(Protocol):
 
     async def close(self) -> None:
         """Let go of files and connections."""
+        ...
+
+
+class OutsideTool(Protocol):
+    """A tool of somebody else, of an MCP server or handed in by a program: what it answers becomes sources."""
+
+    name: str
+    spec: ToolSpec
+
+    async def call(self, arguments: Mapping[str, Any]) -> SearchResult:
+        """Return what the tool answers, once for the same arguments; every result carries its text.
+
+        Raises SourceError when it fails, Blocked for an address among the arguments that nobody has named.
+        """
+        ...
+
+    async def read(self, found: Found) -> Document:
+        """Return the text behind a result without one. Raises NotFound."""
         ...
 
 

@@ -7,7 +7,7 @@ from deep_research.data.claims import Gap
 from deep_research.data.evidence import Document
 from deep_research.data.model import Usage
 
-ActionName = Literal["search", "read", "recall", "think", "research_complete", "conduct_research", "unknown"]
+ActionName = Literal["search", "read", "recall", "think", "research_complete", "conduct_research", "call_tool", "unknown"]
 
 
 class Action(Noun):
@@ -15,7 +15,8 @@ class Action(Noun):
     to read, the thought, the ids worth citing (research_complete), or what was wrong with the call (unknown).
 
     Of conduct_research, `query` is the topic as told to the researcher, `source` the title of the section it
-    fills (""= the topic is the title).
+    fills (""= the topic is the title). Of call_tool, `source` is the name of a tool of somebody else as it was
+    offered, `query` its arguments as a JSON object.
     """
 
     id: str

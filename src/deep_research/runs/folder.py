@@ -20,7 +20,10 @@ _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
 class RunRecord(Noun):
-    """What is known about a run without opening its stores; `settings` are the ones it began with."""
+    """What is known about a run without opening its stores; `settings` are the ones it began with.
+
+    Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
+    """
 
     run_id: str
     question: str
@@ -29,6 +32,7 @@ class RunRecord(Noun):
     created: str
     docs: tuple[str, ...] = ()
     history: tuple[Message, ...] = ()
+    mcp_servers: tuple[str, ...] = ()
     settings: dict[str, Any] = Field(default_factory=dict)
     title: str = ""
     error: str = ""

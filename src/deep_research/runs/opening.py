@@ -4,15 +4,17 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from deep_research.data import Gap, ReasonerInfo
 from deep_research.events import Event
-from deep_research.ports import SearchPlace
+from deep_research.ports import Pages, SearchPlace
 from deep_research.runs.eventlog import EventLog, read_events
 from deep_research.runs.folder import RunFolder, RunRecord
+from deep_research.runs.mcp_places import NOTHING_BROUGHT, Outside, OutsideTools, open_tools
 from deep_research.runs.pages import addresses_in
 from deep_research.runs.places import open_places
-from deep_research.runs.thinking import key_variables, open_thinking
+from deep_research.runs.thinking import Thinking, key_variables, open_thinking
 from deep_research.runs.web_places import MakeWeb, WebPlaces, open_web_places, source_variables
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.context import RunContext
@@ -34,20 +36,77 @@ async def opened(
     events: Path,
     given: Sequence[SearchPlace] | None = None,
     make_web: MakeWeb | None = None,
+    outside: Outside = NOTHING_BROUGHT,
 ) -> AsyncIterator[RunContext]:
     """Give the context of a sitting at a run, with `settings`; everything is closed at the end of the block.
 
     `events` is the file of the sittings before, whose gaps are known; `given` are searched instead of the run's
-    own places. The places are not prepared. Raises ConfigError and StoreError.
+    own places. `outside` are the MCP servers and tools that a program brings along. The places are not prepared.
+    Raises ConfigError and StoreError.
     """
-    web = None
-    if given is None:
-        web = _open_web(settings, home, record.question, lambda gap: ctx.report_gap(gap), make_web)  # noqa: PLW0108 - ctx is made below
-    # The bundled library stands in only where nothing else is searched.
-    local = open_places(record.docs, home, settings) if given is None and (record.docs or web is None) else ()
-    places = (*local, *(web.places if web else ()), *(given or ()))
     library = await asyncio.to_thread(_open_library, settings, folder)
     journal = await asyncio.to_thread(SqliteJournal, folder.journal)
+    own = record if given is None else record.model_copy(update={"mcp_servers": ()})
+    async with (
+        _closed(library, journal),
+        open_tools(own, settings, outside, journal=journal, library=library) as tools,
+        _thinking(record, settings, home, given, make_web, tools, journal, lambda gap: ctx.report_gap(gap)) as looking,  # noqa: PLW0108 - ctx is made below
+    ):
+        ctx = RunContext(
+            run_id=record.run_id,
+            settings=settings,
+            reasoner=looking.thinking.reasoner,
+            library=library,
+            journal=journal,
+            places=looking.places,
+            templates=load_templates(template_folders(home)),
+            pages=looking.pages,
+            tools=tools.tools,
+            unopened=tools.gaps,
+            gaps=_earlier_gaps(events),
+            pace=Pace(settings.section_patience, settings.section_patience_seconds, read_events(events)),
+            emit=log.emit,
+            elapsed=lambda: log.seconds,
+        )
+        yield ctx
+
+
+class _Looking(NamedTuple):
+    """Who thinks, and where a run looks."""
+
+    thinking: Thinking
+    places: tuple[SearchPlace, ...]
+    pages: Pages | None
+
+
+@asynccontextmanager
+async def _closed(*stores: SqliteLibrary | SqliteJournal) -> AsyncIterator[None]:
+    """Close the stores at the end."""
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(_close, *stores)
+
+
+@asynccontextmanager
+async def _thinking(
+    record: RunRecord,
+    settings: Settings,
+    home: Path,
+    given: Sequence[SearchPlace] | None,
+    make_web: MakeWeb | None,
+    tools: OutsideTools,
+    journal: SqliteJournal,
+    on_gap: Callable[[Gap], object],
+) -> AsyncIterator[_Looking]:
+    """Open the places and who thinks, and close them at the end."""
+    web = _open_web(settings, home, record.question, tools, on_gap, make_web) if given is None else None
+    if web is not None:
+        tools.share(web.known)
+    # The bundled library stands in only where nothing else is searched.
+    alone = given is None and web is None and not tools.places
+    local = open_places(record.docs, home, settings) if given is None and (record.docs or alone) else ()
+    places = (*local, *tools.places, *(web.places if web else ()), *(given or ()))
     thinking = await asyncio.to_thread(
         open_thinking,
         settings,
@@ -55,37 +114,23 @@ async def opened(
         journal=journal,
         places=places,
         home=home,
-        on_gap=lambda gap: ctx.report_gap(gap),  # noqa: PLW0108 - ctx is made below
+        on_gap=on_gap,
         opens_addresses=web is not None and bool(settings.sources),
-    )
-    ctx = RunContext(
-        run_id=record.run_id,
-        settings=settings,
-        reasoner=thinking.reasoner,
-        library=library,
-        journal=journal,
-        places=places,
-        templates=load_templates(template_folders(home)),
-        pages=web.pages if web else None,
-        gaps=_earlier_gaps(events),
-        pace=Pace(settings.section_patience, settings.section_patience_seconds, read_events(events)),
-        emit=log.emit,
-        elapsed=lambda: log.seconds,
+        outside=tools.specs,
     )
     try:
-        yield ctx
+        yield _Looking(thinking, places, web.pages if web else None)
     finally:
         await thinking.close()
         for place in places:
             await place.close()
         if web is not None:
             await web.close()
-        await asyncio.to_thread(_close, journal, library)
 
 
-def is_bundled(record: RunRecord, settings: Settings) -> bool:
+def is_bundled(record: RunRecord, places: Sequence[SearchPlace]) -> bool:
     """Whether a run has nothing of the user's to search, so that the bundled library stands in."""
-    return not record.docs and not settings.sources and not addresses_in(record.question)
+    return not record.docs and any(place.name == "documents" for place in places)
 
 
 def named(info: ReasonerInfo) -> str:
@@ -106,10 +151,15 @@ def _open_library(settings: Settings, folder: RunFolder) -> SqliteLibrary:
 
 
 def _open_web(
-    settings: Settings, home: Path, question: str, on_gap: Callable[[Gap], object], make_web: MakeWeb | None
+    settings: Settings,
+    home: Path,
+    question: str,
+    tools: OutsideTools,
+    on_gap: Callable[[Gap], object],
+    make_web: MakeWeb | None,
 ) -> WebPlaces | None:
     """The way out: for the sources that were chosen, and for addresses that the user wrote into the question."""
-    names = settings.sources
+    names = tuple(name for name in settings.sources if name not in tools.replaced)
     if not names and not addresses_in(question):
         return None
     keys = load_keys(source_variables())

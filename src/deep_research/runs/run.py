@@ -18,6 +18,7 @@ from deep_research.ports import SearchPlace
 from deep_research.runs.eventlog import EventLog
 from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
 from deep_research.runs.lock import held
+from deep_research.runs.mcp_places import NOTHING_BROUGHT, Outside, check_installed
 from deep_research.runs.opening import is_bundled, named, opened
 from deep_research.runs.pages import QuestionPages
 from deep_research.runs.steering import listening
@@ -58,6 +59,7 @@ def create(
     """
     text = clean_question(question, settings)
     check_usable(docs, settings)
+    check_installed(settings)
     check_template(settings, home)
     settings = _resolved(settings, docs, text)
     folder = RunFolder(home, new_run_id(home, wanted=wanted_id))
@@ -69,7 +71,8 @@ def create(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         docs=tuple(str(Path(d).expanduser().absolute()) for d in docs),
         history=tuple(history),
-        settings=settings.model_dump(exclude_defaults=True),
+        mcp_servers=tuple(settings.mcp_servers),
+        settings=settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"}),
     )
     folder.create(record)
     return folder
@@ -137,10 +140,12 @@ async def carry_out(
     answer: Answer | None = None,
     places: Sequence[SearchPlace] | None = None,
     make_web: MakeWeb | None = None,
+    outside: Outside = NOTHING_BROUGHT,
 ) -> Report:
     """Do the run, or what is left of it, and return its report; `places` are searched instead of the run's own.
 
-    `make_web` builds the way out to the web in place of `fetch.web.Web`.
+    `make_web` builds the way out to the web in place of `fetch.web.Web`; `outside` are MCP servers in place of those
+    of the settings in force, and tools that a program brings along.
 
     Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot,
     Declined when nothing can answer the question or the user rejected the plan (that is its end),
@@ -148,7 +153,7 @@ async def carry_out(
     """
     folder.load()
     with held(folder.lock, run_id=folder.run_id):
-        return await _sitting(folder, home, listener, answer, places, make_web)
+        return await _sitting(folder, home, listener, answer, places, make_web, outside)
 
 
 async def _sitting(
@@ -158,13 +163,14 @@ async def _sitting(
     answer: Answer | None,
     places: Sequence[SearchPlace] | None,
     make_web: MakeWeb | None,
+    outside: Outside,
 ) -> Report:
     """Carry a run out that nobody else carries out, and write down how it ended."""
     record = folder.load()
     resumed = folder.events.exists()
     log = EventLog(folder.events, listener, seconds_before=record.seconds)
     try:
-        report = await _carry_out(folder, record, home, log, answer, resumed, places, make_web)
+        report = await _carry_out(folder, record, home, log, answer, resumed, places, make_web, outside)
         done = folder.load().model_copy(update={"status": "finished", "title": report.title, "error": ""})
         await asyncio.to_thread(folder.save, done)
         return report
@@ -218,13 +224,14 @@ async def _carry_out(
     resumed: bool,
     given: Sequence[SearchPlace] | None,
     make_web: MakeWeb | None,
+    outside: Outside,
 ) -> Report:
     settings = Settings(**record.settings)
     events = folder.events
     async with opened(
-        folder, record, settings, home=home, log=log, events=events, given=given, make_web=make_web
+        folder, record, settings, home=home, log=log, events=events, given=given, make_web=make_web, outside=outside
     ) as ctx:
-        log.emit(_started(record, ctx, notice="bundled" if is_bundled(record, settings) else "", resumed=resumed))
+        log.emit(_started(record, ctx, notice="bundled" if is_bundled(record, ctx.places) else "", resumed=resumed))
         report = await _through_graph(folder, ctx, record, await _prepare(ctx.places, ctx), answer)
     await asyncio.to_thread(folder.save_result, report)
     log.emit(
@@ -253,7 +260,7 @@ def _started(record: RunRecord, ctx: RunContext, *, notice: str, resumed: bool) 
 
 async def _prepare(places: tuple[SearchPlace, ...], ctx: RunContext) -> list[Gap]:
     ctx.emit(StageStarted(stage="prepare"))
-    gaps: list[Gap] = []
+    gaps = [ctx.report_gap(gap) for gap in ctx.unopened]
     for place in places:
         found = await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
         gaps.extend(ctx.report_gap(gap) for gap in found)

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role
+from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
 from deep_research.errors import ConfigError
 from deep_research.ports import Journal, Reasoner, SearchPlace
 from deep_research.prompts import check
@@ -65,9 +65,11 @@ def open_thinking(
     home: Path,
     on_gap: Callable[[Gap], object],
     opens_addresses: bool = False,
+    outside: Sequence[ToolSpec] = (),
     watch: Callable[[ModelRequest, Role], object] = lambda _request, _role: None,
 ) -> Thinking:
-    """Return who thinks; `watch` sees every request of a model, `opens_addresses` tells it that `read` takes addresses.
+    """Return who thinks; `watch` sees every request of a model, `opens_addresses` tells it that `read` takes addresses,
+    `outside` are the tools of others.
 
     Raises ConfigError for an unknown provider and a missing key.
     """
@@ -104,6 +106,7 @@ def open_thinking(
         on_gap=on_gap,
         context_tokens=context,
         opens_addresses=opens_addresses,
+        outside=outside,
     )
     return Thinking(reasoner, client)
 
@@ -118,6 +121,7 @@ def model_reasoner(
     on_gap: Callable[[Gap], object],
     context_tokens: int,
     opens_addresses: bool = False,
+    outside: Sequence[ToolSpec] = (),
 ) -> Reasoner:
     """Return the reasoner that thinks with `complete`, set up as `settings` say.
 
@@ -134,6 +138,8 @@ def model_reasoner(
         fallback=ExtractiveReasoner(),
         places=[(place.name, place.purpose) for place in places],
         opens_addresses=opens_addresses,
+        outside=outside,
+        mcp_prompt=settings.mcp_prompt,
         date=datetime.now(UTC).date().isoformat(),
         max_context_tokens=context_tokens,
         # The rest of a window is for the instruction and the answer.

@@ -15,6 +15,7 @@ from deep_research.text.language import detect
 
 if TYPE_CHECKING:
     from deep_research.fetch.fetcher import Fetcher
+    from deep_research.fetch.known import KnownAddresses
     from deep_research.fetch.web import Web, WebOptions
     from deep_research.sources._api import ApiSource
 
@@ -64,6 +65,11 @@ class WebPlaces:
         self._fetcher = fetcher
         self.places = tuple(places)
         self.pages = pages
+
+    @property
+    def known(self) -> "KnownAddresses":
+        """The addresses that may be opened."""
+        return self._fetcher.known
 
     async def close(self) -> None:
         """Let go of connections."""

@@ -1,12 +1,12 @@
 """What every step of a run may use, in one frozen object."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from deep_research.data import Gap
 from deep_research.events import Event, GapFound
-from deep_research.ports import Journal, Library, Pages, Reasoner, SearchPlace
+from deep_research.ports import Journal, Library, OutsideTool, Pages, Reasoner, SearchPlace
 from deep_research.settings import Settings
 from deep_research.steps.pace import Pace
 from deep_research.steps.steering import Steering
@@ -18,7 +18,8 @@ class RunContext:
     """The run's settings, thinker, places to search, memory and voice, and what the user says to it.
 
     `gaps` are all that were met so far.
-    `pages` opens single addresses; None in a run that does not go to the web.
+    `pages` opens single addresses; None in a run that does not go to the web. `tools` are those of others, by the
+    name they are offered under, `unopened` what of them could not be opened.
     """
 
     run_id: str
@@ -29,6 +30,8 @@ class RunContext:
     places: tuple[SearchPlace, ...]
     templates: tuple[TemplateFile, ...] = ()
     pages: Pages | None = None
+    tools: Mapping[str, OutsideTool] = field(default_factory=dict)
+    unopened: tuple[Gap, ...] = ()
     gaps: list[Gap] = field(default_factory=list)
     emit: Callable[[Event], None] = field(default=lambda _event: None)
     steering: Steering = field(default_factory=Steering)

@@ -2,23 +2,23 @@
 
 import asyncio
 import json
-import logging
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 from deep_research.data import Action, Brief, Found, Gap, Observation, Passage, SearchResult, Section, Source
-from deep_research.errors import LimitReached, ResearchError, Stopped, StoreError
+from deep_research.errors import ConfigError, LimitReached, ResearchError
 from deep_research.events import Searched
-from deep_research.ports import SearchPlace
+from deep_research.ports import OutsideTool, SearchPlace
 from deep_research.steps.context import RunContext
+from deep_research.steps.failing import reason_of
 from deep_research.steps.read import PLACE, read
+from deep_research.text.told import gap_of
 
 _PASSAGES_PER_SOURCE = 4
 _ENOUGH_FOUND = 3
 """Results with which the less trusted places are not asked."""
-_OWN = ("documents", PLACE)
+_OWN = ("documents", PLACE, "mcp:")
 _T = TypeVar("_T")
-_log = logging.getLogger(__name__)
 
 
 async def perform(
@@ -42,13 +42,10 @@ async def _side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
 
 
 def _why(error: Exception, what: str) -> str:
-    """Say why a place failed; raise what is not its fault and must end the run."""
-    if isinstance(error, StoreError | Stopped | LimitReached):
+    """Say why a place failed; raise what is not its fault: a place that is set up wrongly costs only itself."""
+    if isinstance(error, LimitReached):
         raise error
-    if isinstance(error, ResearchError):
-        return error.message
-    _log.error("%s failed", what, exc_info=error)
-    return f"Internal error: {type(error).__name__}."
+    return error.message if isinstance(error, ConfigError) else reason_of(error, what)
 
 
 async def _perform(ctx: RunContext, action: Action, section: Section | None, brief: Brief | None) -> Observation:
@@ -59,6 +56,8 @@ async def _perform(ctx: RunContext, action: Action, section: Section | None, bri
         return Observation(action=action.id, passages=tuple(h.passage.id for h in hits), found=len(hits))
     if action.name == "read":
         return await read(ctx, action, section, brief)
+    if action.name == "call_tool":
+        return await _use_tool(ctx, action, section.title if section else "")
     return Observation(action=action.id)
 
 
@@ -70,7 +69,7 @@ async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
         if sum(r.found for r in results) >= _ENOUGH_FOUND:
             break
     if not results:
-        gap = Gap(what=action.query, why=f"There is no source named {action.source!r}.", source=action.source)
+        gap = gap_of(action.query, "unknown_place", source=action.source, name=action.source)
         return Observation(action=action.id, gap=gap)
     gaps = [gap for r in results for gap in r.gaps]
     passages = _interleave([list(r.passages) for r in results])
@@ -87,10 +86,10 @@ async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
 def _tiers(places: Sequence[SearchPlace], size: int) -> list[list[SearchPlace]]:
     """The places in order of trust, `size` at a time: the next are asked when these found little or failed.
 
-    What the user has named, documents and pages, is always asked with the first.
+    What the user has named, documents, pages and MCP servers, is always asked with the first.
     """
-    own = [p for p in places if p.name in _OWN]
-    others = [p for p in places if p.name not in _OWN]
+    own = [p for p in places if p.name.startswith(_OWN)]
+    others = [p for p in places if not p.name.startswith(_OWN)]
     tiers = [others[i : i + size] for i in range(0, len(others), size)]
     return [[*own, *tiers[0]], *tiers[1:]] if tiers else [own]
 
@@ -104,11 +103,35 @@ def _interleave(rows: list[list[str]]) -> list[str]:
 async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, section: str) -> Observation:
     limit = ctx.settings.search_results
     request = json.dumps({"place": place.name, "query": action.query, "limit": limit}, ensure_ascii=False)
+    return await _asked(ctx, place, request, lambda: place.search(action.query, limit=limit), action, section)
+
+
+async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observation:
+    """Call a tool of somebody else; what it brings goes the way of every result."""
+    tool = ctx.tools.get(action.source)
+    if tool is None:
+        gap = gap_of(action.query, "unknown_place", source=action.source, name=action.source)
+        return Observation(action=action.id, gap=gap)
+    arguments = json.loads(action.query)
+    request = json.dumps({"tool": tool.name, "arguments": arguments}, ensure_ascii=False, sort_keys=True)
+    words = " ".join(value for value in arguments.values() if isinstance(value, str)) or tool.name
+    told = action.model_copy(update={"query": words})
+    return await _asked(ctx, tool, request, lambda: tool.call(arguments), told, section)
+
+
+async def _asked(
+    ctx: RunContext,
+    place: SearchPlace | OutsideTool,
+    request: str,
+    ask: Callable[[], Awaitable[SearchResult]],
+    action: Action,
+    section: str,
+) -> Observation:
+    """Ask once in a run, take in what came, and say so; `action.query` is what passages are chosen by."""
 
     async def make() -> str:
         known = {source.key for source in await asyncio.to_thread(ctx.library.sources)}
-        result = await place.search(action.query, limit=limit)
-        return (await _take_in(ctx, place, result, known, action.query)).model_dump_json()
+        return (await _take_in(ctx, place, await ask(), known, action.query)).model_dump_json()
 
     try:
         answer, reused = await ctx.journal.call("search", request, make)
@@ -134,7 +157,7 @@ async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, sec
 
 
 async def _take_in(
-    ctx: RunContext, place: SearchPlace, result: SearchResult, known: set[str], query: str
+    ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, known: set[str], query: str
 ) -> Observation:
     """Put what was found into the library and return the ids of the passages that answer, best first."""
     gaps = [ctx.report_gap(gap) for gap in result.gaps]
@@ -160,7 +183,9 @@ async def _take_in(
     )
 
 
-async def _keep(ctx: RunContext, place: SearchPlace, found: Found, source: Source, query: str) -> list[str]:
+async def _keep(
+    ctx: RunContext, place: SearchPlace | OutsideTool, found: Found, source: Source, query: str
+) -> list[str]:
     """Read a result unless it was read before; return the ids of its passages that answer `query`."""
 
     async def fetch() -> str:

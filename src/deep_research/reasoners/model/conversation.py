@@ -5,7 +5,8 @@ before. When a conversation grows too long its oldest results shrink to a line p
 can be read again by id.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from typing import cast
 
 from deep_research.data import (
@@ -29,6 +30,7 @@ _READ_PAGES = f"{_READ} Also opens a web address that a passage or the question 
 _SHOWN_CHARS = 260
 _SHOWN_PASSAGES = 5
 _TOLD_CHARS = 400
+_LONGEST_ARGUMENTS = 20_000
 
 
 def tools(places: Sequence[str], *, opens_addresses: bool = False) -> tuple[ToolSpec, ...]:
@@ -52,22 +54,30 @@ def _tool(name: str, description: str, properties: dict[str, object]) -> ToolSpe
     return ToolSpec(name=name, description=description, parameters=schema)
 
 
-def actions_of(answer: ModelAnswer, prefix: str) -> list[Action]:
-    """Return the tool calls of an answer as actions; a call we cannot carry out is an `unknown` action."""
-    return [_action(call, f"{prefix}c{i}") for i, call in enumerate(answer.tool_calls, 1)]
+def actions_of(answer: ModelAnswer, prefix: str, outside: Collection[str] = ()) -> list[Action]:
+    """Return the tool calls of an answer as actions; a call we cannot carry out is an `unknown` action.
+
+    `outside` are the names of the tools of others.
+    """
+    return [_action(call, f"{prefix}c{i}", outside) for i, call in enumerate(answer.tool_calls, 1)]
 
 
 _ARGUMENT = {"search": "query", "recall": "query", "read": "source", "think": "thought"}
 """The argument of each tool that takes words."""
 
 
-def _action(call: ToolCall, key: str) -> Action:
+def _action(call: ToolCall, key: str, outside: Collection[str]) -> Action:
     if call.arguments is None:
         return Action(id=key, name="unknown", query=f"the arguments of {call.name} were no JSON object")
     if call.name == "research_complete":
         ids = call.arguments.get("passages")
         named = " ".join(str(i).strip("[] ") for i in ids) if isinstance(ids, list) else ""
         return Action(id=key, name="research_complete", query=named)
+    if call.name in outside:
+        said = json.dumps(call.arguments, ensure_ascii=False)
+        if len(said) > _LONGEST_ARGUMENTS:
+            return Action(id=key, name="unknown", query=f"the arguments of {call.name} were too long")
+        return Action(id=key, name="call_tool", source=call.name, query=said)
     if call.name not in _ARGUMENT:
         return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
     words = str(call.arguments.get(_ARGUMENT[call.name]) or "").strip()
@@ -104,6 +114,8 @@ def _turn(turn: Turn, library: Library, shown: dict[str, bool] | None) -> list[M
 
 
 def _name(action: Action) -> str:
+    if action.name == "call_tool":
+        return action.source
     return "think" if action.name == "unknown" else action.name
 
 
@@ -117,6 +129,8 @@ def _arguments(action: Action) -> dict[str, object]:
             return {"query": action.query}
         case "research_complete":
             return {"passages": action.query.split()}
+        case "call_tool":
+            return json.loads(action.query)
         case _:
             return {"thought": action.query}
 

@@ -31,15 +31,21 @@ class Researching(Thinker):
     ) -> Sequence[Action]:
         """See `ports.Reasoner.next_actions`."""
         task = self._render(
-            "research", section=section, notes=section.notes, places=self._places, calls=self._max_tool_calls
+            "research",
+            section=section,
+            notes=section.notes,
+            places=self._places,
+            calls=self._max_tool_calls,
+            outside=self._outside,
+            mcp_prompt=self._mcp_prompt,
         )
         head = [self._system(brief.question or brief.title, brief.language, brief), user(task)]
         begun = any(turn.actions for turn in turns)
 
         async def make(budget: int) -> Sequence[Action]:
             answer = await self._ask.act("research", [*head, *messages_of(turns, library, budget=budget)], self._tools)
-            chosen = actions_of(answer, f"a{section.attempts}t{len(turns)}")
-            if begun or any(action.name in ("search", "recall", "read") for action in chosen):
+            chosen = actions_of(answer, f"a{section.attempts}t{len(turns)}", self._outside)
+            if begun or any(action.name in ("search", "recall", "read", "call_tool") for action in chosen):
                 return chosen
             # Nothing was looked for yet: what the plan suggests is.
             return await self._fallback.next_actions(*told_plainly(section, brief), turns, library)

@@ -10,6 +10,7 @@ from deep_research.data import (
     ModelMessage,
     ReasonerInfo,
     Section,
+    ToolSpec,
 )
 from deep_research.errors import LimitReached, ModelError
 from deep_research.ports import Reasoner
@@ -44,18 +45,23 @@ class Thinker:
         max_researcher_iterations: int = 6,
         retries: int = 2,
         opens_addresses: bool = False,
+        outside: Sequence[ToolSpec] = (),
+        mcp_prompt: str = "",
         on_gap: Callable[[Gap], object] = lambda _gap: None,
         prompt_folder: Path | None = None,
     ) -> None:
         """`places` are (name, purpose) of what can be searched; `date` is today's, ISO 8601.
 
-        `opens_addresses`: whether the tool `read` takes web addresses.
+        `opens_addresses`: whether the tool `read` takes web addresses. `outside` are the tools of others,
+        `mcp_prompt` what the user says about them.
         """
         self.info = info
         self._ask = Asker(complete, retries=retries)
         self._fallback = fallback
         self._places = [f"{name} ({purpose})" for name, purpose in places]
-        self._tools = tools([name for name, _ in places], opens_addresses=opens_addresses)
+        self._tools = (*tools([name for name, _ in places], opens_addresses=opens_addresses), *outside)
+        self._outside = tuple(spec.name for spec in outside)
+        self._mcp_prompt = mcp_prompt
         self._date = date
         self._context_tokens = max_context_tokens
         self._passage_tokens = compression_target_tokens
