@@ -61,6 +61,11 @@ class Screen:
             pass
         return self._process.wait(DEADLINE)
 
+    def kill(self, sign: int) -> None:
+        """Send a signal to the command."""
+        self._process.send_signal(sign)
+        self._process.wait(DEADLINE)
+
     def attributes(self) -> list[object]:
         """The modes of the terminal (echo, line editing, …)."""
         return termios.tcgetattr(self._terminal)[:4]

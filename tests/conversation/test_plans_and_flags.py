@@ -1,0 +1,160 @@
+"""Row B10: the plan edited at the terminal, and questions about a report without a terminal."""
+
+import json
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from deep_research.events import Planned
+from deep_research.runs.eventlog import read_events
+from deep_research.runs.folder import list_runs, open_run
+from deep_research.runs.followup import follow_ups
+from deep_research.testing.scripted_replies import Reply, Request
+from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from tests.cli.terminal import call, shows_no_traceback
+from tests.conversation.screen import PROMPT, at_terminal
+from tests.model.harness import PLAN, served, steps
+from tests.runs.running import Ran, engines, run, write_notes
+from tests.runs.test_followup import QUAY
+
+QUESTION = "Which kinds of engines are there?"
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> str:
+    return str(write_notes(engines(tmp_path / "docs"), harbour=QUAY))
+
+
+def _editor(folder: Path, body: str) -> str:
+    """A program that changes the file it is given."""
+    path = folder / "editor.py"
+    path.write_text(f"import pathlib, sys\npath = pathlib.Path(sys.argv[-1])\ntext = path.read_text()\n{body}\n")
+    return f"{sys.executable} {path}"
+
+
+def _planned(home: Path) -> tuple[str, ...]:
+    """The sections that were really planned, in the last run."""
+    events = read_events(open_run(home, list_runs(home)[0].run_id).events)
+    return [event.sections for event in events if isinstance(event, Planned)][-1]
+
+
+def test_b10_a_plan_is_edited_in_the_editor(docs: str, tmp_path: Path, own_state: Path) -> None:
+    editor = _editor(tmp_path, "path.write_text(text.replace('## Beta engine', '## Beta engine in trucks'))")
+    with at_terminal("--docs", docs, "--confirm-plan", EDITOR=editor, VISUAL="") as screen:
+        screen.say(QUESTION)
+        assert "Beta engine" in screen.until("Shall the research start with this plan?")
+        screen.until("answer> ")
+        screen.type("/edit\n")
+        assert "Beta engine in trucks" in screen.until("Shall the research start with this plan?")
+        screen.until("answer> ")
+        screen.type("yes\n")
+        screen.until("Ask about this report")
+        screen.until(PROMPT)
+        screen.type("\x04")
+        assert screen.ends() == 0
+    assert "Beta engine in trucks" in _planned(own_state)
+
+
+def test_b10_a_plan_is_changed_by_short_commands(docs: str, own_state: Path) -> None:
+    with at_terminal(QUESTION, "--docs", docs, "--confirm-plan") as screen:
+        screen.until("answer> ")
+        screen.type("drop 1; rename 2: The Alpha machine\n")
+        assert "The Alpha machine" in screen.until("Shall the research start with this plan?")
+        screen.until("answer> ")
+        screen.type("1\n")
+        screen.until("Report: ")
+        assert screen.ends() == 0
+    assert "The Alpha machine" in _planned(own_state)
+    assert "Overview" not in _planned(own_state)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [(None, "No editor is named"), ("pass", "was not changed"), ("sys.exit(7)", "ended with code 7")],
+)
+def test_b10_an_editor_that_does_nothing_leaves_the_plan(
+    body: str | None, told: str, docs: str, tmp_path: Path
+) -> None:
+    editor = "" if body is None else _editor(tmp_path, body)
+    with at_terminal(QUESTION, "--docs", docs, "--confirm-plan", EDITOR=editor, VISUAL="") as screen:
+        screen.until("answer> ")
+        screen.type("/edit\n")
+        screen.until(told)
+        screen.until("answer> ")
+        screen.type("\x03")
+        screen.until("State kept. Go on with: deep-research resume ")
+        assert screen.ends() == 130
+
+
+@pytest.fixture
+def ran(docs: str, own_state: Path) -> Ran:
+    return run(QUESTION, home=own_state, docs=[Path(docs)], search_results=4)
+
+
+def test_b10_ask_run_answers_from_the_report_or_by_new_research(ran: Ran, tmp_path: Path) -> None:
+    run_id, out = ran.folder.run_id, tmp_path / "answer.md"
+    said = call("ask", "--run", run_id, "Who built the Beta engine?", "--out", str(out))
+    assert said.code == 0
+    assert "Answered from what this run had already read; nothing new was searched." in said.out
+    assert out.read_text("utf-8") == said.out.rstrip("\n") + "\n"
+    found = call("ask", "--run", run_id[-4:], "How deep is the Maas quay of Rotterdam?", "--json").json
+    assert (found["number"], found["found_in"]) == (2, "research")
+    assert "24 metres" in found["report"]["report"]
+    nothing = call("ask", "--run", run_id, "Who won the chess olympiad of 1954?", "--quiet")
+    assert (nothing.code, nothing.out) == (3, "")
+    shown = call("show", run_id).out
+    assert "1. Who built the Beta engine? — Answered from what this run had already read" in shown
+    assert "2. How deep is the Maas quay of Rotterdam? — What this run had read did not answer" in shown
+    assert call("show", run_id, "--followup", "1").out.rstrip() == said.out.rstrip()
+    assert json.loads(call("show", run_id, "--followup", "2", "--json").out) == found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--run", "nothing", "Who?"], "nothing"),
+        (["--run", "{run}", "Who?", "--docs", "/tmp"], "--run searches where that run did"),
+        (["--run", "{run}", " "], "No question was given"),
+        (["--run", "{run}", "Who?", "-p", "nobody"], "nobody"),
+    ],
+)
+def test_b10_wrong_questions_about_a_run_are_explained(arguments: list[str], told: str, ran: Ran) -> None:
+    said = call("ask", *(argument.format(run=ran.folder.run_id) for argument in arguments))
+    assert said.code == 2
+    assert told in said.err
+    assert shows_no_traceback(said)
+    assert call("show", ran.folder.run_id, "--followup", "1").code == 2
+
+
+def test_b10_a_killed_question_about_a_report_goes_on_and_pays_nothing_twice(
+    docs: str, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
+    model = ["-p", "compatible", "--model", "scripted"]
+
+    def script(request: Request) -> Reply:
+        if step_of(request) == "judge" and follow_ups(open_run(own_state, run_id)) and not asked.is_set():
+            asked.set()
+            go_on.wait(60)
+        return researcher(request)
+
+    with served(monkeypatch, researcher) as provider:
+        report = call(QUESTION, "--docs", docs, *model, "--json").json
+        run_id = report["run_id"]
+    with served(monkeypatch, script) as provider:
+        with at_terminal("ask", "--run", run_id, "Who built the Beta engine?") as screen:
+            assert asked.wait(60)
+            before = steps(provider)
+            screen.kill(signal.SIGKILL)
+        go_on.set()
+        assert [one.status for one in follow_ups(open_run(own_state, run_id))] == ["running"]
+        done = call("resume", run_id, "--json").json
+        after = steps(provider)
+    assert done["status"] == "finished"
+    assert done["report"]["ledger"]["model_calls"] == sum(after.values()) - (after["judge"] - before["judge"])
+    assert {step: after[step] for step in ("decide", "write_section")} == {"decide": 1, "write_section": 1}
+    assert {p["source"] for p in done["report"]["passages"].values()} <= set(report["sources"])
