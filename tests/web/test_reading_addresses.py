@@ -264,7 +264,7 @@ def test_e1_reading_a_paper_of_arxiv_gives_its_full_text(world: World, tmp_path:
 def test_e1_a_paper_without_full_text_stays_its_abstract_with_a_gap(world: World, tmp_path: Path) -> None:
     seen, ctx = opening(world, tmp_path, _paper(world), pages=PlainPages)
     assert seen.passages == ("s1p1",)
-    assert ["only its abstract could be read" in gap.why for gap in ctx.gaps] == [True]
+    assert ["Only its abstract could be read" in gap.why for gap in ctx.gaps] == [True]
 
 
 def test_e1_the_full_text_of_papers_can_be_switched_off(world: World, tmp_path: Path) -> None:

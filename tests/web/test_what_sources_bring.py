@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from deep_research.errors import ConfigError
-from deep_research.settings import Settings
 from deep_research.sources import open_source
 from deep_research.testing.web_answers import SeenRequest, WebAnswer, json_answer
 from tests.runs.soundness import assert_sound
@@ -44,7 +43,7 @@ def test_the_excerpt_of_a_page_that_cannot_be_read_is_kept_and_told(
         source_options=_brave(world, "http://gone.test/"),
     )  # fmt: skip
     assert "shown at a fair" in ran.report.report
-    assert "only the excerpt by brave could be read" in why(ran)
+    assert "Only the excerpt by brave could be read" in why(ran)
 
 
 async def test_e3_wikipedia_is_asked_in_the_language_of_the_question_and_then_of_the_query() -> None:
@@ -95,7 +94,6 @@ def test_a_wrong_option_is_named_as_the_file_wants_it(own_state: Path) -> None:
     with pytest.raises(ConfigError, match=r"source_options\.arxiv\.requests_per_second") as caught:
         begin("What is it?", home=own_state, source_options=options)
     assert caught.value.fields["setting"] == "source_options.arxiv.requests_per_second"
-    assert Settings(source_options=options).source_options == options
 
 
 def test_orders_in_a_page_are_not_quoted(world: World, own_state: Path) -> None:

@@ -12,6 +12,7 @@ from deep_research.ports import Progress
 from deep_research.registry import reader_for, reader_of
 from deep_research.steps.read import PLACE
 from deep_research.text.shells import unreadable_because
+from deep_research.text.told import gap_of
 
 if TYPE_CHECKING:
     from deep_research.fetch.fetcher import Fetcher
@@ -131,8 +132,7 @@ async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str,
             page = await fetcher.archived(url)
         except SourceError:
             raise dead from None
-    why = f"{url} is gone; an archived copy was read: {page.final_url}"
-    on_gap(Gap(what=title, why=why, source=origin))
+    on_gap(gap_of(title, "archived_copy", source=origin, url=url, copy=page.final_url))
     return page
 
 

@@ -12,6 +12,7 @@ from deep_research.ports import Progress, SearchPlace
 from deep_research.runs.pages import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
 from deep_research.settings import Settings
 from deep_research.text.language import detect
+from deep_research.text.told import gap_of
 
 if TYPE_CHECKING:
     from deep_research.fetch.fetcher import Fetcher
@@ -196,8 +197,8 @@ class WebPlace:
         except SourceError as error:
             if found.document is None:
                 raise
-            why = f"only the excerpt by {self.name} could be read: {error.message}"
-            self._on_gap(Gap(what=found.title or found.url, why=why, source=self.name))
+            what = found.title or found.url
+            self._on_gap(gap_of(what, "only_excerpt", source=self.name, place=self.name, error=error.message))
             return found.document
 
     async def _read(self, found: Found) -> Document:

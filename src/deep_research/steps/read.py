@@ -10,6 +10,7 @@ from deep_research.ports import Pages
 from deep_research.steps.context import RunContext
 from deep_research.steps.failing import reason_of
 from deep_research.text.budget import OBSERVED_TOKENS, within
+from deep_research.text.told import gap_of
 
 PLACE = "pages"
 """Where sources come from that were opened by their address."""
@@ -147,7 +148,7 @@ async def _whole(ctx: RunContext, source: Source) -> Source:
         except SourceError as error:
             why = error.message
     if why:
-        ctx.report_gap(Gap(what=source.title, why=f"only its abstract could be read: {why}", source=source.origin))
+        ctx.report_gap(gap_of(source.title, "only_abstract", source=source.origin, error=why))
     return source
 
 

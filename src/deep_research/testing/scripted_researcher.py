@@ -27,6 +27,7 @@ _STEPS: Mapping[str, str] = {
     "needs_discovery": "analyze",
     "entities": "entities",
     "sections": "plan",
+    "relevant": "read_page",
     "key_findings": "write_section",
     "verdicts": "judge",
     "statements": "rewrite",
@@ -165,6 +166,9 @@ class ScriptedResearcher:
             return Reply(tool_calls=tuple(calls))
         best = [shown.id for shown in passages_in(request)][: self.sentences + 4]
         return Reply(tool_calls=(Call("research_complete", {"passages": best}),))
+
+    def _read_page(self, request: Request) -> dict[str, Any]:
+        return {"relevant": [shown.id for shown in _relevant(passages_in(request), self.section_of(request))[:3]]}
 
     def _supervise(self, request: Request) -> Reply:
         asked = [call["name"] for message in request["messages"] for call in message["tool_calls"]]

@@ -16,7 +16,7 @@ from deep_research.text.phrases import phrase
 
 _STEPS: Final = (
     "intake", "analysis", "discovery", "plan", "research", "writing", "judge", "rewrite", "review", "supervision",
-    "abstract", "report",
+    "abstract", "report", "reading",
 )  # fmt: skip
 
 

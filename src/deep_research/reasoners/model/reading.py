@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from deep_research.data import Brief, Gap, ModelMessage, Passage, Section
+from deep_research.data import Brief, ModelMessage, Passage, Section
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import ReadAnswer
@@ -43,9 +43,7 @@ class Reading(Thinker):
             if len(failed) == len(named):
                 raise failed[0]
             for error in failed:
-                self._on_gap(
-                    Gap(what=f"reading: {section.title}", why=f"{error.message} A part of a page was not read.")
-                )
+                self._on_gap(gap_from(f"reading: {section.title}", error, "part_unread"))
             rows = zip_longest(*(answer for answer in named if isinstance(answer, list)))
             return list(dict.fromkeys(key for row in rows for key in row if key is not None))
 
