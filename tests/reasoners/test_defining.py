@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from deep_research.data import Brief, Section
+from deep_research.data import Brief, Claim, QueryAnalysis, Section, Verdict
+from deep_research.reasoners.extractive.composing import compose
 from deep_research.reasoners.extractive.excerpts import excerpts
 from deep_research.reasoners.extractive.naming import named_among, naming
 from deep_research.reasoners.extractive.writing import wish_of, write_section
@@ -49,3 +50,48 @@ def test_a_subject_is_known_by_its_short_name_in_a_comparison() -> None:
     assert not naming("tree indexes").within("Trees answer questions about ranges.")
     kept = library(Trees="# Kinds\n\nTrees answer questions about ranges and equality of all values.")
     assert excerpts(all_passages(kept), wish)
+
+
+MANUAL = (
+    "pump-start - Start the pump of a boat\n\n## Use\n\nThe pump-start command is used before the boat leaves the harbour. "
+    "You should close the valve before you start the pump."
+)
+
+
+def test_the_line_of_a_manual_page_stands_apart_with_its_citation() -> None:
+    kept = library(**{"pump-start(1)": MANUAL})
+    section = Section(title="pump start", subject="pump start", queries=("pump start",))
+    brief = Brief(title="What is the difference between pump start and pump stop?", objective="x", sections=(section,))
+    content = write_section(section, brief, all_passages(kept), kept).content
+    assert content.startswith("pump-start - Start the pump of a boat [s1p1]\n\n")
+
+
+def test_the_conclusion_says_what_helps_to_choose_in_the_readers_language() -> None:
+    kept = library(
+        Engines="Alpha engines are rotary engines that run without oil. Beta engines are piston engines that run on diesel. "
+        "Alpha engines should be preferred to Beta engines in small boats.",
+        引擎="甲型引擎是一种不需要机油的转子引擎，建议用于小船。",
+    )
+    sections = (
+        Section(title="Alpha engines", subject="Alpha engines", content="x"),
+        Section(title="Beta engines", subject="Beta engines", content="x"),
+        Section(title="When to use which", content="x"),
+    )
+    texts = {
+        "Alpha engines": ["Alpha engines are rotary engines that run without oil."],
+        "Beta engines": ["Beta engines are piston engines that run on diesel."],
+        "When to use which": ["Alpha engines should be preferred to Beta engines in small boats."],
+    }
+    claims = [
+        Claim(id=f"c{t}{n}", section=t, text=text, passages=("s1p1",), verdict=Verdict(kind="supported", reason=""))
+        for t, said in texts.items()
+        for n, text in enumerate(said)
+    ]
+    brief = Brief(title="Alpha engines, Beta engines: a comparison", objective="x", sections=sections)
+    analysis = QueryAnalysis(query_type="comparison", output_format="table", subjects=("Alpha engines", "Beta engines"))
+    made = compose(analysis, brief, sections, claims, kept)
+    assert made.conclusion == "Alpha engines should be preferred to Beta engines in small boats. [s1p1]"
+    assert "rotary" in made.abstract
+    assert "diesel" in made.abstract
+    assert "preferred" not in made.abstract
+    assert made.table.count("\n") == 3

@@ -29,6 +29,7 @@ BAD = [
     "Functions for number conversion and formatted output of strings.",
     "To update the map of the pages, which speeds up scans that read an index only.",
     "Documentation ▼ Document Lists And Indexes → A high-level overview of what it is.",
+    "How The Pump Is Tested → The safety of the pump is achieved by careful testing.",
     "About Products Support Download Sign In Press Careers Legal Privacy Contact The Blog is here.",
     "Now let us look at the ways in which the server can be started.",
     "We will describe the parameters of the server and their default values.",

@@ -6,10 +6,11 @@ from typing import NamedTuple
 from deep_research.data import Brief, Claim, Composition, QueryAnalysis, Section
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.defining import what_it_is
-from deep_research.reasoners.extractive.excerpts import Excerpt, cited, pick
+from deep_research.reasoners.extractive.excerpts import Excerpt, cited, paragraph, pick
 from deep_research.reasoners.extractive.quotable import advises, is_quotable, leans, recommends
 from deep_research.reasoners.extractive.rating import About, Wish, rate
 from deep_research.reasoners.extractive.writing import wish_of
+from deep_research.text.language import detect
 from deep_research.text.phrases import phrase
 from deep_research.text.tokens import content_terms
 
@@ -27,11 +28,11 @@ def compose(
     parts = [_part(s, brief, claims, library) for s in sections]
     titles = {s.id: s.title for s in library.sources()}
     abstract = _abstract(parts, brief, titles)
-    conclusion = _conclusion(parts, abstract)
+    conclusion = _conclusion(parts, abstract, brief.language)
     table = _table(parts, brief, titles) if analysis.output_format in ("table", "list") else ""
     return Composition(
-        abstract=" ".join(cited(e) for e in abstract),
-        conclusion=" ".join(cited(e) for e in conclusion),
+        abstract=paragraph(abstract),
+        conclusion=paragraph(conclusion),
         table=table,
     )
 
@@ -95,12 +96,15 @@ def _names_several(excerpt: Excerpt, wish: Wish) -> bool:
     return sum(name.within(excerpt.text) for name in wish.siblings) > 1
 
 
-def _conclusion(parts: Sequence[_Part], taken: list[Excerpt]) -> list[Excerpt]:
-    """Sentences that help to choose, that limit or weigh, one of each section in its order, none of the abstract;
-    without any, the best that are left."""
+def _conclusion(parts: Sequence[_Part], abstract: list[Excerpt], language: str) -> list[Excerpt]:
+    """Sentences that help to choose, that limit or weigh, one of each section in its order, none of the abstract
+    but what the section about choosing says; without any, the best that are left in the reader's language."""
+    said = {e.text for e in abstract}
     chosen: list[Excerpt] = []
     for part in sorted(parts, key=lambda p: p.wish.role != "choosing"):
+        taken = [] if part.wish.role == "choosing" else abstract
         left = [e for e in part.rated if e not in taken and e.score >= _GOOD * part.rated[0].score]
+        left = [e for e in left if not taken or e.text not in said]
         # What recommends or weighs concludes best; what merely says when something applies, next.
         advice = [e for e in left if recommends(e.text)] or [e for e in left if advises(e.text)]
         several = _SEVERAL if part.wish.role == "choosing" else 1
@@ -108,8 +112,9 @@ def _conclusion(parts: Sequence[_Part], taken: list[Excerpt]) -> list[Excerpt]:
         chosen += pick(advice, limit=several, budget=max(room, 1), taken=[*taken, *chosen]) if room > 0 else []
     if chosen:
         return chosen[:_CONCLUDING]
-    ranked = sorted((e for part in parts for e in part.rated if e not in taken), key=lambda e: -e.score)
-    return pick(ranked, limit=2, budget=_CONCLUSION_CHARS, taken=taken, per_source=2)
+    ranked = sorted((e for part in parts for e in part.rated if e.text not in said), key=lambda e: -e.score)
+    native = [e for e in ranked if detect(e.text, default=language) == language]
+    return pick(native or ranked, limit=2, budget=_CONCLUSION_CHARS, taken=abstract, per_source=2)
 
 
 def _table(parts: Sequence[_Part], brief: Brief, titles: Mapping[str, str]) -> str:

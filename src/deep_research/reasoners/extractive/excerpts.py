@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from deep_research.data import Passage
 from deep_research.reasoners.extractive.listings import listings
-from deep_research.reasoners.extractive.quotable import first_of_chain, is_quotable, reading_length
+from deep_research.reasoners.extractive.quotable import ends_sentence, first_of_chain, is_quotable, reading_length
 from deep_research.reasoners.extractive.rating import About, Wish, rate
 from deep_research.text.orders import ordering_lines
 from deep_research.text.sentences import sentences
@@ -142,6 +142,17 @@ def in_reading_order(chosen: Sequence[Excerpt]) -> list[list[Excerpt]]:
     for excerpt in chosen:
         groups.setdefault(excerpt.passage.source, []).append(excerpt)
     return [sorted(group, key=lambda e: (e.passage.start, e.start)) for group in groups.values()]
+
+
+def paragraph(group: Sequence[Excerpt]) -> str:
+    """Return excerpts as draft Markdown in one paragraph; lists, and lines without a full stop, stand apart."""
+    parts = [""]
+    for excerpt in group:
+        if excerpt.listing or not ends_sentence(excerpt.text):
+            parts += [cited(excerpt), ""]
+        else:
+            parts[-1] = f"{parts[-1]} {cited(excerpt)}".strip()
+    return "\n\n".join(part for part in parts if part)
 
 
 def cited(excerpt: Excerpt) -> str:

@@ -25,8 +25,8 @@ _LEANS = re.compile(
     r"|with (?:a|an|no|any|one) [\w-]+(?=,)|accordingly|all other|the others?|others|to this end|for these reasons?|meanwhile|nonetheless|yet|still"
     r"|the (?:settings?|parameters?|options?|arguments?|commands?|functions?|methods?|results?|default(?: value| setting)?|values?|returned|given|new|old|two|three|rest)"
     r"(?= (?:is|are|was|has|have|will|can|must|should|may|does|do|returns?|takes?|uses?|defaults?)\b))\b"
-    r"|^(?:它|其|这|该|此|这些|那|但|但是|然而|因此|所以|于是|同时|此外|另外|例如|比如|并且|而且|而|也|从而|总之|不过|他们|她|他|接下来|随后|然后|另一个|其他情况|其它情况|所有的情况|以上|上述|前者|后者|请?注意|换句话说|尽管如此)"
-    r"|^(?:이는|이를|이것|이러한|이런|이와|이들|그는|그것|그러나|하지만|따라서|그래서|그리고|또한|예를 들어|한편|그런데|반면|이 |이때|다음으로|그 결과|즉|위의|앞서|나머지|다른 하나)"
+    r"|^(?:它|其|这|该|此|这些|那|但|但是|然而|因此|所以|于是|同时|此外|另外|例如|比如|并且|而且|而|也|从而|总之|不过|他们|她|他|首先|其次|第[一二三][，,]|接下来|随后|然后|另一个|其他情况|其它情况|所有的情况|以上|上述|前者|后者|请?注意|换句话说|尽管如此)"
+    r"|^(?:이는|이를|이것|이러한|이런|이와|이들|그는|그것|그러나|하지만|따라서|그래서|그리고|또한|예를 들어|한편|그런데|반면|이 |첫째|둘째|셋째|우선|이때|다음으로|그 결과|즉|위의|앞서|나머지|다른 하나)"
     r"|^(?:これ|それ|この|その|しかし|また|そのため|したがって|例えば|たとえば|さらに|一方)",
     re.IGNORECASE,
 )
@@ -77,7 +77,7 @@ _CHANGE_NOTES = re.compile(
 )
 _CONTENTS_LINE = re.compile(r"\d+(?:\.\d+)+\.?$")
 _CODE = re.compile(r"[{}<>;=$\\]|::|->|\(\)|`|__|\w\(\w|\s{3,}|\|")
-_MENU = re.compile(r"[▲▼►◄▶◀◆■□●○★☰⋮✓✔]|(?:[→←»«•·›‹].*){2}")
+_MENU = re.compile(r"[▲▼►◄▶◀◆■□●○★☰⋮✓✔]|(?:[→←»«•·›‹].*){2}|^[^.→]{3,60} → [A-Z]")
 _CAPITALISED = re.compile(r"(?<![\w'’-])[A-Z][\w'’-]*")
 _MENU_WORDS, _MENU_SHARE = 10, 0.65
 """A line of this many words of which this share begin with a capital is a menu, not a sentence."""
@@ -206,6 +206,11 @@ def first_of_chain(texts: Sequence[str], spans: Sequence[Sentence], index: int) 
         if first < 0 or index - first > 2 or spans[first].kind != spans[index].kind:
             return None
     return first
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a text ends as a sentence does, so that another can follow it."""
+    return bool(_ENDS.search(text))
 
 
 def is_quotable(text: str) -> bool:

@@ -32,7 +32,8 @@ _NATIVE_ENOUGH = 3
 _RELEVANT = 0.12
 _SAYS = 0.25
 _CALLED, _PAGE = 2.0, 2500
-_NEARLY_ALL = 0.85
+_MOSTLY, _NEARLY_ALL = 0.6, 0.85
+"""From which share of the passages on a name, or a word, is that of the product and no theme."""
 _FEW = 0.6
 """Passages that cover less than this share of what the best one covers make no theme."""
 
@@ -119,7 +120,8 @@ def _as_the_page_has_them(labels: list[str], begins: Mapping[str, tuple[str, int
 
 def _in_every(asked: Sequence[Unit], said: Sequence[frozenset[str]]) -> frozenset[str]:
     """The terms of what nearly every passage names (the product), where there is more that is asked: no theme."""
-    common = [u for u in asked if sum(1 for terms in said if u.share(terms)) >= _NEARLY_ALL * len(said)]
+    shares = [(u, sum(1 for terms in said if u.share(terms)) / max(1, len(said))) for u in asked]
+    common = [u for u, share in shares if share >= (_MOSTLY if u.worth > 1.0 else _NEARLY_ALL)]
     return frozenset(t for u in common for way in u.ways for t in way) if len(common) < len(asked) else frozenset()
 
 

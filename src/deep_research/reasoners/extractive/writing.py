@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from deep_research.data import Brief, Passage, Section, SectionDraft
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.defining import begins_with, what_it_is
-from deep_research.reasoners.extractive.excerpts import Excerpt, cited, excerpts, in_reading_order, pick
+from deep_research.reasoners.extractive.excerpts import Excerpt, cited, excerpts, in_reading_order, paragraph, pick
 from deep_research.reasoners.extractive.naming import Naming, named_among
 from deep_research.reasoners.extractive.quotable import defines
 from deep_research.reasoners.extractive.rating import Role, Wish, weigh
@@ -59,7 +59,7 @@ def write_section(section: Section, brief: Brief, passages: Sequence[Passage], l
     paragraphs = [[lead, *(e for e in rest if e.passage.source == lead.passage.source)]]
     paragraphs[0] = [lead, *sorted(paragraphs[0][1:], key=lambda e: (e.passage.start, e.start))]
     paragraphs += in_reading_order([e for e in rest if e.passage.source != lead.passage.source])
-    content = "\n\n".join(_paragraph(group) for group in paragraphs)
+    content = "\n\n".join(paragraph(group) for group in paragraphs)
     plain = [e for e in chosen if len(e.sentences) == 1 and not e.text[:1].islower()]
     findings = tuple(cited(e) for e in plain[:_FINDINGS])
     return SectionDraft(content=content, key_findings=findings)
@@ -71,7 +71,8 @@ def _choose(ranked: list[Excerpt], language: str) -> list[Excerpt]:
     chosen = pick(own, limit=_SENTENCES, budget=_CHARS)
     said = sum(len(e.sentences) for e in chosen)
     # Most readers of other languages read English, few readers of English read the others.
-    foreign = [e for e in ranked if e not in own and (said < _LITTLE or detect(e.text) == "en")]
+    english = [e for e in ranked if e not in own and detect(e.text) == "en"]
+    foreign = english or ([e for e in ranked if e not in own] if said < _LITTLE else [])
     if said < _ENOUGH and foreign:
         limit, budget = (_ENOUGH, _CHARS // 2) if chosen else (_SENTENCES, _CHARS)
         chosen += pick(foreign, limit=limit, budget=budget, taken=chosen)
@@ -184,14 +185,3 @@ def _telling(passages: list[Passage], asked: Sequence[Unit], said: dict[str, fro
     if not telling or product < _MOSTLY:
         return passages
     return [p for p in passages if any(unit.share(said[p.id]) for unit in telling)]
-
-
-def _paragraph(group: Sequence[Excerpt]) -> str:
-    """The excerpts as one paragraph, in which lists stand apart."""
-    parts = [""]
-    for excerpt in group:
-        if excerpt.listing:
-            parts += [cited(excerpt), ""]
-        else:
-            parts[-1] = f"{parts[-1]} {cited(excerpt)}".strip()
-    return "\n\n".join(part for part in parts if part)
