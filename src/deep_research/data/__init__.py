@@ -8,8 +8,10 @@ from deep_research.data.actions import SearchResult as SearchResult
 from deep_research.data.actions import Span as Span
 from deep_research.data.actions import Turn as Turn
 from deep_research.data.claims import Claim as Claim
+from deep_research.data.claims import Contradiction as Contradiction
 from deep_research.data.claims import Gap as Gap
 from deep_research.data.claims import Reference as Reference
+from deep_research.data.claims import Side as Side
 from deep_research.data.claims import Verdict as Verdict
 from deep_research.data.claims import VerdictKind as VerdictKind
 from deep_research.data.evidence import Document as Document

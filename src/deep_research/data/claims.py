@@ -68,6 +68,20 @@ class Gap(Told):
         return hash((self.what, self.why, self.source))
 
 
+class Side(Noun):
+    """What one source says where sources disagree, with the ids of the passages behind it."""
+
+    statement: str
+    passages: tuple[str, ...]
+
+
+class Contradiction(Noun):
+    """Statements of different sources about the same thing that cannot both be true; `topic` may be empty."""
+
+    topic: str = ""
+    sides: tuple[Side, ...]
+
+
 class Reference(Noun):
     """A numbered entry of the source list, made by code from what is really cited."""
 

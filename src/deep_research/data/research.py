@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from deep_research.data.base import Noun
+from deep_research.data.claims import Contradiction
 
 NextAction = Literal["START_RESEARCH", "NEED_CLARIFICATION", "VERIFY_TOPIC", "CONFIRM_PLAN", "CANNOT_DO"]
 QueryType = Literal["list", "comparison", "deep_dive", "general"]
@@ -178,6 +179,7 @@ class Review(Noun):
     section_coverage: tuple[SectionReview, ...] = ()
     gaps: tuple[str, ...] = ()
     sections_to_retry: tuple[str, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
     reasoning: str = ""
 
 

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from deep_research.data.base import Noun
-from deep_research.data.claims import Claim, Gap, Reference
+from deep_research.data.claims import Claim, Contradiction, Gap, Reference
 from deep_research.data.research import OutputFormat, QueryType, SectionStatus, Workflow
 
 
@@ -82,6 +82,7 @@ class Report(Noun):
     assumptions: tuple[str, ...]
     ledger: Ledger
     reasoner: ReasonerInfo
+    contradictions: tuple[Contradiction, ...] = ()
 
     def __str__(self) -> str:
         """Return the report's Markdown."""

@@ -26,5 +26,6 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
         sections=ctx.steering.kept(state["sections"]),
         claims=state.get("claims", {}),
         gaps=state.get("gaps", []),
+        contradictions=state.get("contradictions", []),
     )
     return {"report": written, "final_report": written.report, "messages": [AIMessage(content=written.report)]}

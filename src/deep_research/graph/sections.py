@@ -12,7 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Command, Send
 
-from deep_research.data import Brief, Gap, Section
+from deep_research.data import Brief, Gap, Review
 from deep_research.events import Analyzed, StageStarted
 from deep_research.graph.confirmation import confirm_plan_then
 from deep_research.graph.discover import build_discover
@@ -94,24 +94,26 @@ async def review_sections(
     if steering.added(state["sections"]):
         return Command(goto="plan_sections")
     try:
-        weak = await steering.unless_stopped("", lambda: _weak(state, runtime.context))
+        judged = await steering.unless_stopped("", lambda: _together(state, runtime.context))
     except Interrupted:
         return Command(goto="final_report")
-    if weak:
+    found = {"contradictions": list(judged.contradictions)}
+    if weak := review.send_back(state["sections"], judged):
         again = {"sections": weak, "review_iterations": state.get("review_iterations", 0) + 1}
-        return Command(goto="plan_sections", update=again)
-    return Command(goto="plan_sections" if steering.added(state["sections"]) else "final_report")
+        return Command(goto="plan_sections", update={**found, **again})
+    gaps = [runtime.context.report_gap(gap) for gap in review.gaps_of(judged)]
+    goto = "plan_sections" if steering.added(state["sections"]) else "final_report"
+    return Command(goto=goto, update={**found, "gaps": gaps})
 
 
-async def _weak(state: AgentState, ctx: RunContext) -> list[Section]:
-    """Review the sections that the user still wants; return those to research again."""
+async def _together(state: AgentState, ctx: RunContext) -> Review:
+    """Review the sections that the user still wants."""
     ctx.emit(StageStarted(stage="review"))
     sections = ctx.steering.kept(state["sections"])
     titles = {s.title for s in sections}
     claims = [c for title, group in state.get("claims", {}).items() if title in titles for c in group]
     known = [row for row in state.get("section_reviews", {}).values() if row.title in titles]
-    judged = await review.review(ctx, state["brief"], sections, claims, state.get("review_iterations", 0), known)
-    return review.send_back(sections, judged)
+    return await review.review(ctx, state["brief"], sections, claims, state.get("review_iterations", 0), known)
 
 
 def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:

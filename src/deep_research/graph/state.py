@@ -7,6 +7,7 @@ from langgraph.graph import MessagesState
 from deep_research.data import (
     Brief,
     Claim,
+    Contradiction,
     Decision,
     DiscoveredItem,
     Discovery,
@@ -63,6 +64,7 @@ class AgentState(MessagesState):
     sections: Annotated[list[Section], section_reducer]
     claims: Annotated[dict[str, list[Claim]], claims_reducer]
     gaps: Annotated[list[Gap], gaps_reducer]
+    contradictions: list[Contradiction]
     section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
     clarification_rounds: int
     plan_rounds: int

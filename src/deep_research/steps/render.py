@@ -9,6 +9,7 @@ from deep_research.data import (
     Changes,
     Claim,
     Composition,
+    Contradiction,
     Decision,
     Gap,
     Ledger,
@@ -17,6 +18,7 @@ from deep_research.data import (
     ReasonerInfo,
     Reference,
     Section,
+    Side,
     Source,
 )
 from deep_research.ports import Library
@@ -92,6 +94,23 @@ class References:
             lines.append("   >")
         return "\n".join(lines[:-1] if passages else lines)
 
+    def side_by_side(self, contradictions: Sequence[Contradiction], language: str) -> str:
+        """Return where sources disagree: what each says, beside its title and date."""
+        head = f"| {' | '.join(phrase(name, language) for name in ('statement', 'source', 'date'))} |"
+        blocks = [f"## {phrase('conflict', language)}"]
+        for found in contradictions:
+            rows = [self._side(side, language) for side in found.sides]
+            blocks += [f"**{fold(found.topic)}**"] * bool(found.topic) + ["\n".join([head, "|---|---|---|", *rows])]
+        return "\n\n".join(blocks)
+
+    def _side(self, side: Side, language: str) -> str:
+        sources = [
+            s for key in dict.fromkeys(p.split("p")[0] for p in side.passages) if (s := self._library.source(key))
+        ]
+        dates = "; ".join(source.published or phrase("no_date", language) for source in sources)
+        cells = (f"{fold(side.statement)} {self.cite(side.passages)}", "; ".join(s.title for s in sources), dates)
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
     def _entry(self, key: str, number: int) -> Reference:
         source = self._library.source(key)
         if source is None:
@@ -121,6 +140,7 @@ def render_report(
     ledger: Ledger,
     reasoner: ReasonerInfo,
     searched: dict[str, str],
+    contradictions: Sequence[Contradiction] = (),
     changes: Changes,
 ) -> Rendered:
     """Return the whole report; every citation is numbered, every frame sentence comes from the phrase book."""
@@ -138,6 +158,8 @@ def render_report(
         found[section.title] = tuple(inert(render_citations(f, references.cite)) for f in section.key_findings)
         if section.content:
             blocks.append(f"## {section.title}\n\n{contents[section.title]}")
+    if contradictions:
+        blocks.append(references.side_by_side(contradictions, language))
     if parts.conclusion:
         blocks.append(f"## {phrase('conclusion', language)}\n\n{render_citations(parts.conclusion, references.cite)}")
     entries = references.entries()

@@ -8,6 +8,7 @@ from deep_research.data import (
     Brief,
     Claim,
     Composition,
+    Contradiction,
     Decision,
     Gap,
     Ledger,
@@ -23,6 +24,7 @@ from deep_research.errors import ModelError
 from deep_research.ports import Library
 from deep_research.steps.check import Checked, check_draft
 from deep_research.steps.context import RunContext
+from deep_research.steps.contradictions import Confirmed, confirm
 from deep_research.steps.ledger import ledger_of
 from deep_research.steps.render import References, Rendered, render_report
 from deep_research.text.near_duplicates import are_several
@@ -50,13 +52,15 @@ async def write_report(
     sections: Sequence[Section],
     claims: dict[str, list[Claim]],
     gaps: Sequence[Gap],
+    contradictions: Sequence[Contradiction] = (),
 ) -> Report:
     """Return the finished report. Nothing in it was not checked; what is missing is listed."""
     section_claims = [c for s in sections for c in claims.get(s.title, [])]
+    disputed = await confirm(contradictions, section_claims, ctx.library)
     parts = await _compose(ctx, question, analysis, brief, sections, section_claims)
     # In a thread: numbering, quoting and comparing documents is arithmetic, and other runs wait for the event loop.
     return await asyncio.to_thread(
-        _written, ctx, question, original, analysis, decision, brief, sections, section_claims, parts, gaps
+        _written, ctx, question, original, analysis, decision, brief, sections, section_claims, parts, disputed, gaps
     )
 
 
@@ -70,9 +74,10 @@ def _written(
     sections: Sequence[Section],
     section_claims: Sequence[Claim],
     parts: Parts,
+    disputed: Confirmed,
     gaps: Sequence[Gap],
 ) -> Report:
-    all_claims = (*section_claims, *parts.claims)
+    all_claims = tuple({c.id: c for c in (*section_claims, *disputed.claims, *parts.claims)}.values())
     weak = _weaknesses(sections, section_claims, ctx.library)
     changes = ctx.steering.so_far()
     all_gaps = tuple(dict.fromkeys(g for g in [*gaps, *ctx.gaps, *parts.gaps, *weak] if g.what not in changes.dropped))
@@ -91,11 +96,13 @@ def _written(
         ledger=ledger,
         reasoner=ctx.reasoner.info,
         searched=_searched(ctx, brief),
+        contradictions=disputed.contradictions,
         changes=changes,
     )
-    return _assemble(
+    report = _assemble(
         ctx, question, original, analysis, decision, brief, rendered, sections, all_claims, all_gaps, ledger
     )
+    return report.model_copy(update={"contradictions": disputed.contradictions})
 
 
 async def _compose(

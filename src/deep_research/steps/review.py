@@ -10,8 +10,10 @@ from deep_research.data import Brief, Claim, Gap, Review, Section, SectionDraft,
 from deep_research.events import Reviewed, SectionReviewed
 from deep_research.steps.context import RunContext
 from deep_research.steps.failing import reason_of
+from deep_research.text.cleaning import fold
 from deep_research.text.drafts import parse_draft
 
+_MOST_GAPS = 4
 _TOLD = 3
 """Statements that were cut, told to whoever searches again."""
 
@@ -109,6 +111,11 @@ def _retry(ctx: RunContext, sections: Sequence[Section], judged: Review, iterati
 def streams(ctx: RunContext) -> bool:
     """Whether each section is reviewed by itself; in the other workflows their own rounds do that work."""
     return ctx.settings.streaming_review and ctx.settings.workflow == "sections"
+
+
+def gaps_of(judged: Review) -> list[Gap]:
+    """Return what a review says that the report as a whole still lacks."""
+    return [Gap(what="review", why=fold(text)) for text in judged.gaps[:_MOST_GAPS] if text.strip()]
 
 
 def send_back(sections: list[Section], judged: Review) -> list[Section]:

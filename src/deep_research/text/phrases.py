@@ -77,7 +77,10 @@ _PHRASES: dict[str, dict[str, str]] = {
         "opt_compare": "Comparison of alternatives",
         "opt_overview": "A general overview",
         "started_unclear": "The question left open what it is about; it was taken literally: “{question}”.",
-        "conflict": "The sources disagree:",
+        "conflict": "Where the sources disagree",
+        "statement": "Statement",
+        "source": "Source",
+        "date": "Published",
         "continue_hint": "State kept. Go on with: deep-research resume {run_id}",
     },
     "zh": {
@@ -143,7 +146,10 @@ _PHRASES: dict[str, dict[str, str]] = {
         "opt_compare": "方案对比",
         "opt_overview": "总体概述",
         "started_unclear": "问题没有说明研究对象，因此按字面理解：“{question}”。",
-        "conflict": "来源之间存在分歧：",
+        "conflict": "来源之间的分歧",
+        "statement": "陈述",
+        "source": "来源",
+        "date": "发表日期",
         "continue_hint": "状态已保存。继续运行：deep-research resume {run_id}",
     },
     "ko": {
@@ -211,7 +217,10 @@ _PHRASES: dict[str, dict[str, str]] = {
         "opt_compare": "대안 비교",
         "opt_overview": "전반적인 개요",
         "started_unclear": "질문에 대상이 없어 글자 그대로 이해했습니다: “{question}”.",
-        "conflict": "자료들이 서로 다릅니다:",
+        "conflict": "자료들이 서로 다른 점",
+        "statement": "서술",
+        "source": "출처",
+        "date": "발행일",
         "continue_hint": "상태를 저장했습니다. 이어서 하려면: deep-research resume {run_id}",
     },
     "ja": {
@@ -278,11 +287,13 @@ _PHRASES: dict[str, dict[str, str]] = {
         "opt_compare": "代替案の比較",
         "opt_overview": "全体の概要",
         "started_unclear": "質問に対象がないため、文字どおりに解釈しました：「{question}」。",
-        "conflict": "資料の間に食い違いがあります：",
+        "conflict": "資料の間の食い違い",
+        "statement": "記述",
+        "source": "出典",
+        "date": "発行日",
         "continue_hint": "状態は保存されています。続けるには: deep-research resume {run_id}",
     },
 }
-
 
 for _code, _asking in ASKING.items():
     _PHRASES[_code].update(_asking)

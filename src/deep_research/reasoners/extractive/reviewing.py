@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from deep_research.data import Brief, Claim, Review, Section, SectionReview
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.disagreeing import contradictions
 from deep_research.text.near_duplicates import are_several
 from deep_research.text.tokens import content_terms
 
@@ -29,8 +30,8 @@ def review(brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], l
         is_sufficient=not retry,
         overall_score=max(1, min(10, score)),
         section_coverage=tuple(rows),
-        gaps=tuple(f"{row.title}: {row.notes}" for row in rows if row.status != "sufficient"),
         sections_to_retry=retry,
+        contradictions=contradictions(sections, claims, library),
         reasoning="; ".join(f"{row.title}: {row.status}" for row in rows),
     )
 

@@ -5,6 +5,7 @@ import re
 from deep_research.data import (
     Brief,
     Clarification,
+    Contradiction,
     Decision,
     DiscoveredItem,
     Discovery,
@@ -14,6 +15,7 @@ from deep_research.data import (
     Section,
     SectionDraft,
     SectionReview,
+    Side,
 )
 from deep_research.ports import Library
 from deep_research.reasoners.model.answers import DecideAnswer, EntitiesAnswer, PlanAnswer, ReviewAnswer, SectionAnswer
@@ -140,5 +142,15 @@ def review_of(answer: ReviewAnswer) -> Review:
         ),
         gaps=tuple(answer.gaps),
         sections_to_retry=retry,
+        contradictions=tuple(
+            Contradiction(
+                topic=found.topic,
+                sides=tuple(
+                    Side(statement=s.statement, passages=tuple(key.strip("[] ") for key in s.passages))
+                    for s in found.sides
+                ),
+            )
+            for found in answer.contradictions
+        ),
         reasoning=answer.reasoning,
     )
