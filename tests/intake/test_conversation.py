@@ -77,6 +77,23 @@ def test_a4_after_three_rounds_the_best_guess_is_used_and_reported(
     _assert_assumed(ran, "all engines")
 
 
+@pytest.mark.parametrize(
+    ("question", "answers", "refined"),
+    [
+        ("tell me about it", ["1", "the Alpha engine"], "the Alpha engine"),
+        ("帮我研究一下", ["B", "Alpha engine 发动机"], "Alpha engine 发动机"),
+        ("that new model", ["1"], "that new model — The newest of its kind in general"),
+        ("the gene STATUS6", ["1", "Alpha engine"], "the gene STATUS6 Alpha engine"),
+    ],
+)
+def test_a4_an_option_that_names_nothing_yet_leads_to_the_next_question(
+    question: str, answers: list[str], refined: str, tmp_path: Path
+) -> None:
+    ran, asked = _run(tmp_path, question, answers)
+    assert len(asked) == len(answers)
+    assert ran.of(Understood)[0].question == refined
+
+
 def test_a4_the_number_of_rounds_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Judge({"engines": [ask("Which?", "a", "b", goal="engines")] * 4}, sections=PLAN)
     with served(monkeypatch, judge):

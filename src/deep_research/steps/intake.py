@@ -165,9 +165,11 @@ def start_anyway(judged: Decision, question: Question, *, places: str = "") -> D
     """Start with the best guess, and say so among the assumptions."""
     text = judged.refined_question.strip() or question.text
     name = "assumed_default" if judged.goal.strip() else "started_unclear"
-    assumption = phrase(name, question.language, question=text)
     started = _started(judged, question, places)
-    return started.model_copy(update={"assumptions": tuple(dict.fromkeys([*started.assumptions, assumption]))})
+    if judged.unknown_terms:  # said already: it is taken as it is written
+        return started
+    said = phrase(name, question.language, question=text)
+    return started.model_copy(update={"assumptions": tuple(dict.fromkeys([*started.assumptions, said]))})
 
 
 def refuses(answer: str, question: Question) -> bool:

@@ -140,10 +140,12 @@ def _said(question: Question, rounds: int) -> _Said:
     history, text = list(question.history), question.text
     before = history[: len(history) - 2 * rounds] if rounds else history
     asked = history[len(before) :]
-    answers = tuple(m.text for m in asked if m.role == "user" and not wants_to_skip(m.text))
+    unsaid = phrase("opt_mistyped", question.language)  # an option that announces an answer, and is none
+    answers = tuple(m.text for m in asked if m.role == "user" and not wants_to_skip(m.text) and m.text != unsaid)
     bare = not content_terms(_FILLER.sub(" ", text)) or bool(_BARE.match(text.strip()))
     if bare and answers:
-        return _Said(answers[-1], answers, ())
+        general = answers[-1] == phrase("opt_newest", question.language)
+        return _Said(f"{text} — {answers[-1]}" if general else answers[-1], answers, ())
     topic = _topic(before)
     if topic and (bare or _POINTER.search(text)):
         return _resolved(text, topic, question.language, answers)
