@@ -11,6 +11,7 @@ from deep_research.reasoners.model.answers import ReadAnswer
 from deep_research.reasoners.model.showing import fenced_passage
 from deep_research.reasoners.model.thinker import Thinker, told_plainly, user
 from deep_research.text.budget import estimate_tokens
+from deep_research.text.told import gap_from
 
 _PARTS = 4
 """Calls that the reading of one page may take."""
