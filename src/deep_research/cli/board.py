@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from deep_research.cli.saying import HINT
 from deep_research.events import (
     Event,
     GapFound,
@@ -60,6 +61,8 @@ class Board:
     gaps: list[str] = field(default_factory=list)
     searches: int = 0
     done: str = ""
+    typed: str | None = None
+    told: str = ""
 
     def take(self, event: Event) -> None:  # noqa: C901, PLR0912 - one case per kind of event
         """Follow one event."""
@@ -119,7 +122,17 @@ class Board:
         parts.extend(Text(f"gap  {gap}", style="yellow", overflow="ellipsis", no_wrap=True) for gap in self.gaps[-4:])
         if len(self.gaps) > 4:
             parts.append(Text(f"gap  … {len(self.gaps) - 4} more", style="yellow"))
+        if not self.done:
+            parts += self._said()
         return Group(*parts)
+
+    def _said(self) -> list[RenderableType]:
+        """What the user was told, and the line that is being typed; its end where it is too long."""
+        lines: list[RenderableType] = [Text(self.told, style="yellow")] if self.told else []
+        if self.typed is not None:
+            typed = Text(self.typed[-60:]) if self.typed else Text(HINT, style="dim")
+            lines.append(Text("> ", no_wrap=True, overflow="ellipsis").append_text(typed))
+        return lines
 
     def _stages(self) -> Text:
         line = Text(no_wrap=True, overflow="ellipsis")

@@ -5,7 +5,8 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 import click
@@ -13,8 +14,10 @@ import click
 from deep_research import settings as settings_module
 from deep_research.cli.asking import ask_user, say_asked
 from deep_research.cli.flags import output_file, settings_of
+from deep_research.cli.keyboard import listening
 from deep_research.cli.printing import print_answer, print_report
-from deep_research.cli.view import make_view
+from deep_research.cli.saying import say
+from deep_research.cli.view import View, make_view
 from deep_research.data import Asked, FollowUp, Report
 from deep_research.runs import run as runs
 from deep_research.runs.folder import RunFolder, open_run, write_atomically
@@ -22,6 +25,7 @@ from deep_research.text.phrases import phrase
 
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
 _R = TypeVar("_R")
+_Listening = Callable[[asyncio.AbstractEventLoop], AbstractContextManager[None]]
 
 
 class Interrupted(Exception):
@@ -82,7 +86,7 @@ class Session:
             work = runs.carry_out(folder, home=self._home, listener=view.show, answer=None if nobody else answer)
             try:
                 with view:
-                    return _interruptible(work)
+                    return _interruptible(work, self._keyboard(folder, view))
             except (asyncio.CancelledError, KeyboardInterrupt):
                 raise _stopped(folder) from None
             except runs.NeedsAnswer as waiting:
@@ -107,6 +111,18 @@ class Session:
                 )
         except (asyncio.CancelledError, KeyboardInterrupt):
             raise _stopped(folder) from None
+
+    def _keyboard(self, folder: RunFolder, view: View) -> "_Listening":
+        """What listens to the keyboard while a run goes on; nothing where nobody is there."""
+        if not self._can_ask():
+            return lambda _loop: nullcontext()
+        view.typed("")
+
+        def on_line(line: str) -> None:
+            view.told(say(folder, line))
+
+        on_change = view.typed if view.draws_input else None
+        return lambda loop: listening(loop, on_line=on_line, on_change=on_change)
 
     def _to_the_end(self, folder: RunFolder) -> int:
         from deep_research.runs.followup import unfinished  # noqa: PLC0415
@@ -183,7 +199,7 @@ def _stopped(folder: RunFolder) -> Interrupted:
     return Interrupted(EXIT_STOPPED)
 
 
-def _interruptible(work: Coroutine[Any, Any, _R]) -> _R:
+def _interruptible(work: Coroutine[Any, Any, _R], keyboard: "_Listening" = lambda _loop: nullcontext()) -> _R:
     """Run `work`; the first Ctrl-C (or a polite kill) cancels it so that it can save its state."""
 
     async def main() -> _R:
@@ -191,6 +207,7 @@ def _interruptible(work: Coroutine[Any, Any, _R]) -> _R:
         loop = asyncio.get_running_loop()
         for name in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(name, task.cancel)
-        return await task
+        with keyboard(loop):
+            return await task
 
     return asyncio.run(main())

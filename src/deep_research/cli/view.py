@@ -17,10 +17,20 @@ if TYPE_CHECKING:
 
 
 class View(AbstractContextManager["View"], Protocol):
-    """Shows events."""
+    """Shows events, and what is typed meanwhile; `draws_input` says that the terminal must not echo it."""
+
+    draws_input: bool
 
     def show(self, event: Event) -> None:
         """Show one event."""
+        ...
+
+    def typed(self, line: str) -> None:
+        """Show the line that is being typed."""
+        ...
+
+    def told(self, text: str) -> None:
+        """Show what became of a line that was typed."""
         ...
 
 
@@ -43,10 +53,18 @@ def make_view(*, quiet: bool, verbose: bool, language: str, passing: bool = Fals
 class Silence(AbstractContextManager["Silence"]):
     """Shows nothing."""
 
+    draws_input = False
+
     def __exit__(self, *_exc: object) -> None:
         """Nothing to put back."""
 
     def show(self, event: Event) -> None:
+        """Show nothing."""
+
+    def typed(self, line: str) -> None:
+        """Show nothing."""
+
+    def told(self, text: str) -> None:
         """Show nothing."""
 
 
@@ -65,6 +83,10 @@ class Lines(Silence):
             text = describe(event) if self._worth_a_line(event) else None
         if text:
             click.echo(f"{event.seconds:7.1f}s  {text}", err=True)
+
+    def told(self, text: str) -> None:
+        """Print it."""
+        click.echo(text, err=True)
 
     def _worth_a_line(self, event: Event) -> bool:
         if event.kind != "progress":
@@ -137,6 +159,8 @@ def _said(event: Steered) -> str:
 class LiveView:
     """A table that follows the run: stages, sections side by side, searches, evidence, gaps."""
 
+    draws_input = True
+
     def __init__(self, console: "Console", language: str, *, passing: bool = False) -> None:
         self._console, self._passing = console, passing
         self._board = Board(overview=phrase("overview", language))
@@ -156,6 +180,7 @@ class LiveView:
         """Give the screen back, with the last state standing; a question to the user takes its place."""
         from deep_research.runs.run import NeedsAnswer  # noqa: PLC0415 - loaded with the run
 
+        self._board.typed, self._board.told = None, ""
         if self._live is not None:
             self._live.transient = self._passing or (kind is not None and issubclass(kind, NeedsAnswer))
             self._live.stop()
@@ -166,3 +191,11 @@ class LiveView:
     def show(self, event: Event) -> None:
         """Take the event into the table."""
         self._board.take(event)
+
+    def typed(self, line: str) -> None:
+        """Show the line below the table."""
+        self._board.typed = line
+
+    def told(self, text: str) -> None:
+        """Show it below the table."""
+        self._board.told = text

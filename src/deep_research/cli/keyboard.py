@@ -1,0 +1,118 @@
+"""Lines typed while a run goes on: the board stays whole, Ctrl-C still stops, the terminal is left as it was found.
+
+While the board draws, the terminal neither echoes nor edits lines (non-canonical mode, termios(3)): what is typed is
+edited here and shown by the board. Where plain lines are shown the terminal echoes and edits as always.
+"""
+
+import asyncio
+import codecs
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^\[O])")
+_MOST = 4000
+"""Characters of a line at most."""
+
+
+class TypedLine:
+    """A line while it is typed; `text` is what stands there."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._escape = ""
+
+    def feed(self, data: bytes) -> Iterator[str]:
+        """Take keys in and give each finished line; arrow keys and the like are passed over."""
+        for key in self._decoder.decode(data):
+            if self._escape or key == "\x1b":
+                self._escape += key
+                if _ESCAPE.fullmatch(self._escape):
+                    self._escape = ""
+            elif key in "\r\n":
+                finished, self.text = self.text, ""
+                yield finished
+            else:
+                self.text = self._edited(key)
+
+    def _edited(self, key: str) -> str:
+        if key in "\x7f\x08":
+            return self.text[:-1]
+        if key == "\x15":  # Ctrl-U
+            return ""
+        if key == "\x17":  # Ctrl-W
+            return self.text.rstrip().rpartition(" ")[0]
+        return (self.text + key)[:_MOST] if key.isprintable() else self.text
+
+
+@contextmanager
+def listening(
+    loop: asyncio.AbstractEventLoop,
+    *,
+    on_line: Callable[[str], object],
+    on_change: Callable[[str], object] | None = None,
+) -> Iterator[None]:
+    """Read the keyboard inside the block: `on_line` gets each line. Must be entered in the running `loop`.
+
+    With `on_change`, which gets the line as it grows, the terminal echoes nothing. Where there is no terminal, or it
+    belongs to another job, nothing is read.
+    """
+    if sys.platform == "win32" or not sys.stdin.isatty():
+        yield
+        return
+    file = sys.stdin.fileno()
+    if os.tcgetpgrp(file) != os.getpgrp():
+        yield
+        return
+    line = TypedLine()
+
+    def read() -> None:
+        if os.tcgetpgrp(file) != os.getpgrp():
+            return
+        data = os.read(file, 4096)
+        if not data:  # the terminal is gone
+            loop.remove_reader(file)
+        for finished in line.feed(data):
+            if finished.strip():
+                on_line(finished.strip())
+        if on_change is not None:
+            on_change(line.text)
+
+    with _unechoed(loop, file) if on_change is not None else _as_it_is():
+        loop.add_reader(file, read)
+        try:
+            yield
+        finally:
+            loop.remove_reader(file)
+
+
+@contextmanager
+def _as_it_is() -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def _unechoed(loop: asyncio.AbstractEventLoop, file: int) -> Iterator[None]:
+    """Neither echo nor line editing inside the block, again after Ctrl-Z and `fg`; signals as always."""
+    import termios  # noqa: PLC0415 - not on every platform
+
+    before: list[Any] = termios.tcgetattr(file)
+    changed = [*before[:3], before[3] & ~(termios.ICANON | termios.ECHO), *before[4:]]
+
+    def set_up() -> None:
+        if os.tcgetpgrp(file) == os.getpgrp():
+            termios.tcsetattr(file, termios.TCSADRAIN, changed)
+
+    set_up()
+    loop.add_signal_handler(signal.SIGCONT, set_up)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGCONT)
+        with suppress(termios.error):  # the terminal may be gone
+            termios.tcsetattr(file, termios.TCSADRAIN, before)

@@ -1,0 +1,126 @@
+"""Lines typed while a run goes on: edited, said to the run, and the terminal as it was afterwards."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from deep_research.cli.keyboard import TypedLine
+from deep_research.events import Steered
+from deep_research.runs.eventlog import read_events
+from deep_research.runs.folder import list_runs, open_run
+from deep_research.testing.scripted_replies import Reply, Request
+from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from tests.conversation.screen import Screen, at_terminal
+from tests.model.harness import PLAN, QUESTION, served
+from tests.runs.running import engines
+
+MODEL = ("-p", "compatible", "--model", "scripted")
+
+
+@pytest.mark.parametrize(
+    ("keys", "lines", "left"),
+    [
+        (b"only trials\n", ["only trials"], ""),
+        (b"one\rtwo\nthr", ["one", "two"], "thr"),
+        (b"abd\x7fc\n", ["abc"], ""),
+        (b"wrong line\x15right\n", ["right"], ""),
+        (b"drop this word\x17\n", ["drop this"], ""),
+        (b"a\x1b[A\x1b[3~\x1bOPb\n", ["ab"], ""),
+        (b"\x01\x07a\tb\x00\n", ["ab"], ""),
+        ("转速 대구\n".encode(), ["转速 대구"], ""),
+        (b"caf\xe9\n", ["caf\ufffd"], ""),
+        (b"x" * 9000 + b"\n", ["x" * 4000], ""),
+    ],
+)
+def test_b10_keys_become_lines(keys: bytes, lines: list[str], left: str) -> None:
+    line = TypedLine()
+    assert list(line.feed(keys)) == lines
+    assert line.text == left
+    byte_by_byte = TypedLine()
+    assert [found for key in keys for found in byte_by_byte.feed(bytes([key]))] == lines
+
+
+@contextmanager
+def _held_at(patch: pytest.MonkeyPatch, step: str) -> Iterator[tuple[threading.Event, threading.Event]]:
+    """A scripted model that waits at its first `step`: the event that it is there, and the one that lets it go on."""
+    asked, go_on = threading.Event(), threading.Event()
+    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
+
+    def script(request: Request) -> Reply:
+        if step_of(request) == step and not asked.is_set():
+            asked.set()
+            go_on.wait(60)
+        return researcher(request)
+
+    with served(patch, script):
+        try:
+            yield asked, go_on
+        finally:
+            go_on.set()
+
+
+def _steered(home: Path) -> list[tuple[str, str, str]]:
+    events = read_events(open_run(home, list_runs(home)[0].run_id).events)
+    return [(event.what, event.section, event.text) for event in events if isinstance(event, Steered)]
+
+
+def _leave(screen: Screen, modes: list[object], code: int) -> None:
+    assert screen.ends() == code
+    assert screen.attributes() == modes
+    assert "Traceback" not in screen.raw
+
+
+@pytest.mark.parametrize("terminal", ["xterm-256color", "dumb"])
+def test_b10_typed_lines_steer_the_run(
+    terminal: str, tmp_path: Path, own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = str(engines(tmp_path / "docs"))
+    with (
+        _held_at(monkeypatch, "write_section") as (asked, go_on),
+        at_terminal(QUESTION, "--docs", docs, *MODEL, TERM=terminal) as screen,
+    ):
+        modes = screen.attributes()
+        assert asked.wait(60)
+        screen.type("/dorp 2\n")
+        screen.until("There is no '/dorp'")
+        screen.type("/drop Beta\n")
+        screen.until("Noted: drop Beta engine")
+        screen.type("/drop 7\n")
+        screen.until("'7' is no section of the run")
+        screen.type("only what matters for boats\n")
+        screen.until("Noted: remark only what matters for boats")
+        screen.type("/finish\n")
+        screen.until("Noted: finish")
+        go_on.set()
+        screen.until("Report: ")
+        _leave(screen, modes, 0)
+    assert ("drop", "Beta engine", "") in _steered(own_state)
+    assert ("remark", "", "only what matters for boats") in _steered(own_state)
+    assert ("finish", "", "") in _steered(own_state)
+
+
+def test_b10_the_terminal_is_as_it_was_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    docs = str(engines(tmp_path / "docs"))
+    with (
+        _held_at(monkeypatch, "plan") as (asked, _),
+        at_terminal(QUESTION, "--docs", docs, *MODEL) as screen,
+    ):
+        modes = screen.attributes()
+        assert asked.wait(60)
+        screen.type("half a line")
+        screen.until("half a line")
+        assert screen.attributes() != modes
+        screen.type("\x03")
+        screen.until("State kept.")
+        _leave(screen, modes, 130)
+
+
+def test_b10_the_terminal_is_as_it_was_after_an_error(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with at_terminal(QUESTION, "--docs", str(tmp_path / "empty")) as screen:
+        modes = screen.attributes()
+        screen.until("Error: ")
+        _leave(screen, modes, 2)
