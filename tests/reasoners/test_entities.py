@@ -134,3 +134,13 @@ def test_entries_of_a_list_are_written_as_they_stand_and_nested_ones_are_left_ou
     kept = library(Joining=text)
     found = discover([("join strategies", "Which join strategies are there?")], all_passages(kept), kept, language="en")
     assert {entity.name for entity in found.entities} == {"hash", "nested", "merge"}
+
+
+def test_headings_that_end_with_what_is_asked_for_name_its_kinds() -> None:
+    text = (
+        "# Isolation of work\n\nThere are several isolation levels.\n\n## 2.1. Read Committed Isolation Level\n\nIt is the default.\n\n"
+        "ERROR: could not serialize access\n\n## 2.2. Repeatable Read Isolation Level\n\nIt sees one snapshot.\n\n"
+        "## 2.3. Serializable Isolation Level\n\nIt is the strictest. ERROR: could not serialize access\n"
+    )
+    found = _found("What isolation levels are there?", "en", Isolation=text)
+    assert set(found) == {"Read Committed", "Repeatable Read", "Serializable"}

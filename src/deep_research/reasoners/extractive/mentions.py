@@ -47,6 +47,11 @@ _CONTAINER = re.compile(
 )
 _MIN_PARTS, _MAX_PARTS, _ENTRIES = 3, 20, 2
 _LABEL = 3
+_SIGNAL = re.compile(
+    r"errors?|warnings?|notices?|hints?|details?|notes?|info|debug|log|tips?|cautions?|important|examples?|usage|see|e\.g|i\.e|default|returns?|todo",
+    re.IGNORECASE,
+)
+"""What stands before a colon in messages and remarks."""
 _OWN_PAGE, _OPENING = 12, 12
 """Passages at the beginning of a document: where the page that is called lists what it has, and says what it is about."""
 OWN_PAGE = "own page"
@@ -183,6 +188,7 @@ def _defined(passage: Passage, wanted: frozenset[str], head: frozenset[str], lib
     everywhere = _entries_by_heading(passage.source, library)
     # What stands before a colon under one heading after the other is a label ("Note"), no name.
     labels = Counter(name for own in everywhere.values() for name in set(own))
+    labels.update({name: _LABEL for own in everywhere.values() for name in own if _SIGNAL.fullmatch(name)})
     listed = everywhere.get(passage.heading, []) if named else [m["name"] for m in _ENTRY.finditer(passage.text)]
     names = [name for name in listed if labels[name] < _LABEL]
     own = [name for name in names if _says(head, content_terms(name))]
@@ -230,11 +236,28 @@ def _headed(
     about = frozenset(content_terms(f"{passage.heading} {passage.text}"))
     if snapshot is None or coverage(worth, about) < _ABOUT:
         return
+    yield from _kinds_in_headings(snapshot.headings, wanted)
     for index, heading in enumerate(snapshot.headings):
         if wanted and wanted <= frozenset(content_terms(heading.title)):
             children = [plain_heading(child.title) for child in _children(snapshot.headings, index)]
             if _MIN_PARTS <= len(children) <= _MAX_PARTS:
                 yield from (name for name in children if _goes_with(name, head, snapshot.text))
+
+
+def _kinds_in_headings(headings: Sequence[Heading], wanted: frozenset[str]) -> list[str]:
+    """What stands before the target in the headings of one document, where several end with it ("Read Committed
+    Isolation Level", "Serializable Isolation Level")."""
+    titles = [plain_heading(heading.title).split() for heading in headings]
+    found = [" ".join(words[:-tail]) for words in titles if (tail := _tail(words, wanted))]
+    return found if len(found) >= _ENTRIES else []
+
+
+def _tail(words: Sequence[str], wanted: frozenset[str]) -> int:
+    """How many words at the end of a heading are the target, whole; 0 where it does not end with it."""
+    for count in range(1, len(words)):
+        if frozenset(content_terms(" ".join(words[-count:]))) == wanted:
+            return count
+    return 0
 
 
 def _goes_with(name: str, head: frozenset[str], text: str) -> bool:
