@@ -70,6 +70,9 @@ class Settings(BaseModel):
     budget_usd: float | None = Field(None, gt=0, le=10_000, description="Most a run may cost, US dollars.")
     budget_tokens: int | None = Field(None, ge=5_000, le=1_000_000_000, description="Most tokens a run may use.")
     enable_thinking: bool = Field(False, description="Let models that can think before they answer.")
+    speculate: bool = Field(
+        True, description="Whether the analysis and the first search begin while the question is still being judged."
+    )
     allow_clarification: bool = Field(True, description="Whether the user may be asked something.")
     max_clarification_rounds: int = Field(3, ge=0, le=10, description="Questions to the user before guessing.")
     max_tool_calls_per_researcher: int = Field(10, ge=1, le=100, description="Tool calls per section and attempt.")

@@ -25,7 +25,9 @@ async def discover_invoke(
     actions = (
         []
         if finishing
-        else await discover.discover_actions(runtime.context, state["question"], state["analysis"], turns)
+        else await discover.discover_actions(
+            runtime.context, state.get("asked", state["question"]), state["analysis"], turns
+        )
     )
     if not actions:
         return Command(goto="extract_output")
@@ -35,7 +37,8 @@ async def discover_invoke(
 async def discover_tools(state: DiscoverState, runtime: Runtime[RunContext]) -> Command[Literal["discover_invoke"]]:
     """Make the searches."""
     turn = state["discovery_turns"][-1]
-    seen = await search.perform(runtime.context, list(turn.actions))
+    ctx = runtime.context
+    seen = await ctx.speculation.observations(ctx, turn.actions, search.perform)
     done = turn.model_copy(update={"observations": tuple(seen)})
     return Command(goto="discover_invoke", update={"discovery_turns": [*state["discovery_turns"][:-1], done]})
 

@@ -16,7 +16,7 @@ from deep_research.data import Asked, Decision, Question
 from deep_research.events import RunDeclined, StageStarted, Understood
 from deep_research.graph.driving import ask_user
 from deep_research.graph.state import AgentState
-from deep_research.steps import intake
+from deep_research.steps import intake, search
 from deep_research.steps.context import RunContext
 from deep_research.steps.verify import places_named
 from deep_research.text.answers import chosen
@@ -36,10 +36,14 @@ def clarify_then(node: str) -> _Node:
         """Decide whether the question is understood; ask the user one thing at a time until it is."""
         ctx, question, rounds = runtime.context, state["question"], state.get("clarification_rounds", 0)
         ctx.emit(StageStarted(stage="clarify"))
+        ctx.speculation.begin(ctx, question, search.perform)
         decision = await intake.decide(ctx, question, rounds=rounds)
         asked = decision.clarification
         if decision.next_action != "NEED_CLARIFICATION" or asked is None:
+            if decision.next_action == "CANNOT_DO":
+                await ctx.speculation.drop()
             return _settled(ctx, question, decision, node)
+        await ctx.speculation.drop()
         said = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
         answer = chosen(said, asked.options)
         question = intake.answered(question, asked.question, answer)
@@ -51,8 +55,11 @@ def clarify_then(node: str) -> _Node:
 
 
 def _settled(ctx: RunContext, question: Question, decision: Decision, node: str) -> Command[str]:
+    refined = question.model_copy(update={"text": decision.refined_question or question.text})
     update: dict[str, Any] = {
-        "question": question.model_copy(update={"text": decision.refined_question or question.text}),
+        "question": refined,
+        # Where nobody was asked and nothing was said before, the user's own words are what is analysed.
+        "asked": refined if question.history else question,
         "decision": decision,
         "messages": [_message(m.role, m.text) for m in question.history],
     }

@@ -60,11 +60,13 @@ async def plan(state: LoopState, runtime: Runtime[RunContext]) -> Command[Litera
     if brief := state.get("brief"):  # as the user has confirmed it
         return Command(goto="retrieve", update=_begun(ctx, brief, state))
     ctx.emit(StageStarted(stage="plan"))
-    analysis = await analysis_step.analyze(ctx, state["question"])
+    analysis = await analysis_step.analyze(ctx, state.get("asked", state["question"]))
     ctx.emit(
         Analyzed(query_type=analysis.query_type, output_format=analysis.output_format, reasoning=analysis.reasoning)
     )
-    brief, gaps = await plan_step.plan(ctx, state["question"], analysis, state["decision"], None, [])
+    brief, gaps = await plan_step.plan(
+        ctx, state["question"], analysis, state["decision"], None, [], asked=state.get("asked")
+    )
     brief = brief.model_copy(update={"sections": brief.sections[:MAX_SECTIONS]})
     update = {
         "analysis": analysis,

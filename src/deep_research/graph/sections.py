@@ -29,7 +29,7 @@ from deep_research.steps.steering import Interrupted
 async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["discover", "plan_sections"]]:
     """Find out what kind of question it is, and whether entities must be discovered first."""
     runtime.context.emit(StageStarted(stage="analyze"))
-    found = await analysis_step.analyze(runtime.context, state["question"])
+    found = await analysis_step.analyze(runtime.context, state.get("asked", state["question"]))
     runtime.context.emit(
         Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning)
     )
@@ -75,6 +75,7 @@ async def _plan(state: AgentState, runtime: Runtime[RunContext]) -> tuple[Brief,
         state["decision"],
         state.get("discovery"),
         state.get("discovery_turns", []),
+        asked=state.get("asked"),
     )
 
 

@@ -50,6 +50,7 @@ class AgentState(MessagesState):
 
     original_query: str
     question: Question
+    asked: Question
     decision: Decision
     analysis: QueryAnalysis
     query_type: QueryType
@@ -108,6 +109,7 @@ class DiscoverState(MessagesState):
     """The state of the discovery: its turns, and what they showed."""
 
     question: Question
+    asked: Question
     analysis: QueryAnalysis
     discovery_turns: list[Turn]
     discovery: Discovery

@@ -71,7 +71,7 @@ async def write_research_brief(
 
 async def _analyzed(ctx: RunContext, state: SupervisorState) -> QueryAnalysis:
     ctx.emit(StageStarted(stage="analyze"))
-    found = await analysis_step.analyze(ctx, state["question"])
+    found = await analysis_step.analyze(ctx, state.get("asked", state["question"]))
     ctx.emit(Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning))
     return found
 
@@ -79,7 +79,9 @@ async def _analyzed(ctx: RunContext, state: SupervisorState) -> QueryAnalysis:
 async def _brief(ctx: RunContext, state: SupervisorState, analysis: QueryAnalysis) -> tuple[Brief, dict[str, Any]]:
     ctx.emit(StageStarted(stage="plan"))
     turns = state.get("discovery_turns", [])
-    brief, gaps = await plan.plan(ctx, state["question"], analysis, state["decision"], state.get("discovery"), turns)
+    brief, gaps = await plan.plan(
+        ctx, state["question"], analysis, state["decision"], state.get("discovery"), turns, asked=state.get("asked")
+    )
     return brief, {"brief": brief, "research_brief": brief.objective, "gaps": gaps}
 
 

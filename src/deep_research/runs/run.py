@@ -15,7 +15,7 @@ from deep_research.data import Asked, Gap, Message, Question, Report
 from deep_research.errors import ConfigError, Declined, ResearchError, StoreError
 from deep_research.events import ClarificationAsked, Event, Progress, ReportReady, RunFailed, RunStarted, StageStarted
 from deep_research.ports import SearchPlace
-from deep_research.runs.eventlog import EventLog
+from deep_research.runs.eventlog import EventLog, read_events
 from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
 from deep_research.runs.lock import held
 from deep_research.runs.mcp_places import NOTHING_BROUGHT, Outside, check_installed
@@ -27,6 +27,7 @@ from deep_research.runs.web_places import MakeWeb, chosen_sources, source_variab
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.context import RunContext
 from deep_research.steps.read import read_addresses
+from deep_research.steps.speculation import Speculation
 from deep_research.templates import NONE, load_templates, named_template, template_folders
 from deep_research.text.language import detect
 from deep_research.text.phrases import phrase
@@ -278,9 +279,14 @@ async def _through_graph(
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
 
     async with open_checkpoints(folder.checkpoints) as checkpoints, listening(folder, ctx.emit) as steering:
-        ctx = replace(ctx, steering=steering)
+        # Who was asked something has not answered with the question alone.
+        ahead = ctx.settings.speculate and not any(e.kind == "clarification_asked" for e in read_events(folder.events))
+        ctx = replace(ctx, steering=steering, speculation=Speculation(enabled=ahead))
         graph = await asyncio.to_thread(compile_workflow, ctx.settings.workflow, checkpoints)
-        return await _drive(graph, ctx, record, gaps, answer)
+        try:
+            return await _drive(graph, ctx, record, gaps, answer)
+        finally:
+            await ctx.speculation.drop()
 
 
 async def _drive(graph: Any, ctx: RunContext, record: RunRecord, gaps: list[Gap], answer: Answer | None) -> Report:

@@ -6,6 +6,6 @@ from deep_research.steps.context import RunContext
 
 async def analyze(ctx: RunContext, question: Question) -> QueryAnalysis:
     """Return the analysis; only list questions are allowed to need a discovery."""
-    found = await ctx.reasoner.analyze(question)
+    found = await ctx.speculation.analysis(question, lambda: ctx.reasoner.analyze(question))
     needs = found.needs_discovery and found.query_type == "list"
     return found.model_copy(update={"needs_discovery": needs})

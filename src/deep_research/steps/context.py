@@ -9,6 +9,7 @@ from deep_research.events import Event, GapFound
 from deep_research.ports import Journal, Library, OutsideTool, Pages, Reasoner, SearchPlace
 from deep_research.settings import Settings
 from deep_research.steps.pace import Pace
+from deep_research.steps.speculation import Speculation
 from deep_research.steps.steering import Steering
 from deep_research.templates import TemplateFile
 
@@ -35,6 +36,7 @@ class RunContext:
     gaps: list[Gap] = field(default_factory=list)
     emit: Callable[[Event], None] = field(default=lambda _event: None)
     steering: Steering = field(default_factory=Steering)
+    speculation: Speculation = field(default_factory=Speculation)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     pace: Pace = field(default_factory=Pace)

@@ -14,13 +14,15 @@ async def plan(
     decision: Decision,
     discovery: Discovery | None,
     turns: list[Turn],
+    *,
+    asked: Question | None = None,
 ) -> tuple[Brief, list[Gap]]:
     """Return the brief and what failed on the way to it; looks around once when nothing was found before.
 
-    The text that says what a looked-up term means is shown to the planner first.
+    It looks around for what `asked` says, the question in the user's own words. The text that says what a looked-up term means is shown to the planner first.
     """
     if not turns:
-        turns = await _look_around(ctx, question, analysis)
+        turns = await _look_around(ctx, asked or question, analysis)
     meanings = [p for term in decision.terms if term.found and (p := ctx.library.passage(term.passage))]
     passages = list({p.id: p for p in [*meanings, *first_hits(ctx, turns)]}.values())
     brief = await ctx.reasoner.plan(question, analysis, decision, discovery, passages, ctx.library)
@@ -38,5 +40,5 @@ async def plan(
 
 async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnalysis) -> list[Turn]:
     actions: list[Action] = list(await ctx.reasoner.discover_actions(question, analysis, [], ctx.library))
-    observations = await search.perform(ctx, actions)
+    observations = await ctx.speculation.observations(ctx, actions, search.perform)
     return [Turn(actions=tuple(actions), observations=tuple(observations))]

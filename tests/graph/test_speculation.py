@@ -1,0 +1,111 @@
+"""What does not depend on the user's answer begins beside intake, is used once, and is dropped when it is not wanted."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data import Clarification, Decision, QueryAnalysis, Question, SearchResult
+from deep_research.errors import ProviderDown, Unreachable
+from deep_research.events import GapFound, Searched
+from deep_research.steps.speculation import Speculation
+from tests.graph.harness import Bench, Planner, Shelf, Trace
+from tests.steering.harness import ENGINES, QUESTION, TITLES
+
+REFINED = "Which kinds of engines are there, what turns in them, and what are they used for?"
+
+
+class Waiting(Planner):
+    """Decides only after its analysis and the first search have begun: without speculation it would wait for ever."""
+
+    def __init__(self, *, asks: bool = False) -> None:
+        super().__init__(*TITLES)
+        self.analysing, self.searching = asyncio.Event(), asyncio.Event()
+        self.analysed: list[str] = []
+        self.asks, self.finished = asks, 0
+
+    async def decide(self, question: Question, **kwargs: Any) -> Decision:
+        if not question.history:
+            await self.analysing.wait()
+            await self.searching.wait()
+        focus = ("kinds", "speed", "use")
+        if self.asks and not question.history:
+            asked = Clarification(question="Which engines?", options=("Boats", "Trucks"), missing_info="scope")
+            return Decision(next_action="NEED_CLARIFICATION", confidence=0.3, clarification=asked)
+        return Decision(
+            next_action="START_RESEARCH", confidence=0.95, goal=REFINED, refined_question=REFINED, research_focus=focus
+        )
+
+    async def analyze(self, question: Question) -> QueryAnalysis:
+        self.analysed.append(question.text)
+        self.analysing.set()
+        if self.asks and not question.history:
+            await asyncio.Event().wait()
+        self.finished += 1
+        return QueryAnalysis(query_type="general", output_format="prose")
+
+
+class Watched(Shelf):
+    """Says when it is first searched."""
+
+    def __init__(self, begun: asyncio.Event, error: Exception | None = None) -> None:
+        super().__init__("shelf", **ENGINES)
+        self._begun, self._error = begun, error
+        self.calls: list[str] = []
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        self._begun.set()
+        self.calls.append(query)
+        if self._error is not None and len(self.calls) == 1:
+            raise self._error
+        return await super().search(query, limit=limit)
+
+
+def _ask(folder: Path, place: Shelf, reasoner: Waiting, *, answer: str = "", **settings: Any) -> Trace:
+    async def work() -> Trace:
+        bench = Bench(folder, place, reasoner=reasoner, **settings)
+        speculation = Speculation(enabled=True)
+        bench.context = replace(bench.context, speculation=speculation)
+        async with bench:
+            trace = await bench.ask(QUESTION)
+            trace = await bench.answer(answer) if answer else trace
+            await speculation.drop()
+            return trace
+
+    return asyncio.run(work())
+
+
+@pytest.mark.parametrize("workflow", ["sections", "supervisor", "loop"])
+def test_analysis_and_first_search_run_beside_intake_and_are_made_once(tmp_path: Path, workflow: str) -> None:
+    reasoner = Waiting()
+    place = Watched(reasoner.searching)
+    trace = _ask(tmp_path, place, reasoner, workflow=workflow)
+    assert reasoner.analysed == [QUESTION], "the user's own words, once"
+    assert trace.report.answered
+    first = [e for e in trace.of(Searched) if not e.section]
+    assert [e.query for e in first].count(place.calls[0]) == 1
+    assert not any(e.reused for e in first if e.query == place.calls[0])
+    assert len(place.calls) == len(set(place.calls))
+    assert trace.state["question"].text == REFINED
+
+
+def test_what_was_begun_is_cancelled_when_the_user_is_asked(tmp_path: Path) -> None:
+    reasoner = Waiting(asks=True)
+    place = Watched(reasoner.searching)
+    trace = _ask(tmp_path, place, reasoner, answer="Boats", allow_clarification=True)
+    assert reasoner.analysed == [QUESTION, REFINED]
+    assert reasoner.finished == 1, "the first one was cancelled"
+    assert trace.of(GapFound) == []
+    assert trace.report.answered
+
+
+@pytest.mark.parametrize("error", [Unreachable("The shelf is closed.", source="shelf"), ProviderDown("No answer.")])
+def test_a_search_that_fails_ahead_fails_once(tmp_path: Path, error: Exception) -> None:
+    reasoner = Waiting()
+    place = Watched(reasoner.searching, error)
+    trace = _ask(tmp_path, place, reasoner)
+    assert place.calls.count(place.calls[0]) == 1
+    assert len(trace.of(GapFound)) == 1
+    assert trace.report.answered
