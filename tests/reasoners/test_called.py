@@ -2,11 +2,13 @@
 
 import pytest
 
-from deep_research.data import Passage, Source
+from deep_research.data import Brief, Document, Found, Passage, Section, Source
 from deep_research.reasoners.extractive.called import called
 from deep_research.reasoners.extractive.entities import discover
 from deep_research.reasoners.extractive.themes import themes
 from deep_research.reasoners.extractive.topic import units_for
+from deep_research.reasoners.extractive.writing import write_section
+from deep_research.stores.memory import MemoryLibrary
 from tests.reasoners.libraries import all_passages, library
 
 
@@ -90,3 +92,29 @@ def test_themes_come_from_the_page_that_is_called_first() -> None:
     without = themes(units_for(question, "en", hits), hits, titles, question, language="en")
     assert found[0] in {titles["s1"], "Crate objects", "Basket objects"}
     assert without[0] not in {titles["s1"], "Crate objects", "Basket objects"}
+
+
+def test_a_section_quotes_the_page_that_is_called_first() -> None:
+    said = "The journal keeps the old pages until the work is done. "
+    kept = library(
+        Other=f"# The log\n\n{said.replace('journal', 'journal of the log')}The journal keeps every page that the work needs.",
+        journal=f"# The journal\n\n{said}",
+    )
+    section = Section(title="Pages", queries=("how does the journal keep pages",))
+    brief = Brief(title="How does the journal keep pages?", objective="x", sections=(section,))
+    pages = [Source(id=s.id, key=s.key, title=s.title, origin="documents") for s in kept.sources()]
+    assert not called(brief.title, pages)
+    content = write_section(section, brief, all_passages(kept), _located(kept)).content
+    assert content.startswith("The journal keeps the old pages until the work is done. [s2p1]")
+
+
+def _located(kept: MemoryLibrary) -> MemoryLibrary:
+    """The same library with files named after the titles."""
+    made = MemoryLibrary()
+    for source in kept.sources():
+        found = Found(key=source.key, title=source.title, origin="documents", location=f"{source.title.lower()}.html")
+        snapshot = kept.snapshot(source.id)
+        assert snapshot is not None
+        added = made.add_source(found)
+        made.add_snapshot(added.id, Document(text=snapshot.text), retrieved_at=snapshot.retrieved_at)
+    return made

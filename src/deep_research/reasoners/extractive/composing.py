@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from deep_research.data import Brief, Claim, Composition, QueryAnalysis, Section
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.called import called
 from deep_research.reasoners.extractive.defining import what_it_is
-from deep_research.reasoners.extractive.excerpts import Excerpt, cited, paragraph, pick
+from deep_research.reasoners.extractive.excerpts import Excerpt, cited, own_page_first, paragraph, pick
 from deep_research.reasoners.extractive.quotable import advises, is_quotable, leans, recommends
 from deep_research.reasoners.extractive.rating import About, Wish, rate
 from deep_research.reasoners.extractive.writing import wish_of
@@ -47,10 +48,13 @@ class _Part(NamedTuple):
 
 def _part(section: Section, brief: Brief, claims: Sequence[Claim], library: Library) -> _Part:
     wish = wish_of(section, brief)
-    return _Part(section, wish, _rated(section, wish, claims, library))
+    own_pages = called(brief.title, library.sources())
+    return _Part(section, wish, _rated(section, wish, claims, library, own_pages))
 
 
-def _rated(section: Section, wish: Wish, claims: Sequence[Claim], library: Library) -> list[Excerpt]:
+def _rated(
+    section: Section, wish: Wish, claims: Sequence[Claim], library: Library, own_pages: frozenset[str]
+) -> list[Excerpt]:
     rated: list[Excerpt] = []
     for claim in claims:
         if claim.section != section.title or not claim.stands or not claim.passages:
@@ -64,7 +68,7 @@ def _rated(section: Section, wish: Wish, claims: Sequence[Claim], library: Libra
         terms = frozenset(content_terms(claim.text))
         score = rate((claim.text,), terms, wish, wish.weights, About.of(passage, source.title if source else ""))
         rated.append(Excerpt((claim.text,), passage, 0, terms, score + 0.01))
-    return sorted(rated, key=lambda e: -e.score)
+    return own_page_first(rated, own_pages)
 
 
 def _abstract(parts: Sequence[_Part], brief: Brief, titles: Mapping[str, str]) -> list[Excerpt]:

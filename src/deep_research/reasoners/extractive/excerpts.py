@@ -13,6 +13,7 @@ from deep_research.text.orders import ordering_lines
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
 
+_OWN_PAGE = 1.7
 _WHOLE = 1.25
 """What a list that is quoted whole is worth beside a sentence that says as much."""
 
@@ -142,6 +143,12 @@ def in_reading_order(chosen: Sequence[Excerpt]) -> list[list[Excerpt]]:
     for excerpt in chosen:
         groups.setdefault(excerpt.passage.source, []).append(excerpt)
     return [sorted(group, key=lambda e: (e.passage.start, e.start)) for group in groups.values()]
+
+
+def own_page_first(ranked: Sequence[Excerpt], called: frozenset[str]) -> list[Excerpt]:
+    """Rank excerpts again: those of the sources that the question calls by their name are worth more."""
+    raised = [e._replace(score=e.score * _OWN_PAGE) if e.passage.source in called else e for e in ranked]
+    return sorted(raised, key=lambda e: -e.score)
 
 
 def paragraph(group: Sequence[Excerpt]) -> str:

@@ -5,8 +5,17 @@ from collections.abc import Sequence
 
 from deep_research.data import Brief, Passage, Section, SectionDraft
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.called import called
 from deep_research.reasoners.extractive.defining import begins_with, what_it_is
-from deep_research.reasoners.extractive.excerpts import Excerpt, cited, excerpts, in_reading_order, paragraph, pick
+from deep_research.reasoners.extractive.excerpts import (
+    Excerpt,
+    cited,
+    excerpts,
+    in_reading_order,
+    own_page_first,
+    paragraph,
+    pick,
+)
 from deep_research.reasoners.extractive.naming import Naming, named_among
 from deep_research.reasoners.extractive.quotable import defines
 from deep_research.reasoners.extractive.rating import Role, Wish, weigh
@@ -48,7 +57,7 @@ def write_section(section: Section, brief: Brief, passages: Sequence[Passage], l
     given = with_neighbours(passages, library, wish)
     if not section.subject and wish.role in ("theme", "survey"):
         given = _on_topic(_beneath(section, given, library, titles), section, brief, titles)
-    ranked = excerpts(given, wish, titles=titles)
+    ranked = own_page_first(excerpts(given, wish, titles=titles), called(brief.title, library.sources()))
     chosen = _choose(ranked, brief.language)
     if not chosen:
         return SectionDraft(content="")
