@@ -10,10 +10,11 @@ import pytest
 
 from deep_research.data import Action, Brief, Document, Found, Observation, Passage, Section, Source
 from deep_research.fetch.known import KnownAddresses
-from deep_research.fetch.web import Web
+from deep_research.fetch.web import Web, WebOptions
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
-from deep_research.runs.pages import RunPages, addresses_in
+from deep_research.runs.followup import follow_up
+from deep_research.runs.pages import QuestionPages, RunPages, addresses_in
 from deep_research.settings import Settings
 from deep_research.steps import search
 from deep_research.steps.context import RunContext
@@ -281,6 +282,15 @@ def test_addresses_are_found_in_a_question() -> None:
     assert len(addresses_in(" ".join(f"http://a.test/{n}" for n in range(99)))) == 10
 
 
+def test_for_who_goes_by_words_titles_stand_in_for_addresses() -> None:
+    pages = QuestionPages(["http://a.test/x", "http://a.test/", "http://gone.test/"])
+    source = Source(id="s1", key="k", title="Alpha\n engine", url="http://a.test/x", origin="pages")
+    pages.offer([source])
+    assert pages.told("Summarise http://a.test/x and http://gone.test/.") == "Summarise Alpha engine."
+    assert pages.told("总结 http://a.test/x 和 http://gone.test/") == "总结 Alpha engine"
+    assert pages.told("http://gone.test/") == "http://gone.test/"
+
+
 @pytest.mark.parametrize(
     "question",
     ["Summarise http://alpha.test/engine", "总结 http://alpha.test/engine 的内容", "http://alpha.test/engine 를 요약해 주세요"],
@@ -316,6 +326,24 @@ def test_a_run_over_documents_alone_does_not_go_to_the_web(world: World, own_sta
     ran = run("What is the Alpha engine?", home=own_state, docs=[notes])
     assert ran.report.answered
     assert world.web.requests == []
+
+
+def test_a_follow_up_reads_the_page_that_it_names(world: World, own_state: Path) -> None:
+    first = world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False)
+    second = world.page("beta.test", "/engine", "Beta engine", BETA, listed=False)
+    ran = research(world.web, f"Summarise {first}", home=own_state, source_options={}, sources=())
+
+    def make_web(options: WebOptions) -> Web:
+        return Web(options, resolver=world.web.dns, dial=world.web.dial, clock=FakeClock())
+
+    made = asyncio.run(
+        follow_up(
+            ran.folder, f"Who built the Beta engine of {second}?", home=own_state, listener=print, make_web=make_web
+        )
+    )
+    assert "Anna Holm" in str(made)
+    assert world.web.count("beta.test", "/engine") == 1
+    assert world.web.count("alpha.test", "/engine") == 1
 
 
 class Opener(ScriptedResearcher):

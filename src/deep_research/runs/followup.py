@@ -24,6 +24,7 @@ from deep_research.runs.folder import RunFolder, RunRecord, write_atomically
 from deep_research.runs.follow_up_context import of_its_own
 from deep_research.runs.lock import held
 from deep_research.runs.opening import named, opened
+from deep_research.runs.pages import offer_pages
 from deep_research.runs.run import clean_question
 from deep_research.runs.thinking import key_variables, resolve_provider
 from deep_research.runs.web_places import MakeWeb
@@ -227,6 +228,7 @@ async def _answer(
         folder, asked, Settings(**own), home=home, log=log, events=events, given=given, make_web=make_web
     ) as ctx:
         log.emit(_started(made, ctx, resumed=resumed))
+        await offer_pages(ctx)
         values = await _through_graph(folder, of_its_own(ctx, made.before), made)
     if "report" not in values:
         why = values.get("final_report") or "The question cannot be answered."

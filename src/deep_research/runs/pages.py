@@ -10,7 +10,8 @@ from deep_research.data import Document, Found, Gap, SearchResult, Source
 from deep_research.errors import NotFound, SourceError, Unreadable
 from deep_research.ports import Progress
 from deep_research.registry import reader_for, reader_of
-from deep_research.steps.read import PLACE
+from deep_research.steps.context import RunContext
+from deep_research.steps.read import PLACE, read_addresses
 from deep_research.text.shells import unreadable_because
 from deep_research.text.told import gap_of
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from deep_research.fetch.page import Page
 
 OnGap = Callable[[Gap], object]
+_LEFT_OVER = re.compile(r"(?:\s*(?:,|、|\band|\bor|\bwith|和|与|及|또는|및))+\s*(?=[.?!。？]?$)")
+"""What stood between two addresses of which the second could not be read."""
 _TITLE_CHARS = 120
 MOST_NAMED = 10
 """Addresses of one question that are read."""
@@ -105,7 +108,7 @@ class QuestionPages:
         for url in sorted(self.urls, key=len, reverse=True):
             title = " ".join(titles.get(url, "").split())[:_TITLE_CHARS]
             said = said.replace(url, "" if title == url else title)
-        return " ".join(said.split()) or question
+        return _LEFT_OVER.sub("", " ".join(said.split())) or question
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         """See `ports.SearchPlace.prepare`."""
@@ -121,6 +124,13 @@ class QuestionPages:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+async def offer_pages(ctx: RunContext) -> None:
+    """Read the pages that the question names, and let them be searched; one that cannot be read is a gap."""
+    for place in ctx.places:
+        if isinstance(place, QuestionPages):
+            place.offer(await read_addresses(ctx, place.urls))
 
 
 async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str, on_gap: OnGap) -> "Page":

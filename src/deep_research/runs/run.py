@@ -20,13 +20,12 @@ from deep_research.runs.folder import RunFolder, RunRecord, new_run_id
 from deep_research.runs.lock import held
 from deep_research.runs.mcp_places import NOTHING_BROUGHT, Outside, check_installed
 from deep_research.runs.opening import is_bundled, named, opened
-from deep_research.runs.pages import QuestionPages
+from deep_research.runs.pages import QuestionPages, offer_pages
 from deep_research.runs.steering import listening
 from deep_research.runs.thinking import key_variables, resolve_provider
 from deep_research.runs.web_places import MakeWeb, chosen_sources, source_variables
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.context import RunContext
-from deep_research.steps.read import read_addresses
 from deep_research.steps.speculation import Speculation
 from deep_research.templates import NONE, load_templates, named_template, template_folders
 from deep_research.text.language import detect
@@ -265,8 +264,7 @@ async def _prepare(places: tuple[SearchPlace, ...], ctx: RunContext) -> list[Gap
     for place in places:
         found = await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
         gaps.extend(ctx.report_gap(gap) for gap in found)
-        if isinstance(place, QuestionPages):
-            place.offer(await read_addresses(ctx, place.urls))
+    await offer_pages(ctx)
     return gaps
 
 
