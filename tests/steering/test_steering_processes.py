@@ -1,0 +1,140 @@
+"""Saying something to a run from another terminal, also when the run is killed afterwards."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from deep_research.data import Report
+from deep_research.errors import ConfigError
+from deep_research.events import Steered
+from deep_research.runs.eventlog import read_events
+from deep_research.runs.folder import RunFolder, list_runs
+from deep_research.runs.steering import MOST_SECTIONS, read_steers, sections_of, steer
+from tests.cli.terminal import call, shows_no_traceback, signalled_at
+from tests.runs.running import Ran, begin, engines, run
+from tests.runs.soundness import assert_sound
+
+QUESTION = "Which kinds of engines are there?"
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> str:
+    return str(engines(tmp_path / "docs"))
+
+
+def _stopped_run(home: Path) -> RunFolder:
+    (record,) = list_runs(home)
+    return RunFolder(home, record.run_id)
+
+
+def _steered(folder: RunFolder) -> list[tuple[str, str]]:
+    return [(e.what, e.section or e.text) for e in read_events(folder.events) if isinstance(e, Steered)]
+
+
+def test_another_terminal_drops_and_adds_while_the_run_goes_on(docs: str, own_state: Path) -> None:
+    with signalled_at("researching", signal.SIGSTOP, QUESTION, "--docs", docs, "-v") as (process, lines, more):
+        folder = _stopped_run(own_state)
+        listed = call("steer", folder.run_id).out.splitlines()
+        dropped = listed[1].split(". ", 1)[1]
+        said = call("steer", folder.run_id, "--drop", "2", "--add", "Oil: which engine runs without oil")
+        assert said.code == 0, said.err
+        assert "resume" not in said.out, "the run is there, it only stands still"
+        process.send_signal(signal.SIGCONT)
+        lines.extend(more)
+        assert process.wait(timeout=90) == 0
+    report = folder.load_result()
+    titles = [section.title for section in report.sections]
+    assert dropped not in titles
+    assert "Oil" in titles
+    assert f"**Sections dropped during the research:** {dropped}" in report.report
+    assert _steered(folder) == [("drop", dropped), ("add", "Oil")]
+    assert any("you: add [Oil]" in line for line in lines)
+    assert_sound(report, folder)
+
+
+def test_what_was_said_holds_after_a_kill_and_is_told_once(docs: str, own_state: Path) -> None:
+    with signalled_at("researching", signal.SIGSTOP, QUESTION, "--docs", docs, "-v"):
+        folder = _stopped_run(own_state)
+        steer(folder, "remark", "Only what was built in Porto.")
+        steer(folder, "drop", "2")
+    again = call("steer", folder.run_id, "--add", "Oil: which engine runs without oil")
+    assert f"deep-research resume {folder.run_id}" in again.out, "nobody carries it out"
+    with signalled_at("you: add", signal.SIGKILL, "resume", folder.run_id, "-v") as (process, _, _):
+        process.wait(timeout=90)
+    said = call("resume", folder.run_id, "--json")
+    assert said.code == 0, said.err
+    report = Report.model_validate_json(said.out)
+    assert [what for what, _ in _steered(folder)] == ["remark", "drop", "add"]
+    assert "Only what was built in Porto." in report.report
+    assert "Oil" in [section.title for section in report.sections]
+    assert read_steers(folder.steering)[1].section not in [section.title for section in report.sections]
+    assert_sound(report, folder)
+
+
+def test_a_wrong_word_is_explained_and_a_finished_run_takes_none(docs: str, own_state: Path) -> None:
+    with signalled_at("researching", signal.SIGSTOP, QUESTION, "--docs", docs, "-v"):
+        folder = _stopped_run(own_state)
+        for wrong in (
+            ["--drop", "no such thing"],
+            ["--drop", "99"],
+            ["--add", sections_of(folder)[0]],
+            ["--remark", " "],
+        ):
+            said = call("steer", folder.run_id, *wrong)
+            assert said.code == 2, wrong
+            assert shows_no_traceback(said)
+        assert all(
+            title in call("steer", folder.run_id, "--drop", "no such thing").err for title in sections_of(folder)
+        )
+        assert read_steers(folder.steering) == []
+    assert call("resume", folder.run_id, "--quiet").code == 0
+    late = call("steer", folder.run_id, "--finish")
+    assert late.code == 2
+    assert "finished" in late.err
+
+
+@pytest.fixture
+def unplanned(tmp_path: Path, docs: str) -> Ran:
+    return begin(QUESTION, home=tmp_path / "home", docs=[Path(docs)])
+
+
+def test_sections_may_be_added_before_the_plan_up_to_a_bound(unplanned: Ran) -> None:
+    for number in range(MOST_SECTIONS):
+        steer(unplanned.folder, "add", f"Part {number}: what it is")
+    with pytest.raises(ConfigError, match=f"at most {MOST_SECTIONS}"):
+        steer(unplanned.folder, "add", "One more")
+    assert len(sections_of(unplanned.folder)) == MOST_SECTIONS
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("drop", "1"), ("remark", ""), ("remark", "x" * 2001), ("add", ": nothing")]
+)
+def test_what_does_not_fit_is_refused(unplanned: Ran, kind: str, said: str) -> None:
+    with pytest.raises(ConfigError):
+        steer(unplanned.folder, kind, said)
+
+
+def test_a_quick_question_can_only_be_ended(tmp_path: Path, docs: str) -> None:
+    quick = begin(QUESTION, home=tmp_path / "home", docs=[Path(docs)], workflow="quick")
+    with pytest.raises(ConfigError, match="quick"):
+        steer(quick.folder, "remark", "Boats")
+    assert steer(quick.folder, "finish").kind == "finish"
+
+
+def test_a_line_that_a_crash_cut_short_costs_only_itself(unplanned: Ran) -> None:
+    steer(unplanned.folder, "remark", "First.")
+    with unplanned.folder.steering.open("ab") as file:
+        file.write(b'\n{"kind":"remark","te')
+    assert [s.text for s in read_steers(unplanned.folder.steering)] == ["First."]
+    steer(unplanned.folder, "remark", "Second.")
+    assert [s.text for s in read_steers(unplanned.folder.steering)] == ["First.", "Second."]
+
+
+def test_an_event_behind_a_line_that_was_cut_short_is_kept(tmp_path: Path, docs: str) -> None:
+    first = run(QUESTION, home=tmp_path / "home", docs=[Path(docs)])
+    begun = begin(QUESTION, home=tmp_path / "home", docs=[Path(docs)])
+    begun.folder.events.write_bytes(first.folder.events.read_bytes()[:300])
+    assert call("resume", begun.folder.run_id, "--quiet", env={"DEEP_RESEARCH_HOME": str(tmp_path / "home")}).code == 0
+    kinds = [event.kind for event in read_events(begun.folder.events)]
+    assert kinds.count("run_started") == len(first.of(type(first.events[0]))) or "run_started" in kinds
