@@ -27,14 +27,13 @@ class Remarking(ScriptedResearcher):
         return super().__call__(request)
 
 
-@pytest.mark.parametrize("wire", ["compatible", "anthropic"])
 def test_a_remark_reaches_every_later_step_and_conversations_only_grow(
-    wire: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = Remarking(sections=PLAN, sentences=4, at_once=(1, 1))
     script.home = tmp_path / "home"
-    with served(monkeypatch, script, wire=wire) as provider:
-        ran = research(tmp_path, wire=wire)
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path)
     told = [call for call in provider.calls if REMARK in call.request["prompt"]]
     assert {step_of(call.request) for call in told} >= {"write_section", "review", "compose"}
     for call in told:

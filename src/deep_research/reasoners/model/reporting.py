@@ -21,10 +21,11 @@ from deep_research.reasoners.model.answers import (
     ReviewAnswer,
     SectionReviewAnswer,
 )
+from deep_research.reasoners.model.conversation import remarked
 from deep_research.reasoners.model.fitting import fitted
 from deep_research.reasoners.model.nouns import review_of
 from deep_research.reasoners.model.showing import for_review
-from deep_research.reasoners.model.thinker import Thinker, told
+from deep_research.reasoners.model.thinker import Thinker, told, user
 from deep_research.text.budget import estimate_tokens
 
 _R = TypeVar("_R")
@@ -115,7 +116,8 @@ class Reporting(Thinker):
     ) -> list[ModelMessage]:
         """A conversation that begins with the texts of all sections."""
         system = self._system(brief.question or brief.title, brief.language, brief)
-        return [system, told(self._render(prompt, title=brief.title, sections=shown, **values), brief)]
+        remarks = [user(remarked(brief.remarks))] if brief.remarks else []
+        return [system, *remarks, user(self._render(prompt, title=brief.title, sections=shown, **values))]
 
     async def _fitted(
         self, brief: Brief, sections: Sequence[Section], make: Callable[[Sequence[dict[str, str]]], Awaitable[_R]]
