@@ -55,7 +55,7 @@ _DENIES = re.compile(r"^(?:currently|presently|at present),? no\b|^no(?:ne)?\b",
 _ORDERS = re.compile(
     r"^(?:returns?|skips?|replaces?|raises?|sets?|gets?|creates?|adds?|fix(?:es)?|makes?|calls?|prints?|tests?|checks?|removes?|reads?|writes?|opens?|closes?"
     r"|specif(?:y|ies)|converts?|registers?|defines?|implements?|contains?|represents?|indicates?|ensures?|lists?|shows?|displays?|incorporates?|(?:re)?appl(?:y|ies)|updates?|merges?"
-    r"|moves?|finds?|generates?|provides?|allows?|enables?|disables?|runs?|starts?|stops?|uses?|takes?|gives?|loads?|saves?|stores?|sends?|performs?|controls?|determines?|selects?|describes?|supports?|accepts?|causes?|computes?)\b(?! ?[,(/-])",
+    r"|fires?|moves?|finds?|generates?|provides?|allows?|enables?|disables?|runs?|starts?|stops?|uses?|takes?|gives?|loads?|saves?|stores?|sends?|performs?|controls?|determines?|selects?|describes?|supports?|accepts?|causes?|computes?)\b(?! ?[,(/-])",
     re.IGNORECASE,
 )
 _LEADS_AWAY = re.compile(
