@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from deep_research.events import SectionStarted
+from deep_research.runs.eventlog import read_events
 from deep_research.runs.folder import RunFolder, list_runs
 from deep_research.testing.scripted_replies import Reply, Request
 from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
@@ -23,7 +25,9 @@ def _start(arguments: list[str], home: Path) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize(("step", "waiting"), [("plan", 1), ("write_section", len(ENGINES)), ("review", 1)])
+@pytest.mark.parametrize(
+    ("step", "waiting"), [("plan", 1), ("write_section", len(ENGINES)), ("review", 1), ("compose", 1)]
+)
 def test_only_the_calls_in_flight_are_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, waiting: int
 ) -> None:
@@ -57,3 +61,46 @@ def test_only_the_calls_in_flight_are_asked_again(
     folder = RunFolder(home, run_id)
     assert_sound(folder.load_result(), folder)
     assert folder.load_result().ledger.model_calls == len(set(before) | set(after))
+
+
+def test_b14_a_run_killed_in_a_second_attempt_goes_on_there_and_pays_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    researcher = ScriptedResearcher(sections=PLAN, sentences=4, retry=["Beta engine"])
+    held, reached = threading.Event(), threading.Semaphore(0)
+
+    def script(request: Request) -> Reply:
+        reply = researcher(request)
+        if step_of(request) == "research" and "more on Beta engine" in request["prompt"] and not held.is_set():
+            reached.release()
+            return Reply(text="too late", latency_seconds=600)
+        return reply
+
+    home, notes = tmp_path / "home", engines(tmp_path / "notes")
+    with served(monkeypatch, script) as provider:
+        first = _start([QUESTION, "-p", "compatible", "--model", "scripted", "--docs", str(notes), "-v"], home)
+        assert first.stderr is not None
+        reviews = (line for line in first.stderr if b"] review:" in line)
+        for _ in ENGINES:
+            next(reviews)  # nothing else is in flight once all three have been reviewed
+        assert reached.acquire(timeout=60)
+        first.send_signal(signal.SIGKILL)
+        first.communicate()
+        before = [call.digest for call in provider.calls]
+        waiting = [call.digest for call in provider.calls if not call.ended]
+        held.set()
+        run_id = list_runs(home)[0].run_id
+        second = _start(["resume", run_id, "--quiet"], home)
+        _, said = second.communicate(timeout=100)
+        assert second.returncode == 0, said.decode()
+        after = provider.calls[len(before) :]
+    assert {call.digest for call in after} & set(before) <= set(waiting)
+    assert any("more on Beta engine" in call.request["prompt"] for call in after)
+    # What the first attempts were planned with and written from is not asked again.
+    assert not {"decide", "analyze", "plan"} & {step_of(call.request) for call in after}
+    folder = RunFolder(home, run_id)
+    report = folder.load_result()
+    assert_sound(report, folder)
+    assert report.ledger.model_calls == len({*before, *(call.digest for call in after)})
+    started = {(e.section, e.attempt) for e in read_events(folder.events) if isinstance(e, SectionStarted)}
+    assert started == {*((name, 1) for name in ENGINES), ("Beta engine", 2)}
