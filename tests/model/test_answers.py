@@ -51,3 +51,10 @@ def test_other_headings_stay_below_the_section_s_own() -> None:
 
 def test_a_sentence_is_no_heading() -> None:
     assert _content("How it works is known. [s1p1]") == "How it works is known. [s1p1]"
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_what_is_written_for_readers_of_the_code_is_not_sent_to_models(kind: type[Answer]) -> None:
+    schema = schema_of(kind)
+    assert "description" not in schema
+    assert not any("description" in nested for nested in schema.get("$defs", {}).values())

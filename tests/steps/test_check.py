@@ -272,3 +272,43 @@ def test_one_claim_against_one_text() -> None:
     assert check_claim("Bananas are yellow.", text).kind == "unverified"
     assert check_claim("", text).kind == "unverified"
     assert check_claim("Bananas are yellow.", "").kind == "unverified"
+
+
+def test_what_a_judge_has_settled_across_languages_stands_without_being_judged_again(library: MemoryLibrary) -> None:
+    text = "索托拉西布的推荐剂量为每日一次。"
+    claim = Claim(
+        id="c1", section="S", text=text, passages=("s1p1",), verdict=Verdict(kind="supported", reason="", by_model=True)
+    )
+    asked: list[str] = []
+
+    async def judge(claims: Sequence[Claim], library: Library) -> list[Verdict]:
+        asked.extend(c.text for c in claims)
+        return [Verdict(kind="unverified", reason="no") for _ in claims]
+
+    async def rewrite(claims: Sequence[Claim], library: Library) -> list[str]:
+        asked.extend(c.text for c in claims)
+        return ["" for _ in claims]
+
+    draft = f"{text} [s1p1]"
+    checked = asyncio.run(
+        check_draft(draft, section="", library=library, judge=judge, rewrite=rewrite, settled=[claim])
+    )
+    assert checked.content == draft
+    assert asked == []
+
+
+def test_names_with_underscores_stay_whole_in_what_a_cell_is_about(library: MemoryLibrary) -> None:
+    checked = check("| Setting | Dose |\n|---|---|\n| max_daily_dose | 960 mg [s1p1] |", library)
+    assert only(checked).text == "max_daily_dose Dose: 960 mg"
+
+
+def test_a_statement_says_how_it_was_repaired(library: MemoryLibrary) -> None:
+    moved = check("The H100 has 80 GB of HBM3 memory. [s1p1]", library)
+    assert (only(moved).repair, only(moved).passages) == ("passage", ("s2p1",))
+
+    async def rewrite(claims: Sequence[Claim], library: Library) -> list[str]:
+        return ["The recommended dose is 960 mg once daily." for _ in claims]
+
+    reworded = check("The recommended dose is 960 g once daily. [s1p1]", library, rewrite=rewrite)
+    assert only(reworded).repair == "rewritten"
+    assert only(check("Sotorasib is a covalent inhibitor of KRAS G12C. [s1p1]", library)).repair == ""

@@ -35,7 +35,9 @@ def _proof(language: str, reasoner: ReasonerInfo = ONE, ledger: Ledger = PAID) -
 def test_a_report_says_who_wrote_and_judged_and_what_became_of_the_statements() -> None:
     text = _proof("en")
     assert "Researched, written and judged by w-1 (compatible)." in text
-    assert "The model judged 3 of the statements; 1 were given a better passage and 1 were reworded" in text
+    assert "The model judged 3 of the statements." in text
+    assert "a better passage than the one they cited: 1." in text
+    assert "reworded so that their passages support them: 1." in text
     assert "12,345 prompt tokens (6,000 from the provider's cache), 789 tokens written. 0.0123 US dollars" in text
     assert "- Tides sing. (number: 7 m is not in the passage)" in text
     assert "Left in the text although nobody could judge it: Not judged. HTTP 500\n\n- Tides rest." in text
@@ -43,6 +45,12 @@ def test_a_report_says_who_wrote_and_judged_and_what_became_of_the_statements() 
 
 def test_models_of_single_roles_are_named_with_what_they_did() -> None:
     assert "Models of compatible: writing w-1; judge j-1." in _proof("en", ROLES)
+
+
+def test_what_did_not_happen_is_not_told() -> None:
+    text = proof(CLAIMS[:1], [], verbatim=0, ledger=PAID, reasoner=ONE, language="en")
+    for nothing in ("verbatim quotations", "better passage", "reworded", "Left in the text", "Cut because"):
+        assert nothing not in text
 
 
 def test_a_price_that_nobody_knows_is_not_said() -> None:

@@ -24,6 +24,7 @@ from deep_research.data import (
     Turn,
     Verdict,
 )
+from deep_research.data.steering import Changes
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
 from deep_research.settings import Settings
@@ -110,6 +111,7 @@ def test_what_was_cut_is_listed_though_its_words_stand_elsewhere(library: Memory
         ledger=Ledger(),
         reasoner=ReasonerInfo(kind="model"),
         searched={"places": "", "queries": ""},
+        changes=Changes(),
     )
     cut, left = (rendered.markdown.index(f"- {text}") for text in ("Fundy Sea: 15 m (", "Fundy Height: 15 m"))
     assert rendered.markdown.index("- 16 metres (") < cut < left

@@ -183,3 +183,12 @@ def test_any_text_is_read_and_written(draft: str) -> None:
 )
 def test_addresses_and_numbers_are_taken_out(text: str, plain: str) -> None:
     assert without_links(text) == plain
+
+
+def test_a_citation_of_code_stands_below_its_fence_and_none_after_a_wide_stop_is_set_apart() -> None:
+    code = "```\nx = 1\n```\n\n[s1p1]"
+    assert render_citations(code, lambda _: "[1]") == "```\nx = 1\n```\n\n[1]"
+    assert (
+        render_citations("体重下降。 [s1p1] 剂量。[s1p1] Done. [s1p1]", lambda _: "[1]")
+        == "体重下降。[1] 剂量。[1] Done. [1]"
+    )

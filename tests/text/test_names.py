@@ -60,3 +60,9 @@ def test_forms_that_are_the_same_name(claim: str, evidence: str) -> None:
 def test_forms_that_are_another_name(claim: str, evidence: str, missing: str) -> None:
     found = names_occur(claim, evidence)
     assert [n.text for n in found.missing] == [missing]
+
+
+def test_a_verb_at_the_beginning_is_no_name_before_an_identifier() -> None:
+    assert [n.text for n in names("Raising autovacuum_freeze_max_age makes pg_xact grow.")] == [
+        "autovacuum_freeze_max_age", "pg_xact",
+    ]  # fmt: skip

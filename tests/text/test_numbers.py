@@ -166,6 +166,27 @@ def test_disagreement_names_what_is_missing(claim: str, evidence: str) -> None:
     assert found.missing
 
 
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("−2.30 percentage points", "Glycated haemoglobin fell by 2.01, 2.24 and 2.30 percentage points."),
+        ("−1.86 个百分点", "It fell by 2.30 percentage points with 15 mg, and by 1.86 points with semaglutide."),
+        ("−15%", "정확도가 15% 감소했다."),
+        ("-15%", "体重下降 15%。"),
+    ],
+)
+def test_a_minus_says_how_far_something_fell(claim: str, evidence: str) -> None:
+    assert numbers_agree(claim, evidence).ok
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [("−15%", "Costs fell. Accuracy rose by 15%."), ("1.86 percentage points", "It scored 1.86 points.")],
+)
+def test_a_minus_needs_a_fall_and_points_a_percentage(claim: str, evidence: str) -> None:
+    assert not numbers_agree(claim, evidence).ok
+
+
 def test_a_number_with_another_unit_is_shown_as_it_stands_there() -> None:
     assert numbers_agree("960 g daily", "960 mg daily").there == "960 mg"
 

@@ -101,8 +101,11 @@ async def check_draft(
     gaps: list[Gap] = []
     # In a thread: this is arithmetic over words, and other sections wait for the event loop.
     draft, judged, open_ = await asyncio.to_thread(_by_code, draft_markdown, library)
-    known = {(c.text, c.passages) for c in settled if c.stands}
-    judged = [replace(j, context="") if (j.text, j.passages) in known else j for j in judged]
+    known = {(c.text, c.passages): c.verdict for c in settled if c.stands}
+    judged = [
+        replace(j, context="", verdict=known[j.text, j.passages]) if (j.text, j.passages) in known else j
+        for j in judged
+    ]
     unsure = {i for i in open_ if (judged[i].text, judged[i].passages) not in known} if judge is not None else set()
     kept = {i for i, j in enumerate(judged) if j.shown}
     heard: set[int] = set()

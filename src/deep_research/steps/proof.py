@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from deep_research.data import Claim, Ledger, ReasonerInfo
 from deep_research.text.citations import claim_text
 from deep_research.text.drafts import parse_draft
-from deep_research.text.phrases import phrase
+from deep_research.text.phrases import bracketed, phrase, running
 from deep_research.text.told import told
 
 _ROLES = {"research": "research", "write": "writing", "judge": "judge", "review": "review", "report": "report"}
@@ -32,15 +32,13 @@ def proof(
     left = [c for c in failed if (c.text, c.passages) in kept]
     cut = [c for c in failed if (c.text, c.passages) not in kept]
     counts = {"claims": len(claims), "supported": len(claims) - len(failed), "cut": len(cut), "left": len(left)}
-    lines = [
-        phrase("checked_counts", language, **counts),
-        phrase("checked_verbatim", language, verbatim=verbatim),
-        phrase("checked_how", language),
-    ]
+    lines = [phrase("checked_counts", language, **counts)]
+    lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(verbatim)
+    lines.append(phrase("checked_how", language))
     if reasoner.kind == "model":
-        lines += [_who(reasoner, language)] * bool(reasoner.models) + [_judged(claims, language)]
+        lines += [_who(reasoner, language)] * bool(reasoner.models) + _judged(claims, language)
     blocks = [
-        f"## {phrase('checked', language)}", " ".join(lines), _cost(ledger, language), *_cut(cut, language),
+        f"## {phrase('checked', language)}", running(lines, language), _cost(ledger, language), *_cut(cut, language),
         *_left(left, language),
     ]  # fmt: skip
     return "\n\n".join(blocks)
@@ -54,14 +52,13 @@ def _who(reasoner: ReasonerInfo, language: str) -> str:
     return phrase("thought_by_each", language, models=each, provider=reasoner.provider)
 
 
-def _judged(claims: Sequence[Claim], language: str) -> str:
-    return phrase(
-        "judged",
-        language,
-        judged=sum(c.verdict.by_model for c in claims),
-        moved=sum(c.repair == "passage" for c in claims),
-        rewritten=sum(c.repair == "rewritten" for c in claims),
-    )
+def _judged(claims: Sequence[Claim], language: str) -> list[str]:
+    """What the model judged, and what was changed to make a statement stand, as far as there was any."""
+    lines = [phrase("judged", language, judged=sum(c.verdict.by_model for c in claims))]
+    for name, repair in (("moved", "passage"), ("rewritten", "rewritten")):
+        if count := sum(c.repair == repair for c in claims):
+            lines.append(phrase(name, language, count=count))
+    return lines
 
 
 def _cost(ledger: Ledger, language: str) -> str:
@@ -80,13 +77,16 @@ def _cost(ledger: Ledger, language: str) -> str:
         lines.append(phrase("cost_tokens", language, **{name: f"{count:,}" for name, count in tokens.items()}))
     if ledger.cost_usd:
         lines.append(phrase("cost_usd", language, usd=f"{ledger.cost_usd:.4f}"))
-    return " ".join(lines)
+    return running(lines, language)
 
 
 def _cut(claims: Sequence[Claim], language: str) -> list[str]:
     if not claims:
         return []
-    return [phrase("cut_list", language), "\n".join(f"- {c.text} ({told(c.verdict, language)})" for c in claims)]
+    return [
+        phrase("cut_list", language),
+        "\n".join(f"- {c.text}{bracketed(told(c.verdict, language), language)}" for c in claims),
+    ]
 
 
 def _left(claims: Sequence[Claim], language: str) -> list[str]:

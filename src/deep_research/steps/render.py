@@ -28,11 +28,13 @@ from deep_research.text.citations import render_citations
 from deep_research.text.cleaning import fold
 from deep_research.text.inert_markdown import inert
 from deep_research.text.language import detect
-from deep_research.text.phrases import language_list, phrase
+from deep_research.text.phrases import colon, enumerated, heading, language_list, phrase
 from deep_research.text.quotations import is_verbatim
+from deep_research.text.sentences import sentences
+from deep_research.text.tokens import content_terms
 from deep_research.text.told import told, told_what
 
-_QUOTED_CHARS = 420
+_QUOTED_CHARS, _FEW_TERMS = 420, 3
 
 
 class Rendered(NamedTuple):
@@ -181,9 +183,9 @@ def _head(
         if foreign:
             lines.append(f"> {phrase('no_model_foreign', language, languages=language_list(sorted(foreign)))}")
         lines.append("")
-    lines.append(f"**{phrase('question', language)}:** {original}")
+    lines.append(f"{heading('question', language)}{original}")
     if decision.assumptions:
-        lines += ["", f"**{phrase('assumptions', language)}:** {' '.join(decision.assumptions)}"]
+        lines += ["", f"{heading('assumptions', language)}{enumerated(decision.assumptions, language)}"]
     return "\n".join(lines)
 
 
@@ -214,7 +216,7 @@ def _gaps(gaps: Sequence[Gap], language: str) -> str:
     for gap in gaps:
         alike[gap.source or gap.what, gap.why].append(gap)
     lines = [
-        f"- **{fold(told_what(same[0], language))}**{f' (×{len(same)})' * (len(same) > 1)}: "
+        f"- **{fold(told_what(same[0], language))}**{f' (×{len(same)})' * (len(same) > 1)}{colon(language)}"
         f"{fold(told(same[0], language))}"
         for same in alike.values()
     ]
@@ -246,17 +248,34 @@ def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, langu
 
 
 def _quoted(passage: Passage, said: Sequence[str]) -> str:
-    """Return the part of a passage that the claims rest on: around verbatim sentences, else its beginning."""
+    """Return the part of a passage that the claims rest on: the sentences that share most with them."""
     lines = (line for line in passage.text.splitlines() if not line.startswith(("#", "```")))
     text = " ".join(" ".join(lines).split())
     if len(text) <= _QUOTED_CHARS:
         return text
-    places = [(text.find(s), text.find(s) + len(s)) for s in said if s in text]
-    begin = min((start for start, _ in places), default=0)
-    end = max((stop for _, stop in places), default=_to_word(text, _QUOTED_CHARS))
-    return ("… " if begin else "") + text[begin:end] + (" …" if end < len(text) else "")
+    places = [place for claim in said if (place := _nearest(claim, text))]
+    begin, end = min((start for start, _ in places), default=0), max((stop for _, stop in places), default=0)
+    if end - begin > 2 * _QUOTED_CHARS:
+        end = begin + _to_word(text[begin:], 2 * _QUOTED_CHARS)
+    elif end - begin < _QUOTED_CHARS:
+        end = begin + _to_word(text[begin:], _QUOTED_CHARS)
+    return ("… " if begin else "") + text[begin:end].strip() + (" …" if end < len(text) else "")
+
+
+def _nearest(claim: str, text: str) -> tuple[int, int] | None:
+    """The sentence of `text` that shares most terms with `claim`, if any; a sentence said word for word is itself."""
+    at = text.find(claim)
+    terms = set(content_terms(claim))
+    spans = [(s.start, s.end) for s in sentences(text)]
+    best = max(spans, key=lambda span: len(terms & set(content_terms(text[span[0] : span[1]]))), default=None)
+    if at >= 0 and len(terms) > _FEW_TERMS:
+        return at, at + len(claim)
+    return best if best and terms & set(content_terms(text[best[0] : best[1]])) else None
 
 
 def _to_word(text: str, end: int) -> int:
+    """The last word border before `end`, or the end of the text."""
+    if len(text) <= end:
+        return len(text)
     space = text.rfind(" ", end // 2, end)
     return space if space > 0 else end

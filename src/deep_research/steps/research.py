@@ -18,7 +18,7 @@ _NOTED, _NAMED = 40, 16
 
 
 class Written(NamedTuple):
-    """A finished section with its judged claims and what was missing."""
+    """A finished section with its judged claims, what was missing, and the review of its draft if there was one."""
 
     section: Section
     claims: tuple[Claim, ...]
@@ -110,7 +110,8 @@ def _standing(findings: Sequence[str], content: str) -> list[str]:
     """The key findings that are sentences of what was kept, as they stand there with their citations."""
     there = {_bare(s.text): f"{s.text} {cite_ids(s.passages)}".strip() for s in parse_draft(content).sentences}
     bare = [" ".join(s.text for s in parse_draft(finding).sentences) for finding in findings]
-    return list(dict.fromkeys(there[_bare(text)] for text in bare if _bare(text) in there))
+    whole = (text for text in bare if not text.rstrip().endswith((":", "：")))  # that only announces something
+    return list(dict.fromkeys(there[_bare(text)] for text in whole if _bare(text) in there))
 
 
 def _bare(text: str) -> str:

@@ -45,6 +45,7 @@ _BARE_URL = re.compile(
 )
 _GONE = "\x00"
 _OTHER_NUMBER = re.compile(r"(?<!\\)\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\](?!\()")
+_WIDE_STOPS = "。！？；：，、）」』】…"
 _FULL_STOP = re.compile(r"[.!?…。！？][\"'”’」』）)\]*_]*\s*$")
 
 
@@ -68,10 +69,19 @@ def render_citations(markdown: str, cite: Cite) -> str:
     for start, end, ids in _joined(groups(markdown), markdown):
         parts.append(_escape(markdown[position:start]))
         rendered = cite(ids)
-        parts.append((" " if markdown[start].isspace() else "") + rendered if rendered else "")
+        parts.append(_gap(markdown, start) + rendered if rendered else "")
         position = end
     parts.append(_escape(markdown[position:]))
     return "".join(parts)
+
+
+def _gap(markdown: str, start: int) -> str:
+    """What stands before a citation: a blank line after code, whose fence takes no more text; nothing after 。"""
+    before = markdown[start : start + 3]
+    if not before[:1].isspace():
+        return ""
+    wide = start > 0 and markdown[start - 1] in _WIDE_STOPS
+    return "\n\n" if before.startswith("\n\n") else "" if wide else " "
 
 
 def _escape(text: str) -> str:

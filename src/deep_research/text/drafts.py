@@ -204,7 +204,7 @@ def _cells(line: str) -> list[str]:
 def _plain_cell(cell: str) -> str:
     for start, end, _ids in reversed(list(groups(cell))):
         cell = cell[:start] + cell[end:]
-    return re.sub(r"[*_`]", "", without_links(cell))
+    return re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)", "", without_links(cell))
 
 
 def _read_row(draft: Draft, at: int, cells: list[str], header: list[str], *, is_head: bool) -> Iterator[str | int]:

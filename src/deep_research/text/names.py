@@ -49,6 +49,7 @@ _ORDINARY = (
     " today figure fig table section chapter part appendix step phase stage type grade level version vs eg ie i ok"
     " unlike like upon within without among across via per yet still even only such these those"
 )
+_VERBAL = re.compile(r"[A-Z][a-z]+(?:ing|ed)\Z")
 _NOT_NAMES = frozenset([*MONTHS, *WORDS, *STOP_WORDS, *_ORDINARY.split()])
 _MIXED = re.compile(r"[a-z0-9][A-Z]|[a-z]_[a-z]|[A-Z]{2}|[A-Za-z]\d|\d[A-Za-z]|[a-z]\.[a-z]{2,}")
 _QUANTITY = re.compile(r"[~<>]?\d[\d.,]*(?:st|nd|rd|th|s|x|[a-zA-Zµμ]{1,4})?(?:-[a-z]+)*\Z")
@@ -104,6 +105,8 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
         run, starts_sentence = run[1:], False
     while run and run[-1][0].lower() in _NOT_NAMES:
         run = run[:-1]
+    if starts_sentence and len(run) > 1 and _VERBAL.match(run[0][0]) and _is_identifier(run[1][0]):
+        run, starts_sentence = run[1:], False  # "Raising max_age", "Using KRAS"
     if (
         run
         and starts_sentence

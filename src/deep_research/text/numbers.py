@@ -212,6 +212,12 @@ def _shared_scale(this: Quantity, following: Quantity, text: str) -> Decimal:
     return following.value / Decimal(written[1])
 
 
+_FALL = re.compile(
+    r"\b(?:fell|falls?|falling|fallen|dropp?(?:ed|s|ing)?|decreas\w+|reduc\w+|lower(?:ed|s|ing)|declin\w+|los(?:t|s|ses|es|ing))\b"
+    r"|下降|降低|减少|減少|减轻|減輕|下跌|低下",
+    re.IGNORECASE,
+)
+_FALL_AFTER = re.compile(r"\s?(?:감소|하락|줄|저하|低下|減少|下降|降低|减少)")
 _KINDS = frozenset({"year", "yearmonth", "date", "decade", "ordinal", "clock", "fraction"})
 _PERIODS = frozenset({"s", "day", "month"})
 _MONEY = frozenset({"usd", "eur", "gbp", "cny", "jpy", "krw", "¥"})
@@ -237,7 +243,17 @@ def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
     there_value, there_unit = _base(there)
     if claim_unit != there_unit and not _compatible(claim, there, evidence):
         return False
-    return _close(claim_value, there_value if claim_unit == there_unit else there.value, claim.bound, there.bound)
+    value = there_value if claim_unit == there_unit else there.value
+    if claim_value < 0 < value and _falls(there, evidence):
+        value = -value
+    return _close(claim_value, value, claim.bound, there.bound)
+
+
+def _falls(there: Quantity, evidence: str) -> bool:
+    """Whether a number is how far something fell: "fell by 2.3", "2.3% 감소"; a claim may write it with a minus."""
+    before, after = evidence[max(0, there.start - 60) : there.start], evidence[there.end : there.end + 12]
+    clause = re.split(r"[.;!?。；！？]\s", before)[-1]
+    return bool(_FALL.search(clause)) or bool(_FALL_AFTER.match(after))
 
 
 def unit_base(unit: str) -> str:
@@ -252,6 +268,8 @@ def _base(quantity: Quantity) -> tuple[Decimal, str]:
 
 def _compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
     pair = {claim.unit, there.unit}
+    if pair == {"pp", ""}:
+        return _bare_points(there, evidence) or f"({claim.unit}" in evidence.lower()
     # A count may carry its unit in the noun: 78 (at the age of 78), grade 9 (9th grade).
     if (
         pair <= {"", "year"}
@@ -261,6 +279,11 @@ def _compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
         return True
     # In a table the unit stands in the header: | accuracy (%) |.
     return there.unit == "" and claim.unit not in ("", *_KINDS) and f"({claim.unit.lower()}" in evidence.lower()
+
+
+def _bare_points(quantity: Quantity, text: str) -> bool:
+    """Whether "points" follow a number: "by 2.30 percentage points, and by 1.86 points"."""
+    return re.match(r"\s?points?\b", text[quantity.end : quantity.end + 8]) is not None and "percentage" in text
 
 
 def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool:

@@ -3,6 +3,8 @@
 Everything a report says that was not read in a source comes from here.
 """
 
+from collections.abc import Iterable
+
 from deep_research.text.asking import ASKING
 from deep_research.text.language import language_name
 from deep_research.text.reasons import REASONS
@@ -58,8 +60,9 @@ _PHRASES: dict[str, dict[str, str]] = {
         "cost": "{seconds} s, {searches} searches, {sources} sources read, {calls} model calls.",
         "thought_by": "Researched, written and judged by {model} ({provider}).",
         "thought_by_each": "Models of {provider}: {models}.",
-        "judged": "The model judged {judged} of the statements; {moved} were given a better passage and {rewritten} were "
-        "reworded before they stood.",
+        "judged": "The model judged {judged} of the statements.",
+        "moved": "Statements that were given a better passage than the one they cited: {count}.",
+        "rewritten": "Statements that were reworded so that their passages support them: {count}.",
         "cost_tokens": "{prompt} prompt tokens ({cached} from the provider's cache), {written} tokens written.",
         "cost_usd": "{usd} US dollars at list prices.",
         "few_sources": "Section “{section}” rests on one document only.",
@@ -128,7 +131,9 @@ _PHRASES: dict[str, dict[str, str]] = {
         "cost": "{seconds} 秒，{searches} 次检索，读取 {sources} 个来源，{calls} 次模型调用。",
         "thought_by": "由 {model}（{provider}）检索、撰写和评判。",
         "thought_by_each": "{provider} 的模型：{models}。",
-        "judged": "模型评判了其中 {judged} 条；{moved} 条换用了更合适的段落，{rewritten} 条经改写后成立。",
+        "judged": "模型评判了其中 {judged} 条。",
+        "moved": "有 {count} 条换用了更合适的段落。",
+        "rewritten": "有 {count} 条经改写后得到段落支持。",
         "cost_tokens": "输入 {prompt} 个 token（其中 {cached} 个来自服务商缓存），输出 {written} 个 token。",
         "cost_usd": "按标价 {usd} 美元。",
         "few_sources": "“{section}”一节仅依据一份文档。",
@@ -198,8 +203,9 @@ _PHRASES: dict[str, dict[str, str]] = {
         "cost": "{seconds}초, 검색 {searches}회, 읽은 자료 {sources}개, 모델 호출 {calls}회.",
         "thought_by": "조사, 집필, 판정: {model} ({provider}).",
         "thought_by_each": "{provider}의 모델: {models}.",
-        "judged": "그 가운데 {judged}개를 모델이 판정했으며, {moved}개는 더 알맞은 구절로 바꾸고 {rewritten}개는 고쳐 쓴 뒤 "
-        "남겼습니다.",
+        "judged": "그 가운데 {judged}개를 모델이 판정했습니다.",
+        "moved": "{count}개는 더 알맞은 구절로 인용을 바꾸었습니다.",
+        "rewritten": "{count}개는 구절이 뒷받침하도록 고쳐 썼습니다.",
         "cost_tokens": "입력 {prompt}토큰(그중 제공자 캐시 {cached}토큰), 출력 {written}토큰.",
         "cost_usd": "정가 기준 {usd}달러.",
         "few_sources": "“{section}” 절은 문서 하나에만 근거합니다.",
@@ -269,7 +275,9 @@ _PHRASES: dict[str, dict[str, str]] = {
         "cost": "{seconds} 秒、検索 {searches} 回、資料 {sources} 件、モデル呼び出し {calls} 回。",
         "thought_by": "調査・執筆・判定：{model}（{provider}）。",
         "thought_by_each": "{provider} のモデル：{models}。",
-        "judged": "そのうち {judged} 件をモデルが判定し、{moved} 件はより適切な箇所に改め、{rewritten} 件は書き直して残しました。",
+        "judged": "そのうち {judged} 件をモデルが判定しました。",
+        "moved": "{count} 件はより適切な箇所に改めました。",
+        "rewritten": "{count} 件は箇所が裏付けるように書き直しました。",
         "cost_tokens": "入力 {prompt} トークン（うちキャッシュ {cached} トークン）、出力 {written} トークン。",
         "cost_usd": "定価で {usd} ドル。",
         "few_sources": "「{section}」の節は一つの文書だけに基づいています。",
@@ -299,6 +307,9 @@ for _code, _asking in ASKING.items():
     _PHRASES[_code].update(_asking)
 
 
+_WIDE = ("zh", "ja")
+
+
 def phrase(name: str, language: str, /, **values: object) -> str:
     """Return the fixed phrase `name` in `language` (English where we have none), filled with `values`.
 
@@ -306,6 +317,31 @@ def phrase(name: str, language: str, /, **values: object) -> str:
     """
     known = language if language in _PHRASES else "en"
     return (_PHRASES[known].get(name) or REASONS[known][name]).format(**values)
+
+
+def running(sentences: Iterable[str], language: str) -> str:
+    """Return sentences as running text: Chinese and Japanese set no space between them."""
+    return ("" if language in _WIDE else " ").join(sentences)
+
+
+def enumerated(parts: Iterable[str], language: str) -> str:
+    """Return parts that may be sentences or not as one line."""
+    return ("；" if language in _WIDE else "; ").join(part.strip().rstrip(".。；;") for part in parts)
+
+
+def bracketed(text: str, language: str) -> str:
+    """Return a remark in brackets, with the space before it that the language sets."""
+    return f"（{text}）" if language in _WIDE else f" ({text})"
+
+
+def colon(language: str) -> str:
+    """Return a colon with the space after it that the language sets."""
+    return "：" if language in _WIDE else ": "
+
+
+def heading(name: str, language: str) -> str:
+    """Return the phrase `name` as the bold beginning of a line."""
+    return f"**{phrase(name, language)}{colon(language).rstrip()}**{' ' * (language not in _WIDE)}"
 
 
 def languages() -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from deep_research.data import Gap, Verdict
 from deep_research.data.claims import VerdictKind
 from deep_research.errors import LimitReached, ResearchError
 from deep_research.text.language import detect
-from deep_research.text.phrases import phrase
+from deep_research.text.phrases import phrase, running
 
 _STEPS: Final = (
     "intake", "analysis", "discovery", "plan", "research", "writing", "judge", "rewrite", "review", "supervision",
@@ -35,6 +35,8 @@ def gap_from(what: str, error: ResearchError, *codes: str, source: str = "") -> 
     if isinstance(error, LimitReached) and error.fields.get("kind") in ("usd", "tokens"):
         values = {name: str(error.fields[name]) for name in ("limit", "used")}
         return gap_of(what, f"budget_{error.fields['kind']}", *codes, source=source, **values)
+    if error.fields.get("reason") == "schema":
+        return gap_of(what, "misfit", *codes, source=source)
     return gap_of(what, "error", *codes, source=source, error=error.message)
 
 
@@ -54,4 +56,4 @@ def told_what(gap: Gap, language: str) -> str:
 
 
 def _said(codes: Sequence[str], language: str, values: Mapping[str, str]) -> str:
-    return " ".join(phrase(code, language, **values) for code in codes)
+    return running((phrase(code, language, **values) for code in codes), language)

@@ -60,7 +60,7 @@ class Asker:
                 said = ModelMessage(role="assistant", text=answer.text or "(empty)")
                 problem = f"That does not fit the schema: {_brief(error)}\nAnswer again with the JSON object alone."
                 conversation = [*messages, said, ModelMessage(role="user", text=problem)]
-        raise MalformedOutput(f"The answer to {name!r} did not fit its schema.", text=last)
+        raise MalformedOutput(f"The answer to {name!r} did not fit its schema.", text=last, reason="schema")
 
     async def act(self, role: Role, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> ModelAnswer:
         """Return the model's next tool calls (or its text)."""
@@ -94,6 +94,7 @@ def _strict(schema: Any) -> Any:
         return schema
     made = {key: _strict(value) for key, value in schema.items() if key not in ("title", "default")}
     if made.get("type") == "object" and "properties" in schema:
+        made.pop("description", None)  # the class's docstring speaks to whoever reads the code
         # "title" may also be the name of a property.
         made["properties"] = {name: _strict(part) for name, part in schema["properties"].items()}
         made["required"] = list(schema["properties"])
