@@ -21,7 +21,7 @@ HIDDEN = "swordfish-77-swordfish"
 def stdio(calls: Path | None = None, fault: str = "", **settings: Any) -> dict[str, Any]:
     """The settings of the pocket server as a program."""
     env = {"FAULT": fault, **({"CALLS": str(calls)} if calls else {}), **settings.pop("env", {})}
-    return {"command": sys.executable, "args": [str(POCKET)], "env": env, "timeout_seconds": 30, **settings}
+    return {"command": sys.executable, "args": [str(POCKET)], "env": env, "timeout_seconds": 60, **settings}
 
 
 def server_of(**settings: Any) -> McpServer:
@@ -31,12 +31,29 @@ def server_of(**settings: Any) -> McpServer:
 
 @dataclass
 class HttpPocket:
-    """The pocket server behind HTTP. `answer` is given instead of it: (status, media type, body)."""
+    """The pocket server behind HTTP. `answer` is given instead of it: (status, media type, body).
+
+    Nobody gets an answer to a request whose body holds `hangs_at`.
+    """
 
     url: str = ""
     answer: tuple[int, str, bytes] | None = None
-    hang: threading.Event = field(default_factory=threading.Event)
+    hangs_at: bytes = b""
     seen: list[dict[str, str]] = field(default_factory=list)
+
+
+async def _unless_it_hangs(mark: bytes, receive: Any) -> Any:
+    """Give the request on, or wait until the client has gone when its body holds the mark."""
+    first = await receive()
+    if mark in first.get("body", b""):
+        while (await receive())["type"] != "http.disconnect":
+            pass
+    waiting = [first]
+
+    async def again() -> Any:
+        return waiting.pop() if waiting else await receive()
+
+    return again
 
 
 @contextmanager
@@ -54,6 +71,8 @@ def served_http(calls: Path | None = None, fault: str = "") -> Iterator[HttpPock
                 await send({"type": "http.response.start", "status": status, "headers": headers})
                 await send({"type": "http.response.body", "body": body})
                 return
+            if pocket.hangs_at:
+                receive = await _unless_it_hangs(pocket.hangs_at, receive)
         await inner(scope, receive, send)
 
     listener = socket.create_server(("127.0.0.1", 0))

@@ -82,7 +82,6 @@ def test_d7_a_server_is_asked_over_http_with_its_headers() -> None:
         ("start", 30, "has ended the connection (no module named engines)"),
         ("silent", 1, "did not answer within 1 seconds"),
         ("crash", 30, "has ended the connection"),
-        ("hang", 5, "did not answer within 5 seconds (the tool 'search_stories')"),
         ("tool_error", 30, "failed: Error executing tool search_stories: the index of stories is on fire"),
     ],
 )
@@ -95,6 +94,14 @@ def test_d7_a_broken_program_is_an_error_that_names_the_server(
     assert "'hn'" in error.message
     assert error.fields["source"] == "hn"
     assert all(_is_gone(pid) for pid in (_pids(calls) if calls.exists() else []))
+
+
+def test_d7_a_tool_that_never_answers_is_given_up() -> None:
+    with served_http() as pocket:
+        pocket.hangs_at = b"search_stories"
+        error = _fails(server_of(url=pocket.url, timeout_seconds=5))
+    assert "did not answer within 5 seconds (the tool 'search_stories')" in error.message
+    assert "given_up" not in error.fields
 
 
 def test_d7_garbage_on_standard_output_is_passed_over(capfd: pytest.CaptureFixture[str]) -> None:

@@ -168,7 +168,7 @@ def test_d7_broken_servers_cost_only_themselves_and_are_named(own_state: Path) -
 
 @pytest.mark.parametrize(
     ("fault", "why"),
-    [("crash", "has ended the connection"), ("tool_error", "the index of stories is on fire"), ("hang", "5 seconds")],
+    [("crash", "has ended the connection"), ("tool_error", "the index of stories is on fire")],
 )
 def test_d7_a_server_that_breaks_in_a_run_is_a_gap_and_never_evidence(
     own_state: Path, monkeypatch: pytest.MonkeyPatch, fault: str, why: str
@@ -177,7 +177,7 @@ def test_d7_a_server_that_breaks_in_a_run_is_a_gap_and_never_evidence(
     notes = write_notes(own_state.parent / "notes", alpha="# Alpha engine\n\nThe Alpha engine costs 400 euros.\n")
     script = ToolUser([FIND, Call("search", {"query": "ENGINE engine", "source": "documents"})])
     with served(monkeypatch, script):
-        ran = research(own_state, {"pocket": stdio(calls, fault, timeout_seconds=5)}, docs=[notes], **MODEL)
+        ran = research(own_state, {"pocket": stdio(calls, fault)}, docs=[notes], **MODEL)
     assert_sound(ran.report, ran.folder)
     assert "400 euros" in ran.report.report
     assert why in _why(ran)

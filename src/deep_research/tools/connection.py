@@ -75,7 +75,7 @@ class McpConnection:
             if isinstance(error, SourceError):
                 raise
             explained = self._explained(error, f"the tool {tool!r}", statuses)
-            if explained.fields["given_up"]:
+            if explained.fields.get("given_up"):
                 self._ended = explained = self._explained(error, "", statuses)
             raise explained from error
         data = result.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -169,7 +169,14 @@ class McpConnection:
 
     def _explained(self, error: BaseException, about: str, statuses: Sequence[int]) -> SourceError:
         status = statuses[-1] if statuses and statuses[-1] >= 400 else None
-        made = failure(self.name, error, about=about, status=status, seconds=self._server.timeout_seconds)
+        made = failure(
+            self.name,
+            error,
+            about=about,
+            status=status,
+            seconds=self._server.timeout_seconds,
+            is_program=bool(self._server.command),
+        )
         return type(made)(self._hide(made.message), **made.fields)
 
 

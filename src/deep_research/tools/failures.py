@@ -9,14 +9,19 @@ _CONNECTION_CLOSED, _REQUEST_TIMEOUT = -32000, -32001
 """Codes that the SDK gives of its own accord; the others are the server's."""
 
 
-def failure(name: str, error: BaseException, *, about: str, status: int | None, seconds: float) -> SourceError:
-    """Return why the server failed; `status` is the HTTP status of its last refusal, `about` what was asked or said."""
+def failure(
+    name: str, error: BaseException, *, about: str, status: int | None, seconds: float, is_program: bool
+) -> SourceError:
+    """Return why the server failed; `status` is the HTTP status of its last refusal, `about` what was asked or said.
+
+    A program that has ended is gone for good (field `given_up`); over HTTP only one answer was cut off.
+    """
     cause = _innermost(error)
     code = getattr(cause, "code", None)
     kind, why = _why(cause, code, status, seconds)
     hint = f" ({shortened(about)})" if about else ""
-    ended = code == _CONNECTION_CLOSED and status is None
-    return kind(f"The MCP server {name!r} {why}{hint}.", source=name, status=status, given_up=ended)
+    ended = {"given_up": True} if is_program and code == _CONNECTION_CLOSED else {}
+    return kind(f"The MCP server {name!r} {why}{hint}.", source=name, status=status, **ended)
 
 
 def tool_error(name: str, tool: str, answer: ToolAnswer) -> SourceError:
