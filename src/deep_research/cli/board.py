@@ -131,7 +131,7 @@ class Board:
         lines: list[RenderableType] = [Text(self.told, style="yellow")] if self.told else []
         if self.typed is not None:
             typed = Text(self.typed[-60:]) if self.typed else Text(HINT, style="dim")
-            lines.append(Text("> ", no_wrap=True, overflow="ellipsis").append_text(typed))
+            lines.append(Text("say> ", no_wrap=True, overflow="ellipsis").append_text(typed))
         return lines
 
     def _stages(self) -> Text:

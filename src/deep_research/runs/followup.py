@@ -5,6 +5,7 @@ again. Each follow-up is a numbered record under `followups/` with its events an
 """
 
 import asyncio
+import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -41,6 +42,9 @@ _TOLD_CHARS, _TOLD_LAST = 1500, 4
 """What a model is told of the report and of each of the last answers."""
 _FRAME = ("overview", "answer", "choosing", "head_to_head", "more_items", "what_it_is", "when_to_use", "conclusion")
 """Titles of the program's own: they name nothing that a pronoun could mean."""
+_NAME_WORDS = 5
+_SENTENCE = re.compile(r"(?:how|why|what|when|where|which|who)\b", re.IGNORECASE)
+"""A title that begins so, or is longer, is no name."""
 
 
 async def follow_up(
@@ -130,7 +134,8 @@ def _content(report: Report) -> str:
 
 def _names(report: Report, language: str) -> list[str]:
     frame = {phrase(name, language) for name in _FRAME}
-    return [section.title for section in report.sections if section.title not in frame]
+    titles = (section.title for section in report.sections)
+    return [t for t in titles if t not in frame and len(t.split()) <= _NAME_WORDS and not _SENTENCE.match(t)]
 
 
 def _history(record: RunRecord, report: Report, earlier: Sequence[FollowUp]) -> tuple[Message, ...]:
