@@ -174,7 +174,6 @@ class ReviewAnswer(Answer):
 
     reasoning: str
     contradictions: list[ContradictionAnswer] = Field(default_factory=list)
-    repeated: list[str] = Field(default_factory=list)
     section_coverage: list[SectionCoverage]
     gaps: list[str]
     sections_to_retry: list[str]
