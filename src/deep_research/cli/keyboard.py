@@ -66,13 +66,13 @@ def listening(
         yield
         return
     file = sys.stdin.fileno()
-    if os.tcgetpgrp(file) != os.getpgrp():
+    if not _is_ours(file):
         yield
         return
     line = TypedLine()
 
     def read() -> None:
-        if os.tcgetpgrp(file) != os.getpgrp():
+        if not _is_ours(file):
             return
         data = os.read(file, 4096)
         if not data:  # the terminal is gone
@@ -91,6 +91,14 @@ def listening(
             loop.remove_reader(file)
 
 
+def _is_ours(file: int) -> bool:
+    """Whether the terminal takes our words: another job of the shell would be stopped for reading it."""
+    try:
+        return os.tcgetpgrp(file) == os.getpgrp()
+    except OSError:  # no terminal of a session: there are no jobs
+        return True
+
+
 @contextmanager
 def _as_it_is() -> Iterator[None]:
     yield
@@ -105,7 +113,7 @@ def _unechoed(loop: asyncio.AbstractEventLoop, file: int) -> Iterator[None]:
     changed = [*before[:3], before[3] & ~(termios.ICANON | termios.ECHO), *before[4:]]
 
     def set_up() -> None:
-        if os.tcgetpgrp(file) == os.getpgrp():
+        if _is_ours(file):
             termios.tcsetattr(file, termios.TCSADRAIN, changed)
 
     set_up()
