@@ -134,7 +134,6 @@ def test_a_line_that_a_crash_cut_short_costs_only_itself(unplanned: Ran) -> None
 def test_an_event_behind_a_line_that_was_cut_short_is_kept(tmp_path: Path, docs: str) -> None:
     first = run(QUESTION, home=tmp_path / "home", docs=[Path(docs)])
     begun = begin(QUESTION, home=tmp_path / "home", docs=[Path(docs)])
-    begun.folder.events.write_bytes(first.folder.events.read_bytes()[:300])
+    begun.folder.events.write_bytes(first.folder.events.read_bytes()[:100])
     assert call("resume", begun.folder.run_id, "--quiet", env={"DEEP_RESEARCH_HOME": str(tmp_path / "home")}).code == 0
-    kinds = [event.kind for event in read_events(begun.folder.events)]
-    assert kinds.count("run_started") == len(first.of(type(first.events[0]))) or "run_started" in kinds
+    assert read_events(begun.folder.events)[0].kind == "run_started"
