@@ -151,6 +151,30 @@ def test_c4_the_flag_wins_over_the_environment_and_that_over_the_default(
         assert _setting(tmp_path, monkeypatch, env=env, flag=flag) == limit
 
 
+@pytest.mark.parametrize("where", ["flag", "set", "environment"])
+def test_c4_the_flag_limits_the_loop_wherever_the_workflow_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_state: Path, where: str
+) -> None:
+    named = {"flag": ["--workflow", "loop"], "set": ["--set", "workflow=loop"], "environment": []}[where]
+    if where == "environment":
+        monkeypatch.setenv("DEEP_RESEARCH_WORKFLOW", "loop")
+    shelf = str(notes(tmp_path / "notes"))
+    arguments = [
+        QUESTION,
+        *named,
+        "--max-iterations",
+        "2",
+        "-p",
+        "extractive",
+        "--docs",
+        shelf,
+        "--quiet",
+        "--no-clarify",
+    ]
+    assert command(arguments) == 0
+    assert Settings(**list_runs(own_state)[0].settings).max_iterations == 2
+
+
 @pytest.mark.parametrize("value", ["0", "11", "-1", "many", "2.5"])
 @pytest.mark.parametrize("where", ["flag", "environment"])
 def test_c4_out_of_range_is_a_clear_error_and_nothing_is_begun(

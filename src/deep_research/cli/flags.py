@@ -27,9 +27,12 @@ def values_of(flags: dict[str, Any]) -> dict[str, Any]:
         if not equals:
             raise ConfigError(f"--set {pair!r} must be NAME=VALUE.", setting="set", value=pair)
         values[name.strip().replace("-", "_")] = value.strip()
-    rounds = _ROUNDS.get(flags.get("workflow") or "", "max_review_iterations")
-    named = {"model_provider": "provider", "model_name": "model", "workflow": "workflow", rounds: "max_iterations"}
+    named = {"model_provider": "provider", "model_name": "model", "workflow": "workflow"}
     values |= {name: flags[flag] for name, flag in named.items() if flags.get(flag) is not None}
+    if (rounds := flags.get("max_iterations")) is not None:
+        # The workflow may also come from the environment or the file.
+        workflow = values.get("workflow") or settings_module.load_settings().workflow
+        values[_ROUNDS.get(workflow, "max_review_iterations")] = rounds
     if flags.get("sources"):
         values["sources"] = ",".join(flags["sources"])
     if flags.get("strategy"):
