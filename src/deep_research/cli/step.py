@@ -25,8 +25,9 @@ def _with_inputs(command: Any) -> Any:
 @_with_inputs
 @click.option("--json", "as_json", is_flag=True, help="Print the answer alone, as JSON.")
 def step_command(name: str, as_json: bool, **flags: Any) -> int:
-    """Do one step (decide, analyze, entities, plan, research, write_section, judge, rewrite, review, compose) and
-    show its prompt, its answer and its cost.
+    """Do one step (decide, plan, research, write_section, judge, …) and show its prompt, its answer and its cost.
+
+    An unknown name shows all steps there are.
     """
     import asyncio  # noqa: PLC0415 - help stays fast
 
