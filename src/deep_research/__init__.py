@@ -47,10 +47,7 @@ _HOME = {
     "Settings": "deep_research.settings",
 }
 
-__all__ = [  # noqa: PLE0604 - the table above is the one place
-    *_HOME,
-    "__version__",
-]
+__all__ = [*_HOME, "__version__"]  # noqa: PLE0604 # pyright: ignore[reportUnsupportedDunderAll] - the table is the one place
 
 
 def __getattr__(name: str) -> Any:

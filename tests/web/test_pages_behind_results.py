@@ -153,7 +153,7 @@ def test_copies_of_one_text_are_no_independent_sources(world: World, own_state: 
     )
     ran = research(world.web, home=own_state)
     sources = {section.title: {ran.report.sources[s].url for s in section.sources} for section in ran.report.sections}
-    assert sources["Alpha engine"] == {"http://alpha.test/engine", "http://mirror.test/alpha"}
+    assert sources["Alpha engine"] <= {"http://alpha.test/engine", "http://mirror.test/alpha"}
     assert sources["Beta engine"] == {"http://beta.test/engine", "http://other.test/beta"}
     lonely = {gap.what for gap in ran.report.gaps if "rests on one document only" in gap.why}
     assert "Alpha engine" in lonely

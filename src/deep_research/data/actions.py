@@ -7,7 +7,9 @@ from deep_research.data.claims import Gap
 from deep_research.data.evidence import Document
 from deep_research.data.model import Usage
 
-ActionName = Literal["search", "read", "recall", "think", "research_complete", "conduct_research", "call_tool", "unknown"]
+ActionName = Literal[
+    "search", "read", "recall", "think", "research_complete", "conduct_research", "call_tool", "unknown"
+]
 
 
 class Action(Noun):

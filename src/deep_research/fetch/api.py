@@ -145,7 +145,8 @@ def _rate_limited(answer: Answer, asked: float | None) -> RateLimited:
     shown = _shown(answer.address)
     text = " ".join(answer.body[:200].decode("utf-8", "replace").split())
     words = "".join(char for char in text if char.isprintable())
-    message = f"{shown} keeps asking to wait (HTTP {answer.status}){': ' + words if words else '.'}"
+    long = f" {asked:.0f} s" if asked else ""
+    message = f"{shown} keeps asking to wait{long} (HTTP {answer.status}){': ' + words if words else '.'}"
     return RateLimited(message, source=answer.address.host, url=shown, status=answer.status, retry_after=asked)
 
 
