@@ -93,7 +93,7 @@ def test_an_estimate_begins_no_run(
         assert command([QUESTION, *MODEL, "--estimate"]) == 0
         unknown = capsys.readouterr().out
         assert command([QUESTION, "-p", "extractive", "--estimate"]) == 0
-    assert "35 calls" in known
+    assert "40 calls" in known
     assert "US dollars" in known
     assert "price unknown" in unknown
     assert "costs nothing" in capsys.readouterr().out
