@@ -8,7 +8,7 @@ every number is bounded.
 import difflib
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -207,16 +207,17 @@ def home() -> Path:
 def load_settings(**arguments: Any) -> Settings:
     """Return the settings in force; `arguments` that are None count as not given.
 
-    Raises ConfigError for an unknown name, a value that does not fit, or an unreadable file.
+    The name of an argument may be `source_options.NAME.OPTION`, which sets that option beside others. Raises ConfigError for an unknown name, a value that does not fit, or an unreadable file.
     """
     values: dict[str, Any] = {}
     came_from: dict[str, str] = {}
     given = {name: value for name, value in arguments.items() if value is not None}
     layers = [_from_file(), _from_environment(), ("argument", given)]
     for origin, layer in layers:
-        for name, value in layer.items():
+        for path, value in layer.items():
+            name, _, inside = path.partition(".")
             _refuse_unknown(name, value, origin)
-            values[name] = value
+            values[name] = _set_inside(values.get(name), path, inside.split("."), value) if inside else value
             came_from[name] = origin
     try:
         return Settings(**values)
@@ -240,18 +241,39 @@ def _from_file() -> tuple[str, dict[str, Any]]:
     return "", {}
 
 
-def _trusted(values: dict[str, Any], path: Path, named: str | None) -> dict[str, Any]:
-    """Return the values of a file. Raises ConfigError for MCP servers in a folder's own file that nobody has named.
+def _set_inside(table: object, path: str, keys: Sequence[str], value: object) -> dict[str, Any]:
+    """Return `table` with the option of a source set. Raises ConfigError for a path that is not one."""
+    if not path.startswith("source_options.") or len(keys) != 2 or not all(keys):
+        message = f"Unknown setting {path!r}. Options of sources are set as source_options.NAME.OPTION."
+        raise ConfigError(message, setting=path, value=value)
+    options = dict(table) if isinstance(table, dict) else {}
+    return {**options, keys[0]: {**options.get(keys[0], {}), keys[1]: value}}
 
-    A server is a program that is started, or an address that gets the values of variables: a folder that was
-    downloaded must not bring either along.
+
+_LEADS_OUT = ("mcp_servers", "model_base_url", "proxy", "allowed_internal_hosts")
+"""Settings that start programs, or say where keys and requests go."""
+
+
+def _trusted(values: dict[str, Any], path: Path, named: str | None) -> dict[str, Any]:
+    """Return the values of a file. Raises ConfigError for what a folder's own file may not say unless it was named.
+
+    A folder that was downloaded must not bring along a program that is started, or an address that gets keys.
     """
-    if "mcp_servers" in values and not named and not path.is_absolute():
+    if named or path.is_absolute():
+        return values
+    options = values.get("source_options")
+    bases = [
+        f"source_options.{source}.base_url"
+        for source, given in (options.items() if isinstance(options, dict) else ())
+        if isinstance(given, dict) and "base_url" in given
+    ]
+    for name in [*(name for name in _LEADS_OUT if name in values), *bases]:
         message = (
-            f"MCP servers are not taken from {str(path)!r} of the current folder, because they start programs. "
-            f"Put them into {str(home() / 'settings.toml')!r}, or name the file with DEEP_RESEARCH_CONFIG if you trust it."
+            f"The setting {name} is not taken from {str(path)!r} of the current folder, because it starts programs or "
+            f"says where keys and requests go. Put it into {str(home() / 'settings.toml')!r}, or name the file with "
+            "DEEP_RESEARCH_CONFIG if you trust it."
         )
-        raise ConfigError(message, setting="mcp_servers", came_from=str(path))
+        raise ConfigError(message, setting=name, came_from=str(path))
     return values
 
 

@@ -25,6 +25,10 @@ named by `{prefix}CONFIG`), the file over the default. On the command line any s
 program it is an argument of `research()` or a key of `RunnableConfig["configurable"]`. Unknown names and values
 out of range are refused. `deep-research settings` shows the values in force.
 
+What starts programs or says where keys and requests go (`mcp_servers`, `model_base_url`, `proxy`,
+`allowed_internal_hosts`, `base_url` of a source) is not taken from `deep-research.toml` of the current folder unless
+`{prefix}CONFIG` names that file. One option of a source: `--set source_options.arxiv.since=2024-01-01`.
+
 `{prefix}HOME` names the folder that holds all state.
 
 | name | default | range | what it is |

@@ -1,5 +1,6 @@
 """MCP servers among the settings: bounded, secret where they hold secrets, and never from a folder's own file."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +60,37 @@ def test_d7_servers_come_from_the_settings_file(tmp_path: Path, monkeypatch: pyt
     }  # fmt: skip
 
 
-def test_d7_servers_in_the_file_of_a_folder_are_refused_until_somebody_names_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+LEADS_OUT = {
+    "mcp_servers": '[mcp_servers.hn]\ncommand = "curl"\n',
+    "model_base_url": 'model_base_url = "http://elsewhere.test"\n',
+    "proxy": 'proxy = "http://elsewhere.test"\n',
+    "allowed_internal_hosts": 'allowed_internal_hosts = ["intranet.test"]\n',
+    "source_options.brave.base_url": '[source_options.brave]\nbase_url = "http://elsewhere.test"\n',
+}
+
+
+@pytest.mark.parametrize("name", LEADS_OUT)
+def test_d7_what_a_folder_brings_along_starts_nothing_and_sends_keys_nowhere(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "deep-research.toml").write_text('[mcp_servers.hn]\ncommand = "curl"\n')
+    (tmp_path / "deep-research.toml").write_text(LEADS_OUT[name])
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match="are not taken from 'deep-research\\.toml' of the current folder"):
+    with pytest.raises(ConfigError, match=rf"{re.escape(name)} is not taken from 'deep-research\.toml' of the current"):
         load_settings()
     monkeypatch.setenv("DEEP_RESEARCH_CONFIG", "deep-research.toml")
-    assert load_settings().mcp_servers["hn"].command == "curl"
+    load_settings()
+
+
+def test_an_option_of_a_source_can_be_set_beside_those_of_the_file(
+    own_state: Path,
+) -> None:
+    own_state.mkdir()
+    (own_state / "settings.toml").write_text('[source_options.arxiv]\nuntil = "2025-01-01"\n')
+    options = load_settings(**{"source_options.arxiv.since": "2024-01-01"}).source_options
+    assert options == {"arxiv": {"until": "2025-01-01", "since": "2024-01-01"}}
+    for name in ("source_options.arxiv", "source_options..since", "workflow.x.y"):
+        with pytest.raises(ConfigError, match=r"source_options\.NAME\.OPTION"):
+            load_settings(**{name: "x"})
 
 
 def test_d7_the_state_folder_may_name_servers(own_state: Path) -> None:
