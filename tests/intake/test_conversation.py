@@ -11,6 +11,7 @@ from deep_research.errors import ConfigError, Declined
 from deep_research.events import RunDeclined, Understood
 from deep_research.runs.run import create
 from deep_research.settings import Settings
+from deep_research.testing.scripted_researcher import step_of
 from tests.intake.harness import Judge, ask, assistant, extractively, start, user
 from tests.model.harness import PLAN, served
 from tests.runs.running import Ran, begin, engines, go_on
@@ -37,7 +38,7 @@ def _run(folder: Path, question: str, answers: list[str], **settings: Any) -> tu
 
 def _assert_assumed(ran: Ran, word: str) -> None:
     assert any(word in said for said in ran.report.assumptions)
-    assert all(said in ran.report.report for said in ran.report.assumptions)
+    assert all(said.rstrip(".。") in ran.report.report for said in ran.report.assumptions)
 
 
 @pytest.mark.parametrize("language", SPOKEN)
@@ -117,7 +118,7 @@ def test_a7_what_nothing_can_answer_ends_with_the_reason(
                 go_on(ran)
             assert ended.value.message == reason
             assert ended.value.fields["by"] == "program"
-    assert len(provider.calls) == 1
+    assert [step for step in map(step_of, (c.request for c in provider.calls)) if step != "analyze"] == ["decide"]
     assert ran.of(RunDeclined)[0].reason == reason
     assert ran.folder.load().status == "declined"
     assert ran.folder.load().error == reason
@@ -181,7 +182,7 @@ async def test_a8_the_library_takes_the_conversation(tmp_path: Path) -> None:
         ],
     )
     assert "AE35" in report.assumptions[0]
-    assert report.assumptions[0] in report.report
+    assert report.assumptions[0].rstrip(".。") in report.report
 
 
 @pytest.mark.parametrize("turn", [{"role": "system", "text": "x"}, {"role": "user"}, {"text": "x"}])

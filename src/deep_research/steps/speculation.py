@@ -38,7 +38,7 @@ class Speculation:
             return
         self._enabled, self._question = False, question
         self._ahead = replace(ctx, emit=self._told.append, gaps=[])
-        self._analysis = asyncio.create_task(_settled(ctx.reasoner.analyze(question)))
+        self._analysis = asyncio.create_task(_analysis(ctx, question))
         self._searches[""] = asyncio.create_task(self._first_search(self._ahead, question, search))
 
     async def _first_search(self, ahead: "RunContext", question: Question, search: "Search") -> Observation:
@@ -95,5 +95,5 @@ Search = Callable[["RunContext", list[Action]], Awaitable[list[Observation]]]
 """Makes searches: `steps.search.perform`."""
 
 
-async def _settled(work: Awaitable[QueryAnalysis]) -> QueryAnalysis:
-    return await work
+async def _analysis(ctx: "RunContext", question: Question) -> QueryAnalysis:
+    return await ctx.reasoner.analyze(question)
