@@ -93,7 +93,9 @@ class Exact(Shelf):
 async def test_a_search_notes_the_passages_the_place_points_at(journal: SqliteJournal) -> None:
     library, events = MemoryLibrary(), []
     ctx = _context(Exact(), library, journal, events)
-    (seen,) = await search.perform(ctx, [Action(id="a", name="search", query="tide five")], section=Section(title="Tides"))
+    (seen,) = await search.perform(
+        ctx, [Action(id="a", name="search", query="tide five")], section=Section(title="Tides")
+    )
     passage = library.passage(seen.passages[0])
     assert passage is not None
     assert "Tide 5 rises 5 metres" in passage.text

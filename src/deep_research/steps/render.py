@@ -74,7 +74,7 @@ class References:
         """Return the languages of the documents that supported claims cite; whole texts tell them, sentences do not."""
         sources = dict.fromkeys(p.split("p")[0] for c in claims if c.stands for p in c.passages)
         snapshots = (self._library.snapshot(source) for source in sources)
-        return {detect(snapshot.text[:6000]) for snapshot in snapshots if snapshot is not None}
+        return {detect(snapshot.text[:3000]) for snapshot in snapshots if snapshot is not None}
 
     def verbatim(self, claim: Claim) -> bool:
         """Whether the claim stands word for word in a passage it cites."""

@@ -17,7 +17,7 @@ def estimate_tokens(text: str) -> int:
 
     An estimate for budgets only; what is billed is counted by the provider.
     """
-    cjk = len(_CJK.findall(text))
+    cjk = 0 if text.isascii() else len(_CJK.findall(text))
     return (len(text) - cjk) // 4 + (cjk * 2 + 2) // 3 + 1
 
 

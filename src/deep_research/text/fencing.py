@@ -7,6 +7,7 @@ the marks that chat templates put between messages: servers of open models read 
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from deep_research.data import Passage
 
@@ -27,6 +28,7 @@ _TEMPLATE = re.compile(r"<([|｜])(?=\w)|(?<=\w)([|｜])>|\[(/?INST)\]|<<(/?SYS)
 _CITATION = re.compile(r"\[(s\d+(?:p\d+)?)\]")
 
 
+@lru_cache(maxsize=2_000)  # a conversation shows the same passages again in each turn
 def clean(text: str) -> str:
     """Return `text` without hidden and control characters, and with nothing that looks like our delimiters or ids."""
     visible = _UNFIT.sub("", _HIDDEN.sub("", text))

@@ -6,6 +6,7 @@ main language; Latin text is told apart by function words.
 """
 
 import re
+from collections import Counter
 
 HAN = "\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
@@ -23,7 +24,8 @@ _SCRIPTS = {
     "hi": re.compile("[\u0900-\u097f]"),
     "th": re.compile("[\u0e00-\u0e7f]"),
 }
-_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
+_BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 _FUNCTION_WORDS = {
     "en": "the of and to in is are that for what how which with on does do between by it as from",
     "de": "der die das und ist nicht mit für ein eine wie welche sind von zu im den auf was wird",
@@ -46,8 +48,9 @@ def detect(text: str, *, default: str = "en") -> str:
     letters being CJK decides.
     """
     sample = text[:20_000]
-    counts = {code: len(pattern.findall(sample)) for code, pattern in _SCRIPTS.items()}
-    latin = len(_LATIN.findall(sample))
+    marked = "".join(_BEYOND_ASCII.findall(sample))  # no other script has letters in ASCII
+    counts = {code: len(pattern.findall(marked)) for code, pattern in _SCRIPTS.items()}
+    latin = sum(map(len, _LATIN.findall(sample)))
     cjk = counts["zh"] + counts["ja"] + counts["ko"]
     # A CJK character carries about as much as three Latin letters.
     if cjk and cjk * 3 >= latin * 0.34:
@@ -66,8 +69,8 @@ def _detect_cjk(counts: dict[str, int]) -> str:
 
 
 def _detect_latin(sample: str, default: str) -> str:
-    words = [word.lower() for word in _WORD.findall(sample)]
-    scores = {code: sum(word in known for word in words) for code, known in _WORD_SETS.items()}
+    words = Counter(_WORD.findall(sample.lower()))
+    scores = {code: sum(words[word] for word in known & words.keys()) for code, known in _WORD_SETS.items()}
     best = max(scores, key=lambda code: scores[code])
     return best if scores[best] > scores.get(default, 0) else default
 
