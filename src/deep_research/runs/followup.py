@@ -20,6 +20,7 @@ from deep_research.errors import ConfigError, ResearchError, RunNotFound, StoreE
 from deep_research.events import Event, ReportReady, RunFailed, RunStarted
 from deep_research.ports import SearchPlace
 from deep_research.reasoners.extractive.referring import Exchange, meant
+from deep_research.reasoners.extractive.topic import topic_words
 from deep_research.runs.eventlog import EventLog
 from deep_research.runs.folder import RunFolder, RunRecord, write_atomically
 from deep_research.runs.follow_up_context import of_its_own
@@ -104,7 +105,7 @@ def _begin(folder: RunFolder, record: RunRecord, report: Report, text: str, chan
     settled = Settings(**{**record.settings, **changes})
     changes["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
     earlier = follow_ups(folder)
-    understood = meant(text, _exchanges(record, earlier), _names(report, record.language))
+    understood = meant(text, _exchanges(report, earlier), _names(report, record.language))
     language = detect(text, default=record.language)
     taken = phrase("resolved", language, term=understood.word, topic=understood.name)
     made = FollowUp(
@@ -123,9 +124,11 @@ def _begin(folder: RunFolder, record: RunRecord, report: Report, text: str, chan
     return _save(folder, made)
 
 
-def _exchanges(record: RunRecord, earlier: Sequence[FollowUp]) -> list[Exchange]:
+def _exchanges(report: Report, earlier: Sequence[FollowUp]) -> list[Exchange]:
+    """The conversation, newest first; a question that named nothing ("tell me about it") was settled as the title."""
     answers = [Exchange(one.understood, _content(one.report)) for one in earlier if one.report is not None]
-    return [*reversed(answers), Exchange(record.question)]
+    asked = report.question if topic_words(report.question) else report.title
+    return [*reversed(answers), Exchange(asked)]
 
 
 def _content(report: Report) -> str:
@@ -134,7 +137,7 @@ def _content(report: Report) -> str:
 
 def _names(report: Report, language: str) -> list[str]:
     frame = {phrase(name, language) for name in _FRAME}
-    titles = (section.title for section in report.sections)
+    titles = (report.title, *(section.title for section in report.sections))
     return [t for t in titles if t not in frame and len(t.split()) <= _NAME_WORDS and not _SENTENCE.match(t)]
 
 

@@ -7,12 +7,15 @@ from typing import Literal, NamedTuple
 from deep_research.data import Passage
 from deep_research.reasoners.extractive import quotable
 from deep_research.reasoners.extractive.naming import NOBODY, Naming
+from deep_research.text.numbers import quantities
 from deep_research.text.tokens import content_terms
 
 Role = Literal["subject", "survey", "direct", "choosing", "theme"]
 """What a section is for: one subject of several; all of them; them against each other; when to use which; a theme."""
 
 
+_WITH_FIGURES = 1.6
+"""How much more a sentence with a number is worth to a question that asks for one."""
 _OPENING = 1500
 """Characters at the beginning of a document, where it says what its subject is, often without naming it."""
 
@@ -40,7 +43,7 @@ class Wish:
     say in which sense ("index" for the subject "Hash"); `siblings` the subjects of other sections, whose
     sentences belong there; `advice` prefers sentences that say when to use something; `changes` says that
     news are wanted, which otherwise count little; `compared` that another section holds the sentences
-    about several subjects.
+    about several subjects; `figures` that a number is asked for.
     """
 
     weights: dict[str, float]
@@ -52,6 +55,7 @@ class Wish:
     changes: bool = False
     role: Role = "theme"
     compared: bool = False
+    figures: bool = False
 
 
 def weigh(*worths: tuple[str, float]) -> dict[str, float]:
@@ -74,6 +78,8 @@ def rate(chosen: tuple[str, ...], terms: frozenset[str], wish: Wish, weights: di
     score *= _fit(terms, text, wish, about) * quotable.worth_as_prose(text)
     if wish.advice and quotable.advises(text):
         score *= 1.25
+    if wish.figures:
+        score *= _WITH_FIGURES if quantities(text) else 1.0
     if not wish.changes:
         score *= 0.35 if quotable.tells_news(text) else 1.0
         score *= 0.5 if quotable.is_change_note(about.title) else 1.0

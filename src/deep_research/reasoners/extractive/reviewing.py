@@ -47,5 +47,10 @@ def _row(section: Section, own: Sequence[Claim], available: int, library: Librar
     thin = len(own) < _MIN_CLAIMS
     lonely = available >= 2 and len(own) < _MIN_CLAIMS + 1 and not are_several(texts)
     if thin or lonely or (terms and len(uncovered) > 0.6 * len(terms)):
-        return SectionReview(title=section.title, status="partial", notes=" ".join(sorted(uncovered)))
+        return SectionReview(title=section.title, status="partial", notes=_words_of(uncovered, section.subject))
     return SectionReview(title=section.title, status="sufficient")
+
+
+def _words_of(terms: set[str], text: str) -> str:
+    """The words of a text that stand for these index terms: what a search can be made with."""
+    return " ".join(word for word in text.split() if terms & set(content_terms(word)))

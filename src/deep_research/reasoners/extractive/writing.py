@@ -34,6 +34,8 @@ from deep_research.text.phrases import phrase
 from deep_research.text.tokens import content_terms
 
 _SENTENCES, _CHARS = 9, 2200
+_ANSWER = 5
+"""Sentences of a quick answer."""
 _TITLED, _BEGINNING, _UNDER = 4, 4, 8
 _ENOUGH, _LITTLE = 4, 2
 """With fewer sentences in the reader's language, sentences in English are quoted too, with very few in any language."""
@@ -48,6 +50,12 @@ _NEWS = re.compile(
     r"|最新|进展|变化|历史|版本|新特性|최신|변경|변화|동향|버전|最近|変更",
     re.IGNORECASE,
 )
+_FIGURES = re.compile(
+    r"\bhow (?:much|many|fast|long|large|big|small|old|often|far|high|heavy|expensive|wide|deep|tall|slow)\b"
+    r"|\bwhat (?:percentage|share|number|size|price|speed|rate)\b|多少|几个|多快|多大|多长|多高|多重|多久|比例"
+    r"|얼마|몇|何(?:個|人|倍|年|キロ)|どのくらい|いくつ",
+    re.IGNORECASE,
+)
 
 
 def write_section(section: Section, brief: Brief, passages: Sequence[Passage], library: Library) -> SectionDraft:
@@ -58,7 +66,8 @@ def write_section(section: Section, brief: Brief, passages: Sequence[Passage], l
     if not section.subject and wish.role in ("theme", "survey"):
         given = _on_topic(_beneath(section, given, library, titles), section, brief, titles)
     ranked = own_page_first(excerpts(given, wish, titles=titles), called(brief.title, library.sources()))
-    chosen = _choose(ranked, brief.language)
+    quick = section.title == phrase("answer", brief.language)
+    chosen = _choose(ranked, brief.language, limit=_ANSWER if quick else _SENTENCES)
     if not chosen:
         return SectionDraft(content="")
     if section.subject:
@@ -74,17 +83,17 @@ def write_section(section: Section, brief: Brief, passages: Sequence[Passage], l
     return SectionDraft(content=content, key_findings=findings)
 
 
-def _choose(ranked: list[Excerpt], language: str) -> list[Excerpt]:
+def _choose(ranked: list[Excerpt], language: str, *, limit: int) -> list[Excerpt]:
     """The best excerpts in the reader's language, filled up with others where there are few."""
     own = [e for e in ranked if detect(e.text, default=language) == language]
-    chosen = pick(own, limit=_SENTENCES, budget=_CHARS)
+    chosen = pick(own, limit=limit, budget=_CHARS)
     said = sum(len(e.sentences) for e in chosen)
     # Most readers of other languages read English, few readers of English read the others.
     english = [e for e in ranked if e not in own and detect(e.text) == "en"]
     foreign = english or ([e for e in ranked if e not in own] if said < _LITTLE else [])
     if said < _ENOUGH and foreign:
-        limit, budget = (_ENOUGH, _CHARS // 2) if chosen else (_SENTENCES, _CHARS)
-        chosen += pick(foreign, limit=limit, budget=budget, taken=chosen)
+        most, budget = (_ENOUGH, _CHARS // 2) if chosen else (limit, _CHARS)
+        chosen += pick(foreign, limit=most, budget=budget, taken=chosen)
     return chosen
 
 
@@ -133,6 +142,7 @@ def wish_of(section: Section, brief: Brief) -> Wish:
         language=brief.language,
         advice=brief.output_format == "table",
         changes=bool(_NEWS.search(brief.title)),
+        figures=bool(_FIGURES.search(brief.title)),
         role=role,
         compared=any(role_of(s, brief) == "direct" for s in brief.sections),
     )
