@@ -62,8 +62,10 @@ class SyntheticWeb:
         return ()
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
-        """The five results of a planned search; for any other the overviews."""
+        """The five results of a planned search, other pages for one that goes into detail; for any other the overviews."""
         self.searches += 1
+        if " in detail " in query:
+            self._results.setdefault(query, [f"{query} {n}" for n in range(RESULTS)])
         keys = self._results.get(query) or [f"{title} overview 0" for title in self._plan]
         found = [Found(key=f"web:{key}", title=key.capitalize(), url=_address(key), origin="web") for key in keys]
         return SearchResult(found=tuple(found[: min(limit, RESULTS)]))
@@ -71,7 +73,10 @@ class SyntheticWeb:
     async def read(self, found: Found) -> Document:
         """The page behind a result."""
         self.reads += 1
-        return Document(text=self._pages[found.key.removeprefix("web:")], title=found.title)
+        key = found.key.removeprefix("web:")
+        if key not in self._pages:
+            self._pages[key] = page(key)
+        return Document(text=self._pages[key], title=found.title)
 
     async def close(self) -> None:
         """Nothing to do."""
