@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, field
+from itertools import count
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -155,6 +156,7 @@ class Board:
 
     def _sections(self, *, wide: bool) -> Table:
         table = Table(box=None, pad_edge=False, expand=True, header_style="dim")
+        table.add_column("", width=2)
         table.add_column("section", ratio=3, no_wrap=True, overflow="ellipsis")
         table.add_column("state", width=11)
         table.add_column("searches", justify="right", width=8)
@@ -162,9 +164,18 @@ class Board:
         table.add_column("supported", justify="right", width=9)
         if wide:
             table.add_column("last search", ratio=4, no_wrap=True, overflow="ellipsis", style="dim")
+        numbers = count(1)  # as /drop takes them: without what was dropped
         for title, row in self.rows.items():
+            number = "–" if row.state == "dropped" else str(next(numbers))
             style = {"completed": "green", "failed": "red", "waiting": "dim"}.get(row.state, "cyan")
             supported = f"{row.supported}/{row.claims}" if row.claims else ""
-            cells = [title, Text(row.state, style=style), str(row.searches or ""), str(row.sources or ""), supported]
+            cells = [
+                number,
+                title,
+                Text(row.state, style=style),
+                str(row.searches or ""),
+                str(row.sources or ""),
+                supported,
+            ]
             table.add_row(*cells, *([row.last] if wide else []))
         return table
