@@ -1,5 +1,6 @@
 """The end of every workflow: the report around what the sections say."""
 
+import asyncio
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -9,6 +10,7 @@ from deep_research.events import StageStarted
 from deep_research.graph.state import AgentState
 from deep_research.steps import report
 from deep_research.steps.context import RunContext
+from deep_research.steps.repetition import without_repetition
 
 
 async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -16,6 +18,8 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     ctx = runtime.context
     ctx.steering.close()
     ctx.emit(StageStarted(stage="report"))
+    kept = ctx.steering.kept(state["sections"])
+    sections, claims = await asyncio.to_thread(without_repetition, kept, state.get("claims", {}))
     written = await report.write_report(
         ctx,
         question=state["question"],
@@ -23,8 +27,8 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
         analysis=state["analysis"],
         decision=state["decision"],
         brief=ctx.steering.briefed(state["brief"]),
-        sections=ctx.steering.kept(state["sections"]),
-        claims=state.get("claims", {}),
+        sections=sections,
+        claims=claims,
         gaps=state.get("gaps", []),
         contradictions=state.get("contradictions", []),
     )
