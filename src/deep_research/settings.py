@@ -95,7 +95,8 @@ class Settings(BaseModel):
         ge=0,
         le=100,
         description="How many times as long as the middle one of the finished sections a section may be researched,"
-        " once half of them are finished; then it is closed with what it has. 0: as long as it likes.",
+        " once half of them are finished; then it is closed with what it has (a section that is researched again: 0.7 times"
+        " that). 0: as long as it likes.",
     )
     section_patience_seconds: float = Field(
         20, ge=0, le=86_400, description="How long a section may be researched in any case, seconds."

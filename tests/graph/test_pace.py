@@ -130,7 +130,8 @@ def test_b14_all_attempts_of_a_researcher_count_and_an_interruption_forgets_noth
     ]
     pace = Pace(2, 5, earlier)
     assert pace.usual() == 11
-    assert pace.left("b", 20) == 22 - 19
+    # A further attempt has seven tenths of the patience.
+    assert pace.left("b", 14) == pytest.approx(0.7 * 22 - 13)
 
 
 async def test_b14_a_section_without_anything_is_not_closed_and_errors_come_as_themselves() -> None:

@@ -13,18 +13,23 @@ from deep_research.events import Event, SectionReviewed, SectionStarted, Section
 
 _T = TypeVar("_T")
 
+_AGAIN = 0.7
+"""Share of the patience that a further attempt has: the section has a text already, which others wait with."""
+
 
 class Pace:
     """When each section was begun and how long the finished ones took, in seconds of the run.
 
     `patience` is how many times as long as the middle one of the finished sections a section may take, once at
-    least half of them are finished (0: as long as it likes); `least` are seconds that it may take in any case.
+    least half of them are finished (0: as long as it likes); `least` are seconds that it may take in any case. A
+    section that is researched again has a part of that only.
     """
 
     def __init__(self, patience: float = 0.0, least: float = 0.0, earlier: Iterable[Event] = ()) -> None:
         """`earlier` are the events of a run that goes on after it was interrupted."""
         self._patience, self._least = patience, least
         self._begun: dict[str, float] = {}
+        self._again: set[str] = set()
         self._times: dict[str, float] = {}
         self._waiting: set[asyncio.Future[None]] = set()
         for event in earlier:
@@ -40,6 +45,8 @@ class Pace:
 
     def start(self, section: str, now: float) -> None:
         """A researcher takes a section up; further attempts of the same researcher count from its first."""
+        if section in self._begun:
+            self._again.add(section)
         if section in self._times:
             del self._times[section]
             self._begun[section] = now
@@ -68,7 +75,8 @@ class Pace:
         usual = self.usual()
         if usual is None or section not in self._begun:
             return None
-        return max(self._patience * usual, self._least) - self.took(section, now)
+        patience = self._patience * (_AGAIN if section in self._again else 1.0)
+        return max(patience * usual, self._least) - self.took(section, now)
 
     async def within(
         self, section: str, work: Sequence[Coroutine[Any, Any, _T]], now: Callable[[], float], *, has_notes: bool
