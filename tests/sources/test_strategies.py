@@ -22,7 +22,7 @@ def test_a11_there_are_seven_strategies():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a11_web_search_is_the_last_resort(name):
+def test_e2_web_search_is_the_last_resort(name):
     ordered = strategy_sources(name)
     web = [source for source in ordered if source in web_sources()]
     assert ordered[-len(web) :] == tuple(web)

@@ -1,0 +1,48 @@
+"""Rows A1–A3 with a model over HTTP: what it judges, what the program makes of it, and what the user is asked."""
+
+import pytest
+
+from tests.intake.harness import Judge, ask, start, with_model
+
+TOPIC = "engines without oil"
+
+
+def test_a1_every_field_of_the_judgement_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = start("Which engines run without oil", "mechanism", "evidence", "cost", reasoning="A clear topic.",
+                 verification="I will look into engines without oil.")  # fmt: skip
+    made = with_model(monkeypatch, Judge({TOPIC: said}), TOPIC)
+    assert (made.next_action, made.confidence, made.goal) == ("START_RESEARCH", 0.85, "Which engines run without oil")
+    assert made.research_focus == ("mechanism", "evidence", "cost")
+    assert (made.unknown_terms, made.reasoning) == ((), "A clear topic.")
+    assert made.refined_question == "Which engines run without oil"
+    assert made.verification == "I will look into engines without oil."
+
+
+@pytest.mark.parametrize(
+    ("confidence", "focus", "does"),
+    [
+        (0.95, ("one",), "START_RESEARCH"),
+        (0.7, ("one", "two", "three"), "START_RESEARCH"),
+        (0.7, ("one",), "NEED_CLARIFICATION"),
+        (0.6, ("one", "two", "three"), "NEED_CLARIFICATION"),
+        (0.49, ("one", "two", "three"), "NEED_CLARIFICATION"),
+    ],
+)
+def test_a2_the_thresholds_decide_over_what_the_model_would_do(
+    confidence: float, focus: tuple[str, ...], does: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = start("engines without oil", *focus, confidence=confidence)
+    assert with_model(monkeypatch, Judge({TOPIC: said}), TOPIC).next_action == does
+
+
+def test_a2_a_threshold_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = start("engines without oil", "one", "two", "three", confidence=0.6)
+    assert with_model(monkeypatch, Judge({TOPIC: said}), TOPIC, confidence_start=0.6).next_action == "START_RESEARCH"
+
+
+def test_a3_the_model_asks_one_thing_with_options_and_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = ask("Which kind of engine?", "rotary", "piston", missing="kind of engine")
+    asked = with_model(monkeypatch, Judge({"engines": said}), "engines").clarification
+    assert asked is not None
+    assert (asked.question, asked.missing_info) == ("Which kind of engine?", "kind of engine")
+    assert asked.options == ("rotary", "piston")
