@@ -99,7 +99,7 @@ class Settings(BaseModel):
         " that). 0: as long as it likes.",
     )
     section_patience_seconds: float = Field(
-        20, ge=0, le=86_400, description="How long a section may be researched in any case, seconds."
+        10, ge=0, le=86_400, description="How long a section may be researched in any case, seconds."
     )
     max_discover_iterations: int = Field(5, ge=1, le=20, description="Rounds of searches that look for entities.")
     max_iterations: int = Field(5, ge=1, le=10, description="Rounds of the `loop` workflow.")
