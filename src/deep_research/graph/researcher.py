@@ -15,14 +15,13 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from deep_research.data import Brief, Claim, Gap, Section, Turn
-from deep_research.events import SectionClosed, SectionStarted
+from deep_research.events import SectionStarted
 from deep_research.graph.state import ResearcherOutput, ResearcherState
 from deep_research.settings import Settings
 from deep_research.steps import research, review
 from deep_research.steps.context import RunContext
 from deep_research.steps.failing import reason_of
 from deep_research.steps.steering import Interrupted
-from deep_research.text.told import gap_of
 
 _T = TypeVar("_T")
 
@@ -106,10 +105,7 @@ def _seen(turns: Sequence[Turn]) -> list[str]:
 
 def _closed(state: ResearcherState, ctx: RunContext, **update: Any) -> Command[Any]:
     """End the research of a section that takes too long: what was noted is written up."""
-    title, now = state["section"].title, ctx.elapsed()
-    took, usual = ctx.pace.took(title, now), ctx.pace.usual() or 0.0
-    ctx.emit(SectionClosed(section=title, took=took, usual=usual))
-    gap = ctx.report_gap(gap_of(title, "closed_slow", took=f"{took:.0f}", usual=f"{usual:.0f}"))
+    gap = research.closed_slow(ctx, state["section"].title)
     return Command(goto="compress_output", update={**update, "is_complete": True, "is_closed": True, "gaps": [gap]})
 
 

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from deep_research.data import Action, Brief, Claim, Gap, Observation, Section, SectionReview, Turn
-from deep_research.events import SectionWritten
+from deep_research.events import SectionClosed, SectionWritten
 from deep_research.steps import review, search
 from deep_research.steps.check import check_draft
 from deep_research.steps.context import RunContext
@@ -13,6 +13,7 @@ from deep_research.steps.failing import reason_of
 from deep_research.steps.notes import noted_passages
 from deep_research.text.citations import cite_ids
 from deep_research.text.drafts import parse_draft
+from deep_research.text.told import gap_of
 
 _NOTED, _NAMED = 40, 16
 
@@ -76,7 +77,8 @@ async def write(
             judge=ctx.reasoner.judge,
             rewrite=ctx.reasoner.rewrite,
         )
-        reviewed = await reviewing if reviewing is not None else None
+        late = None if reviewing is None else await _outlasted(ctx, section, reviewing)
+        reviewed = reviewing.result() if reviewing is not None and late is None else None
     finally:
         if reviewing is not None:
             reviewing.cancel()
@@ -90,7 +92,9 @@ async def write(
             "status": "completed",
         }
     )
-    gaps = list(checked.gaps)
+    if late is not None:
+        reviewed = SectionReview(title=section.title, status="sufficient")  # it stays as it is
+    gaps = [*checked.gaps, *([late] if late is not None else [])]
     gaps += [gap for turn in turns for seen in turn.observations for gap in seen.gaps]
     supported = sum(c.stands for c in checked.claims)
     ctx.emit(
@@ -104,6 +108,24 @@ async def write(
         )
     )
     return Written(done, checked.claims, tuple(gaps), reviewed)
+
+
+async def _outlasted(ctx: RunContext, section: Section, reviewing: "asyncio.Task[SectionReview | None]") -> Gap | None:
+    """Wait for the review of a draft; return the gap where it takes longer than the section may."""
+    if not reviewing.done():
+        await ctx.pace.within(section.title, [_done(reviewing)], ctx.elapsed, has_notes=True)
+    return closed_slow(ctx, section.title) if reviewing.cancelled() else None
+
+
+async def _done(task: "asyncio.Task[Any]") -> Any:
+    return await task
+
+
+def closed_slow(ctx: RunContext, title: str) -> Gap:
+    """Tell that a section is closed with what it has, because it took far longer than the others."""
+    took, usual = ctx.pace.took(title, ctx.elapsed()), ctx.pace.usual() or 0.0
+    ctx.emit(SectionClosed(section=title, took=took, usual=usual))
+    return ctx.report_gap(gap_of(title, "closed_slow", took=f"{took:.0f}", usual=f"{usual:.0f}"))
 
 
 def _standing(findings: Sequence[str], content: str) -> list[str]:
