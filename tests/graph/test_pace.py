@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.data import Action, SearchResult, Section
+from deep_research.data import Action, ReasonerInfo, SearchResult, Section
 from deep_research.events import SectionClosed, SectionReviewed, SectionStarted, SectionWritten
 from deep_research.steps.pace import Pace
 from tests.graph.harness import Bench, Planner, Shelf, Trace
@@ -93,6 +93,40 @@ async def test_b14_a_second_attempt_that_is_closed_leaves_the_text_of_the_first(
     assert slow.status == "completed"
     assert "90 rpm" in slow.content
     assert [event.section for event in trace.of(SectionWritten)].count(SLOW) == 1
+
+
+async def test_b14_a_review_that_outlasts_its_section_is_not_waited_for(tmp_path: Path) -> None:
+    class Pondering(Planner):
+        """Never has done with its review of the slow section; the last one is finished a long time after the others."""
+
+        info = ReasonerInfo(kind="model", provider="somebody", models={})
+        ponders = asyncio.Event()
+
+        async def review_section(self, section: Section, *args: Any) -> Any:
+            if section.title == SLOW:
+                self.ponders.set()
+                await asyncio.Event().wait()
+            return await super().review_section(section, *args)
+
+        async def write_section(self, section: Section, *args: Any) -> Any:
+            if section.title == LAST:
+                async with asyncio.timeout(20):
+                    await self.ponders.wait()
+                    while bench.context.pace.usual() is None:  # noqa: ASYNC110 - yields to the others until they are done
+                        await asyncio.sleep(0)
+                bench.clock.advance(1000)
+            elif section.title != SLOW:
+                bench.clock.advance(1)
+            return await super().write_section(section, *args)
+
+    place = Shelf(**NOTES, delta=DELTA)
+    async with Bench(tmp_path, place, reasoner=Pondering(*FOUR), max_review_iterations=1) as bench:
+        trace = await bench.ask("Engines")
+    # The last one took as long itself.
+    assert {event.section for event in trace.of(SectionClosed)} == {SLOW, LAST}
+    slow = next(section for section in trace.report.sections if section.title == SLOW)
+    assert "90 rpm" in slow.content
+    assert ("closed_slow",) in [gap.codes for gap in trace.report.gaps if gap.what == SLOW]
 
 
 def _finished(pace: Pace, *took: float) -> Pace:

@@ -114,7 +114,8 @@ async def _outlasted(ctx: RunContext, section: Section, reviewing: "asyncio.Task
     """Wait for the review of a draft; return the gap where it takes longer than the section may."""
     if not reviewing.done():
         await ctx.pace.within(section.title, [_done(reviewing)], ctx.elapsed, has_notes=True)
-    return closed_slow(ctx, section.title) if reviewing.cancelled() else None
+    answered = reviewing.done() and not reviewing.cancelled()
+    return None if answered else closed_slow(ctx, section.title)
 
 
 async def _done(task: "asyncio.Task[Any]") -> Any:
