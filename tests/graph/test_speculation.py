@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.data import Clarification, Decision, QueryAnalysis, Question, SearchResult
+from deep_research.data import Clarification, Decision, QueryAnalysis, Question, ReasonerInfo, SearchResult
 from deep_research.errors import ProviderDown, Unreachable
 from deep_research.events import GapFound, Searched
 from deep_research.steps.speculation import Speculation
@@ -108,4 +108,30 @@ def test_a_search_that_fails_ahead_fails_once(tmp_path: Path, error: Exception) 
     trace = _ask(tmp_path, place, reasoner)
     assert place.calls.count(place.calls[0]) == 1
     assert len(trace.of(GapFound)) == 1
+    assert trace.report.answered
+
+
+async def test_what_stands_around_the_sections_is_composed_beside_their_review(tmp_path: Path) -> None:
+    class Slow(Planner):
+        """Reviews only when the composition has begun."""
+
+        info = ReasonerInfo(kind="model", provider="somebody", models={})
+        composed = 0
+        begun = asyncio.Event()
+
+        async def compose(self, *args: Any) -> Any:
+            self.composed += 1
+            self.begun.set()
+            return await super().compose(*args)
+
+        async def review(self, *args: Any) -> Any:
+            async with asyncio.timeout(20):
+                await self.begun.wait()
+            return await super().review(*args)
+
+    reasoner = Slow(*TITLES)
+    async with Bench(tmp_path, Shelf(**ENGINES), reasoner=reasoner, max_review_iterations=1) as bench:
+        bench.context = replace(bench.context, speculation=Speculation(enabled=True))
+        trace = await bench.ask("Engines")
+    assert reasoner.composed == 1
     assert trace.report.answered

@@ -6,6 +6,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from deep_research.data import Claim, Section
 from deep_research.events import StageStarted
 from deep_research.graph.state import AgentState
 from deep_research.steps import report
@@ -18,8 +19,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     ctx = runtime.context
     ctx.steering.close()
     ctx.emit(StageStarted(stage="report"))
-    kept = ctx.steering.kept(state["sections"])
-    sections, claims = await asyncio.to_thread(without_repetition, kept, state.get("claims", {}))
+    sections, claims = await _told(state, ctx)
     written = await report.write_report(
         ctx,
         question=state["question"],
@@ -33,3 +33,18 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
         contradictions=state.get("contradictions", []),
     )
     return {"report": written, "final_report": written.report, "messages": [AIMessage(content=written.report)]}
+
+
+async def begin_composing(state: AgentState, ctx: RunContext) -> None:
+    """Begin abstract and conclusion of the sections as they are, as `final_report` will ask for them."""
+    sections, claims = await _told(state, ctx)
+    brief = ctx.steering.briefed(state["brief"])
+    report.begin_composing(
+        ctx, question=state["question"], analysis=state["analysis"], brief=brief, sections=sections, claims=claims
+    )
+
+
+async def _told(state: AgentState, ctx: RunContext) -> tuple[list[Section], dict[str, list[Claim]]]:
+    """The sections that the user still wants, none saying what another one says."""
+    kept = ctx.steering.kept(state["sections"])
+    return await asyncio.to_thread(without_repetition, kept, state.get("claims", {}))

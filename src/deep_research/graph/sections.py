@@ -16,7 +16,7 @@ from deep_research.data import Brief, Gap, Review
 from deep_research.events import Analyzed, StageStarted
 from deep_research.graph.confirmation import confirm_plan_then
 from deep_research.graph.discover import build_discover
-from deep_research.graph.ending import final_report
+from deep_research.graph.ending import begin_composing, final_report
 from deep_research.graph.front_door import clarify_then
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.graph.state import AgentState
@@ -100,6 +100,7 @@ async def review_sections(
         return Command(goto="final_report")
     found = {"contradictions": list(judged.contradictions)}
     if weak := review.send_back(state["sections"], judged):
+        await runtime.context.speculation.drop_composition()
         again = {"sections": weak, "review_iterations": state.get("review_iterations", 0) + 1}
         return Command(goto="plan_sections", update={**found, **again})
     gaps = [runtime.context.report_gap(gap) for gap in review.gaps_of(judged)]
@@ -114,6 +115,8 @@ async def _together(state: AgentState, ctx: RunContext) -> Review:
     titles = {s.title for s in sections}
     claims = [c for title, group in state.get("claims", {}).items() if title in titles for c in group]
     known = [row for row in state.get("section_reviews", {}).values() if row.title in titles]
+    if review.streams(ctx):
+        await begin_composing(state, ctx)  # each was found good enough by itself, or has no attempt left
     return await review.review(ctx, state["brief"], sections, claims, state.get("review_iterations", 0), known)
 
 

@@ -31,6 +31,20 @@ from deep_research.text.near_duplicates import are_several
 from deep_research.text.told import gap_from, gap_of
 
 
+def begin_composing(
+    ctx: RunContext,
+    *,
+    question: Question,
+    analysis: QueryAnalysis,
+    brief: Brief,
+    sections: Sequence[Section],
+    claims: dict[str, list[Claim]],
+) -> None:
+    """Begin abstract and conclusion of these sections, as `write_report` will ask for them."""
+    told = [c for s in sections for c in claims.get(s.title, [])]
+    ctx.speculation.begin_composition(ctx, question, analysis, brief, tuple(sections), tuple(told))
+
+
 class Parts(NamedTuple):
     """The composed parts after their check, citing passage ids."""
 
@@ -117,7 +131,7 @@ async def _compose(
     if ctx.settings.workflow == "quick":
         return Parts("", "", "", (), ())  # the answer is the report
     try:
-        made = await ctx.reasoner.compose(question, analysis, brief, sections, claims, ctx.library)
+        made = await ctx.speculation.composition(ctx, question, analysis, brief, tuple(sections), tuple(claims))
     except ModelError as error:
         gap = ctx.report_gap(gap_from("abstract", error))
         return Parts("", "", "", (), (gap,))

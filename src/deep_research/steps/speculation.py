@@ -2,6 +2,7 @@
 
 The analysis and the first search need nothing but the user's own words. They are begun beside intake, and handed to
 the steps that would have begun them; when the user is asked something they are cancelled, and nothing of them is told.
+Abstract and conclusion are begun beside the review of all sections where each was reviewed by itself before.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from deep_research.data import Action, Observation, QueryAnalysis, Question
+from deep_research.data import Action, Composition, Observation, QueryAnalysis, Question
 from deep_research.events import Event, GapFound
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class Speculation:
         self._question: Question | None = None
         self._analysis: asyncio.Task[QueryAnalysis] | None = None
         self._searches: dict[str, asyncio.Task[Observation]] = {}
+        self._composed: tuple[tuple[Any, ...], asyncio.Task[Composition]] | None = None
+        self._speculates = enabled
         self._told: list[Event] = []
         self._ahead: RunContext | None = None
 
@@ -48,6 +51,27 @@ class Speculation:
         self._searches[actions[0].query] = self._searches.pop("")
         (seen,) = await search(ahead, [actions[0]])
         return seen
+
+    def begin_composition(self, ctx: "RunContext", *about: Any) -> None:
+        """Begin what stands around the sections, beside a review that will most likely send none of them back.
+
+        `about` are the arguments of `Reasoner.compose` without the library. Only a model takes its time for it.
+        """
+        if self._speculates and ctx.reasoner.info.kind == "model":
+            self._composed = about, asyncio.create_task(_composition(ctx, about))
+
+    async def composition(self, ctx: "RunContext", *about: Any) -> Composition:
+        """Return the composition that was begun for exactly this, else a new one."""
+        begun, self._composed = self._composed, None
+        if begun is not None and begun[0] == about:
+            return await begun[1]
+        await _cancelled([begun[1]] if begun is not None else [])
+        return await _composition(ctx, about)
+
+    async def drop_composition(self) -> None:
+        """Cancel it: the sections change."""
+        begun, self._composed = self._composed, None
+        await _cancelled([begun[1]] if begun is not None else [])
 
     async def analysis(self, question: Question, make: Callable[[], Awaitable[QueryAnalysis]]) -> QueryAnalysis:
         """Return the analysis that was begun for `question`, else what `make` makes."""
@@ -78,17 +102,22 @@ class Speculation:
         self._told.clear()
 
     async def drop(self) -> None:
-        """Cancel what nobody has asked for; from here on nothing is begun ahead."""
+        """Cancel what nobody has asked for; from here on nothing is begun ahead of intake."""
         self._enabled = False
         begun: list[asyncio.Task[Any]] = [t for t in (self._analysis, *self._searches.values()) if t is not None]
         self._analysis, self._searches = None, {}
-        for task in begun:
-            task.cancel()
-        if begun:
-            await asyncio.wait(begun)
-        for task in begun:
-            if not task.cancelled():
-                task.exception()  # seen: nobody asks for it any more
+        await _cancelled(begun)
+        await self.drop_composition()
+
+
+async def _cancelled(begun: Sequence[asyncio.Task[Any]]) -> None:
+    for task in begun:
+        task.cancel()
+    if begun:
+        await asyncio.wait(begun)
+    for task in begun:
+        if not task.cancelled():
+            task.exception()  # seen: nobody asks for it any more
 
 
 Search = Callable[["RunContext", list[Action]], Awaitable[list[Observation]]]
@@ -97,3 +126,8 @@ Search = Callable[["RunContext", list[Action]], Awaitable[list[Observation]]]
 
 async def _analysis(ctx: "RunContext", question: Question) -> QueryAnalysis:
     return await ctx.reasoner.analyze(question)
+
+
+async def _composition(ctx: "RunContext", about: tuple[Any, ...]) -> Composition:
+    question, analysis, brief, sections, claims = about
+    return await ctx.reasoner.compose(question, analysis, brief, sections, claims, ctx.library)
