@@ -164,7 +164,7 @@ def test_addresses_in_texts():
         "https://a.test/x_(y)", "http://b.test/z", "https://c.test/路径", "https://d.test/?a=1&b=2", "http://e.test",
     ]  # fmt: skip
     known = KnownAddresses()
-    known.add_text(text)
+    known.add(*urls_in(text))
     assert len(known) == 5
 
 

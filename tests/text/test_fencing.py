@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deep_research.data import Passage
-from deep_research.text.fencing import attribute, clean, fence, fence_all
+from deep_research.text.fencing import attribute, clean, fence
 
 
 def passage(text: str, heading: str = "") -> Passage:
@@ -17,7 +17,6 @@ def test_a_passage_stands_between_its_delimiters() -> None:
     assert made == (
         '<passage id="s7p3" source="A \'title\' (b)" published="2024-05-01" under="Engines">\nText.\n</passage>'
     )
-    assert fence_all([made, made]) == f"{made}\n{made}"
 
 
 @pytest.mark.parametrize(

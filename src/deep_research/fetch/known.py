@@ -44,10 +44,6 @@ class KnownAddresses:
             self._keys |= {_key(address) for address in found}
             self._hosts |= {_site(address) for address in found}
 
-    def add_text(self, text: str) -> None:
-        """Take in every address written in a text of the user's."""
-        self.add(*urls_in(text))
-
     def add_linked(self, *urls: str) -> None:
         """Take in addresses that a page which was read links to."""
         found = _read(urls)

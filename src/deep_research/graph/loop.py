@@ -5,7 +5,6 @@ with their sources, reflects on what is missing, and searches again until the ev
 `max_iterations` rounds are used up.
 """
 
-import asyncio
 import operator
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -14,6 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, Section, Turn
 from deep_research.events import Analyzed, SectionStarted, StageStarted
 from deep_research.graph.confirmation import confirm_plan_then
@@ -125,9 +125,7 @@ async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]
     """Read what was found into checked findings with their sources, for the sections that got something new."""
     touched = {title for title, _ in state["current_queries"]}
     pending = [s for s in runtime.context.steering.kept(state["sections"]) if s.title in touched]
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_read_for(section, state, runtime.context)) for section in pending]
-    written = [task.result() for task in tasks]
+    written = await side_by_side(_read_for(section, state, runtime.context) for section in pending)
     claims = {w.section.title: list(w.claims) for w in written}
     supported = [c for w in written for c in w.claims if c.stands]
     return {

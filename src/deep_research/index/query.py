@@ -2,7 +2,7 @@
 
 import re
 
-from deep_research.text.language import CJK, HAN, HANGUL, KANA
+from deep_research.text.language import CJK, HAN, HANGUL
 from deep_research.text.tokens import index_terms
 
 _CJK = re.compile(f"[{CJK}]")
@@ -10,7 +10,6 @@ _HAN = re.compile(f"[{HAN}]")
 _HANGUL = re.compile(f"[{HANGUL}]")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 _PARTICLE = re.compile("[のはをにがでとへもや的了是在和与與之]")
-_KANA = re.compile(f"[{KANA}]")
 
 # A word of a spaced script is one term; a CJK word of n characters is n-1 bigrams and n characters.
 # These weights make a CJK word of two or three characters count about as much as a word.

@@ -5,6 +5,7 @@ again. Each follow-up is a numbered record under `followups/` with its events an
 """
 
 import asyncio
+import logging
 import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
@@ -41,6 +42,7 @@ from deep_research.text.phrases import phrase
 
 _TOLD_CHARS, _TOLD_LAST = 1500, 4
 """What a model is told of the report and of each of the last answers."""
+_log = logging.getLogger(__name__)
 _FRAME = ("overview", "answer", "choosing", "head_to_head", "more_items", "what_it_is", "when_to_use", "conclusion")
 """Titles of the program's own: they name nothing that a pronoun could mean."""
 _NAME_WORDS = 5
@@ -72,14 +74,18 @@ async def follow_up(
         return await _sitting(folder, record, last, home, listener, places, make_web)
 
 
+def _records(folder: RunFolder) -> list[Path]:
+    return list((folder.path / "followups").glob("*.json"))
+
+
 def follow_ups(folder: RunFolder) -> list[FollowUp]:
-    """Return the follow-ups of a run in order; a record that cannot be read is passed over."""
+    """Return the follow-ups of a run in order; one whose record cannot be read is told to the log, and keeps its number."""
     found: list[FollowUp] = []
-    for path in (folder.path / "followups").glob("*.json"):
+    for path in _records(folder):
         try:
             found.append(FollowUp.model_validate_json(path.read_text("utf-8")))
-        except (OSError, ValidationError, UnicodeDecodeError):
-            continue
+        except (OSError, ValidationError, UnicodeDecodeError) as error:
+            _log.warning("The follow-up %s cannot be read: %s", path, error)
     return sorted(found, key=lambda one: one.number)
 
 
@@ -110,7 +116,7 @@ def _begin(folder: RunFolder, record: RunRecord, report: Report, text: str, chan
     taken = phrase("resolved", language, term=understood.word, topic=understood.name)
     made = FollowUp(
         run_id=folder.run_id,
-        number=earlier[-1].number + 1 if earlier else 1,
+        number=1 + max((int(p.stem) for p in _records(folder) if p.stem.isdecimal()), default=0),
         question=text,
         language=language,
         created=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -1,12 +1,12 @@
 """What `deep-research sources` says about MCP servers: ready or not, and with a check what each of them offers."""
 
-import asyncio
 import shutil
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from deep_research.concurrency import side_by_side
 from deep_research.data.tools import McpServer
 from deep_research.errors import SourceError
 from deep_research.runs.mcp_places import masking
@@ -39,9 +39,7 @@ def server_rows(settings: Settings) -> list[ServerRow]:
 async def checked_rows(settings: Settings) -> list[ServerRow]:
     """Return the same after connecting to every server that is ready, side by side."""
     values = _values(settings.mcp_servers)
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_checked(row, settings, values)) for row in server_rows(settings)]
-    return [task.result() for task in tasks]
+    return await side_by_side(_checked(row, settings, values) for row in server_rows(settings))
 
 
 def _values(servers: Mapping[str, McpServer]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from deep_research.concurrency import side_by_side
 from deep_research.data import Document, Found, Gap, SearchResult, ToolSpec
 from deep_research.data.tools import McpServer, OfferedTool, ToolAnswer
 from deep_research.errors import ConfigError, NotFound, SourceError
@@ -118,13 +119,13 @@ async def open_tools(
     opened = [*ready, *_given(outside.hn_tools)]
     known = NamedAddresses(record.question, library)
     try:
-        lists = await _side_by_side(opened, lambda server: _listed(server, journal))
+        lists = await side_by_side(_listed(server, journal) for server in opened)
         listed, more = _chosen(opened, lists, servers)
         tools = _paid(listed, {server.name: server for server in opened}, journal, known)
         places = _places(tools, settings)
         yield OutsideTools({tool.name: tool for tool in tools}, places, [*gaps, *unready, *more], known)
     finally:
-        await _side_by_side(opened, lambda server: server.close())
+        await side_by_side(server.close() for server in opened)
 
 
 class PaidTool:
@@ -224,12 +225,6 @@ def _given(tools: Sequence[Any]) -> list[Server]:
     from deep_research.tools.langchain import GivenTools  # noqa: PLC0415 - only with such tools
 
     return [GivenTools(HACKER_NEWS[0], tools)] if tools else []
-
-
-async def _side_by_side(servers: Sequence[Server], work: Callable[[Server], Any]) -> list[Any]:
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(work(server)) for server in servers]
-    return [task.result() for task in tasks]
 
 
 async def _listed(server: Server, journal: Journal) -> tuple[Sequence[OfferedTool], Gap | None]:

@@ -288,7 +288,7 @@ async def shown_prompt(name: str, inputs: Material, settings: Settings, *, home:
     )
     try:
         await _thought(name, reasoner, inputs)
-    except (_Shown, ExceptionGroup):  # a group where several prompts would be sent side by side
+    except _Shown:
         if seen:
             return seen[0]
         raise

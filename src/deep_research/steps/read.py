@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Sequence
 
+from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, Gap, Observation, Passage, Section, Source
 from deep_research.errors import Blocked, NotFound, SourceError
 from deep_research.ports import Pages
@@ -162,7 +163,5 @@ async def read_addresses(ctx: RunContext, urls: Sequence[str]) -> list[Source]:
             ctx.report_gap(Gap(what=url, why=reason_of(error, url), source=PLACE))
             return None
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(url)) for url in urls]
-    found = [task.result() for task in tasks]
+    found = await side_by_side(one(url) for url in urls)
     return list({source.id: source for source in found if source is not None}.values())

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from deep_research.concurrency import side_by_side
 from deep_research.data import (
     Brief,
     Claim,
@@ -135,9 +136,7 @@ async def _compose(
     except ModelError as error:
         gap = ctx.report_gap(gap_from("abstract", error))
         return Parts("", "", "", (), (gap,))
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_check(ctx, text, claims)) for text in (made.abstract, made.conclusion, made.table)]
-    checked = [task.result() for task in tasks]
+    checked = await side_by_side(_check(ctx, text, claims) for text in (made.abstract, made.conclusion, made.table))
     known = {(c.text, c.passages) for c in claims}
     new = {c.id: c for part in checked for c in part.claims if (c.text, c.passages) not in known}
     gaps = tuple(g for part in checked for g in part.gaps)

@@ -2,9 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
+from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, Found, Gap, Observation, Passage, SearchResult, Section, Source
 from deep_research.errors import ConfigError, LimitReached, ResearchError
 from deep_research.events import Searched
@@ -28,17 +29,7 @@ async def perform(
 
     A page that is read on purpose is read for `section` of `brief`.
     """
-    return await _side_by_side(_perform(ctx, action, section, brief) for action in actions)
-
-
-async def _side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
-    """Return the results in order. What ends the run (a full disk) is raised as itself, not as a group."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one) for one in work]
-    except ExceptionGroup as failed:
-        raise failed.exceptions[0] from failed
-    return [task.result() for task in tasks]
+    return await side_by_side(_perform(ctx, action, section, brief) for action in actions)
 
 
 def _why(error: Exception, what: str) -> str:
@@ -65,7 +56,7 @@ async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
     places = [p for p in ctx.places if action.source in ("", p.name)]
     results: list[Observation] = []
     for tier in _tiers(places, ctx.settings.sources_per_search):
-        results += await _side_by_side(_search_place(ctx, place, action, section) for place in tier)
+        results += await side_by_side(_search_place(ctx, place, action, section) for place in tier)
         if sum(r.found for r in results) >= _ENOUGH_FOUND:
             break
     if not results:
@@ -169,7 +160,7 @@ async def _take_in(
         except Exception as error:  # noqa: BLE001 - see above
             return ctx.report_gap(Gap(what=found.title or found.key, why=_why(error, place.name), source=place.name))
 
-    kept = await _side_by_side(keep(found, source) for found, source in zip(result.found, sources, strict=True))
+    kept = await side_by_side(keep(found, source) for found, source in zip(result.found, sources, strict=True))
     rows = [row for row in kept if isinstance(row, list)]
     gaps += [gap for gap in kept if isinstance(gap, Gap)]
     return Observation(

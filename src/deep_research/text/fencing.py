@@ -6,7 +6,6 @@ the marks that chat templates put between messages: servers of open models read 
 """
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from deep_research.data import Passage
@@ -56,8 +55,3 @@ def fence(passage: Passage, *, title: str = "", published: str | None = None, te
     if passage.heading and passage.heading != title:
         facts.append(f'under="{attribute(passage.heading.split(" > ")[-1])}"')
     return f"<passage {' '.join(facts)}>\n{clean(passage.text if text is None else text)}\n</passage>"
-
-
-def fence_all(blocks: Iterable[str]) -> str:
-    """Join fenced passages."""
-    return "\n".join(blocks)

@@ -15,7 +15,6 @@ from deep_research.text.phrases import phrase
 from deep_research.text.plan_outline import MAX_TEXT, MAX_TITLE, clipped, from_outline, is_outline, section_of
 
 _N = r"(?:第|section\s+|no\.?\s*|#)?\s*(?P<n>\d{1,2}|last|最后|마지막)\s*(?:节|章|个|项|번(?:째)?|절)?"
-_SEP = r"\s*(?:[:：]|\s[-–—]\s)\s*"
 _SPLIT = re.compile(r"[\n;；]+")
 _NUMBER = re.compile(r"\d{1,2}|last|最后|마지막")
 _DETAIL = re.compile(r"\s+[-–—]{1,2}\s+|\s*——\s*|\s*[:：]\s*")

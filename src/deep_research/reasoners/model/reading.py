@@ -1,9 +1,9 @@
 """Reading a page for a section: a model sees all of it, part by part, and names the passages that answer."""
 
-import asyncio
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from deep_research.concurrency import side_by_side
 from deep_research.data import Brief, ModelMessage, Passage, Section
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
 from deep_research.ports import Library
@@ -34,12 +34,9 @@ class Reading(Thinker):
         async def make() -> Sequence[str]:
             parts = _parts(passages, ranked, library, budget=self._passage_tokens)
             system = self._system(brief.question or brief.title, brief.language, brief)
-            async with asyncio.TaskGroup() as group:
-                tasks = [
-                    group.create_task(self._tried(system, section, part, (n, len(parts))))
-                    for n, part in enumerate(parts, 1)
-                ]
-            named = [task.result() for task in tasks]
+            named = await side_by_side(
+                self._tried(system, section, part, (n, len(parts))) for n, part in enumerate(parts, 1)
+            )
             failed = [answer for answer in named if isinstance(answer, ModelError | LimitReached)]
             if len(failed) == len(named):
                 raise failed[0]
