@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deep_research.data import Document, Found
-from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 VOCABULARY = 200_000
 FUNCTION_WORDS = (

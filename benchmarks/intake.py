@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from deep_research.data import Decision, Question
-from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
+from deep_research.i18n.language import detect
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.run_context.context import RunContext
 from deep_research.settings import load_settings
-from deep_research.steps.context import RunContext
 from deep_research.steps.intake import decide
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory import MemoryLibrary
-from deep_research.text.language import detect
+from deep_research.stores.memory_library import MemoryLibrary
 
 Row = dict[str, Any]
 

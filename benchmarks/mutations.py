@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deep_research.data import Document, Found
-from deep_research.steps.check import check_draft
-from deep_research.stores.memory import MemoryLibrary
-from deep_research.text.names import names
-from deep_research.text.numbers import quantities
+from deep_research.steps.check_claims import check_draft
+from deep_research.stores.memory_library import MemoryLibrary
 from deep_research.text.sentences import split
+from deep_research.verification.names import names
+from deep_research.verification.numbers import quantities
 
 UNITS = {
     "mg": "g",

@@ -20,15 +20,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.support.scripted_provider import ScriptedProvider
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher
+
 from deep_research.data import Gap, Report, SearchResult
 from deep_research.errors import ConfigError, ResearchError, Unreachable
 from deep_research.ports import Progress
-from deep_research.runs import run as runs
+from deep_research.runs import lifecycle as runs
 from deep_research.settings import Settings
-from deep_research.testing.scripted_provider import ScriptedProvider
-from deep_research.testing.scripted_replies import Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher
-from deep_research.text.verification import is_error_text
+from deep_research.verification.verify import is_error_text
 
 QUESTION = "How do the ferries of the island differ, and what are they used for?"
 FERRIES = ("Ferry Arden", "Ferry Brisa", "Ferry Calder", "Ferry Dunmore")

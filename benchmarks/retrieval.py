@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from deep_research.data import Document, Found, PassageHit
-from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text.tokens import normalise
 
 DEPTH = 10

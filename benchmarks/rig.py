@@ -26,10 +26,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from deep_research.runs import run as runs
+from tests.support.scripted_provider import RecordedCall, ScriptedProvider
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
+
+from deep_research.runs import lifecycle as runs
 from deep_research.settings import Settings
-from deep_research.testing.scripted_provider import RecordedCall, ScriptedProvider
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
 from rig_pages import PLAN, QUESTION, SyntheticWeb
 
 _BEFORE = ("decide", "analyze", "entities", "plan")

@@ -20,9 +20,10 @@ from urllib.parse import parse_qs, urlsplit
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from deep_research.testing.scripted_provider import ScriptedProvider
-from deep_research.testing.scripted_replies import Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from tests.support.scripted_provider import ScriptedProvider
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
+
 from rig import served
 from rig_pages import PLAN, RESULTS, SyntheticWeb
 

@@ -9,7 +9,7 @@ from rich.markdown import Markdown
 from rich.rule import Rule
 
 from deep_research import Report, stream
-from deep_research.cli.board import Board
+from deep_research.cli.progress_table import Board
 
 QUESTION = "What are the main ways to make large language model inference faster?"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.runs.thinking import key_variables
+from deep_research.assembly.reasoner_choice import key_variables
 from deep_research.settings import PREFIX
 from tests.runs.running import Ran, run
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deep_research import settings as settings_module
+from deep_research.assembly.mcp_tools import Outside
+from deep_research.conversation.plan_outline import as_text
 from deep_research.data import FollowUp, Message, Report
 from deep_research.errors import ConfigError
 from deep_research.events import Event
-from deep_research.runs import run as runs
-from deep_research.runs.folder import open_run
-from deep_research.runs.mcp_places import Outside
-from deep_research.text.plan_outline import as_text
+from deep_research.runs import lifecycle as runs
+from deep_research.stores.run_folder import open_run
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -69,7 +69,7 @@ async def afollow_up(run_id: str, question: str, **settings: Any) -> FollowUp:
     `home` for the state folder; print(answer) shows its Markdown. Raises RunNotFound for a run that is not there or
     has no report, ConfigError for unusable input.
     """
-    from deep_research.runs import followup  # noqa: PLC0415 - only where it is asked for
+    from deep_research.runs import follow_up_run as followup  # noqa: PLC0415 - only where it is asked for
 
     home = Path(settings.pop("home", None) or settings_module.home())
     folder = open_run(home, run_id)

@@ -1,8 +1,8 @@
-"""Work done side by side."""
+"""Concurrent work: run coroutines side by side, and share one flight among equal requests."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, Generic, TypeVar
 
 _T = TypeVar("_T")
 
@@ -16,3 +16,38 @@ async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from failed
     return [task.result() for task in tasks]
+
+
+T = TypeVar("T")
+
+
+class Flights(Generic[T]):
+    """Work under way, by key. It has its own task: a waiter that is cancelled does not end it for the others,
+    and only when nobody waits any more it is cancelled."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, asyncio.Task[T]] = {}
+        self._waiting: dict[str, int] = {}
+
+    async def run(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
+        """Return the result of `make()` or of the same work under way. Its error goes to everybody who waits."""
+        task = self._tasks.get(key)
+        if task is None:
+            task = self._tasks[key] = asyncio.ensure_future(make())
+            task.add_done_callback(lambda done: self._landed(key, done))
+        self._waiting[key] = self._waiting.get(key, 0) + 1
+        try:
+            return await asyncio.shield(task)
+        finally:
+            self._waiting[key] -= 1
+            if not self._waiting[key]:
+                del self._waiting[key]
+                if not task.done():
+                    self._tasks.pop(key, None)
+                    task.cancel()
+
+    def _landed(self, key: str, task: "asyncio.Task[T]") -> None:
+        if self._tasks.get(key) is task:
+            del self._tasks[key]
+        if not task.cancelled():
+            task.exception()  # seen, also when every waiter has gone

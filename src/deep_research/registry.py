@@ -32,8 +32,8 @@ _ZIPPED = (
     (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
 )
 _UNKNOWN = "?"
-_SHAPING = ("cleaning", "light_markdown", "passages", "sentences", "language")
-"""The modules of text/ on which the text of a document and its passages depend."""
+_SHAPING = ("text.cleaning", "text.document_builder", "text.passages", "text.sentences", "i18n.language")
+"""The modules on which the text of a document and its passages depend."""
 
 
 @cache
@@ -144,7 +144,7 @@ def readers_version() -> str:
     """Return a digest of the code that makes text and passages of a file: what other code read is read again."""
     digest = hashlib.sha256()
     files = [file for place in import_module("deep_research.readers").__path__ for file in Path(place).glob("*.py")]
-    files += [Path(str(import_module(f"deep_research.text.{name}").__file__)) for name in _SHAPING]
+    files += [Path(str(import_module(f"deep_research.{name}").__file__)) for name in _SHAPING]
     for file in sorted(files):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     for name, entry in sorted(_offered("readers").items()):

@@ -15,7 +15,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from deep_research.data import Workflow
-from deep_research.data.tools import SERVER_NAME, McpServer
+from deep_research.data.outside_tools import SERVER_NAME, McpServer
 from deep_research.errors import ConfigError
 
 PREFIX = "DEEP_RESEARCH_"

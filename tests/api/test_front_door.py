@@ -8,13 +8,13 @@ import pytest
 
 import deep_research
 from deep_research import aresearch, build_deep_research_graph, research, run_deep_research, stream
+from deep_research.assembly.reasoner_choice import resolve_provider
 from deep_research.data import Report
 from deep_research.errors import ConfigError
 from deep_research.events import ReportReady, Reviewed, RunStarted
-from deep_research.runs.folder import list_runs
-from deep_research.runs.run import NeedsAnswer
-from deep_research.runs.thinking import resolve_provider
+from deep_research.runs.lifecycle import NeedsAnswer
 from deep_research.settings import Settings
+from deep_research.stores.run_folder import list_runs
 from tests.runs.running import engines
 from tests.runs.soundness import assert_citations_resolve
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import Report
-from deep_research.runs.folder import list_runs
 from deep_research.settings import Settings
+from deep_research.stores.run_folder import list_runs
 from tests.cli.terminal import COMMAND, DEADLINE, Said, call, shows_no_traceback
 from tests.runs.running import Ran, engines, run, write_notes
 from tests.runs.soundness import assert_citations_resolve

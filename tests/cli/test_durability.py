@@ -9,8 +9,8 @@ import pytest
 
 from deep_research.data import Report
 from deep_research.events import Planned, Searched
-from deep_research.runs.eventlog import read_events
-from deep_research.runs.folder import RunFolder
+from deep_research.stores.event_log import read_events
+from deep_research.stores.run_folder import RunFolder
 from tests.cli.terminal import Said, call, shows_no_traceback, stop_at
 from tests.runs.running import engines, run
 from tests.runs.soundness import assert_sound

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import Report
-from deep_research.runs.folder import RunFolder, list_runs
+from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.cli.terminal import call, shows_no_traceback, signalled_at
 from tests.runs.running import engines
 from tests.runs.soundness import assert_sound

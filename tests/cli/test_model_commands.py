@@ -8,8 +8,8 @@ import pytest
 from deep_research.cli.flags import budget_of
 from deep_research.cli.main import run as command
 from deep_research.errors import ConfigError
-from deep_research.runs.folder import list_runs
 from deep_research.runs.single_step import STEPS
+from deep_research.stores.run_folder import list_runs
 from tests.model.harness import QUESTION, served, steps
 from tests.runs.running import engines
 

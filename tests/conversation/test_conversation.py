@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import Report
-from deep_research.runs.folder import list_runs, open_run
-from deep_research.runs.followup import follow_ups
-from deep_research.testing.scripted_replies import Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from deep_research.runs.follow_up_run import follow_ups
+from deep_research.stores.run_folder import list_runs, open_run
 from tests.cli.terminal import call
 from tests.conversation.screen import PROMPT, Screen, at_terminal
 from tests.model.harness import PLAN, chinese, served, steps
 from tests.runs.running import Ran, engines
 from tests.runs.soundness import assert_sound
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 QUESTION = "Which kinds of engines are there?"
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from deep_research.events import Planned
-from deep_research.runs.eventlog import read_events
-from deep_research.runs.folder import list_runs, open_run
-from deep_research.runs.followup import follow_ups
-from deep_research.testing.scripted_replies import Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from deep_research.runs.follow_up_run import follow_ups
+from deep_research.stores.event_log import read_events
+from deep_research.stores.run_folder import list_runs, open_run
 from tests.cli.terminal import call, shows_no_traceback
 from tests.conversation.screen import PROMPT, at_terminal
 from tests.model.harness import PLAN, served, steps
 from tests.runs.running import Ran, engines, run, write_notes
 from tests.runs.test_followup import QUAY
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 QUESTION = "Which kinds of engines are there?"
 

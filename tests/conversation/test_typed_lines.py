@@ -9,13 +9,13 @@ import pytest
 
 from deep_research.cli.keyboard import TypedLine
 from deep_research.events import Steered
-from deep_research.runs.eventlog import read_events
-from deep_research.runs.folder import list_runs, open_run
-from deep_research.testing.scripted_replies import Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from deep_research.stores.event_log import read_events
+from deep_research.stores.run_folder import list_runs, open_run
 from tests.conversation.screen import Screen, at_terminal
 from tests.model.harness import PLAN, QUESTION, served
 from tests.runs.running import engines
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 MODEL = ("-p", "compatible", "--model", "scripted")
 

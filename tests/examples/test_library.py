@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.text.language import detect
+from deep_research.i18n.language import detect
 from deep_research.text.sentences import sentences
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from deep_research.fetch.fetcher import Fetcher
-from deep_research.fetch.known import KnownAddresses
+from deep_research.fetch.allowed_addresses import KnownAddresses
+from deep_research.fetch.page_fetcher import Fetcher
 from deep_research.fetch.web import Web, WebOptions
-from deep_research.testing.clock import FakeClock
-from deep_research.testing.fake_web import FakeWeb
+from tests.support.clock import FakeClock
+from tests.support.fake_web import FakeWeb
 
 
 class Everything(KnownAddresses):

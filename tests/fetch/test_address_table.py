@@ -6,16 +6,16 @@ from collections.abc import Sequence
 import pytest
 
 from deep_research.errors import NotFound, SourceError
+from deep_research.fetch.address_guard import special_kind
 from deep_research.fetch.addresses import parse_address
-from deep_research.fetch.known import KnownAddresses
-from deep_research.fetch.networks import special_kind
+from deep_research.fetch.allowed_addresses import KnownAddresses
 from deep_research.fetch.web import Web
-from deep_research.testing.clock import FakeClock
-from deep_research.testing.dns import FakeDns
-from deep_research.testing.fake_web import FakeWeb
-from deep_research.testing.web_answers import page
 from tests.fetch import security_table
 from tests.fetch.address_table import CASES, OPEN, Case
+from tests.support.clock import FakeClock
+from tests.support.dns import FakeDns
+from tests.support.fake_web import FakeWeb
+from tests.support.web_answers import page
 
 
 async def _fetch(case: Case) -> tuple[str, FakeWeb]:

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, Unreachable, Unreadable
-from deep_research.fetch.api import WebApiClient
-from deep_research.fetch.limits import FetchLimits
+from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.web import WebOptions
-from deep_research.testing import web_answers as answers
+from deep_research.fetch.web_api import WebApiClient
+from tests.support import web_answers as answers
 
 API = "https://api.test/v1/search"
 

@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, Unreachable
-from deep_research.fetch.fetcher import FetchOptions
-from deep_research.fetch.known import KnownAddresses
-from deep_research.fetch.limits import FetchLimits
+from deep_research.fetch.allowed_addresses import KnownAddresses
+from deep_research.fetch.fetch_policies import FetchLimits
+from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.web import Web, WebOptions
-from deep_research.testing import web_answers as answers
 from tests.fetch.conftest import Everything
+from tests.support import web_answers as answers
 
 
 async def test_only_what_was_named_is_opened(internet, make_fetcher):

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deep_research.errors import Blocked, ConfigError
+from deep_research.fetch.address_guard import Guard, parse_allowed, special_kind
 from deep_research.fetch.addresses import join_address, parse_address
-from deep_research.fetch.guard import Guard, parse_allowed
-from deep_research.fetch.known import KnownAddresses, urls_in
-from deep_research.fetch.networks import special_kind
+from deep_research.fetch.allowed_addresses import KnownAddresses, urls_in
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import zlib
 import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
-from deep_research.fetch.fetcher import FetchOptions
-from deep_research.fetch.limits import FetchLimits, RetryPolicies
+from deep_research.fetch.fetch_policies import FetchLimits, RetryPolicies
+from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.web import WebOptions
-from deep_research.testing import web_answers as answers
 from tests.fetch.conftest import Everything
+from tests.support import web_answers as answers
 
 A_MEGABYTE = FetchLimits(max_bytes=1_000_000)
 NO_RETRIES = RetryPolicies(by_error={})

@@ -6,15 +6,15 @@ import inspect
 import httpcore
 import pytest
 
+from deep_research.concurrency import Flights
 from deep_research.errors import Blocked, ConfigError, NotFound, Unreachable
+from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import parse_address
-from deep_research.fetch.flights import Flights
-from deep_research.fetch.guard import Guard
-from deep_research.fetch.limits import FetchLimits
-from deep_research.fetch.network import GuardedNetwork, SystemResolver, system_dial
+from deep_research.fetch.fetch_policies import FetchLimits
+from deep_research.fetch.guarded_network import GuardedNetwork, SystemResolver, system_dial
 from deep_research.fetch.transport import _HTTPCORE_ERRORS, Transport, translate, user_agent
-from deep_research.testing import web_answers as answers
-from deep_research.testing.dns import FakeDns
+from tests.support import web_answers as answers
+from tests.support.dns import FakeDns
 
 
 async def test_tls_asks_for_the_name_and_connects_to_the_address():

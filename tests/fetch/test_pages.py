@@ -6,9 +6,9 @@ import zipfile
 
 import pytest
 
-from deep_research.fetch.links import MAX_LINKS, links_of
-from deep_research.fetch.page import Page
-from deep_research.fetch.sniffing import charset_of, media_type_of
+from deep_research.fetch.fetched_page import Page
+from deep_research.fetch.media_type import charset_of, media_type_of
+from deep_research.fetch.page_links import MAX_LINKS, links_of
 
 
 def _zip(*names: str, first: tuple[str, str] | None = None) -> bytes:

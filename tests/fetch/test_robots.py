@@ -3,10 +3,10 @@
 import pytest
 
 from deep_research.errors import Blocked, Unreachable
-from deep_research.fetch.fetcher import FetchOptions
+from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.robots import MAX_BYTES, matches, parse_robots
 from deep_research.fetch.web import WebOptions
-from deep_research.testing import web_answers as answers
+from tests.support import web_answers as answers
 
 AGENT = "deep-research"
 

@@ -4,11 +4,11 @@ import pytest
 
 from deep_research.errors import StoreError
 from deep_research.fetch.addresses import parse_address
-from deep_research.fetch.fetcher import FetchOptions
-from deep_research.fetch.store import AnswerStore, cache_control, fresh_seconds, timestamp
+from deep_research.fetch.http_cache import AnswerStore, cache_control, fresh_seconds, timestamp
+from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.transport import Answer
 from deep_research.fetch.web import WebOptions
-from deep_research.testing import web_answers as answers
+from tests.support import web_answers as answers
 
 
 @pytest.fixture

@@ -26,18 +26,18 @@ from deep_research.data import (
 )
 from deep_research.data import Passage as PassageNoun
 from deep_research.events import Event
-from deep_research.graph.checkpoints import open_checkpoints
+from deep_research.graph.run_graph import open_checkpoints
 from deep_research.graph.workflows import compile_workflow
+from deep_research.i18n.language import detect
 from deep_research.ports import Library, Progress, Reasoner, SearchPlace
-from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.run_context.context import RunContext
+from deep_research.run_context.deadlines import Pace
 from deep_research.settings import Settings
-from deep_research.steps.context import RunContext
-from deep_research.steps.pace import Pace
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.sqlite import SqliteLibrary
-from deep_research.testing.clock import FakeClock
-from deep_research.text.language import detect
+from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text.tokens import content_terms
+from tests.support.clock import FakeClock
 
 E = TypeVar("E")
 

@@ -8,9 +8,9 @@ import pytest
 
 from deep_research.data import Brief, Claim, Contradiction, Document, Found, Review, Section, Side, Verdict
 from deep_research.ports import Library
-from deep_research.steps.contradictions import confirm
-from deep_research.stores.memory import MemoryLibrary
-from deep_research.text.contradictions import contradict
+from deep_research.steps.confirm_contradictions import confirm
+from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.verification.contradictions import contradict
 from tests.graph.harness import Planner, Shelf, ask
 
 ALPHA = {

@@ -9,7 +9,7 @@ import pytest
 
 from deep_research.data import Action, ReasonerInfo, SearchResult, Section
 from deep_research.events import SectionClosed, SectionReviewed, SectionStarted, SectionWritten
-from deep_research.steps.pace import Pace
+from deep_research.run_context.deadlines import Pace
 from tests.graph.harness import Bench, Planner, Shelf, Trace
 from tests.graph.test_sections_graph import NOTES, THREE
 

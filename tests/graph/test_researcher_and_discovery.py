@@ -8,7 +8,7 @@ import pytest
 
 from deep_research.data import Action, DiscoveredItem, Discovery, QueryAnalysis, Question, Section, Turn
 from deep_research.events import Searched, SectionStarted, SectionWritten
-from deep_research.graph.state import DiscoverState
+from deep_research.graph.graph_state import DiscoverState
 from deep_research.ports import Library
 from tests.graph.harness import Planner, Shelf, ask
 

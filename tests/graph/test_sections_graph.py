@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from deep_research.data import Brief, Claim, Gap, Question, Review, SearchResult, Section, SectionReview
 from deep_research.events import Planned, Reviewed, SectionStarted, StageStarted
-from deep_research.graph.discover import build_discover
-from deep_research.graph.researcher import build_researcher
-from deep_research.graph.sections import compile_sections
-from deep_research.graph.state import (
+from deep_research.graph.discovery import build_discover
+from deep_research.graph.graph_state import (
     AgentState,
     ResearcherOutput,
     ResearcherState,
@@ -22,6 +20,8 @@ from deep_research.graph.state import (
     gaps_reducer,
     section_reducer,
 )
+from deep_research.graph.researcher import build_researcher
+from deep_research.graph.sections import compile_sections
 from deep_research.ports import Library
 from tests.graph.harness import Bench, Planner, Shelf, ask
 

@@ -10,7 +10,7 @@ import pytest
 from deep_research.data import Clarification, Decision, QueryAnalysis, Question, ReasonerInfo, SearchResult
 from deep_research.errors import ProviderDown, Unreachable
 from deep_research.events import GapFound, Searched
-from deep_research.steps.speculation import Speculation
+from deep_research.run_context.prefetch import Speculation
 from tests.graph.harness import Bench, Planner, Shelf, Trace
 from tests.steering.harness import ENGINES, QUESTION, TITLES
 

@@ -12,7 +12,7 @@ import pytest
 
 import deep_research
 from deep_research.data import Report
-from deep_research.text import phrases
+from deep_research.i18n import catalog as phrases
 from tests.house.documents import DOCS, PAGES, settings_page
 from tests.house.schema import violations
 from tests.house.sources import ROOT, oversized, readers_of_the_environment
@@ -166,7 +166,7 @@ def test_the_wheel_holds_the_bundled_library_the_glossary_and_the_licence(wheel:
 def test_the_package_works_out_of_the_wheel(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     script = (
-        "import deep_research, sys\nfrom deep_research.runs.places import bundled_library\n"
+        "import deep_research, sys\nfrom deep_research.assembly.environment import bundled_library\n"
         "from deep_research.text.glossary import translations\n"
         "print(deep_research.__file__)\nprint(bundled_library())\n"
         "print(translations('推理', source='zh', target='en'))"

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
+from deep_research.assembly.reasoner_choice import open_thinking
 from deep_research.data import Decision, Gap, Message, Question
+from deep_research.i18n.language import detect
 from deep_research.ports import SearchPlace
-from deep_research.runs.thinking import open_thinking
+from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings, load_keys
-from deep_research.steps.context import RunContext
 from deep_research.steps.intake import decide
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory import MemoryLibrary
+from deep_research.stores.memory_library import MemoryLibrary
 from deep_research.templates import TemplateFile
-from deep_research.testing.scripted_replies import Reply, Request, instance_of
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
-from deep_research.text.language import detect
 from tests.model.harness import served
+from tests.support.scripted_replies import Reply, Request, instance_of
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 _MESSAGE = re.compile(r"<message>\n(.*?)\n</message>", re.DOTALL)
 KEYS = ("OPENAI_COMPATIBLE_BASE_URL", "OPENAI_COMPATIBLE_API_KEY")

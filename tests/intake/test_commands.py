@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.runs.folder import RunFolder
+from deep_research.stores.run_folder import RunFolder
 from tests.cli.terminal import call, shows_no_traceback
 from tests.runs.running import engines
 

@@ -9,12 +9,12 @@ from deep_research import aresearch
 from deep_research.data import Asked, Message
 from deep_research.errors import ConfigError, Declined
 from deep_research.events import RunDeclined, Understood
-from deep_research.runs.run import create
+from deep_research.runs.lifecycle import create
 from deep_research.settings import Settings
-from deep_research.testing.scripted_researcher import step_of
 from tests.intake.harness import Judge, ask, assistant, extractively, start, user
 from tests.model.harness import PLAN, served
 from tests.runs.running import Ran, begin, engines, go_on
+from tests.support.scripted_researcher import step_of
 
 SPOKEN = {
     "en": ("tell me about it", "the Alpha engine"),

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deep_research.conversation.plan_edits import PlanAnswer, read_plan_answer
+from deep_research.conversation.plan_outline import from_outline, numbered, outline
 from deep_research.data import Brief, Section
-from deep_research.text.plan_edits import PlanAnswer, read_plan_answer
-from deep_research.text.plan_outline import from_outline, numbered, outline
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta")
 

@@ -7,7 +7,7 @@ import pytest
 
 from deep_research.data import Question
 from deep_research.errors import ConfigError
-from deep_research.runs.run import create
+from deep_research.runs.lifecycle import create
 from deep_research.settings import Settings
 from deep_research.templates import choose, load_templates, template_folders
 from tests.graph.harness import Bench, Shelf

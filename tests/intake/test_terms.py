@@ -7,7 +7,7 @@ import pytest
 
 from deep_research.data import Brief, Passage, Question
 from deep_research.errors import Unreachable
-from deep_research.text.codes import codes
+from deep_research.text.question_terms import codes
 from tests.graph.harness import Bench, Broken, Planner, Shelf
 from tests.intake.harness import Judge, extractively, start, with_model
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from deep_research.data import Report
-from deep_research.testing.scripted_provider import ScriptedProvider
-from deep_research.testing.scripted_replies import Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
-from deep_research.text.told import told
-from deep_research.text.verification import is_error_text
+from deep_research.i18n.message_codes import told
+from deep_research.verification.verify import is_error_text
 from tests.runs.running import Ran, engines, run, write_notes
 from tests.runs.soundness import assert_sound
+from tests.support.scripted_provider import ScriptedProvider
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 QUESTION = "Which kinds of engines are there, and how do they differ?"
 ENGINES = ("Alpha engine", "Beta engine", "Gamma engine")

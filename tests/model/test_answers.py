@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from deep_research.providers.chat_completions import is_strict
-from deep_research.reasoners.model import answers
-from deep_research.reasoners.model.answers import Answer, SectionAnswer
-from deep_research.reasoners.model.ask import schema_of
-from deep_research.reasoners.model.nouns import section_draft_of
+from deep_research.providers.openai_compatible import is_strict
+from deep_research.reasoners.model import answer_schemas as answers
+from deep_research.reasoners.model.answer_mapping import section_draft_of
+from deep_research.reasoners.model.answer_schemas import Answer, SectionAnswer
+from deep_research.reasoners.model.structured_calls import schema_of
 
 KINDS = [kind for kind in vars(answers).values() if isinstance(kind, type) and issubclass(kind, Answer)]
 THOUGHT_FIRST = [

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.testing.scripted_researcher import ScriptedResearcher
 from tests.model.harness import ENGINES, PLAN, assert_presentable, research, served, standing
+from tests.support.scripted_researcher import ScriptedResearcher
 
 FAULTS = (
     "rate_limited", "server_error", "overloaded", "cut_stream", "slow_stream", "context_too_long", "invalid_json",

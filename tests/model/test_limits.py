@@ -11,11 +11,11 @@ from deep_research.cli.main import run as command
 from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, Unreachable
 from deep_research.ports import Progress
-from deep_research.runs import run as runs
-from deep_research.testing.scripted_replies import CHARS_PER_TOKEN, Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from deep_research.runs import lifecycle as runs
 from tests.model.harness import ENGINES, PLAN, QUESTION, assert_presentable, research, served, standing, steps
 from tests.runs.running import begin, engines, write_notes
+from tests.support.scripted_replies import CHARS_PER_TOKEN, Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 
 @pytest.mark.parametrize("budget", [6_000, 10_000, 14_000])

@@ -9,12 +9,12 @@ from deep_research.cli.main import run as command
 from deep_research.errors import ConfigError
 from deep_research.events import Planned, Reviewed, Searched
 from deep_research.graph.loop import LoopState
-from deep_research.runs.folder import list_runs
 from deep_research.settings import Settings, load_settings
-from deep_research.testing.scripted_replies import Call, Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from deep_research.stores.run_folder import list_runs
 from tests.model.harness import ENGINES, PLAN, QUESTION, assert_presentable, research, served, standing, steps
 from tests.runs.running import engines, write_notes
+from tests.support.scripted_replies import Call, Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 PARTS = ("cylinder", "crankshaft", "gasket", "flywheel")
 """Each is in one note only, which no earlier search finds."""

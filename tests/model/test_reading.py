@@ -7,10 +7,10 @@ from typing import Any
 
 from deep_research.data import Brief, Document, Found, Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, Section
 from deep_research.errors import ContextTooLong, LimitReached, ProviderDown
-from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
-from deep_research.reasoners.model.reasoner import ModelReasoner
-from deep_research.stores.memory import MemoryLibrary
-from deep_research.testing.scripted_replies import dumps
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.reasoners.model.model_reasoner import ModelReasoner
+from deep_research.stores.memory_library import MemoryLibrary
+from tests.support.scripted_replies import dumps
 
 SECTION = Section(title="Dock 700", description="How often the Alpha engine turns at dock 700.")
 BRIEF = Brief(title="Alpha engine", objective="Alpha engine", sections=(SECTION,))

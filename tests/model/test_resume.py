@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from deep_research.events import SectionStarted
-from deep_research.runs.eventlog import read_events
-from deep_research.runs.folder import RunFolder, list_runs
-from deep_research.testing.scripted_replies import Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from deep_research.stores.event_log import read_events
+from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.model.harness import ENGINES, PLAN, QUESTION, served
 from tests.runs.running import engines
 from tests.runs.soundness import assert_sound
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 
 def _start(arguments: list[str], home: Path) -> "subprocess.Popen[bytes]":

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.testing.scripted_researcher import step_of
 from tests.model.harness import assert_presentable, research, served
+from tests.support.scripted_researcher import step_of
 
 
 def test_d6_each_role_has_its_output_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

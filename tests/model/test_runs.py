@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
-from deep_research.text.language import language_name
+from deep_research.i18n.language import language_name
 from tests.model.harness import (
     ENGINES,
     PLAN,
@@ -18,6 +17,7 @@ from tests.model.harness import (
     standing,
     steps,
 )
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 
 @pytest.mark.parametrize("wire", ["compatible", "anthropic"])

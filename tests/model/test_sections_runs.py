@@ -10,10 +10,10 @@ import pytest
 from deep_research.api import build_deep_research_graph, run_deep_research
 from deep_research.cli.main import run as command
 from deep_research.events import Discovered, Planned, Searched, SectionStarted
-from deep_research.testing.scripted_replies import Call, Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
 from tests.model.harness import ENGINES, PLAN, QUESTION, assert_presentable, research, served, steps
 from tests.runs.running import Ran, engines
+from tests.support.scripted_replies import Call, Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 
 def researched(ran: Ran) -> list[str]:

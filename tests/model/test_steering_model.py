@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.runs.folder import RunFolder, list_runs
-from deep_research.runs.steering import steer
-from deep_research.testing.scripted_replies import Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
+from deep_research.runs.steering_inbox import steer
+from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.model.harness import PLAN, assert_presentable, research, served
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 REMARK = "Only what was built after 2000."
 

@@ -27,13 +27,13 @@ from deep_research.data import (
     Turn,
 )
 from deep_research.errors import ContextTooLong
-from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
-from deep_research.reasoners.model.fitting import fitted, trimmed
-from deep_research.reasoners.model.reasoner import ModelReasoner
-from deep_research.testing.scripted_researcher import step_of
-from deep_research.text.budget import estimate_tokens
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.reasoners.model.model_reasoner import ModelReasoner
+from deep_research.reasoners.model.structured_calls import fitted, trimmed
+from deep_research.text.token_count import estimate_tokens
 from tests.model.harness import ENGINES, assert_presentable, research, served, steps
 from tests.reasoners.libraries import all_passages, library
+from tests.support.scripted_researcher import step_of
 
 BRIEF = Brief(title="Engines", objective="Compare engines.", sections=(Section(title="Alpha engine"),))
 QUESTION = Question(text="Engines", language="en")

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from deep_research.testing.scripted_provider import RecordedCall, ScriptedProvider
-from deep_research.testing.scripted_replies import Call, Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, passages_in, step_of
 from tests.model.harness import ENGINES, PLAN, assert_presentable, failing, research, served, standing, steps
+from tests.support.scripted_provider import RecordedCall, ScriptedProvider
+from tests.support.scripted_replies import Call, Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, passages_in, step_of
 
 SECRET = "upstream exploded at 0xdeadbeef"
 

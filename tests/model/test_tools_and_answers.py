@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from deep_research.testing.scripted_replies import Call, Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher, step_of
 from tests.model.harness import ENGINES, PLAN, assert_presentable, research, served, steps
+from tests.support.scripted_replies import Call, Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 
 class Fumbling(ScriptedResearcher):

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from deep_research.data import ModelMessage, ModelRequest, ToolSpec
-from deep_research.providers.catalog import VARIABLES
-from deep_research.testing.scripted_http import HttpRequest, HttpResponse, LoopbackServer
+from deep_research.providers.provider_catalog import VARIABLES
+from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer
 
 KEYS = {variable: "test-key" for variable in VARIABLES if variable.endswith("_API_KEY")}
 

@@ -20,10 +20,10 @@ from deep_research.errors import (
     Refused,
     ResearchError,
 )
-from deep_research.providers.catalog import open_model
-from deep_research.providers.client import OpenModel
-from deep_research.testing import Call, Reply, ScriptedProvider
+from deep_research.providers.model_client import OpenModel
+from deep_research.providers.provider_catalog import open_model
 from tests.providers.served import KEYS, SCHEMA, WEATHER, asking
+from tests.support import Call, Reply, ScriptedProvider
 
 STREAM = {"stream_only": True}
 CLIENTS: dict[str, Any] = {}

@@ -9,10 +9,17 @@ from langchain_core.language_models import FakeListChatModel
 
 from deep_research.data import ModelMessage, ModelRequest, Usage
 from deep_research.errors import ConfigError
-from deep_research.providers.catalog import AUTO_ORDER, PROVIDERS, VARIABLES, auto_provider, open_fallbacks, open_model
-from deep_research.providers.families import family_of, is_known
-from deep_research.testing import ScriptedProvider
+from deep_research.providers.model_families import family_of, is_known
+from deep_research.providers.provider_catalog import (
+    AUTO_ORDER,
+    PROVIDERS,
+    VARIABLES,
+    auto_provider,
+    open_fallbacks,
+    open_model,
+)
 from tests.providers.served import KEYS, WEATHER, asking
+from tests.support import ScriptedProvider
 
 
 @pytest.mark.parametrize(
@@ -191,7 +198,7 @@ def test_cached_and_written_tokens_have_their_own_prices() -> None:
 
 def test_opening_a_model_loads_no_sdk() -> None:
     code = (
-        "import sys; from deep_research.providers.catalog import open_model;"
+        "import sys; from deep_research.providers.provider_catalog import open_model;"
         "open_model('openai', keys={'OPENAI_API_KEY': 'k'}); open_model('anthropic', keys={'ANTHROPIC_API_KEY': 'k'});"
         "print([m for m in ('openai', 'anthropic', 'langchain', 'langchain_core', 'httpx') if m in sys.modules])"
     )

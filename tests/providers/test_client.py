@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from deep_research.errors import ConfigError, ContextTooLong, MalformedOutput, ModelRateLimited, ProviderDown, Refused
-from deep_research.providers.catalog import open_model
-from deep_research.providers.client import CallRecord, ModelClient, OpenModel, Patience
-from deep_research.providers.limits import Ceiling, Gate
-from deep_research.testing import Reply, ScriptedProvider
+from deep_research.providers.model_client import CallRecord, ModelClient, OpenModel, Patience
+from deep_research.providers.provider_catalog import open_model
+from deep_research.providers.provider_limits import Ceiling, Gate
 from tests.providers.served import KEYS, asking
 from tests.providers.test_limits import HandClock
+from tests.support import Reply, ScriptedProvider
 
 
 class Setup:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.providers.catalog import PROVIDERS
-from deep_research.testing.scripted_faults import FAULTS
+from deep_research.providers.provider_catalog import PROVIDERS
+from tests.support.scripted_faults import FAULTS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "providers.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -17,9 +17,9 @@ from deep_research.errors import (
     Refused,
     ResearchError,
 )
-from deep_research.providers.failures import About, error_body, retry_after, translate, unsupported_parameter
+from deep_research.providers.http_wire import WireFailure
+from deep_research.providers.provider_failures import About, error_body, retry_after, translate, unsupported_parameter
 from deep_research.providers.sdk_wire import failure_of
-from deep_research.providers.wire import WireFailure
 
 ABOUT = About("openai", "gpt-x", "OPENAI_API_KEY", "https://example.org/v1")
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from deep_research.data import ModelAnswer
 from deep_research.errors import ResearchError
-from deep_research.providers.catalog import open_model
-from deep_research.testing.scripted_http import HttpRequest, HttpResponse, LoopbackServer
+from deep_research.providers.provider_catalog import open_model
 from tests.providers.served import KEYS, WEATHER, asking
+from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer
 
 JUNK = st.one_of(
     st.none(), st.booleans(), st.integers(), st.text(max_size=4), st.just([]), st.just({}), st.just([None]), st.just([{}])

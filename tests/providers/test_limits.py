@@ -12,7 +12,7 @@ from deep_research.errors import (
     ProviderDown,
     Refused,
 )
-from deep_research.providers.limits import Ceiling, Clock, Gate, gate_of, policy_for
+from deep_research.providers.provider_limits import Ceiling, Clock, Gate, gate_of, policy_for
 
 
 @dataclass

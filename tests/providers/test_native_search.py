@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from deep_research.data import ModelAnswer
-from deep_research.providers.catalog import open_model
+from deep_research.providers.provider_catalog import open_model
 from tests.providers.served import KEYS, WEATHER, asking, serving
 
 USED = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "rain"}}

@@ -15,7 +15,7 @@ from deep_research.errors import (
     ProviderDown,
     ResearchError,
 )
-from deep_research.providers.catalog import open_model
+from deep_research.providers.provider_catalog import open_model
 from tests.providers.served import KEYS, WEATHER, asking, serving
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "recordings"

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from deep_research.data import ModelAnswer
 from deep_research.errors import ContextTooLong, MalformedOutput, ProviderDown, ResearchError
-from deep_research.providers.catalog import open_model
-from deep_research.providers.thoughts import split_reasoning
-from deep_research.providers.wire import Lines, WireFailure
-from deep_research.testing.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
+from deep_research.providers.http_wire import Lines, WireFailure
+from deep_research.providers.provider_catalog import open_model
+from deep_research.providers.reasoning_tags import split_reasoning
 from tests.providers.served import KEYS, SCHEMA, WEATHER, asking, serving
+from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
 
 
 def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **fields: Any) -> str:

@@ -15,8 +15,9 @@ from pptx.util import Inches
 from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import ConfigError, Unreadable
-from deep_research.readers import _tables, jsonl
+from deep_research.readers import _data_rows as _tables
 from deep_research.readers import gzip as gzip_reader
+from deep_research.readers import jsonl
 from tests.readers.pdf_files import make_pdf
 
 

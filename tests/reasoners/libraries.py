@@ -1,7 +1,7 @@
 """Small libraries of texts in several languages for the tests of reasoning without a model."""
 
 from deep_research.data import Document, Found, Heading, Passage
-from deep_research.stores.memory import MemoryLibrary
+from deep_research.stores.memory_library import MemoryLibrary
 
 
 def document(title: str, text: str) -> Document:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import QueryAnalysis, Question
-from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
-from deep_research.text.language import detect
+from deep_research.i18n.language import detect
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "questions.md"
 _ROW = re.compile(r"^\| (en|zh|ko) \| (\w+) \| (.+) \|$", re.MULTILINE)

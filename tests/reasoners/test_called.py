@@ -3,12 +3,12 @@
 import pytest
 
 from deep_research.data import Brief, Document, Found, Passage, Section, Source
-from deep_research.reasoners.extractive.called import called
-from deep_research.reasoners.extractive.entities import discover
-from deep_research.reasoners.extractive.themes import themes
-from deep_research.reasoners.extractive.topic import units_for
-from deep_research.reasoners.extractive.writing import write_section
-from deep_research.stores.memory import MemoryLibrary
+from deep_research.reasoners.extractive.document_names import called
+from deep_research.reasoners.extractive.entity_discovery import discover
+from deep_research.reasoners.extractive.section_writing import write_section
+from deep_research.reasoners.extractive.topic_clusters import themes
+from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.text.question_terms import units_for
 from tests.reasoners.libraries import all_passages, library
 
 

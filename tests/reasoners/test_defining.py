@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from deep_research.data import Brief, Claim, QueryAnalysis, Section, Verdict
-from deep_research.reasoners.extractive.composing import compose
+from deep_research.reasoners.extractive.abstracts import compose
 from deep_research.reasoners.extractive.excerpts import excerpts
-from deep_research.reasoners.extractive.naming import named_among, naming
-from deep_research.reasoners.extractive.writing import wish_of, write_section
+from deep_research.reasoners.extractive.section_writing import wish_of, write_section
+from deep_research.text.name_matching import named_among, naming
 from tests.reasoners.libraries import all_passages, library
 
 TREES = (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from deep_research.reasoners.extractive.entities import clean_name, discover
-from deep_research.reasoners.extractive.questions import analyze
+from deep_research.reasoners.extractive.entity_discovery import clean_name, discover
+from deep_research.reasoners.extractive.question_analysis import analyze
 from tests.reasoners.libraries import all_passages, library
 
 

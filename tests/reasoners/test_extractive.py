@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import Brief, Document, Found, Passage, Question, Section
-from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
-from deep_research.stores.memory import MemoryLibrary
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.stores.memory_library import MemoryLibrary
 from tests.runs.running import engines
 
 _CITED = re.compile(r"\s*(?P<text>.*?)\s*(?P<ids>(?:\[s\d+p\d+\])+)", re.DOTALL)

@@ -1,9 +1,9 @@
 """Which languages a report is made from: the reader's, then English, a third one only where there is nothing else."""
 
 from deep_research.data import Brief, Section
-from deep_research.reasoners.extractive.themes import themes
-from deep_research.reasoners.extractive.topic import units_for
-from deep_research.reasoners.extractive.writing import write_section
+from deep_research.reasoners.extractive.section_writing import write_section
+from deep_research.reasoners.extractive.topic_clusters import themes
+from deep_research.text.question_terms import units_for
 from tests.reasoners.libraries import all_passages, library
 
 CHINESE = "# RAG 的评估\n\nRAGAS 在没有参考答案的情况下评估 RAG 系统，并提出了三个评估指标。"

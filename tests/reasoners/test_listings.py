@@ -3,8 +3,8 @@
 import pytest
 
 from deep_research.data import Brief, Section
-from deep_research.reasoners.extractive.listings import listings
-from deep_research.reasoners.extractive.writing import write_section
+from deep_research.reasoners.extractive.excerpts import listings
+from deep_research.reasoners.extractive.section_writing import write_section
 from tests.reasoners.libraries import all_passages, library
 
 REASONS = """The pump has to be cleaned on a regular basis for several reasons:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.reasoners.extractive.naming import naming
+from deep_research.text.name_matching import naming
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.reasoners.extractive.quotable import is_quotable, leans, recommends
+from deep_research.reasoners.extractive.sentence_quality import is_quotable, leans, recommends
 
 GOOD = [
     "The planner chooses the cheapest plan for every query.",

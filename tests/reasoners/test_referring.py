@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.reasoners.extractive.referring import Exchange, meant
+from deep_research.conversation.coreference import Exchange, meant
 
 ENGINES = ("Alpha engine", "Beta engine", "Gamma engine")
 REPORT = Exchange("Which kinds of engines are there?")

@@ -1,11 +1,11 @@
 """Planning and writing sections: themes with one owner per passage, comparisons, and nothing for no answer."""
 
 from deep_research.data import Brief, Decision, Question, SectionDraft
-from deep_research.reasoners.extractive.planning import plan, whole_names
-from deep_research.reasoners.extractive.questions import analyze
-from deep_research.reasoners.extractive.themes import is_telling
-from deep_research.reasoners.extractive.writing import write_section
-from deep_research.stores.memory import MemoryLibrary
+from deep_research.reasoners.extractive.question_analysis import analyze
+from deep_research.reasoners.extractive.section_plans import plan, whole_names
+from deep_research.reasoners.extractive.section_writing import write_section
+from deep_research.reasoners.extractive.topic_clusters import is_telling
+from deep_research.stores.memory_library import MemoryLibrary
 from tests.reasoners.libraries import all_passages, library
 
 MANUAL = """# Maintenance

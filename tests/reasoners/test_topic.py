@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.reasoners.extractive.topic import coverage, is_answered, specific, units, without_furniture
+from deep_research.text.question_terms import coverage, is_answered, specific, units, without_furniture
 from deep_research.text.tokens import content_terms
 
 PENGUINS = "How do penguins survive the Antarctic winter?"

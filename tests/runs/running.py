@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from deep_research.data import Report
 from deep_research.events import Event
-from deep_research.runs import run as runs
-from deep_research.runs.folder import RunFolder
+from deep_research.runs import lifecycle as runs
 from deep_research.settings import Settings
+from deep_research.stores.run_folder import RunFolder
 
 E = TypeVar("E")
 

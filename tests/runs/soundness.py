@@ -3,8 +3,8 @@
 import re
 
 from deep_research.data import Claim, Report
-from deep_research.runs.folder import RunFolder
-from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.stores.run_folder import RunFolder
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 _CITATION = re.compile(r"\[(\d+)\]")
 

@@ -4,8 +4,8 @@ import hashlib
 
 from deep_research.data import Report
 from deep_research.events import ReportReady, RunStarted
-from deep_research.runs.eventlog import read_events
-from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.stores.event_log import read_events
+from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.runs.running import Ran
 from tests.runs.soundness import assert_sound, is_quoted
 

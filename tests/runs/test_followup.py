@@ -11,8 +11,8 @@ from deep_research import afollow_up
 from deep_research.data import FollowUp
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event, Searched
-from deep_research.runs.folder import list_runs
-from deep_research.runs.followup import follow_up, follow_ups
+from deep_research.runs.follow_up_run import follow_up, follow_ups
+from deep_research.stores.run_folder import list_runs
 from tests.model.harness import chinese, korean
 from tests.runs.running import Ran, begin, engines, run, write_notes
 from tests.runs.soundness import assert_sound

@@ -2,8 +2,8 @@
 
 import re
 
-from deep_research.text.language import detect
-from deep_research.text.phrases import phrase
+from deep_research.i18n.catalog import phrase
+from deep_research.i18n.language import detect
 from tests.runs.running import Ran
 from tests.runs.soundness import citations
 

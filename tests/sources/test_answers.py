@@ -6,9 +6,9 @@ import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.sources import _markup
-from deep_research.sources._answers import Place, json_of, judge, parse_xml, retry_after
-from deep_research.sources._dates import iso_date
-from deep_research.sources._queries import attempts
+from deep_research.sources._api import attempts
+from deep_research.sources._api_answers import Place, json_of, judge, parse_xml, retry_after
+from deep_research.sources._fields import iso_date
 from tests.sources.answers import answer
 
 PLACE = Place("somewhere", "SOMEWHERE_KEY")

@@ -12,10 +12,10 @@ from deep_research import registry
 from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, NotFound
 from deep_research.ports import Library, Reader
-from deep_research.sources import _document_reading
+from deep_research.sources import _document_files as _document_reading
 from deep_research.sources.documents import DocumentsSource
-from deep_research.stores.memory import MemoryLibrary
-from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -308,7 +308,7 @@ _INDEXER = """
 import asyncio, sys
 from pathlib import Path
 from deep_research.sources.documents import DocumentsSource
-from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 def progress(what, done, total):
     print(what, done, total, flush=True)

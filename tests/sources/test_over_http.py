@@ -8,9 +8,9 @@ import pytest
 from deep_research.errors import RateLimited, SourceError
 from deep_research.fetch.web import Web, WebOptions
 from deep_research.sources import api_sources
-from deep_research.testing import web_answers
-from deep_research.testing.fake_web import FakeWeb
 from tests.sources.answers import bodies, options_of, secret
+from tests.support import web_answers
+from tests.support.fake_web import FakeWeb
 
 ONE_CALL = sorted(
     name for name in api_sources() if set(bodies(name, "one")) == {""} and "feeds" not in options_of(name)

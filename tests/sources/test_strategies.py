@@ -8,8 +8,7 @@ import pytest
 
 from deep_research.errors import ConfigError
 from deep_research.sources import api_delays, api_sources, open_source, source_rows, strategies, strategy_sources
-from deep_research.sources._catalog import table
-from deep_research.sources._strategies import chosen_strategy, web_sources
+from deep_research.sources._catalog import chosen_strategy, table, web_sources
 from tests.sources.answers import ScriptedClient
 
 DOCS = Path(__file__).parents[2] / "docs" / "sources.md"

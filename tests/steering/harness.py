@@ -8,7 +8,7 @@ from typing import Any
 
 from deep_research.data import SearchResult, Steer
 from deep_research.ports import Reasoner
-from deep_research.steps.steering import Steering
+from deep_research.run_context.steering import Steering
 from tests.graph.harness import Bench, Shelf, Trace
 
 QUESTION = "Which kinds of engines are there?"

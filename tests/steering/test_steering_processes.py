@@ -8,9 +8,9 @@ import pytest
 from deep_research.data import Report
 from deep_research.errors import ConfigError
 from deep_research.events import Steered
-from deep_research.runs.eventlog import read_events
-from deep_research.runs.folder import RunFolder, list_runs
-from deep_research.runs.steering import MOST_SECTIONS, read_steers, sections_of, steer
+from deep_research.runs.steering_inbox import MOST_SECTIONS, read_steers, sections_of, steer
+from deep_research.stores.event_log import read_events
+from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.cli.terminal import call, shows_no_traceback, signalled_at
 from tests.runs.running import Ran, begin, engines, run
 from tests.runs.soundness import assert_sound

@@ -6,12 +6,12 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
+from deep_research.conversation.replies import chosen, wants_to_skip
 from deep_research.data import Clarification, Decision, Message, Question, Template, Term
-from deep_research.data.research import NextAction
-from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
+from deep_research.data.brief import NextAction
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.settings import Settings
 from deep_research.steps.intake import answered, refuses, settle, start_anyway, with_terms
-from deep_research.text.answers import chosen, wants_to_skip
 
 QUESTION = Question(text="tell me about it", language="en")
 FOCUS = ("mechanism", "evidence", "progress", "resistance")

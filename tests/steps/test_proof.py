@@ -4,8 +4,8 @@ import pytest
 
 from deep_research.data import Claim, Gap, Ledger, ReasonerInfo, Verdict
 from deep_research.errors import LimitReached, ProviderDown
-from deep_research.steps.proof import proof
-from deep_research.text.told import gap_from, gap_of, told, told_what, verdict_of
+from deep_research.i18n.message_codes import gap_from, gap_of, told, told_what, verdict_of
+from deep_research.report.method_note import proof
 
 ONE = ReasonerInfo(kind="model", provider="compatible", models={"write": "w-1", "judge": "w-1", "research": "w-1"})
 ROLES = ReasonerInfo(kind="model", provider="compatible", models={"write": "w-1", "judge": "j-1"})

@@ -1,8 +1,8 @@
 """What two sections say with the same words stands in one of them."""
 
 from deep_research.data import Claim, Section, Verdict
-from deep_research.steps.repetition import without_repetition
-from deep_research.text.drafts import parse_draft
+from deep_research.report.deduplicate import without_repetition
+from deep_research.verification.drafts import parse_draft
 
 SAID = "The Alpha engine turns at 3,000 rpm and runs without oil. [s1p1]"
 SUPPORTED = Verdict(kind="supported", reason="verbatim in the passage")

@@ -9,15 +9,15 @@ import pytest
 
 from deep_research.data import Action, Document, Found, Gap, Observation, SearchResult, Section, Span, Turn
 from deep_research.events import Searched
-from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.report.render import References
+from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
 from deep_research.steps import search
-from deep_research.steps.context import RunContext
-from deep_research.steps.notes import noted_passages
-from deep_research.steps.render import References
+from deep_research.steps.research import noted_passages
 from deep_research.steps.review import send_back
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory import MemoryLibrary
+from deep_research.stores.memory_library import MemoryLibrary
 from tests.graph.harness import Shelf
 
 TEXT = "# Tides\n\n" + "\n\n".join(

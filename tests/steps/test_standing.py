@@ -24,16 +24,16 @@ from deep_research.data import (
     Turn,
     Verdict,
 )
-from deep_research.data.steering import Changes
+from deep_research.data.instructions import Changes
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.report.render import References, render_report
+from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
-from deep_research.steps.context import RunContext
-from deep_research.steps.render import References, render_report
 from deep_research.steps.research import write
 from deep_research.steps.review import better
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory import MemoryLibrary
+from deep_research.stores.memory_library import MemoryLibrary
 
 TEXT = "# Tides\n\nTides rise twice a day. The moon pulls the water. In the bay they reach 16 metres."
 

@@ -9,8 +9,8 @@ import pytest
 from deep_research.data import Document, Found, Heading, PageStart
 from deep_research.errors import StoreError
 from deep_research.ports import Library
-from deep_research.stores.memory import MemoryLibrary
-from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.stores.sqlite_scan import ScannedLibrary
 
 WHEN = "2024-05-01T00:00:00Z"

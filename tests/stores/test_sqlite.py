@@ -12,16 +12,16 @@ import pytest
 
 from deep_research.data import Document, Found
 from deep_research.errors import StoreError
-from deep_research.index.analysis import VERSION
-from deep_research.stores import sqlite
-from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.search.passage_terms import VERSION
+from deep_research.stores import sqlite_library as sqlite
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 WHEN = "2024-05-01T00:00:00Z"
 WRITER = """
 import sys
 from deep_research.data import Document, Found
-from deep_research.stores import sqlite
-from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.stores import sqlite_library as sqlite
+from deep_research.stores.sqlite_library import SqliteLibrary
 library = SqliteLibrary(sys.argv[1])
 number = 0
 while True:

@@ -4,8 +4,8 @@ from importlib.resources import files
 
 import pytest
 
+from deep_research.i18n.language import detect
 from deep_research.text.glossary import LANGUAGES, MAX_VARIANTS, expand_query, translations
-from deep_research.text.language import detect
 
 LINES = files("deep_research.text").joinpath("glossary_terms.tsv").read_text(encoding="utf-8").splitlines()
 ROWS = [line.split("\t") for line in LINES[1:]]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.text.shells import unreadable_because
+from deep_research.text.page_noise import unreadable_because
 
 ARTICLE = "A captcha is a test that tells people from programs, and many sites show one before they let a visitor in. "
 

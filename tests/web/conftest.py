@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from deep_research.testing.fake_web import FakeWeb
+from tests.support.fake_web import FakeWeb
 from tests.web.world import World
 
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from deep_research.assembly.web_search import WebPlace
 from deep_research.data import Found
-from deep_research.fetch.known import KnownAddresses
+from deep_research.fetch.allowed_addresses import KnownAddresses
 from deep_research.fetch.web import Web
-from deep_research.runs.web_places import WebPlace
 from deep_research.sources import open_source
-from deep_research.stores.sqlite import SqliteLibrary
-from deep_research.testing.web_answers import SeenRequest, WebAnswer, json_answer
-from deep_research.testing.web_answers import page as page_answer
+from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.readers.pdf_files import make_pdf
 from tests.runs.running import Ran
 from tests.runs.soundness import assert_sound
+from tests.support.web_answers import SeenRequest, WebAnswer, json_answer
+from tests.support.web_answers import page as page_answer
 from tests.web.world import ALPHA, BETA, World, research, why
 
 LONG = [

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from deep_research.assembly.page_access import document_of
 from deep_research.data import Found, Passage
-from deep_research.fetch.page import Page
-from deep_research.runs.pages import document_of
-from deep_research.text.fencing import fence
+from deep_research.fetch.fetched_page import Page
+from deep_research.text.prompt_fencing import fence
 from tests.web.attacks import HIDDEN, HOST, ORDERS, VISIBLE
 from tests.web.world import ALPHA, KINDS
 

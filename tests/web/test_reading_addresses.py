@@ -8,27 +8,27 @@ from typing import Any
 
 import pytest
 
+from deep_research.assembly.page_access import QuestionPages, RunPages, addresses_in
 from deep_research.data import Action, Brief, Document, Found, Observation, Passage, Section, Source
-from deep_research.fetch.known import KnownAddresses
+from deep_research.fetch.allowed_addresses import KnownAddresses
 from deep_research.fetch.web import Web, WebOptions
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.reasoner import ExtractiveReasoner
-from deep_research.runs.followup import follow_up
-from deep_research.runs.pages import QuestionPages, RunPages, addresses_in
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.run_context.context import RunContext
+from deep_research.runs.follow_up_run import follow_up
 from deep_research.settings import Settings
 from deep_research.steps import search
-from deep_research.steps.context import RunContext
 from deep_research.steps.read import open_address
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory import MemoryLibrary
-from deep_research.testing.clock import FakeClock
-from deep_research.testing.scripted_replies import Call, Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher
-from deep_research.testing.web_answers import status
+from deep_research.stores.memory_library import MemoryLibrary
 from tests.model.harness import served
 from tests.readers.pdf_files import make_pdf
 from tests.runs.running import engines, run
 from tests.runs.soundness import assert_sound
+from tests.support.clock import FakeClock
+from tests.support.scripted_replies import Call, Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher
+from tests.support.web_answers import status
 from tests.web.world import ALPHA, BETA, KINDS, World, research, why
 
 LONG = [

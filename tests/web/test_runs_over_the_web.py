@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from deep_research.errors import ConfigError
-from deep_research.testing.web_answers import HANG, json_answer, page, status
 from tests.cli.terminal import Said, call, shows_no_traceback
 from tests.runs.soundness import assert_sound, body
+from tests.support.web_answers import HANG, json_answer, page, status
 from tests.web.world import ALPHA, BETA, GAMMA, QUESTION, SEARCH, WIKIPEDIA, World, begin, research, why
 
 FIVE = ("arxiv", "openalex", "hackernews", "wikipedia", "searxng")

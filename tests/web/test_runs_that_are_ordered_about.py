@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from deep_research.data import Report
-from deep_research.stores.sqlite import SqliteLibrary
-from deep_research.testing.scripted_replies import Call, Reply, Request
-from deep_research.testing.scripted_researcher import ScriptedResearcher
+from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.model.harness import served
 from tests.runs.running import Ran
 from tests.runs.soundness import assert_sound, body, is_quoted
+from tests.support.scripted_replies import Call, Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher
 from tests.text.test_inert_markdown import acting
 from tests.web.attacks import ADDRESS, FAKE_ID, HIDDEN, HOST, ORDERS, VISIBLE
 from tests.web.test_planted_instructions import FORGED, UNSEEN

@@ -6,9 +6,9 @@ import pytest
 
 from deep_research.errors import ConfigError
 from deep_research.sources import open_source
-from deep_research.testing.web_answers import SeenRequest, WebAnswer, json_answer
 from tests.runs.soundness import assert_sound
 from tests.sources.answers import ScriptedClient, answer
+from tests.support.web_answers import SeenRequest, WebAnswer, json_answer
 from tests.web.world import ALPHA, World, begin, research, why
 
 EXCERPT = "The Alpha engine was shown at a fair. " * 14

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from deep_research.fetch.web import Web, WebOptions
-from deep_research.runs import run as runs
+from deep_research.runs import lifecycle as runs
 from deep_research.settings import Settings
-from deep_research.testing.clock import FakeClock
-from deep_research.testing.fake_web import FakeWeb
-from deep_research.testing.web_answers import SeenRequest, WebAnswer, json_answer
 from deep_research.text.tokens import content_terms
 from tests.runs.running import Ran
+from tests.support.clock import FakeClock
+from tests.support.fake_web import FakeWeb
+from tests.support.web_answers import SeenRequest, WebAnswer, json_answer
 
 QUESTION = "Compare the Alpha engine, the Beta engine and the Gamma engine"
 SEARCH = "search.test"

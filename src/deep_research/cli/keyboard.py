@@ -1,8 +1,4 @@
-"""Lines typed while a run goes on: the board stays whole, Ctrl-C still stops, the terminal is left as it was found.
-
-While the board draws, the terminal neither echoes nor edits lines (non-canonical mode, termios(3)): what is typed is
-edited here and shown by the board. Where plain lines are shown the terminal echoes and edits as always.
-"""
+"""Read lines typed while a run goes on, without disturbing the progress table, and pass them to the run."""
 
 import asyncio
 import codecs
@@ -13,6 +9,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
+
+from deep_research.errors import ResearchError
+from deep_research.runs.steering_inbox import steer
+from deep_research.stores.run_folder import RunFolder
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^\[O])")
 _MOST = 4000
@@ -124,3 +124,22 @@ def _unechoed(loop: asyncio.AbstractEventLoop, file: int) -> Iterator[None]:
         loop.remove_signal_handler(signal.SIGCONT)
         with suppress(termios.error):  # the terminal may be gone
             termios.tcsetattr(file, termios.TCSADRAIN, before)
+
+
+HINT = "type to the run: a remark, /drop 2, /add Title: what, /finish"
+_KINDS = {"/drop": "drop", "/add": "add", "/finish": "finish", "/remark": "remark"}
+
+
+def say(folder: RunFolder, line: str) -> str:
+    """Say a line to a run and return what to tell the user: that it was noted, or why it cannot be done."""
+    name, _, words = line.partition(" ")
+    kind = _KINDS.get(name.lower()) if line.startswith("/") else "remark"
+    if kind is None:
+        return f"There is no {name[:40]!r} while a run goes on; {HINT}. Ctrl-C stops the run."
+    if kind == "drop" and not words.strip():
+        return "Use: /drop NUMBER or /drop TITLE."
+    try:
+        noted = steer(folder, kind, words if line.startswith("/") else line)
+    except ResearchError as error:
+        return error.message
+    return "Noted: " + " ".join(part for part in (noted.kind, noted.section, noted.text) if part)

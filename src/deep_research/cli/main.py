@@ -20,18 +20,18 @@ class _Commands(click.Group):
     """A group whose commands are files, and whose default command takes the question."""
 
     commands_by_name = {  # noqa: RUF012 - a constant
-        "research": "deep_research.cli.research:command",
-        "ask": "deep_research.cli.ask:command",
-        "resume": "deep_research.cli.resume:command",
-        "steer": "deep_research.cli.steer:command",
-        "list": "deep_research.cli.runs:list_command",
-        "show": "deep_research.cli.runs:show_command",
-        "check": "deep_research.cli.check:command",
-        "settings": "deep_research.cli.settings:command",
-        "step": "deep_research.cli.step:step_command",
-        "prompt": "deep_research.cli.step:prompt_command",
-        "sources": "deep_research.cli.sources:command",
-        "templates": "deep_research.cli.templates:command",
+        "research": "deep_research.cli.research_command:research_command",
+        "ask": "deep_research.cli.research_command:ask_command",
+        "resume": "deep_research.cli.research_command:resume_command",
+        "steer": "deep_research.cli.run_commands:command",
+        "list": "deep_research.cli.run_commands:list_command",
+        "show": "deep_research.cli.run_commands:show_command",
+        "check": "deep_research.cli.check_command:command",
+        "settings": "deep_research.cli.info_commands:settings_command",
+        "step": "deep_research.cli.step_command:step_command",
+        "prompt": "deep_research.cli.step_command:prompt_command",
+        "sources": "deep_research.cli.info_commands:sources_command",
+        "templates": "deep_research.cli.info_commands:templates_command",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:

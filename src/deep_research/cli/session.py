@@ -12,16 +12,15 @@ from typing import Any, TypeVar
 import click
 
 from deep_research import settings as settings_module
-from deep_research.cli.asking import ask_user, say_asked
+from deep_research.cli.clarify_prompt import ask_user, say_asked
 from deep_research.cli.flags import output_file, settings_of
-from deep_research.cli.keyboard import listening
-from deep_research.cli.printing import print_answer, print_report
-from deep_research.cli.saying import say
-from deep_research.cli.view import View, make_view
+from deep_research.cli.keyboard import listening, say
+from deep_research.cli.progress_view import View, make_view
+from deep_research.cli.report_printer import print_answer, print_report
 from deep_research.data import Asked, FollowUp, Report
-from deep_research.runs import run as runs
-from deep_research.runs.folder import RunFolder, open_run, write_atomically
-from deep_research.text.phrases import phrase
+from deep_research.i18n.catalog import phrase
+from deep_research.runs import lifecycle as runs
+from deep_research.stores.run_folder import RunFolder, open_run, write_atomically
 
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
 _R = TypeVar("_R")
@@ -47,7 +46,7 @@ class Session:
     def start(self, question: str) -> int:
         """Begin a new run. Returns the exit code; raises ConfigError or StoreError for the front door to show."""
         if self._flags.get("estimate"):
-            from deep_research.cli.estimate import print_estimate  # noqa: PLC0415 - only where it is asked for
+            from deep_research.cli.research_command import print_estimate  # noqa: PLC0415 - only where it is asked for
 
             print_estimate(settings_of(self._flags))
             return EXIT_OK
@@ -95,7 +94,7 @@ class Session:
 
     def follow_up(self, folder: RunFolder, question: str) -> FollowUp:
         """Ask about a finished run; "" takes up the question that was interrupted. Raises Interrupted, ResearchError."""
-        from deep_research.runs import followup  # noqa: PLC0415 - only where it is asked for
+        from deep_research.runs import follow_up_run as followup  # noqa: PLC0415 - only where it is asked for
 
         self._get_ready()
         view = make_view(quiet=self._is_set("quiet"), verbose=self._is_set("verbose"), language="en", passing=True)
@@ -125,7 +124,7 @@ class Session:
         return lambda loop: listening(loop, on_line=on_line, on_change=on_change)
 
     def _to_the_end(self, folder: RunFolder) -> int:
-        from deep_research.runs.followup import unfinished  # noqa: PLC0415
+        from deep_research.runs.follow_up_run import unfinished  # noqa: PLC0415
 
         try:
             left = unfinished(folder) if folder.result.exists() else None

@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from deep_research.data.base import Noun
 from deep_research.data.claims import Gap
 from deep_research.data.evidence import Document
-from deep_research.data.model import Usage
+from deep_research.data.model_calls import Usage
+from deep_research.data.noun import Noun
 
 ActionName = Literal[
     "search", "read", "recall", "think", "research_complete", "conduct_research", "call_tool", "unknown"

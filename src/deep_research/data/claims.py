@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from deep_research.data.base import Noun
+from deep_research.data.noun import Noun
 
 VerdictKind = Literal["supported", "contradicted", "unverified"]
 Repair = Literal["", "passage", "rewritten"]

@@ -5,7 +5,7 @@ All offsets are in Unicode code points (Python string indices) and half open: `t
 
 import hashlib
 
-from deep_research.data.base import Noun
+from deep_research.data.noun import Noun
 
 
 class Heading(Noun):

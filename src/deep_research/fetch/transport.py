@@ -17,13 +17,11 @@ from weakref import WeakKeyDictionary
 import httpcore
 
 from deep_research.errors import ConfigError, NotFound, Unreachable, Unreadable
+from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import Address, parse_address
-from deep_research.fetch.body import Body
-from deep_research.fetch.clock import Clock, SystemClock
-from deep_research.fetch.decoding import ACCEPTED
-from deep_research.fetch.guard import Guard
-from deep_research.fetch.limits import FetchLimits
-from deep_research.fetch.network import Dial, GuardedNetwork, Resolver, SystemResolver, judged_ips, system_dial
+from deep_research.fetch.fetch_policies import Clock, FetchLimits, SystemClock
+from deep_research.fetch.guarded_network import Dial, GuardedNetwork, Resolver, SystemResolver, judged_ips, system_dial
+from deep_research.fetch.response_body import ACCEPTED, Body
 
 PRODUCT = "deep-research"
 """The product token that robots.txt files name."""

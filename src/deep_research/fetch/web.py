@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deep_research.fetch import archive
+from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import parse_address
-from deep_research.fetch.api import API_LIMITS, WebApiClient
-from deep_research.fetch.clock import Clock, SystemClock
-from deep_research.fetch.fetcher import Fetcher, FetchOptions
-from deep_research.fetch.guard import Guard
-from deep_research.fetch.known import KnownAddresses
-from deep_research.fetch.network import Dial, Resolver, system_dial
-from deep_research.fetch.pace import HostPace
-from deep_research.fetch.store import AnswerStore
+from deep_research.fetch.allowed_addresses import KnownAddresses
+from deep_research.fetch.fetch_policies import Clock, SystemClock
+from deep_research.fetch.guarded_network import Dial, Resolver, system_dial
+from deep_research.fetch.host_rate_limit import HostPace
+from deep_research.fetch.http_cache import AnswerStore
+from deep_research.fetch.page_fetcher import ARCHIVE_BASE, Fetcher, FetchOptions
 from deep_research.fetch.transport import Transport, user_agent
+from deep_research.fetch.web_api import API_LIMITS, WebApiClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class Web:
                 ca_file=options.ca_file, agent=agent,
             )  # fmt: skip
 
-        self.pages = transport((*options.allowed_internal_hosts, *_opened(options.fetch.archive_base, archive.BASE)))
+        self.pages = transport((*options.allowed_internal_hosts, *_opened(options.fetch.archive_base, ARCHIVE_BASE)))
         opened = [entry for base in options.base_addresses for entry in _opened(base)]
         self._page_pace = HostPace(delay=options.page_delay, concurrency=options.page_concurrency, clock=clock)
         api_pace = HostPace(delay=0.0, delays=dict(options.api_delays), concurrency=4, clock=clock)

@@ -16,15 +16,16 @@ from langgraph.types import Command
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, Section, Turn
 from deep_research.events import Analyzed, SectionStarted, StageStarted
-from deep_research.graph.confirmation import confirm_plan_then
-from deep_research.graph.ending import final_report
-from deep_research.graph.front_door import clarify_then
-from deep_research.graph.state import AgentState, section_reducer
-from deep_research.steps import analyze as analysis_step
-from deep_research.steps import confirm, research, review, search
+from deep_research.graph.clarify import clarify_then
+from deep_research.graph.confirm_plan import confirm_plan_then
+from deep_research.graph.final_report import final_report
+from deep_research.graph.graph_state import AgentState, section_reducer
+from deep_research.run_context.context import RunContext
+from deep_research.run_context.steering import Interrupted
+from deep_research.steps import plan as analysis_step
+from deep_research.steps import plan as confirm
 from deep_research.steps import plan as plan_step
-from deep_research.steps.context import RunContext
-from deep_research.steps.steering import Interrupted
+from deep_research.steps import research, review, search
 
 MAX_SECTIONS = 5
 _QUERIES_PER_ROUND = 12

@@ -12,11 +12,11 @@ from langgraph.types import Command, Send
 
 from deep_research.data import Brief, Decision, QueryAnalysis, Section
 from deep_research.events import Planned, StageStarted
-from deep_research.graph.ending import final_report
+from deep_research.graph.final_report import final_report
+from deep_research.graph.graph_state import AgentState
 from deep_research.graph.researcher import build_researcher, task_for
-from deep_research.graph.state import AgentState
-from deep_research.steps.context import RunContext
-from deep_research.text.phrases import phrase
+from deep_research.i18n.catalog import phrase
+from deep_research.run_context.context import RunContext
 
 
 async def answer_plan(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:

@@ -16,12 +16,12 @@ from langgraph.types import Command
 
 from deep_research.data import Brief, Claim, Gap, Section, Turn
 from deep_research.events import SectionStarted
-from deep_research.graph.state import ResearcherOutput, ResearcherState
+from deep_research.graph.graph_state import ResearcherOutput, ResearcherState
+from deep_research.run_context.context import RunContext
+from deep_research.run_context.error_policy import reason_of
+from deep_research.run_context.steering import Interrupted
 from deep_research.settings import Settings
 from deep_research.steps import research, review
-from deep_research.steps.context import RunContext
-from deep_research.steps.failing import reason_of
-from deep_research.steps.steering import Interrupted
 
 _T = TypeVar("_T")
 

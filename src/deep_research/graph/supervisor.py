@@ -13,16 +13,17 @@ from langgraph.types import Command, Send
 
 from deep_research.data import Action, Brief, QueryAnalysis, Section, Turn
 from deep_research.events import Analyzed, StageStarted
-from deep_research.graph.confirmation import confirm_plan_then
-from deep_research.graph.discover import build_discover
-from deep_research.graph.ending import final_report
-from deep_research.graph.front_door import clarify_then
+from deep_research.graph.clarify import clarify_then
+from deep_research.graph.confirm_plan import confirm_plan_then
+from deep_research.graph.discovery import build_discover
+from deep_research.graph.final_report import final_report
+from deep_research.graph.graph_state import AgentState
 from deep_research.graph.researcher import build_researcher, task_for
-from deep_research.graph.state import AgentState
-from deep_research.steps import analyze as analysis_step
-from deep_research.steps import confirm, delegate, plan, research
-from deep_research.steps.context import RunContext
-from deep_research.steps.steering import Interrupted
+from deep_research.run_context.context import RunContext
+from deep_research.run_context.steering import Interrupted
+from deep_research.steps import delegate, plan, research
+from deep_research.steps import plan as analysis_step
+from deep_research.steps import plan as confirm
 
 
 class SupervisorState(AgentState):

@@ -12,7 +12,7 @@ from deep_research.graph.loop import build_loop
 from deep_research.graph.quick import build_quick
 from deep_research.graph.sections import build_sections
 from deep_research.graph.supervisor import build_supervisor
-from deep_research.steps.context import RunContext
+from deep_research.run_context.context import RunContext
 
 WORKFLOWS: dict[str, Callable[[], StateGraph[Any, RunContext, Any, Any]]] = {
     "sections": build_sections,

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import Any
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
-from deep_research.providers.answers import (
+from deep_research.providers.answer_parsing import (
     LONG_ANSWER_TOKENS,
     Heard,
     RawCall,
@@ -17,8 +17,8 @@ from deep_research.providers.answers import (
     understood,
     word,
 )
-from deep_research.providers.wire import WireFailure, in_form
-from deep_research.providers.wired import WiredModel
+from deep_research.providers.base_model import WiredModel
+from deep_research.providers.http_wire import WireFailure, in_form
 
 VERSION = "2023-06-01"
 """The version of the API in the header anthropic-version."""

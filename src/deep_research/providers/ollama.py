@@ -11,7 +11,7 @@ from typing import Any
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
 from deep_research.errors import ContextTooLong
-from deep_research.providers.answers import (
+from deep_research.providers.answer_parsing import (
     Heard,
     RawCall,
     answer_limit,
@@ -22,8 +22,8 @@ from deep_research.providers.answers import (
     understood,
     word,
 )
-from deep_research.providers.wire import WireFailure, in_form
-from deep_research.providers.wired import WiredModel
+from deep_research.providers.base_model import WiredModel
+from deep_research.providers.http_wire import WireFailure, in_form
 
 _PATH = "/api/chat"
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from deep_research.errors import ConfigError
-from deep_research.providers.wire import WireAnswer, WireFailure
+from deep_research.providers.http_wire import WireAnswer, WireFailure
 
 
 class SdkWire:

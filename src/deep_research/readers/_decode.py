@@ -4,7 +4,7 @@ import codecs
 import re
 
 from deep_research.errors import Unreadable
-from deep_research.text.language import KANA
+from deep_research.i18n.language import KANA
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

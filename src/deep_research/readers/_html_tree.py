@@ -9,7 +9,7 @@ from typing import Any
 from deep_research.errors import Unreadable
 from deep_research.readers._decode import decode
 from deep_research.readers._words import words
-from deep_research.text.visibility import is_hidden
+from deep_research.text.page_noise import is_hidden
 
 Element = Any  # lxml.etree._Element
 

@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from deep_research.text.light_markdown import DocumentBuilder
+from deep_research.text.document_builder import DocumentBuilder
 
 _FENCE = re.compile(r"^(\s{0,3}|\s*)(`{3,}|~{3,})(.*)$")
 _ATX = re.compile(r"^\s{0,3}(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*$")

@@ -5,7 +5,7 @@ import textwrap
 from itertools import pairwise
 
 from deep_research.readers._words import words
-from deep_research.text.light_markdown import DocumentBuilder
+from deep_research.text.document_builder import DocumentBuilder
 
 _ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1+\s*$")
 _ITEM = re.compile(r"^(\s*)([-*+•]|\(?(?:\d{1,3}|#|[a-zA-Z])[.)])\s+(.*)$")

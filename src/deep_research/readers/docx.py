@@ -7,7 +7,7 @@ from typing import Any
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.readers._zip import open_zip
-from deep_research.text.light_markdown import DocumentBuilder
+from deep_research.text.document_builder import DocumentBuilder
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _HEADING = re.compile(r"(?:heading|überschrift|标题|標題|제목|見出し)\s*(\d)", re.IGNORECASE)

@@ -8,7 +8,7 @@ from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.readers._decode import decode
 from deep_research.text.cleaning import clean, fold
-from deep_research.text.light_markdown import DocumentBuilder
+from deep_research.text.document_builder import DocumentBuilder
 
 MAX_RECORDS = 100_000
 _TITLES = ("title", "name", "headline", "heading", "question", "subject", "label", "id", "docid", "_id")

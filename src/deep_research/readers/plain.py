@@ -6,10 +6,10 @@ from pathlib import PurePath
 from deep_research.data import Document
 from deep_research.readers._decode import decode
 from deep_research.readers._markdown import write_markdown
+from deep_research.readers._plain_text import write_text
 from deep_research.readers._rst import write_rst
-from deep_research.readers._text import write_text
 from deep_research.text.cleaning import clean
-from deep_research.text.light_markdown import DocumentBuilder
+from deep_research.text.document_builder import DocumentBuilder
 
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
 _RST = (".rst", ".rest")

@@ -5,10 +5,10 @@ import io
 
 from deep_research.data import Document
 from deep_research.errors import Unreadable
+from deep_research.readers._data_rows import write_rows
 from deep_research.readers._decode import decode
-from deep_research.readers._tables import write_rows
 from deep_research.text.cleaning import clean
-from deep_research.text.light_markdown import DocumentBuilder
+from deep_research.text.document_builder import DocumentBuilder
 
 _DELIMITERS = ",;\t|"
 _MAX_FIELD = 10_000_000

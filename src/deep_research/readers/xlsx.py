@@ -8,9 +8,9 @@ from typing import Any
 
 from deep_research.data import Document
 from deep_research.errors import Unreadable
-from deep_research.readers._tables import write_rows
+from deep_research.readers._data_rows import write_rows
 from deep_research.readers._zip import open_zip
-from deep_research.text.light_markdown import DocumentBuilder
+from deep_research.text.document_builder import DocumentBuilder
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _MAX_COLUMNS = 200

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from deep_research.assembly.reasoner_choice import key_variables, model_reasoner, open_thinking, resolve_provider
 from deep_research.data import (
     Brief,
     Claim,
@@ -26,15 +27,14 @@ from deep_research.data import (
     Verdict,
 )
 from deep_research.errors import ConfigError, ModelError
+from deep_research.i18n.language import detect
 from deep_research.ports import Library, Reasoner
-from deep_research.runs.folder import RunFolder
-from deep_research.runs.thinking import key_variables, model_reasoner, open_thinking, resolve_provider
+from deep_research.report.ledger import PaidCall
 from deep_research.settings import Settings, load_keys
-from deep_research.steps.ledger import PaidCall
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory import MemoryLibrary
-from deep_research.stores.sqlite import SqliteLibrary
-from deep_research.text.language import detect
+from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.run_folder import RunFolder
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 STEPS = (
     "decide",
@@ -173,7 +173,7 @@ _OPEN = Verdict(kind="unverified", reason="not judged yet")
 
 async def from_run(folder: RunFolder, section: str) -> Material:
     """Return the inputs as an earlier run had them at its end. Raises ConfigError when it had not planned yet."""
-    from deep_research.graph.checkpoints import open_checkpoints  # noqa: PLC0415 - the engine is slow to load
+    from deep_research.graph.run_graph import open_checkpoints  # noqa: PLC0415 - the engine is slow to load
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
 
     record = folder.load()

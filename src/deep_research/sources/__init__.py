@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from deep_research.sources._catalog import api_sources as api_sources
     from deep_research.sources._catalog import open_source as open_source
     from deep_research.sources._catalog import source_rows as source_rows
+    from deep_research.sources._catalog import strategies as strategies
+    from deep_research.sources._catalog import strategy_sources as strategy_sources
     from deep_research.sources._catalog import variables as variables
-    from deep_research.sources._strategies import strategies as strategies
-    from deep_research.sources._strategies import strategy_sources as strategy_sources
 
 _WHERE = {
     **dict.fromkeys(("SourceRow", "api_delays", "api_sources", "open_source", "source_rows", "variables"), "_catalog"),
-    **dict.fromkeys(("strategies", "strategy_sources"), "_strategies"),
+    **dict.fromkeys(("strategies", "strategy_sources"), "_catalog"),
 }
 
 

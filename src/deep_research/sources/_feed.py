@@ -8,8 +8,9 @@ from urllib.parse import urljoin, urlsplit
 from deep_research.data import Document, Found
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources import _writing
-from deep_research.sources._answers import (
+from deep_research.sources import _record_documents as _writing
+from deep_research.sources._api import snippet
+from deep_research.sources._api_answers import (
     Element,
     Place,
     child,
@@ -21,9 +22,7 @@ from deep_research.sources._answers import (
     text_of,
     xml_of,
 )
-from deep_research.sources._api import snippet
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import at, first, objects, raw, text
+from deep_research.sources._fields import at, first, iso_date, objects, raw, text
 from deep_research.sources._markup import line, paragraphs
 
 _ENOUGH_CHARS = 600  # a teaser is shorter; the page is read then

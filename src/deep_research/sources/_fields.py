@@ -1,7 +1,8 @@
-"""Reading what an API sent without trusting its shape: missing, null and oddly typed fields give nothing."""
+"""Read what an API sent without trusting its shape: missing, null and oddly typed fields; dates in many forms."""
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, date, datetime
 from typing import Any
 
 from deep_research.text.cleaning import fold
@@ -78,3 +79,93 @@ def score(value: Any) -> float:
     """Return a finite score, 0.0 where there is none."""
     plain = value if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
     return float(plain) if abs(plain) < 1e12 else 0.0
+
+
+_MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
+_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
+_ISO = re.compile(r"(?<!\d)((?:1[4-9]|20)\d\d)(?:[-/.年](\d{1,2})(?!\d)(?:[-/.月](\d{1,2})(?!\d))?)?")
+_COMPACT = re.compile(r"\s*((?:1[4-9]|20)\d\d)(\d\d)(\d\d)(?:\d{6})?\s*")
+_DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})\.?,?[ -]((?:1[4-9]|20)\d\d)\b")
+_MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? ((?:1[4-9]|20)\d\d)\b")
+_YEAR_FIRST = re.compile(r"\b((?:1[4-9]|20)\d\d)[ -]([A-Za-z]{3,9})\b\.?(?:[ -](\d{1,2})\b)?")
+_MONTH_YEAR = re.compile(r"\b([A-Za-z]{3,9})\.? ((?:1[4-9]|20)\d\d)\b")
+_EARLIEST, _LATEST = 1400, 2100
+
+
+def iso_date(value: Any) -> str | None:
+    """Return the date in `value`, or None where there is none (also for "2 days ago").
+
+    Reads ISO dates and times, `20240131`, `31 Jan 2024`, `Jan 31, 2024`, `2024 Jan 31`, `2024 Jan-Feb`,
+    seconds since 1970, and Crossref's date-parts `[[2024, 1, 31]]`.
+    """
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, list):
+        return _from_parts(value)
+    if isinstance(value, int | float):
+        return _from_number(value)
+    return _from_text(value) if isinstance(value, str) else None
+
+
+def written(year: int, month: int | None = None, day: int | None = None) -> str | None:
+    """Return the date as far as it makes sense, or None for an impossible year."""
+    if not _EARLIEST <= year <= _LATEST:
+        return None
+    if not month or not 1 <= month <= 12:
+        return f"{year}"
+    if not day:
+        return f"{year}-{month:02}"
+    try:
+        return date(year, month, day).isoformat()
+    except ValueError:
+        return f"{year}-{month:02}"
+
+
+def month_number(name: str) -> int | None:
+    """Return the number of a month written as a word or number, or None."""
+    name = name.strip().lower()
+    if name.isdecimal():
+        return int(name) if 1 <= int(name[:4]) <= 12 else None
+    return None if name in _SEASONS else _MONTHS.get(name[:3])
+
+
+def _from_number(value: float) -> str | None:
+    if _EARLIEST <= value <= _LATEST:
+        return written(int(value))
+    try:
+        seconds = value / 1000 if abs(value) > 1e11 else value
+        return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _from_parts(value: list[Any]) -> str | None:
+    parts = value[0] if value and isinstance(value[0], list) else value
+    numbers = [int(part) if isinstance(part, int | float | str) and str(part).isdecimal() else None for part in parts]
+    if not numbers or numbers[0] is None:
+        return None
+    padded = [*numbers, None, None]
+    return written(numbers[0], padded[1], padded[2] if padded[1] else None)
+
+
+def _from_text(value: str) -> str | None:
+    value = value[:200]
+    if match := _COMPACT.fullmatch(value):
+        return written(*(int(part) for part in match.groups()))
+    if match := _ISO.match(value.strip()):
+        year, month, day = match.groups()
+        if month:
+            return written(int(year), int(month), int(day) if day else None)
+    return _from_words(value) or (written(int(match[1])) if (match := _ISO.search(value)) else None)
+
+
+def _from_words(value: str) -> str | None:
+    if (match := _DAY_FIRST.search(value)) and (month := month_number(match[2])):
+        return written(int(match[3]), month, int(match[1]))
+    if (match := _MONTH_FIRST.search(value)) and (month := month_number(match[1])):
+        return written(int(match[3]), month, int(match[2]))
+    if (match := _YEAR_FIRST.search(value)) and (month := month_number(match[2])):
+        return written(int(match[1]), month, int(match[3]) if match[3] else None)
+    if (match := _MONTH_YEAR.search(value)) and (month := month_number(match[1])):
+        return written(int(match[2]), month)
+    return None

@@ -12,8 +12,8 @@ from deep_research import registry
 from deep_research.data import Document, Gap
 from deep_research.errors import NotFound, SourceError, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._answers import Place, explanation, failure, json_of, limited, says_wait
 from deep_research.sources._api import ApiSource, DatedOptions, Options
+from deep_research.sources._api_answers import Place, explanation, failure, json_of, limited, says_wait
 from deep_research.sources._fields import at, raw, text
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable

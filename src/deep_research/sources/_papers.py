@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from deep_research.data import Document, Found
-from deep_research.sources import _writing
+from deep_research.sources import _record_documents as _writing
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+", re.IGNORECASE)
 _ARXIV_NEW = re.compile(r"(?<![\d.])(\d{4}\.\d{4,5})(?:v\d{1,2})?(?![\d])")

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from deep_research.data import Found
-from deep_research.sources import _writing
+from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import snippet
 
 _NUMBER = re.compile(r"([A-Z]{2})\s*(D|PP|RE|H|T|P)?0*(\d[\dA-Z]*?)\s*([A-Z]\d?)?")

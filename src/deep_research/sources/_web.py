@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 from deep_research import registry
 from deep_research.data import Document, Found
 from deep_research.errors import Unreadable
-from deep_research.sources import _writing
+from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import DatedOptions, snippet
 from deep_research.sources._papers import Ids, arxiv_id, doi, pmid, work_key
 

@@ -8,7 +8,8 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._answers import (
+from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._api_answers import (
     Element,
     Place,
     child,
@@ -19,9 +20,7 @@ from deep_research.sources._answers import (
     parse_xml,
     text_of,
 )
-from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import number
+from deep_research.sources._fields import iso_date, number
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, full_text_of_arxiv, unstructured
 
 NAME = "arxiv"

@@ -10,10 +10,9 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._answers import Place, explanation, failure, judge, loads
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import at, first, number, objects, raw, text
+from deep_research.sources._api_answers import Place, explanation, failure, judge, loads
+from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages
 

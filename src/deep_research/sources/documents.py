@@ -12,8 +12,7 @@ from deep_research import registry
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
 from deep_research.errors import ConfigError, NotFound, Stopped
 from deep_research.ports import Library, Progress
-from deep_research.sources._document_files import File, Problem, walk
-from deep_research.sources._document_reading import ReaderFor, Reading, read_beside, read_here
+from deep_research.sources._document_files import File, Problem, ReaderFor, Reading, read_beside, read_here, walk
 
 _ORIGIN = "documents"
 _PROBLEM = "documents: not read"

@@ -7,8 +7,8 @@ from pydantic import Field, field_validator
 
 from deep_research.data import Found, Gap
 from deep_research.ports import ApiResponse
-from deep_research.sources._answers import Place
 from deep_research.sources._api import ApiOptions, web_addresses
+from deep_research.sources._api_answers import Place
 from deep_research.sources._feed import entries
 from deep_research.sources._listing import ListingSource
 

@@ -8,11 +8,11 @@ from pydantic import Field
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
-from deep_research.sources import _github, _writing
-from deep_research.sources._answers import Place
+from deep_research.sources import _github
+from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import result, snippet
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import at, number, score, text, texts
+from deep_research.sources._api_answers import Place
+from deep_research.sources._fields import at, iso_date, number, score, text, texts
 
 NAME = "github"
 PURPOSE = "Software repositories with their README, stars and licence."

@@ -11,10 +11,10 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources import _github
-from deep_research.sources._answers import Place
 from deep_research.sources._api import result, snippet
+from deep_research.sources._api_answers import Place
 from deep_research.sources._fields import at, listed, objects, raw, score, text
-from deep_research.text.light_markdown import DocumentBuilder
+from deep_research.text.document_builder import DocumentBuilder
 
 NAME = "github_code"
 PURPOSE = "Lines of code in public repositories."

@@ -7,11 +7,11 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources import _github, _writing
-from deep_research.sources._answers import Place
+from deep_research.sources import _github
+from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import result, snippet
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import at, first, number, objects, raw, score, text
+from deep_research.sources._api_answers import Place
+from deep_research.sources._fields import at, first, iso_date, number, objects, raw, score, text
 
 NAME = "github_issues"
 PURPOSE = "Bugs, questions and decisions: issues and pull requests on GitHub."

@@ -9,13 +9,12 @@ from pydantic import Field
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._answers import Place, failure, json_of
 from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import first, listed, number, objects, raw, score, text
+from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._fields import first, iso_date, listed, number, objects, raw, score, text
 from deep_research.sources._markup import entities, paragraphs
-from deep_research.sources._writing import Fact, write_text
-from deep_research.text.light_markdown import DocumentBuilder
+from deep_research.sources._record_documents import Fact, write_text
+from deep_research.text.document_builder import DocumentBuilder
 
 NAME = "hackernews"
 PURPOSE = "What practitioners discuss: stories and comments of Hacker News."

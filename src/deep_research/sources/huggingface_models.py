@@ -8,11 +8,10 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources import _writing
-from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, result
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import first, number, objects, score, text, texts
+from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._fields import first, iso_date, number, objects, score, text, texts
 
 NAME = "huggingface_models"
 PURPOSE = "Models on the Hugging Face Hub with task, downloads, likes and licence."

@@ -12,8 +12,8 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._answers import Place, failure, judge, limited, loads
 from deep_research.sources._api import ApiSource
+from deep_research.sources._api_answers import Place, failure, judge, limited, loads
 from deep_research.sources._fields import at, first, objects, raw, text
 from deep_research.sources._markup import line
 from deep_research.sources._native import allowed, events_of, usage_of

@@ -13,8 +13,9 @@ from pydantic import Field
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import Blocked, NotFound, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
-from deep_research.sources import _writing
-from deep_research.sources._answers import (
+from deep_research.sources import _record_documents as _writing
+from deep_research.sources._api import ApiSource, DatedOptions, keywords, result
+from deep_research.sources._api_answers import (
     Element,
     Place,
     child,
@@ -27,12 +28,9 @@ from deep_research.sources._answers import (
     text_of,
     xml_of,
 )
-from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import at, number, text
+from deep_research.sources._fields import at, iso_date, number, text
 from deep_research.sources._markup import line, paragraphs
 from deep_research.sources._patents import Patent, found_patent
-from deep_research.sources._queries import keywords
 
 NAME = "patents_epo"
 PURPOSE = "Patent publications of more than 100 offices with abstracts; claims of European and international ones."

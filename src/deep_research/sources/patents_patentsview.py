@@ -9,10 +9,9 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._answers import Place, explanation, failure, json_of
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import first, number, objects, raw, text, texts
+from deep_research.sources._api_answers import Place, explanation, failure, json_of
+from deep_research.sources._fields import first, iso_date, number, objects, raw, text, texts
 from deep_research.sources._markup import line, paragraphs
 from deep_research.sources._patents import Patent, found_patent
 

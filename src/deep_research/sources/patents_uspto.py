@@ -8,10 +8,9 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._answers import Place, failure, json_of
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import at, first, listed, objects, text, texts
+from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._fields import at, first, iso_date, listed, objects, text, texts
 from deep_research.sources._patents import Patent, found_patent, patent_key, patent_url
 
 NAME = "patents_uspto"

@@ -8,7 +8,8 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._answers import (
+from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._api_answers import (
     Element,
     Place,
     child,
@@ -23,9 +24,7 @@ from deep_research.sources._answers import (
     text_of,
     xml_of,
 )
-from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._dates import iso_date, month_number, written
-from deep_research.sources._fields import at, number, objects, text, texts
+from deep_research.sources._fields import at, iso_date, month_number, number, objects, text, texts, written
 from deep_research.sources._markup import line, paragraphs
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
 

@@ -8,10 +8,9 @@ from pydantic import Field
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._answers import Place, failure, json_of
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import at, objects, raw, score, text
+from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._fields import at, iso_date, objects, raw, score, text
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages
 

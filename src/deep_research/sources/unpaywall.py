@@ -8,10 +8,9 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._answers import Place, failure, json_of
 from deep_research.sources._api import ApiOptions, ApiSource, result
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import at, first, objects, raw, score, text
+from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._fields import at, first, iso_date, objects, raw, score, text
 from deep_research.sources._markup import line
 from deep_research.sources._papers import Ids, Work, doi, found_work
 

@@ -9,15 +9,14 @@ from pydantic import Field
 
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import Blocked, NotFound, SourceError, Unreadable
+from deep_research.i18n.language import detect
 from deep_research.ports import ApiResponse
-from deep_research.sources import _writing
-from deep_research.sources._answers import Place, failure, json_of, limited
+from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, result, snippet
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import at, first, number, objects, raw, text
+from deep_research.sources._api_answers import Place, failure, json_of, limited
+from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
 from deep_research.sources._markup import line
-from deep_research.text.language import detect
-from deep_research.text.light_markdown import DocumentBuilder
+from deep_research.text.document_builder import DocumentBuilder
 
 NAME = "wikipedia"
 PURPOSE = "Encyclopedia articles in the language of the question; background rather than latest results."

@@ -10,11 +10,10 @@ from pydantic import Field, field_validator
 from deep_research.data import Document, Found, Gap
 from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources import _writing
-from deep_research.sources._answers import Place, failure, json_of
+from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import web_addresses
-from deep_research.sources._dates import iso_date
-from deep_research.sources._fields import at, first, number, objects, raw, score, text
+from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._fields import at, first, iso_date, number, objects, raw, score, text
 from deep_research.sources._listing import ListingSource
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages

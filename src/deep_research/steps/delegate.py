@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.data import Action, Brief, Gap, Observation, Section, Turn
-from deep_research.steps.context import RunContext
-from deep_research.steps.failing import reason_of
-from deep_research.text.told import gap_of
+from deep_research.i18n.message_codes import gap_of
+from deep_research.run_context.context import RunContext
+from deep_research.run_context.error_policy import reason_of
 
 _TITLE_CHARS = 100
 

@@ -1,8 +1,8 @@
 """Looking around before planning: for lists until the entities are known, else once for the themes."""
 
 from deep_research.data import Action, Discovery, Passage, QueryAnalysis, Question, Turn
-from deep_research.steps.context import RunContext
-from deep_research.steps.notes import noted_passages
+from deep_research.run_context.context import RunContext
+from deep_research.steps.research import noted_passages
 
 
 async def discover_actions(

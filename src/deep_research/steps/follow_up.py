@@ -3,12 +3,11 @@
 import asyncio
 
 from deep_research.data import Action, Brief, Decision, FoundIn, Ledger, Question, Report, Section, Turn
-from deep_research.reasoners.extractive.crossing import with_translations
-from deep_research.reasoners.extractive.topic import is_answered, passage_terms, units_for
+from deep_research.i18n.catalog import phrase
+from deep_research.run_context.context import RunContext
 from deep_research.steps import search
-from deep_research.steps.context import RunContext
-from deep_research.steps.notes import noted_passages
-from deep_research.text.phrases import phrase
+from deep_research.steps.research import noted_passages
+from deep_research.text.question_terms import is_answered, passage_terms, units_for, with_translations
 
 _CONSIDERED = 16
 """Passages that may show that the library has an answer."""

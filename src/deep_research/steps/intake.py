@@ -19,13 +19,13 @@ used up, or the user would not say), asking becomes starting with a stated assum
 
 from collections.abc import Sequence
 
+from deep_research.conversation.replies import wants_to_skip
 from deep_research.data import Clarification, Decision, Message, Question, Template, Term
+from deep_research.i18n.catalog import phrase
+from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
-from deep_research.steps.context import RunContext
-from deep_research.steps.verify import look_up, places_named
+from deep_research.steps.look_up_terms import look_up, places_named
 from deep_research.templates import choose
-from deep_research.text.answers import wants_to_skip
-from deep_research.text.phrases import phrase
 
 _MAX_OPTIONS = 5
 

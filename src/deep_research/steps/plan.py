@@ -1,9 +1,14 @@
-"""Planning: a brief with independent sections."""
+"""Analyse the question, plan independent sections, and ask the user to confirm the plan where wanted (row A6)."""
 
-from deep_research.data import Action, Brief, Decision, Discovery, Gap, QueryAnalysis, Question, Turn
+from collections.abc import Sequence
+
+from deep_research.conversation.plan_outline import numbered
+from deep_research.data import Action, Asked, Brief, Decision, Discovery, Gap, Message, QueryAnalysis, Question, Turn
 from deep_research.events import Planned
+from deep_research.i18n.catalog import phrase
+from deep_research.run_context.context import RunContext
+from deep_research.settings import Settings
 from deep_research.steps import search
-from deep_research.steps.context import RunContext
 from deep_research.steps.discover import first_hits
 
 
@@ -42,3 +47,42 @@ async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnaly
     actions: list[Action] = list(await ctx.reasoner.discover_actions(question, analysis, [], ctx.library))
     observations = await ctx.speculation.observations(ctx, actions, search.perform)
     return [Turn(actions=tuple(actions), observations=tuple(observations))]
+
+
+async def analyze(ctx: RunContext, question: Question) -> QueryAnalysis:
+    """Return the analysis; only list questions are allowed to need a discovery."""
+    found = await ctx.speculation.analysis(question, lambda: ctx.reasoner.analyze(question))
+    needs = found.needs_discovery and found.query_type == "list"
+    return found.model_copy(update={"needs_discovery": needs})
+
+
+def wanted(settings: Settings, decision: Decision) -> bool:
+    """Whether the plan must be confirmed: the user said so, or the reasoner finds that much depends on it and may ask."""
+    proposed = decision.next_action == "CONFIRM_PLAN" and settings.confirm_high_value and settings.allow_clarification
+    return settings.confirm_plan or proposed
+
+
+def asked(brief: Brief, settings: Settings, problems: Sequence[str] = ()) -> Asked:
+    """Return what the user is asked about a plan; `problems` are the changes of the last answer that were not made.
+
+    Only a confirmation that the user ordered is required; else the research starts where nobody can be asked.
+    """
+    language = brief.language
+    told = [phrase("plan_problems", language, problems=" ".join(problems))] if problems else []
+    lines = [*told, phrase("confirm_plan", language), phrase("confirm_how", language)]
+    return Asked(
+        kind="plan",
+        question="\n".join(lines),
+        options=(phrase("opt_confirm", language), phrase("opt_reject", language)),
+        brief=brief,
+        required=settings.confirm_plan,
+    )
+
+
+def wished(question: Question, decision: Decision, brief: Brief, wish: str) -> tuple[Question, Decision]:
+    """Return the question and the decision with what the user wished for when the plan was shown."""
+    turn = (Message(role="assistant", text=numbered(brief)), Message(role="user", text=wish))
+    return (
+        question.model_copy(update={"history": (*question.history, *turn)}),
+        decision.model_copy(update={"wishes": (*decision.wishes, wish)}),
+    )

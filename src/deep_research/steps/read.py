@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, Gap, Observation, Passage, Section, Source
 from deep_research.errors import Blocked, NotFound, SourceError
+from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Pages
-from deep_research.steps.context import RunContext
-from deep_research.steps.failing import reason_of
-from deep_research.text.budget import OBSERVED_TOKENS, within
-from deep_research.text.told import gap_of
+from deep_research.run_context.context import RunContext
+from deep_research.run_context.error_policy import reason_of
+from deep_research.text.token_count import OBSERVED_TOKENS, within
 
 PLACE = "pages"
 """Where sources come from that were opened by their address."""

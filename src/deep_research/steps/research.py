@@ -1,19 +1,39 @@
-"""One researcher at one section: choose what to do, do it, and write from what was noted."""
+"""Research one section: choose what to do, do it, note passages, and write from them."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from deep_research.data import Action, Brief, Claim, Gap, Observation, Section, SectionReview, Turn
+from deep_research.data import Action, Brief, Claim, Gap, Observation, Passage, Section, SectionReview, Turn
 from deep_research.events import SectionClosed, SectionWritten
+from deep_research.i18n.message_codes import gap_of
+from deep_research.ports import Library
+from deep_research.run_context.context import RunContext
+from deep_research.run_context.error_policy import reason_of
 from deep_research.steps import review, search
-from deep_research.steps.check import check_draft
-from deep_research.steps.context import RunContext
-from deep_research.steps.failing import reason_of
-from deep_research.steps.notes import noted_passages
-from deep_research.text.citations import cite_ids
-from deep_research.text.drafts import parse_draft
-from deep_research.text.told import gap_of
+from deep_research.steps.check_claims import check_draft
+from deep_research.verification.citations import cite_ids
+from deep_research.verification.drafts import parse_draft
+
+_RRF = 10.0
+
+
+def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> list[Passage]:
+    """Return at most `limit` passages, best first: those a researcher named when it was done, then the found ones.
+
+    Rankings of the single searches are fused by reciprocal rank (Cormack, Clarke and Büttcher,
+    "Reciprocal Rank Fusion", SIGIR 2009).
+    """
+    scores: dict[str, float] = defaultdict(float)
+    for turn in turns:
+        for seen in turn.observations:
+            for rank, passage in enumerate(seen.passages):
+                scores[passage] += 1.0 / (_RRF + rank)
+    named = [p for turn in turns for a in turn.actions if a.name == "research_complete" for p in a.query.split()]
+    best = list(dict.fromkeys([*named, *sorted(scores, key=lambda p: -scores[p])]))[:limit]
+    return [found for p in best if (found := library.passage(p)) is not None]
+
 
 _NOTED, _NAMED = 40, 16
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from deep_research.data import Brief, Claim, Gap, Review, Section, SectionDraft, SectionReview
 from deep_research.events import Reviewed, SectionReviewed
-from deep_research.steps.context import RunContext
-from deep_research.steps.failing import reason_of
+from deep_research.run_context.context import RunContext
+from deep_research.run_context.error_policy import reason_of
 from deep_research.text.cleaning import fold
-from deep_research.text.drafts import parse_draft
+from deep_research.verification.drafts import parse_draft
 
 _MOST_GAPS = 4
 _TOLD = 3

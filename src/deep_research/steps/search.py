@@ -9,11 +9,11 @@ from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, Found, Gap, Observation, Passage, SearchResult, Section, Source
 from deep_research.errors import ConfigError, LimitReached, ResearchError
 from deep_research.events import Searched
+from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import OutsideTool, SearchPlace
-from deep_research.steps.context import RunContext
-from deep_research.steps.failing import reason_of
+from deep_research.run_context.context import RunContext
+from deep_research.run_context.error_policy import reason_of
 from deep_research.steps.read import PLACE, read
-from deep_research.text.told import gap_of
 
 _PASSAGES_PER_SOURCE = 4
 _ENOUGH_FOUND = 3

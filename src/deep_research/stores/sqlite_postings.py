@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from deep_research.index.analysis import Analysed
-from deep_research.index.postings import BLOCK_BITS, LENGTH_BITS, MAX_FREQUENCY, Block, length_code, number_of, pack
+from deep_research.search.passage_terms import Analysed
+from deep_research.search.postings import BLOCK_BITS, LENGTH_BITS, MAX_FREQUENCY, Block, length_code, number_of, pack
 
 _SCHEMA = (
     "CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, frequency INTEGER NOT NULL)",

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from deep_research.index.analysis import Analysed
-from deep_research.index.postings import Postings
-from deep_research.index.scan import Scanned, ScanPostings, ready
-from deep_research.stores.sqlite import SqliteLibrary
+from deep_research.search.passage_terms import Analysed
+from deep_research.search.postings import Postings
+from deep_research.search.scan import Scanned, ScanPostings, ready
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 
 class ScannedLibrary(SqliteLibrary):

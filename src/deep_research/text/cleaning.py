@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from deep_research.text.language import HAN, KANA
+from deep_research.i18n.language import HAN, KANA
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 # Soft hyphen, zero-width and bidirectional controls, byte-order marks, variation selectors of the second

@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from deep_research.text.language import HAN, HANGUL, KANA, detect
+from deep_research.i18n.language import HAN, HANGUL, KANA, detect
 
 LANGUAGES = ("en", "zh", "ko", "ja")
 """The languages of the glossary, in the order of its columns."""

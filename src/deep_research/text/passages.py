@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from deep_research.data import Document, Heading
-from deep_research.text.language import CJK
+from deep_research.i18n.language import CJK
 from deep_research.text.sentences import Block, blocks, sentences
 
 TARGET_CHARS = 900

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from deep_research.text.language import CJK
+from deep_research.i18n.language import CJK
 
 BlockKind = Literal["prose", "heading", "item", "table", "code"]
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import Stemmer
 
-from deep_research.text.language import CJK, HAN, HANGUL, KANA
+from deep_research.i18n.language import CJK, HAN, HANGUL, KANA
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
 _GRAMS = HAN + KANA + _UNSPACED

@@ -1,17 +1,68 @@
 """Excerpts: one to three consecutive sentences of a passage that read well alone, found, ranked and chosen."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import log
 from typing import NamedTuple
 
 from deep_research.data import Passage
-from deep_research.reasoners.extractive.listings import listings
-from deep_research.reasoners.extractive.quotable import ends_sentence, first_of_chain, is_quotable, reading_length
-from deep_research.reasoners.extractive.rating import About, Wish, rate
-from deep_research.text.orders import ordering_lines
-from deep_research.text.sentences import sentences
+from deep_research.reasoners.extractive.sentence_quality import (
+    ends_sentence,
+    first_of_chain,
+    is_lead,
+    is_plain,
+    is_quotable,
+    reading_length,
+)
+from deep_research.reasoners.extractive.sentence_scoring import About, Wish, rate
+from deep_research.text.page_noise import ordering_lines
+from deep_research.text.sentences import Block, blocks, sentences
 from deep_research.text.tokens import content_terms
+
+_FEWEST, _MOST = 2, 8
+_ITEM_CHARS, _LIST_CHARS = 240, 950
+
+
+class Listing(NamedTuple):
+    """A lead with the first sentence of each item below it, white space folded, and where the lead begins."""
+
+    start: int
+    lead: str
+    items: tuple[str, ...]
+
+
+def listings(text: str) -> Iterator[Listing]:
+    """Yield the lists of a passage that may be quoted, in order: short, of plain words, none of them left out."""
+    found = list(blocks(text))
+    for place, block in enumerate(found):
+        items = _items(found[place + 1 :])
+        if block.kind != "prose" or not _FEWEST <= len(items) <= _MOST:
+            continue
+        *_, last = sentences(text[block.start : block.end])
+        lead = _folded(text[block.start + last.start : block.start + last.end])
+        listed = tuple(_first_sentence(text[item.start : item.end]) for item in items)
+        if is_lead(lead) and all(map(_is_short, listed)) and reading_length(" ".join([lead, *listed])) <= _LIST_CHARS:
+            yield Listing(block.start + last.start, lead, listed)
+
+
+def _items(following: Sequence[Block]) -> list[Block]:
+    kinds = [block.kind for block in following]
+    end = next((i for i, kind in enumerate(kinds) if kind != "item"), len(kinds))
+    return list(following[:end])
+
+
+def _first_sentence(item: str) -> str:
+    found = sentences(item)
+    return _folded(item[found[0].start : found[0].end]) if found else ""
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _is_short(item: str) -> bool:
+    return 0 < reading_length(item) <= _ITEM_CHARS and is_plain(item)
+
 
 _OWN_PAGE = 1.7
 _WHOLE = 1.25

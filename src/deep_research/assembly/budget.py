@@ -1,0 +1,154 @@
+"""Model calls through the journal, and what they cost against a run's budget."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, NamedTuple
+
+from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
+from deep_research.errors import LimitReached, ResearchError
+from deep_research.i18n.catalog import phrase
+from deep_research.ports import Journal
+from deep_research.report.ledger import LOST, LostCall, PaidCall, paid_calls
+from deep_research.settings import Settings
+from deep_research.text.token_count import estimate_tokens
+
+if TYPE_CHECKING:
+    from deep_research.providers.model_client import CallRecord, ModelClient
+
+_SHARES: dict[Role, float] = {"research": 0.5, "write": 0.8, "judge": 0.85, "review": 0.9, "report": 1.0}
+"""Up to which share of a budget each kind of work may spend."""
+_USUAL_ANSWER = 700
+"""Tokens of a usual answer."""
+_LOST: "ContextVar[list[CallRecord] | None]" = ContextVar("lost", default=None)
+"""The failed attempts of the call that is being made, of which each task has its own."""
+
+
+def note_attempt(record: "CallRecord") -> None:
+    """Remember a failed attempt that was paid for; the client calls it after each attempt."""
+    lost = _LOST.get()
+    if lost is not None and record.error and record.usage.prompt_tokens:
+        lost.append(record)
+
+
+class PaidCalls:
+    """Model calls through the journal: each made once, its answer and cost on disk before it is used."""
+
+    def __init__(self, client: "ModelClient", journal: Journal, settings: Settings) -> None:
+        self._client = client
+        self._journal = journal
+        self._settings = settings
+        answered, lost = paid_calls(journal)
+        self._purse = Purse(settings)
+        for call in answered:
+            self._purse.pay(call.answer.usage, call.cost_usd)
+        for call in lost:
+            self._purse.pay(call.usage, call.cost_usd)
+
+    async def complete(self, request: ModelRequest, role: Role) -> ModelAnswer:
+        """Return the answer. Raises LimitReached when the budget of research is spent, and what the client raises."""
+        most = getattr(self._settings, f"{role}_max_tokens")
+        request = request.model_copy(update={"max_output_tokens": min(request.max_output_tokens, most)})
+        models = [model.model for model in self._client.models_of(role)]
+        asked = json.dumps(
+            {"role": role, "models": models, "request": request.model_dump(mode="json")}, ensure_ascii=False
+        )
+
+        async def make() -> str:
+            with self._purse.holding(self._expected(request, role), role):
+                begun = time.monotonic()
+                answer = await self._asked(request, role)
+            seconds = round(time.monotonic() - begun, 3)
+            paid = PaidCall(role=role, answer=answer, cost_usd=self._cost(answer, role), seconds=seconds)
+            self._purse.pay(answer.usage, paid.cost_usd)
+            return paid.model_dump_json()
+
+        text, _ = await self._journal.call("model", asked, make)
+        return PaidCall.model_validate_json(text).answer
+
+    async def _asked(self, request: ModelRequest, role: Role) -> ModelAnswer:
+        """Ask the client; attempts that failed on the way are paid for as well."""
+        lost: list[CallRecord] = []
+        within = _LOST.set(lost)
+        try:
+            answer = await self._client.complete(request, role=role)
+        except ResearchError:
+            await self._keep(lost)
+            raise
+        finally:
+            _LOST.reset(within)
+        await self._keep(lost)
+        return answer
+
+    async def _keep(self, lost: "Sequence[CallRecord]") -> None:
+        for record in lost:
+            self._purse.pay(record.usage, record.cost_usd)
+            call = LostCall(role=record.role, usage=record.usage, cost_usd=record.cost_usd)
+
+            async def known(text: str = call.model_dump_json()) -> str:
+                return text
+
+            await self._journal.call(LOST, f"{record.model} {time.time_ns()}", known)
+
+    def _cost(self, answer: ModelAnswer, role: Role) -> float | None:
+        models = self._client.models_of(role)
+        used = next((m for m in models if answer.model and m.model == answer.model), models[0])
+        return used.family.cost_usd(answer.usage)
+
+    def _expected(self, request: ModelRequest, role: Role) -> "Spent":
+        """About what a call will cost, for what is in flight."""
+        prompt = sum(estimate_tokens(message.text) for message in request.messages)
+        usage = Usage(prompt_tokens=prompt, completion_tokens=min(request.max_output_tokens, _USUAL_ANSWER))
+        cost = self._client.models_of(role)[0].family.cost_usd(usage)
+        return Spent(prompt + usage.completion_tokens, cost or 0.0)
+
+
+class Spent(NamedTuple):
+    """Tokens and US dollars."""
+
+    tokens: int
+    usd: float
+
+
+class Purse:
+    """What a run has spent and what is in flight, against its budget.
+
+    Each kind of work may spend up to a share of it: what a later stage needs is left by the earlier ones.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._usd, self._tokens = settings.budget_usd, settings.budget_tokens
+        self._spent = Spent(0, 0.0)
+        self._in_flight = Spent(0, 0.0)
+
+    def pay(self, usage: Usage, cost_usd: float | None) -> None:
+        """Note what a call has cost."""
+        self._spent = _plus(self._spent, Spent(usage.prompt_tokens + usage.completion_tokens, cost_usd or 0.0))
+
+    @contextmanager
+    def holding(self, expected: Spent, role: Role) -> Iterator[None]:
+        """Keep `expected` apart while a call is in flight. Raises LimitReached when the role's share does not allow it."""
+        self._refuse(_plus(_plus(self._spent, self._in_flight), expected), role)
+        self._in_flight = _plus(self._in_flight, expected)
+        try:
+            yield
+        finally:
+            self._in_flight = Spent(self._in_flight.tokens - expected.tokens, self._in_flight.usd - expected.usd)
+
+    def _refuse(self, then: Spent, role: Role) -> None:
+        share = _SHARES[role]
+        if self._usd is not None and then.usd > self._usd * share:
+            raise _spent("usd", self._spent.usd, self._usd)
+        if self._tokens is not None and then.tokens > self._tokens * share:
+            raise _spent("tokens", self._spent.tokens, self._tokens)
+
+
+def _plus(one: Spent, other: Spent) -> Spent:
+    return Spent(one.tokens + other.tokens, one.usd + other.usd)
+
+
+def _spent(kind: str, used: float, limit: float) -> LimitReached:
+    values = {"used": f"{used:g}" if kind == "usd" else str(used), "limit": str(limit)}
+    return LimitReached(phrase(f"budget_{kind}", "en", **values), kind=kind, **values)

@@ -1,0 +1,367 @@
+"""The tools of a run's MCP servers: connected side by side, offered to the model, searched by every reasoner."""
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from deep_research.concurrency import side_by_side
+from deep_research.data import Document, Found, Gap, SearchResult, ToolSpec
+from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
+from deep_research.errors import Blocked, ConfigError, NotFound, SourceError
+from deep_research.fetch.allowed_addresses import KnownAddresses, urls_in
+from deep_research.mcp.tool_answers import strings_in
+from deep_research.ports import Journal, Library, Progress, SearchPlace
+from deep_research.settings import Settings, load_keys, load_settings
+from deep_research.stores.run_folder import RunRecord
+
+_ADDRESS_ARGUMENTS = ("url", "uri", "link", "href", "website", "site", "domain", "host", "endpoint")
+
+
+class NamedAddresses:
+    """What the question, the library and the answers of tools have named; safe across threads."""
+
+    def __init__(self, question: str, library: Library) -> None:
+        self._known = [KnownAddresses(urls_in(question) if "http" in question.lower() else ())]
+        self._library = library
+        self._looked: set[str] = set()
+        self._lock = threading.Lock()
+
+    def share(self, addresses: KnownAddresses) -> None:
+        """Let the addresses that are known elsewhere count, and make known there what is named here."""
+        self._known.append(addresses)
+
+    def check(self, arguments: Mapping[str, Any]) -> None:
+        """Raise Blocked when the arguments hold a web address that nobody has named."""
+        wanted = [url for name, value in arguments.items() for url in _addresses(name, value)]
+        if unknown := [url for url in wanted if not self._is_known(url)]:
+            self._look()
+            if unknown := [url for url in unknown if not self._is_known(url)]:
+                message = (
+                    f"Nobody has named the address {unknown[0][:200]!r}: neither the user nor a source nor a page."
+                )
+                raise Blocked(message, url=unknown[0])
+
+    def learn(self, result: SearchResult, answer: ToolAnswer) -> None:
+        """Take in what an answer names: the addresses of its sources, and those written in its text."""
+        texts = [*(part.text for part in answer.parts), *strings_in(answer.structured)]
+        for known in self._known:
+            known.add(*(found.url for found in result.found), *(part.url for part in answer.parts))
+            for text in texts:
+                known.add_page_text(text)
+
+    def _is_known(self, url: str) -> bool:
+        return any(url in known for known in self._known)
+
+    def _look(self) -> None:
+        """Take in what the run's other sources name; each is looked at once."""
+        with self._lock:
+            for source in self._library.sources():
+                if source.id not in self._looked and (kept := self._library.snapshot(source.id)) is not None:
+                    self._looked.add(source.id)
+                    self._known[0].add_page_text(kept.text)
+                self._known[0].add(source.url)
+
+
+def _addresses(name: str, value: Any) -> Iterable[str]:
+    """The web addresses in an argument; an argument that is called one may lack its scheme."""
+    lower = name.lower()
+    is_address = any(lower == word or lower.endswith((f"_{word}", f"{word}s")) for word in _ADDRESS_ARGUMENTS)
+    for text in strings_in(value):
+        found = urls_in(text)
+        yield from found
+        if not found and (is_address or text.strip().lower().startswith("www.")) and "." in text:
+            yield f"https://{text.strip()}"
+
+
+if TYPE_CHECKING:
+    from deep_research.fetch.allowed_addresses import KnownAddresses
+HACKER_NEWS = ("hackernews", "hn")
+"""What a server is called that stands in for the source `hackernews`."""
+_MOST_PLACES = 3
+"""Tools of one server that are searched."""
+_MASK = "…"
+
+
+class Server(Protocol):
+    """Where tools are: a connection to an MCP server, or tools that a program handed in."""
+
+    name: str
+
+    async def open(self) -> tuple[OfferedTool, ...]:
+        """Return the tools. Raises SourceError."""
+        ...
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Return what a tool answers. Raises SourceError."""
+        ...
+
+    async def close(self) -> None:
+        """Let go."""
+        ...
+
+
+class Outside(NamedTuple):
+    """What a program brings along: `servers` by name (None: those of the settings in force), tools for Hacker News."""
+
+    servers: Mapping[str, McpServer] | None = None
+    hn_tools: Sequence[Any] = ()
+
+
+NOTHING_BROUGHT = Outside()
+
+
+class OutsideTools:
+    """What the servers of a sitting offer: `tools` by the name a model calls them, `places` to search, `gaps`."""
+
+    def __init__(
+        self,
+        tools: Mapping[str, "PaidTool"],
+        places: Sequence[SearchPlace],
+        gaps: Sequence[Gap],
+        known: "NamedAddresses | None" = None,
+    ) -> None:
+        self._known = known
+        self.tools = dict(tools)
+        self.places = tuple(places)
+        self.gaps = tuple(gaps)
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as a model sees them."""
+        return tuple(tool.spec for tool in self.tools.values())
+
+    def share(self, addresses: "KnownAddresses") -> None:
+        """Let what the tools name be opened by the way out to the web, and the other way round."""
+        if self._known is not None:
+            self._known.share(addresses)
+
+    @property
+    def replaced(self) -> frozenset[str]:
+        """The sources that a server stands in for."""
+        return frozenset(place.name for place in self.places if place.name == HACKER_NEWS[0])
+
+
+def check_installed(settings: Settings) -> None:
+    """Raise ConfigError when there are MCP servers and the SDK is not installed."""
+    if settings.mcp_servers and find_spec("mcp") is None:
+        message = "MCP servers need the package mcp: pip install 'deep-research[mcp]'."
+        raise ConfigError(message, setting="mcp_servers", value=sorted(settings.mcp_servers))
+
+
+@asynccontextmanager
+async def open_tools(
+    record: RunRecord, settings: Settings, outside: Outside, *, journal: Journal, library: Library
+) -> AsyncIterator[OutsideTools]:
+    """Give the tools of a run's servers, as the settings have them today, and of what a program brings along.
+
+    A server that does not come up is a gap. At the end of the block every session is closed and every program that
+    was started is gone. Raises ConfigError for settings and tools that cannot be used.
+    """
+    servers = outside.servers
+    if servers is None:
+        servers = load_settings().mcp_servers if record.mcp_servers else {}
+    names = [name for name in record.mcp_servers if name in servers]
+    gaps = [_gap(name, "it is not among the settings any more") for name in record.mcp_servers if name not in servers]
+    if not names and not outside.hn_tools:
+        yield OutsideTools({}, (), gaps)
+        return
+    ready, unready = _servers({name: servers[name] for name in names}, settings)
+    opened = [*ready, *_given(outside.hn_tools)]
+    known = NamedAddresses(record.question, library)
+    try:
+        lists = await side_by_side(_listed(server, journal) for server in opened)
+        listed, more = _chosen(opened, lists, servers)
+        tools = _paid(listed, {server.name: server for server in opened}, journal, known)
+        places = _places(tools, settings)
+        yield OutsideTools({tool.name: tool for tool in tools}, places, [*gaps, *unready, *more], known)
+    finally:
+        await side_by_side(server.close() for server in opened)
+
+
+class PaidTool:
+    """A tool whose calls go through the journal, with what it answers as sources."""
+
+    def __init__(
+        self, spec: ToolSpec, server: Server, tool: OfferedTool, journal: Journal, known: "NamedAddresses"
+    ) -> None:
+        self.spec = spec
+        self.name = spec.name
+        self.server = server.name
+        self.offered = tool
+        self._server = server
+        self._journal = journal
+        self._known = known
+
+    async def call(self, arguments: Mapping[str, Any]) -> SearchResult:
+        """See `ports.OutsideTool.call`."""
+        from deep_research.mcp.tool_results import Call, sources_in  # noqa: PLC0415 - only with a server
+
+        await asyncio.to_thread(self._known.check, arguments)
+        said = json.dumps(arguments, ensure_ascii=False, sort_keys=True)
+        asked = json.dumps({"server": self.server, "tool": self.offered.name, "arguments": said}, ensure_ascii=False)
+
+        async def make() -> str:
+            return (await self._server.call(self.offered.name, arguments)).model_dump_json()
+
+        text, _ = await self._journal.call("tool", asked, make)
+        answer = ToolAnswer.model_validate_json(text)
+        result = await asyncio.to_thread(sources_in, answer, Call(self.server, self.offered.name, said))
+        self._known.learn(result, answer)
+        return result
+
+    async def read(self, found: Found) -> Document:
+        """See `ports.OutsideTool.read`: what a tool brings it brings with its text."""
+        raise NotFound(f"{self.server} knows only the address of {found.title!r}.", url=found.url)
+
+
+class ToolPlace:
+    """A tool that takes a search, as a place to search (`ports.SearchPlace`)."""
+
+    def __init__(self, name: str, purpose: str, tool: PaidTool, argument: str) -> None:
+        self.name = name
+        self.purpose = purpose
+        self._tool = tool
+        self._argument = argument
+
+    async def prepare(self, progress: Progress) -> Sequence[Gap]:
+        """See `ports.SearchPlace.prepare`; the server has answered already."""
+        del progress
+        return []
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        """See `ports.SearchPlace.search`."""
+        result = await self._tool.call({self._argument: query})
+        return result.model_copy(update={"found": result.found[:limit]})
+
+    async def read(self, found: Found) -> Document:
+        """See `ports.SearchPlace.read`."""
+        return await self._tool.read(found)
+
+    async def close(self) -> None:
+        """See `ports.SearchPlace.close`; the session is the run's."""
+
+
+def _servers(servers: Mapping[str, McpServer], settings: Settings) -> tuple[list[Server], list[Gap]]:
+    """The connections, not yet open, and a gap for each server that lacks a variable."""
+    if not servers:
+        return [], []
+    from deep_research.mcp.mcp_connection import McpConnection  # noqa: PLC0415 - only with a server
+
+    values = load_keys({name for server in servers.values() for name in server.variables})
+    ready: list[Server] = []
+    gaps: list[Gap] = []
+    for name, server in servers.items():
+        if missing := server.missing(values):
+            gaps.append(_gap(name, f"it is not ready: {missing}"))
+            continue
+        hide = masking(server.secrets(values))
+        ready.append(McpConnection(name, server.filled(values), proxy=settings.proxy, hide=hide))
+    return ready, gaps
+
+
+def masking(secrets: frozenset[str]) -> Callable[[str], str]:
+    """Return what replaces these secrets in a text, the longest first."""
+    ordered = sorted(secrets, key=len, reverse=True)
+
+    def hide(text: str) -> str:
+        for secret in ordered:
+            text = text.replace(secret, _MASK)
+        return text
+
+    return hide
+
+
+def _given(tools: Sequence[Any]) -> list[Server]:
+    from deep_research.mcp.langchain_tools import GivenTools  # noqa: PLC0415 - only with such tools
+
+    return [GivenTools(HACKER_NEWS[0], tools)] if tools else []
+
+
+async def _listed(server: Server, journal: Journal) -> tuple[Sequence[OfferedTool], Gap | None]:
+    """The tools of a server as the run's first sitting found them, and the gap of one that did not come up today."""
+    gap: Gap | None = None
+    failed: SourceError | None = None
+    live: Sequence[OfferedTool] = ()
+    try:
+        live = await server.open()
+    except SourceError as error:
+        failed, gap = error, Gap(what=server.name, why=error.message, source=f"mcp:{server.name}")
+
+    async def make() -> str:
+        if failed is not None:
+            raise failed
+        return json.dumps([tool.model_dump() for tool in live])
+
+    try:
+        text, _ = await journal.call("mcp_tools", server.name, make)
+    except SourceError:
+        return (), gap
+    return [OfferedTool.model_validate(tool) for tool in json.loads(text)], gap
+
+
+def _chosen(
+    servers: Sequence[Server],
+    lists: Sequence[tuple[Sequence[OfferedTool], Gap | None]],
+    settings: Mapping[str, McpServer],
+) -> tuple[dict[str, Sequence[OfferedTool]], list[Gap]]:
+    from deep_research.mcp.tool_offers import chosen  # noqa: PLC0415 - only with a server
+
+    listed: dict[str, Sequence[OfferedTool]] = {}
+    gaps: list[Gap] = []
+    for server, (tools, gap) in zip(servers, lists, strict=True):
+        kept, notes = chosen(tools, settings[server.name].tools if server.name in settings else ())
+        listed[server.name] = kept
+        gaps += [*([gap] if gap else []), *(_gap(server.name, note) for note in notes)]
+    return listed, gaps
+
+
+def _paid(
+    listed: Mapping[str, Sequence[OfferedTool]],
+    servers: Mapping[str, Server],
+    journal: Journal,
+    known: "NamedAddresses",
+) -> list[PaidTool]:
+    from deep_research.mcp.tool_offers import offers  # noqa: PLC0415
+    from deep_research.reasoners.model import research_turns as conversation  # noqa: PLC0415 - only with a server
+    from deep_research.reasoners.model import supervisor_turns as supervising  # noqa: PLC0415 - only with a server
+
+    ours = {spec.name for spec in (*conversation.tools((), opens_addresses=True), *supervising.TOOLS)}
+    by_name = {(server, tool.name): tool for server, tools in listed.items() for tool in tools}
+    made = offers(listed, ours)
+    return [PaidTool(o.spec, servers[o.server], by_name[o.server, o.tool], journal, known) for o in made]
+
+
+def _places(tools: Sequence[PaidTool], settings: Settings) -> list[SearchPlace]:
+    """The tools that take a search, as places; `hackernews` is what stands in for that source."""
+    from deep_research.mcp.tool_offers import query_argument  # noqa: PLC0415 - only with a server
+
+    named = str(settings.source_options.get(HACKER_NEWS[0], {}).get("mcp_server", ""))
+    searched: dict[str, list[tuple[PaidTool, str]]] = {}
+    for tool in tools:
+        if (argument := query_argument(tool.spec.parameters)) and not tool.offered.changes:
+            searched.setdefault(tool.server, []).append((tool, argument))
+    news = next((name for name in (named, *HACKER_NEWS) if name in searched), "")
+    places: list[SearchPlace] = []
+    for server, rows in searched.items():
+        for number, (tool, argument) in enumerate(rows[:_MOST_PLACES]):
+            name = f"mcp:{server}" if len(rows) == 1 else f"mcp:{server}:{tool.offered.name}"
+            if server == news and not number:
+                name = HACKER_NEWS[0]
+            places.append(ToolPlace(name, _purpose(name, tool), tool, argument))
+    return places
+
+
+def _purpose(name: str, tool: PaidTool) -> str:
+    if name == HACKER_NEWS[0]:
+        from deep_research.sources.hackernews import PURPOSE  # noqa: PLC0415 - only with that server
+
+        return PURPOSE
+    return f"What the tool {tool.name} of the server {tool.server} finds."
+
+
+def _gap(name: str, why: str) -> Gap:
+    return Gap(what=name, why=f"The MCP server {name!r}: {why}.", source=f"mcp:{name}")

@@ -1,0 +1,207 @@
+"""Who thinks in a run: the extractive reasoner, or a language model whose calls go through the journal."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from deep_research.assembly.budget import PaidCalls, note_attempt
+from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
+from deep_research.errors import ConfigError
+from deep_research.ports import Journal, Reasoner, SearchPlace
+from deep_research.prompts import check
+from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.settings import Settings
+
+if TYPE_CHECKING:
+    from deep_research.providers.model_client import ModelClient, OpenModel
+    from deep_research.providers.provider_limits import Gate
+    from deep_research.reasoners.model.structured_calls import Complete
+
+
+def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
+    """Return the provider of a run; `auto` is the first whose key is set, else `extractive`.
+
+    Raises ConfigError for a provider there is none of, or whose key is missing.
+    """
+    name = settings.model_provider
+    if name == "extractive":
+        return name
+    from deep_research.providers.provider_catalog import auto_provider, open_model  # noqa: PLC0415 - only with a model
+
+    if name == "auto":
+        return auto_provider(keys, base_url=settings.model_base_url) or "extractive"
+    open_model(name, settings.model_name, keys=keys, base_url=settings.model_base_url)
+    return name
+
+
+def key_variables() -> tuple[str, ...]:
+    """Return the variables that hold keys and addresses of model providers."""
+    from deep_research.providers.provider_catalog import VARIABLES  # noqa: PLC0415
+
+    return VARIABLES
+
+
+class Thinking:
+    """The reasoner of a run and what it holds open."""
+
+    def __init__(self, reasoner: Reasoner, client: "ModelClient | None" = None) -> None:
+        self.reasoner = reasoner
+        self._client = client
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        if self._client is not None:
+            await self._client.close()
+
+
+def open_thinking(
+    settings: Settings,
+    keys: Mapping[str, str],
+    *,
+    journal: Journal,
+    places: Sequence[SearchPlace],
+    home: Path,
+    on_gap: Callable[[Gap], object],
+    opens_addresses: bool = False,
+    outside: Sequence[ToolSpec] = (),
+    watch: Callable[[ModelRequest, Role], object] = lambda _request, _role: None,
+) -> Thinking:
+    """Return who thinks; `watch` sees every request of a model, `opens_addresses` tells it that `read` takes addresses,
+    `outside` are the tools of others.
+
+    Raises ConfigError for an unknown provider and a missing key.
+    """
+    if settings.model_provider == "extractive":
+        return Thinking(ExtractiveReasoner())
+    for slow in ("httpx", "jinja2"):  # now, where nobody waits for the event loop, rather than with the first call
+        import_module(slow)
+    from deep_research.providers.model_client import ModelClient, Patience  # noqa: PLC0415 - only with a model
+
+    first, others, roles = _open_models(settings, keys)
+    _check_prices(settings, [first, *others, *roles.values()])
+    client = ModelClient(
+        [first, *others],
+        roles=roles,
+        account=note_attempt,
+        patience=Patience.for_silence(settings.model_timeout_seconds),
+        gates=_gates(settings, [first, *others]),
+    )
+    paid = PaidCalls(client, journal, settings)
+    named = {role: (roles.get(role) or first).model for role in get_args(Role)}
+
+    async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
+        watch(request, role)
+        return await paid.complete(request, role)
+
+    info = ReasonerInfo(kind="model", provider=first.provider, models=named)
+    context = min(settings.max_context_tokens, first.family.context_tokens)
+    reasoner = model_reasoner(
+        complete,
+        settings,
+        info=info,
+        places=places,
+        home=home,
+        on_gap=on_gap,
+        context_tokens=context,
+        opens_addresses=opens_addresses,
+        outside=outside,
+    )
+    return Thinking(reasoner, client)
+
+
+def model_reasoner(
+    complete: "Complete",
+    settings: Settings,
+    *,
+    info: ReasonerInfo,
+    places: Sequence[SearchPlace],
+    home: Path,
+    on_gap: Callable[[Gap], object],
+    context_tokens: int,
+    opens_addresses: bool = False,
+    outside: Sequence[ToolSpec] = (),
+) -> Reasoner:
+    """Return the reasoner that thinks with `complete`, set up as `settings` say.
+
+    Raises ConfigError for a prompt file of the user's that cannot be used.
+    """
+    from deep_research.reasoners.model.model_reasoner import ModelReasoner  # noqa: PLC0415
+
+    folder = home / "prompts"
+    if folder.is_dir():
+        check(folder)
+    return ModelReasoner(
+        complete,
+        info=info,
+        fallback=ExtractiveReasoner(),
+        places=[(place.name, place.purpose) for place in places],
+        opens_addresses=opens_addresses,
+        outside=outside,
+        mcp_prompt=settings.mcp_prompt,
+        date=datetime.now(UTC).date().isoformat(),
+        max_context_tokens=context_tokens,
+        # The rest of a window is for the instruction and the answer.
+        compression_target_tokens=min(settings.compression_target_tokens, context_tokens * 9 // 20),
+        max_tool_calls=settings.tool_calls_per_researcher,
+        max_sections=settings.max_sections,
+        max_clarification_rounds=settings.max_clarification_rounds,
+        max_research_units=settings.max_concurrent_research_units,
+        max_researcher_iterations=settings.max_researcher_iterations,
+        retries=settings.max_structured_output_retries,
+        on_gap=on_gap,
+        prompt_folder=folder if folder.is_dir() else None,
+    )
+
+
+def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:
+    """A budget in dollars needs prices. Raises ConfigError for a model whose price is not known."""
+    unknown = [m.model for m in models if m.family.input_usd is None or m.family.output_usd is None]
+    if settings.budget_usd is not None and unknown:
+        message = (
+            f"The price of {unknown[0]!r} is not known, so a budget in US dollars cannot be kept. "
+            "Give it in tokens: --budget 200000tokens (setting budget_tokens)."
+        )
+        raise ConfigError(message, setting="budget_usd", value=settings.budget_usd)
+
+
+def _open_models(
+    settings: Settings, keys: Mapping[str, str]
+) -> tuple["OpenModel", list["OpenModel"], dict[Role, "OpenModel"]]:
+    """The run's model, those that stand in for it, and the ones of single roles; each opened once."""
+    from deep_research.providers.provider_catalog import open_fallbacks, open_model  # noqa: PLC0415
+
+    provider = settings.model_provider
+    options: dict[str, Any] = {
+        "keys": keys,
+        "base_url": settings.model_base_url,
+        "thinking": settings.enable_thinking,
+        "timeout_seconds": settings.model_timeout_seconds,
+    }
+    if provider == "ollama" and "max_context_tokens" in settings.model_fields_set:
+        options["context_tokens"] = settings.max_context_tokens  # what the server is told to make room for
+    first = open_model(provider, settings.model_name, **options)
+    opened: dict[str, OpenModel] = {first.model: first}
+    roles: dict[Role, OpenModel] = {}
+    for role in cast(tuple[Role, ...], get_args(Role)):
+        name = getattr(settings, f"{role}_model")
+        if name:
+            if name not in opened:
+                opened[name] = open_model(provider, name, **options)
+            roles[role] = opened[name]
+    return first, open_fallbacks(settings.fallback_models, provider, **options), roles
+
+
+def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate]":
+    """How many requests may be in flight at each provider, in all runs of the process together."""
+    from deep_research.providers.provider_catalog import PROVIDERS  # noqa: PLC0415
+    from deep_research.providers.provider_limits import Ceiling, gate_of  # noqa: PLC0415
+
+    gates: dict[str, Gate] = {}
+    for name in dict.fromkeys(model.provider for model in models):
+        most = min(settings.max_model_requests, PROVIDERS[name].requests)
+        ceiling = Ceiling(requests=most, tokens=settings.max_model_tokens_in_flight)
+        address = settings.model_base_url if name == settings.model_provider else ""
+        gates[name] = gate_of(name, address, ceiling)
+    return gates

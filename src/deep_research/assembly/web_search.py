@@ -1,0 +1,217 @@
+"""Places on the web for a run: sources by name or strategy, and the pages behind their results."""
+
+import asyncio
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
+from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError
+from deep_research.i18n.language import detect
+from deep_research.i18n.message_codes import gap_of
+from deep_research.ports import Progress, SearchPlace
+from deep_research.settings import Settings
+
+if TYPE_CHECKING:
+    from deep_research.fetch.allowed_addresses import KnownAddresses
+    from deep_research.fetch.page_fetcher import Fetcher
+    from deep_research.fetch.web import Web, WebOptions
+    from deep_research.sources._api import ApiSource
+
+MakeWeb = Callable[["WebOptions"], "Web"]
+"""Builds the way out from its options; tests build one that leads to a web of their own."""
+
+_FAILURES = 2
+"""Searches in a row that may fail at a place before it is not asked again in the run."""
+
+
+def source_variables() -> tuple[str, ...]:
+    """Return the environment variables that hold the keys of sources."""
+    from deep_research.sources import variables  # noqa: PLC0415 - only with web sources
+
+    return variables()
+
+
+def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str, language: str) -> tuple[str, ...]:
+    """Return the names of the sources of a run, in order of trust: those named, then those of the strategy.
+
+    Raises ConfigError for an unknown source or strategy, and for a named source that lacks its key.
+    """
+    from deep_research.sources import source_rows, strategy_sources  # noqa: PLC0415 - only with web sources
+
+    rows = {row.name: row for row in source_rows(keys, settings.source_options)}
+    for name in settings.sources:
+        if name not in rows:
+            near = difflib.get_close_matches(name, rows, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            message = f"There is no source {name!r}.{hint} `deep-research sources` lists all of them."
+            raise ConfigError(message, setting="sources", value=name)
+        if rows[name].missing:
+            message = f"The source {name!r} is not ready: {rows[name].missing}."
+            raise ConfigError(message, setting="sources", value=name)
+    wanted = list(settings.sources)
+    if settings.strategy:
+        ready = {row.name for row in rows.values() if row.ready}
+        wanted += strategy_sources(settings.strategy, language, ready, question=question)
+    return tuple(dict.fromkeys(wanted))
+
+
+class WebPlaces:
+    """The web sources of one run and its single pages, with the one way out they share."""
+
+    def __init__(self, web: "Web", fetcher: "Fetcher", places: Sequence[SearchPlace], pages: RunPages) -> None:
+        self._web = web
+        self._fetcher = fetcher
+        self.places = tuple(places)
+        self.pages = pages
+
+    @property
+    def known(self) -> "KnownAddresses":
+        """The addresses that may be opened."""
+        return self._fetcher.known
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._fetcher.close()
+        await self._web.close()
+
+
+def open_web_places(
+    names: Sequence[str],
+    settings: Settings,
+    keys: Mapping[str, str],
+    home: Path,
+    *,
+    question: str,
+    on_gap: OnGap,
+    make_web: MakeWeb | None = None,
+) -> WebPlaces:
+    """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
+
+    Without `names` only addresses in the question may be opened. `on_gap` is told what of a page the reader should
+    know (an archived copy stands in for it).
+    """
+    from deep_research.fetch.allowed_addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
+    from deep_research.fetch.web import Web  # noqa: PLC0415
+    from deep_research.sources import open_source  # noqa: PLC0415
+
+    options = {name: dict(settings.source_options.get(name, {})) for name in names}
+    named = addresses_in(question)
+    web = (make_web or Web)(_web_options(settings, options, keys, home))
+    opened = [open_source(name, web.api, keys, options[name]) for name in names]
+    for source in opened:
+        source.asked_in = detect(question)
+    fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
+    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named))
+    own = [QuestionPages(named)] if named else []
+    return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap) for source in opened)], pages)
+
+
+def _web_options(
+    settings: Settings, options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str], home: Path
+) -> "WebOptions":
+    from deep_research.fetch.fetch_policies import FetchLimits  # noqa: PLC0415
+    from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
+    from deep_research.fetch.web import WebOptions  # noqa: PLC0415
+    from deep_research.sources import api_delays, api_sources  # noqa: PLC0415
+
+    seconds = settings.web_timeout_seconds
+    return WebOptions(
+        contact=settings.contact,
+        allowed_internal_hosts=settings.allowed_internal_hosts,
+        base_addresses=_written(options, keys),
+        proxy=settings.proxy,
+        api_delays=api_delays(api_sources()[name].read_options(given) for name, given in options.items()),
+        cache=home / "pages.db",
+        silence_seconds=seconds,
+        fetch=FetchOptions(obey_robots=settings.obey_robots, limits=FetchLimits().within(seconds)),
+    )
+
+
+def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) -> tuple[str, ...]:
+    """The addresses that the user wrote into the settings: of APIs, feeds and services that a variable names."""
+    from deep_research.sources import api_sources  # noqa: PLC0415 - only with web sources
+
+    found: list[str] = []
+    for name, given in options.items():
+        kind = api_sources()[name]
+        usual = kind.read_options(None).addresses()
+        found += [url for url in kind.read_options(given).addresses() if url not in usual]
+        found += [keys[variable] for variable in kind.variables() if variable.endswith("_URL") and keys.get(variable)]
+    return tuple(found)
+
+
+class WebPlace:
+    """A source whose results are read where the API has no text: the page itself, or its archived copy."""
+
+    def __init__(self, source: "ApiSource[Any]", fetcher: "Fetcher", on_gap: OnGap) -> None:
+        self._source = source
+        self._fetcher = fetcher
+        self._on_gap = on_gap
+        self._failures = 0
+        self._given_up: SourceError | None = None
+        self.name: str = source.name
+        self.purpose: str = source.purpose
+
+    async def prepare(self, progress: Progress) -> Sequence[Gap]:
+        """See `ports.SearchPlace.prepare`."""
+        return await self._source.prepare(progress)
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        """See `ports.SearchPlace.search`; the addresses of the results may be opened from now on."""
+        if self._given_up is not None:
+            raise type(self._given_up)(self._given_up.message, **self._given_up.fields)
+        try:
+            result = await self._source.search(query, limit=limit)
+        except SourceError as error:
+            self._count(error)
+            raise
+        self._failures = 0
+        for found in result.found:
+            self._fetcher.known.add(found.url)
+            self._fetcher.known.add_page_text(found.document.text if found.document else "")
+        return result
+
+    def _count(self, error: SourceError) -> None:
+        """Give up a place that will not answer in this run: each search would wait for it, and fail the same way."""
+        self._failures += 1
+        if isinstance(error, Blocked | RateLimited) or self._failures >= _FAILURES:
+            message = f"not asked again in this run: {error.message}"
+            self._given_up = type(error)(message, **error.fields, given_up=True)
+
+    async def read(self, found: Found) -> Document:
+        """Return the source's own text of a result, else the page's. Raises SourceError.
+
+        Addresses written in the text may be opened from now on.
+        """
+        document = await (self._whole(found) if found.excerpt and found.document else self._read(found))
+        self._fetcher.known.add_page_text(document.text)
+        return document
+
+    async def _whole(self, found: Found) -> Document:
+        """The text behind an excerpt; the excerpt where that cannot be read, which is told as a gap."""
+        try:
+            return await self._read(found.model_copy(update={"document": None}))
+        except SourceError as error:
+            if found.document is None:
+                raise
+            what = found.title or found.url
+            self._on_gap(gap_of(what, "only_excerpt", source=self.name, place=self.name, error=error.message))
+            return found.document
+
+    async def _read(self, found: Found) -> Document:
+        try:
+            return await self._source.read(found)
+        except NotFound:
+            if not found.url:
+                raise
+        page = await page_or_copy(
+            self._fetcher, found.url, title=found.title or found.url, origin=self.name, on_gap=self._on_gap
+        )
+        return await asyncio.to_thread(document_of, page, found)
+
+    async def close(self) -> None:
+        """See `ports.SearchPlace.close`; the connections are the run's."""
+        await self._source.close()

@@ -1,0 +1,74 @@
+"""`deep-research settings`, `sources` and `templates`: what can be configured, searched and chosen."""
+
+import click
+
+
+@click.command("settings")
+def settings_command() -> None:
+    """List all settings: name, value in force, what it is."""
+    from deep_research.settings import PREFIX, Settings, home, load_settings  # noqa: PLC0415
+
+    values = load_settings()
+    click.echo(f"State folder: {home()} (DEEP_RESEARCH_HOME)\n")
+    for name, field in Settings.model_fields.items():
+        click.echo(f"{name} = {getattr(values, name)!r}\n    {field.description}  [{PREFIX}{name.upper()}]")
+
+
+@click.command("sources")
+@click.option("--json", "as_json", is_flag=True, help="Print the sources as JSON.")
+@click.option("--check", is_flag=True, help="Connect to the MCP servers, and show the tools of each.")
+def sources_command(as_json: bool, check: bool) -> None:
+    """List all web sources, strategies and MCP servers: name, what for, key or keyless, ready or not."""
+    import asyncio  # noqa: PLC0415
+    import json  # noqa: PLC0415
+
+    from deep_research.assembly import mcp_listing  # noqa: PLC0415
+    from deep_research.settings import load_keys, load_settings  # noqa: PLC0415
+    from deep_research.sources import source_rows, strategies, variables  # noqa: PLC0415
+
+    settings = load_settings()
+    rows = source_rows(load_keys(variables()), settings.source_options)
+    servers = asyncio.run(mcp_listing.checked_rows(settings)) if check else mcp_listing.server_rows(settings)
+    if as_json:
+        told = [row._asdict() | {"ready": row.ready} for row in rows]
+        tools = [row._asdict() | {"ready": row.ready, "tools": dict(row.tools)} for row in servers]
+        click.echo(
+            json.dumps(
+                {"sources": told, "strategies": strategies(), "mcp_servers": tools}, ensure_ascii=False, indent=1
+            )
+        )
+        return
+    width = max(len(row.name) for row in rows)
+    for row in rows:
+        key = f"key {row.needs}" if row.needs else "keyless"
+        state = "ready" if row.ready else f"not ready: {row.missing}"
+        click.echo(f"{row.name:<{width}}  {state:<38}  {key}\n{'':<{width}}  {row.purpose}")
+    click.echo("\nStrategies (--strategy NAME):")
+    for name, purpose in strategies().items():
+        click.echo(f"{name:<{width}}  {purpose}")
+    if servers:
+        click.echo("\nMCP servers (settings mcp_servers):")
+        click.echo(mcp_listing.shown(servers, width))
+
+
+@click.command("templates")
+@click.option("--json", "as_json", is_flag=True, help="Print the templates as JSON.")
+@click.option("--language", default="en", metavar="CODE", help="Language of the points shown (default: en).")
+def templates_command(as_json: bool, language: str) -> None:
+    """List all focus templates: name, what for, where it lies, words it applies to, focus points."""
+    import json  # noqa: PLC0415
+
+    from deep_research.settings import home  # noqa: PLC0415
+    from deep_research.templates import load_templates, template_folders  # noqa: PLC0415
+
+    folders = template_folders(home())
+    found = load_templates(folders)
+    if as_json:
+        rows = [{**t.model_dump(mode="json"), "origin": t.origin} for t in found]
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    for template in found:
+        click.echo(f"{template.name}  ({template.origin})")
+        click.echo(f"    for: {template.purpose or '—'}; words: {', '.join(template.words) or '—'}")
+        click.echo("".join(f"    - {point}\n" for point in template.spoken(language).focus))
+    click.echo(f"Your own: {' or '.join(str(folder) for folder in folders)} (docs/templates.md)")

@@ -1,0 +1,181 @@
+"""What the live view knows of a run, and how it draws it."""
+
+import time
+from dataclasses import dataclass, field
+from itertools import count
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from deep_research.cli.keyboard import HINT
+from deep_research.events import (
+    Event,
+    GapFound,
+    Planned,
+    Progress,
+    ReportReady,
+    Reviewed,
+    RunStarted,
+    Searched,
+    SectionClosed,
+    SectionReviewed,
+    SectionStarted,
+    SectionWritten,
+    StageStarted,
+    Steered,
+)
+
+_STAGES = ("prepare", "clarify", "analyze", "discover", "plan", "research", "review", "report")
+_FOLLOW_UP = ("recall", "research", "report")
+"""The stages of a question about a finished report."""
+_WIDE = 100
+"""Columns from which the last search of each section has room."""
+
+
+@dataclass
+class _Row:
+    """One section."""
+
+    state: str = "waiting"
+    searches: int = 0
+    last: str = ""
+    sources: int = 0
+    supported: int = 0
+    claims: int = 0
+
+
+@dataclass
+class Board:
+    """The state of the live view; `take` an event, `render` the whole."""
+
+    overview: str
+    begun: float = field(default_factory=time.monotonic)
+    run: str = ""
+    question: str = ""
+    notice: str = ""
+    stage: str = ""
+    seen: list[str] = field(default_factory=list)
+    progress: str = ""
+    title: str = ""
+    rows: dict[str, _Row] = field(default_factory=dict)
+    gaps: list[str] = field(default_factory=list)
+    searches: int = 0
+    done: str = ""
+    typed: str | None = None
+    told: str = ""
+
+    def take(self, event: Event) -> None:  # noqa: C901, PLR0912 - one case per kind of event
+        """Follow one event."""
+        match event:
+            case RunStarted():
+                self.run, self.question = event.run_id, event.question
+                self.notice = "No documents named: searching the bundled library." if event.notice else ""
+            case StageStarted():
+                self.stage, self.progress = event.stage, ""
+                self.seen.append(event.stage)
+            case Progress():
+                self.progress = f"{event.what} {event.done}" + (f"/{event.total}" if event.total else "")
+            case Planned():
+                self.title = event.title
+                self.rows = {title: _Row() for title in event.sections}
+            case SectionStarted():
+                self._row(event.section).state = "searching" if event.attempt == 1 else f"again ({event.attempt})"
+            case Searched():
+                self.searches += not event.reused
+                if event.section:
+                    row = self._row(event.section)
+                    row.searches += 1
+                    row.last = f"{event.query} → {event.found}"
+            case SectionWritten():
+                row = self._row(event.section)
+                row.state, row.sources = event.status, event.sources
+                row.supported, row.claims = event.supported, event.claims
+            case SectionReviewed():
+                self._row(event.section).state = "sent back" if event.retry else "completed"
+            case SectionClosed():
+                self._row(event.section).state = "closed"
+            case Reviewed():
+                for title in event.retry:
+                    self._row(title).state = "sent back"
+            case Steered(what="drop", late=False):
+                self._row(event.section).state = "dropped"
+            case Steered(what="add", late=False):
+                self._row(event.section).state = "added"
+            case GapFound():
+                self.gaps.append(f"{event.what}: {event.why}")
+            case ReportReady():
+                self.done = f"{event.claims} statements · {event.references} references · {event.gaps} gaps"
+            case _:
+                pass
+
+    def _row(self, title: str) -> _Row:
+        return self.rows.setdefault(title, _Row())
+
+    def render(self, width: int = 120) -> RenderableType:
+        """Draw the board for a terminal of `width` columns."""
+        parts: list[RenderableType] = [Text(self.question, style="bold", overflow="ellipsis", no_wrap=True)]
+        if self.notice:
+            parts.append(Text(self.notice, style="yellow"))
+        parts += [self._stages(), self._figures()]
+        if self.rows and "recall" not in self.seen:
+            parts.append(self._sections(wide=width >= _WIDE))
+        parts.extend(Text(f"gap  {gap}", style="yellow", overflow="ellipsis", no_wrap=True) for gap in self.gaps[-4:])
+        if len(self.gaps) > 4:
+            parts.append(Text(f"gap  … {len(self.gaps) - 4} more", style="yellow"))
+        if not self.done:
+            parts += self._said()
+        return Group(*parts)
+
+    def _said(self) -> list[RenderableType]:
+        """What the user was told, and the line that is being typed; its end where it is too long."""
+        lines: list[RenderableType] = [Text(self.told, style="yellow")] if self.told else []
+        if self.typed is not None:
+            typed = Text(self.typed[-60:]) if self.typed else Text(HINT, style="dim")
+            lines.append(Text("say> ", no_wrap=True, overflow="ellipsis").append_text(typed))
+        return lines
+
+    def _stages(self) -> Text:
+        line = Text(no_wrap=True, overflow="ellipsis")
+        for stage in _FOLLOW_UP if "recall" in self.seen else _STAGES:
+            if stage == "discover" and stage not in self.seen and "plan" in self.seen:
+                continue
+            now = stage == self.stage and not self.done
+            style = "bold cyan" if now else "green" if stage in self.seen else "dim"
+            line.append(f"{'▶' if now else '✓' if stage in self.seen else '·'} {stage} ", style=style)
+        return line
+
+    def _figures(self) -> Text:
+        """Time, searches, and what is being done, or what came out."""
+        line = Text(f"{time.monotonic() - self.begun:.1f} s  {self.searches} searches", style="dim", no_wrap=True)
+        if self.progress and not self.done:
+            line.append(f"  {self.progress}", style="cyan")
+        if self.done:
+            line.append(f"  {self.done}", style="bold green")
+        return line
+
+    def _sections(self, *, wide: bool) -> Table:
+        table = Table(box=None, pad_edge=False, expand=True, header_style="dim")
+        table.add_column("", width=2)
+        table.add_column("section", ratio=3, no_wrap=True, overflow="ellipsis")
+        table.add_column("state", width=11)
+        table.add_column("searches", justify="right", width=8)
+        table.add_column("sources", justify="right", width=7)
+        table.add_column("supported", justify="right", width=9)
+        if wide:
+            table.add_column("last search", ratio=4, no_wrap=True, overflow="ellipsis", style="dim")
+        numbers = count(1)  # as /drop takes them: without what was dropped
+        for title, row in self.rows.items():
+            number = "–" if row.state == "dropped" else str(next(numbers))
+            style = {"completed": "green", "failed": "red", "waiting": "dim"}.get(row.state, "cyan")
+            supported = f"{row.supported}/{row.claims}" if row.claims else ""
+            cells = [
+                number,
+                title,
+                Text(row.state, style=style),
+                str(row.searches or ""),
+                str(row.sources or ""),
+                supported,
+            ]
+            table.add_row(*cells, *([row.last] if wide else []))
+        return table

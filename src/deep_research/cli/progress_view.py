@@ -1,0 +1,201 @@
+"""Show a run while it runs: a live table on a terminal, plain lines elsewhere, or nothing."""
+
+import sys
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+import click
+
+from deep_research.cli.progress_table import Board
+from deep_research.events import Event, Steered
+from deep_research.i18n.catalog import phrase
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+
+
+class View(AbstractContextManager["View"], Protocol):
+    """Shows events, and what is typed meanwhile; `draws_input` says that the terminal must not echo it."""
+
+    draws_input: bool
+
+    def show(self, event: Event) -> None:
+        """Show one event."""
+        ...
+
+    def typed(self, line: str) -> None:
+        """Show the line that is being typed."""
+        ...
+
+    def told(self, text: str) -> None:
+        """Show what became of a line that was typed."""
+        ...
+
+
+def make_view(*, quiet: bool, verbose: bool, language: str, passing: bool = False) -> View:
+    """Return the view that fits: silence, a live table on a terminal, or a line per event.
+
+    What is `passing` leaves nothing on the screen. A terminal that cannot move its cursor gets lines.
+    """
+    if quiet:
+        return Silence()
+    if sys.stderr.isatty() and not verbose:
+        from rich.console import Console  # noqa: PLC0415 - only on a terminal
+
+        console = Console(stderr=True)
+        if not console.is_dumb_terminal:
+            return LiveView(console, language, passing=passing)
+    return Lines(verbose=verbose)
+
+
+class Silence(AbstractContextManager["Silence"]):
+    """Shows nothing."""
+
+    draws_input = False
+
+    def __exit__(self, *_exc: object) -> None:
+        """Nothing to put back."""
+
+    def show(self, event: Event) -> None:
+        """Show nothing."""
+
+    def typed(self, line: str) -> None:
+        """Show nothing."""
+
+    def told(self, text: str) -> None:
+        """Show nothing."""
+
+
+class Lines(Silence):
+    """A plain line per event on standard error."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+        self._percent = -1
+
+    def show(self, event: Event) -> None:
+        """Print the event's line, if it has one worth a line."""
+        if self._verbose:
+            text: str | None = describe(event) or event.model_dump_json(exclude={"number", "seconds"})
+        else:
+            text = describe(event) if self._worth_a_line(event) else None
+        if text:
+            click.echo(f"{event.seconds:7.1f}s  {text}", err=True)
+
+    def told(self, text: str) -> None:
+        """Print it."""
+        click.echo(text, err=True)
+
+    def _worth_a_line(self, event: Event) -> bool:
+        if event.kind != "progress":
+            return True
+        # A line for every tenth is enough.
+        percent = event.done * 10 // event.total if event.total else -1
+        changed, self._percent = percent != self._percent, percent
+        return changed
+
+
+def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line per kind of event
+    """Return one line of text about an event; "" for those that need none."""
+    match event.kind:
+        case "run_started":
+            again = "resumed" if event.resumed else "started"
+            where = " · searching the bundled library (name your own documents with --docs)" if event.notice else ""
+            return f"run {event.run_id} {again} · reasoner: {event.reasoner}{where}"
+        case "stage_started":
+            return f"stage: {event.stage}"
+        case "progress":
+            return f"{event.what}: {event.done}" + (f" of {event.total}" if event.total else "")
+        case "clarification_asked":
+            return f"question to you: {event.question}"
+        case "understood":
+            return "\n          ".join([event.verification, *(f"assumed: {one}" for one in event.assumptions)])
+        case "analyzed":
+            return f"a {event.query_type} question, to be answered as {event.output_format}"
+        case "discovered":
+            return (
+                f"found {len(event.entities)} entries: {', '.join(event.entities)}"
+                if event.entities
+                else "found no entries"
+            )
+        case "planned":
+            return f"plan: {' · '.join(event.sections)}"
+        case "section_started":
+            again = f" (attempt {event.attempt})" if event.attempt > 1 else ""
+            return f"[{event.section}] researching{again}"
+        case "searched":
+            reused = ", known" if event.reused else ""
+            head = f"[{event.section}] " if event.section else ""
+            return f"{head}searched {event.source}: {event.query[:90]} → {event.found} ({event.new} new{reused})"
+        case "section_written":
+            return f"[{event.section}] written: {event.supported} of {event.claims} statements supported, {event.sources} sources"
+        case "section_reviewed":
+            again = ", again" if event.retry else ""
+            return f"[{event.section}] review: {event.score} of 10, {event.status}{again}"
+        case "section_closed":
+            return f"[{event.section}] closed after {event.took:.0f} s; the others took about {event.usual:.0f} s"
+        case "reviewed":
+            back = f", again: {', '.join(event.retry)}" if event.retry else ""
+            return f"review: {event.score} of 10{back}"
+        case "steered":
+            return _said(event)
+        case "gap_found":
+            return f"gap: {event.what}: {event.why}"
+        case "report_ready":
+            return f"report ready: {event.claims} statements, {event.references} references, {event.gaps} gaps"
+        case "run_failed":
+            return f"failed: {event.message}"
+        case "run_declined":
+            return f"ended without a report: {event.reason}"
+
+
+def _said(event: Steered) -> str:
+    said = " ".join(part for part in (event.what, f"[{event.section}]" * bool(event.section), event.text) if part)
+    return f"you: {said}" + (" (too late: the report is being written)" if event.late else "")
+
+
+class LiveView:
+    """A table that follows the run: stages, sections side by side, searches, evidence, gaps."""
+
+    draws_input = True
+
+    def __init__(self, console: "Console", language: str, *, passing: bool = False) -> None:
+        self._console, self._passing = console, passing
+        self._board = Board(overview=phrase("overview", language))
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        """Take the screen, again after a question to the user."""
+        from rich.live import Live  # noqa: PLC0415 - only on a terminal
+
+        self._live = Live(console=self._console, get_renderable=self._render, refresh_per_second=8)
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the screen back, with the last state standing; a question to the user takes its place."""
+        from deep_research.runs.lifecycle import NeedsAnswer  # noqa: PLC0415 - loaded with the run
+
+        self._board.typed, self._board.told = None, ""
+        if self._live is not None:
+            self._live.transient = self._passing or (kind is not None and issubclass(kind, NeedsAnswer))
+            self._live.stop()
+
+    def _render(self) -> "RenderableType":
+        return self._board.render(self._console.width)
+
+    def show(self, event: Event) -> None:
+        """Take the event into the table."""
+        self._board.take(event)
+
+    def typed(self, line: str) -> None:
+        """Show the line below the table."""
+        self._board.typed = line
+
+    def told(self, text: str) -> None:
+        """Show it below the table."""
+        self._board.told = text

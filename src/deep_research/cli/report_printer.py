@@ -1,0 +1,58 @@
+"""Reports, answers and their sources as a terminal shows them."""
+
+import sys
+
+import click
+
+from deep_research.data import FollowUp, Reference, Report
+from deep_research.i18n.catalog import phrase
+
+_WIDTH = 110
+
+
+def print_report(report: Report, *, plain: bool = False) -> None:
+    """Print the report: rendered on a terminal, as its Markdown elsewhere."""
+    print_markdown(report.report, plain=plain)
+
+
+def print_markdown(text: str, *, plain: bool = False) -> None:
+    """Print Markdown: rendered on a terminal, as it is elsewhere."""
+    if plain or not sys.stdout.isatty():
+        click.echo(text)
+        return
+    from rich.console import Console  # noqa: PLC0415 - only on a terminal
+    from rich.markdown import Markdown  # noqa: PLC0415
+
+    console = Console()
+    console.print(Markdown(text), width=min(console.width, _WIDTH))
+
+
+def print_answer(made: FollowUp) -> None:
+    """Print the answer to a follow-up: in short on a terminal, as its Markdown elsewhere."""
+    report = made.report
+    if report is None:
+        return
+    if not sys.stdout.isatty():
+        click.echo(report.report)
+        return
+    content = "\n\n".join(section.content for section in report.sections if section.content)
+    lines = [*(f"*{told}*" for told in report.assumptions), content or phrase("nothing_found", report.language)]
+    print_markdown("\n\n".join(lines))
+    if report.references:
+        click.echo("\n" + "\n".join(reference_line(reference) for reference in report.references))
+    click.echo(f"\n{came_from(made)}")
+
+
+def came_from(made: FollowUp) -> str:
+    """Return one line that says where an answer comes from."""
+    report = made.report
+    if report is None:
+        return {"running": "interrupted", "stopped": "stopped"}.get(made.status, f"failed: {made.error}")
+    name = "from_library" if made.found_in == "library" else "from_research" if report.answered else "from_neither"
+    return phrase(name, report.language, searches=report.ledger.searches)
+
+
+def reference_line(reference: Reference) -> str:
+    """Return one reference on one line: number, title, place, ids of its passages."""
+    place = reference.location or reference.url
+    return f"[{reference.number}] {reference.title} — {place}  ({', '.join(reference.passages)})"

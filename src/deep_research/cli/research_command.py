@@ -1,0 +1,160 @@
+"""`deep-research "question"`, `ask` and `resume`: start a run, or continue one, and show it while it happens."""
+
+import sys
+from typing import Any
+
+import click
+
+from deep_research.cli.main import EXIT_CODES
+from deep_research.settings import Settings, load_keys
+
+
+@click.command("research", epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("words", metavar="QUESTION", nargs=-1)
+@click.option("-q", "--query", "query", help="The question (instead of the argument).")
+@click.option("-d", "--docs", multiple=True, metavar="PATH", help="A file or folder to search; may be given again.")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="NAME",
+    help="A web source to search; may be given again (deep-research sources).",
+)
+@click.option(
+    "--strategy",
+    metavar="NAME",
+    help="Web sources by kind of question: academic, patents, news, code, community, general, auto.",
+)
+@click.option(
+    "--workflow",
+    type=click.Choice(["sections", "loop", "supervisor", "quick"]),
+    help="How the run is organised (default: sections).",
+)
+@click.option("--max-iterations", type=int, metavar="N", help="How often weak sections are sent out again (0–10).")
+@click.option(
+    "-p", "--provider", metavar="NAME", help="Who thinks (default: the first whose key is set, else extractive)."
+)
+@click.option("--model", metavar="NAME", help="Model of the provider.")
+@click.option(
+    "--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting; `deep-research settings` lists them."
+)
+@click.option("--budget", metavar="AMOUNT", help="Most it may cost: 0.50 (US dollars) or 200000tokens.")
+@click.option("--estimate", is_flag=True, help="Say what it would cost with a model, and do nothing.")
+@click.option("--confirm-plan", is_flag=True, help="Show the plan and wait for a yes, a no or changes.")
+@click.option(
+    "--template", metavar="NAME", help="Focus template (deep-research templates); none: without one, also if one fits."
+)
+@click.option("--no-clarify", is_flag=True, help="Never ask anything; start with stated assumptions.")
+@click.option(
+    "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
+@click.option("--quiet", is_flag=True, help="Show nothing while it runs, and only the place of the report after.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every event.")
+@click.option("--deep-research", "_deep", is_flag=True, hidden=True)
+def research_command(words: tuple[str, ...], query: str | None, **flags: Any) -> int:
+    """Research QUESTION in your documents (--docs), or in the bundled library.
+
+    Without QUESTION it is read from standard input; at a terminal a conversation begins: questions, answers,
+    and further questions about the report.
+    """
+    question = query if query is not None else " ".join(words)
+    if query is not None and words:
+        raise click.UsageError("Give the question once: as an argument or with -q.")
+    given = query is not None or bool(words)
+    if not given and _is_conversation(flags):
+        from deep_research.cli.chat import Conversation  # noqa: PLC0415 - help stays fast
+
+        return Conversation(flags).hold()
+    if question == "-" or (not given and not sys.stdin.isatty()):
+        question = _read_question()
+    if not question.strip():
+        raise click.UsageError(
+            'No question was given. Example: deep-research "How does speculative decoding work?"\n'
+            "Without a question, deep-research at a terminal begins a conversation."
+        )
+    from deep_research.cli.session import Session  # noqa: PLC0415
+
+    return Session(flags).start(question)
+
+
+def _is_conversation(flags: dict[str, Any]) -> bool:
+    """Whether somebody sits at the terminal, and wants to see something."""
+    silent = flags["as_json"] or flags["quiet"] or flags["estimate"]
+    return not silent and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _read_question() -> str:
+    """Return standard input as text. Raises click.UsageError for bytes that are none."""
+    if sys.stdin is None or sys.stdin.closed:
+        return ""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"Standard input is no text in UTF-8 (byte {error.start}).") from error
+
+
+@click.command("ask")
+@click.argument("words", metavar="QUESTION", nargs=-1, required=True)
+@click.option("--run", "run_id", metavar="RUN", help="Ask about the report of an earlier run, in what it has read.")
+@click.option("-d", "--docs", multiple=True, metavar="PATH", help="A file or folder to search; may be given again.")
+@click.option(
+    "-p", "--provider", metavar="NAME", help="Who thinks (default: the first whose key is set, else extractive)."
+)
+@click.option("--model", metavar="NAME", help="Model of the provider.")
+@click.option("--source", "sources", multiple=True, metavar="NAME", help="A web source to search; may be given again.")
+@click.option("--strategy", metavar="NAME", help="Web sources by kind of question.")
+@click.option(
+    "-o", "--out", metavar="FILE", help="Also write the answer (Markdown) to this file; - for standard output."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
+@click.option("--quiet", is_flag=True, help="Show nothing while it runs.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every event.")
+def ask_command(words: tuple[str, ...], **flags: Any) -> int:
+    """Answer QUESTION in one turn: no plan, no review, nothing asked back.
+
+    With --run it is a question about that run's report: answered from what the run has read, with the same
+    passages, and by new searches at the run's places where that says nothing.
+    """
+    from deep_research.cli.session import Session  # noqa: PLC0415
+
+    run_id, question = flags.pop("run_id"), " ".join(words)
+    if run_id is None:
+        return Session({**flags, "workflow": "quick"}).start(question)
+    if flags["docs"] or flags["sources"] or flags["strategy"]:
+        raise click.UsageError("--run searches where that run did; leave --docs, --source and --strategy out.")
+    return Session(flags).ask(run_id, question)
+
+
+@click.command("resume")
+@click.argument("run_id", metavar="RUN")
+@click.option("--answer", help="Answer to the question the run waits for.")
+@click.option(
+    "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
+@click.option("--quiet", is_flag=True, help="Show nothing while it runs.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every event.")
+def resume_command(run_id: str, **flags: Any) -> int:
+    """Go on with RUN; what is done is not done again. A finished run is shown."""
+    from deep_research.cli.session import Session  # noqa: PLC0415
+
+    return Session(flags).resume(run_id)
+
+
+def print_estimate(settings: Settings) -> None:
+    """Say what a run with these settings would cost. Raises ConfigError for an unusable provider."""
+    from deep_research.assembly.reasoner_choice import key_variables  # noqa: PLC0415
+    from deep_research.runs.cost_estimate import estimate  # noqa: PLC0415 - only where it is asked for
+
+    made = estimate(settings, load_keys(key_variables()))
+    if made is None:
+        click.echo("Without a model (provider extractive) a run makes no model calls and costs nothing.")
+        return
+    dollars = "price unknown" if made.usd is None else f"about {made.usd:.3f} US dollars"
+    most = "" if made.most_usd is None else f" ({made.most_usd:.2f} US dollars)"
+    click.echo(
+        f"{made.model}: about {made.calls} calls, {made.prompt_tokens:,} prompt tokens, {made.completion_tokens:,}"
+        f" written, {dollars}, for a plan of {made.sections} sections.\n"
+        f"At most about {made.most_calls} calls{most}, if every section of the longest plan is sent out again each time."
+    )

@@ -1,0 +1,103 @@
+"""`deep-research step` and `deep-research prompt`: one thought of the program by itself."""
+
+from typing import Any
+
+import click
+
+_OPTIONS = (
+    click.option("-i", "--input", "path", metavar="FILE", help="JSON of what the step takes; without it an example."),
+    click.option("--run", "run_id", metavar="RUN", help="Take the inputs from an earlier run."),
+    click.option("--section", default="", metavar="TITLE", help="The section of the run (default: its first)."),
+    click.option("-p", "--provider", metavar="NAME", help="Who thinks (default: the first whose key is set)."),
+    click.option("--model", metavar="NAME", help="Model of the provider."),
+    click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting."),
+)
+
+
+def _with_inputs(command: Any) -> Any:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command("step")
+@click.argument("name")
+@_with_inputs
+@click.option("--json", "as_json", is_flag=True, help="Print the answer alone, as JSON.")
+def step_command(name: str, as_json: bool, **flags: Any) -> int:
+    """Do one step (decide, plan, research, write_section, judge, …) and show its prompt, its answer and its cost.
+
+    An unknown name shows all steps there are.
+    """
+    import asyncio  # noqa: PLC0415 - help stays fast
+
+    from deep_research.cli.flags import settings_of  # noqa: PLC0415
+    from deep_research.runs import single_step  # noqa: PLC0415
+    from deep_research.settings import home  # noqa: PLC0415
+
+    settings = settings_of(flags)
+    result = asyncio.run(single_step.carry_out_step(name, _inputs(flags), settings, home=home()))
+    if not as_json:
+        for role, request in result.requests:
+            click.echo(_shown(request, f"asked as {role}"))
+        click.echo("── answer " + "─" * 60)
+    click.echo(single_step.as_json(result.answer))
+    for gap in result.gaps:
+        click.echo(f"gap: {gap.what}: {gap.why}", err=True)
+    click.echo(_cost(result.calls), err=True)
+    return 1 if result.gaps else 0
+
+
+@click.command("prompt")
+@click.argument("name")
+@_with_inputs
+def prompt_command(name: str, **flags: Any) -> None:
+    """Show the prompt of a step as a model would get it; no model is asked and no key is needed."""
+    import asyncio  # noqa: PLC0415
+
+    from deep_research.cli.flags import settings_of  # noqa: PLC0415
+    from deep_research.runs import single_step  # noqa: PLC0415
+    from deep_research.settings import home  # noqa: PLC0415
+
+    settings = settings_of(flags)
+    step = "plan" if name.startswith("plan_from") else name
+    request = asyncio.run(single_step.shown_prompt(step, _inputs(flags), settings, home=home()))
+    click.echo(_shown(request, f"the prompt of {step}"))
+
+
+def _inputs(flags: dict[str, Any]) -> Any:
+    import asyncio  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
+
+    from deep_research.errors import ConfigError  # noqa: PLC0415
+    from deep_research.runs import single_step  # noqa: PLC0415
+    from deep_research.settings import home  # noqa: PLC0415
+    from deep_research.stores.run_folder import open_run  # noqa: PLC0415
+
+    path, run_id = flags["path"], flags["run_id"]
+    if path and run_id:
+        raise ConfigError("Give --input or --run, not both.", setting="input", value=path)
+    if run_id:
+        return asyncio.run(single_step.from_run(open_run(home(), run_id), flags["section"]))
+    return single_step.from_file(Path(path).expanduser() if path else None)
+
+
+def _shown(request: Any, what: str) -> str:
+    parts = [f"── {what} " + "─" * 60]
+    for message in request.messages:
+        calls = "".join(f"\n→ {call.name} {call.arguments}" for call in message.tool_calls)
+        parts.append(f"[{message.role}]\n{message.text}{calls}")
+    if request.tools:
+        parts.append("[tools] " + ", ".join(tool.name for tool in request.tools))
+    if request.schema_:
+        parts.append(f"[answer: {request.schema_name}] " + ", ".join(request.schema_.get("properties", {})))
+    return "\n\n".join(parts) + "\n"
+
+
+def _cost(calls: Any) -> str:
+    usage = [call.answer.usage for call in calls]
+    known = [call.cost_usd for call in calls if call.cost_usd is not None]
+    dollars = f"{sum(known):.5f} US dollars" if len(known) == len(calls) and calls else "price unknown"
+    prompt, cached = sum(u.prompt_tokens for u in usage), sum(u.cached_tokens for u in usage)
+    written, seconds = sum(u.completion_tokens for u in usage), sum(call.seconds for call in calls)
+    return f"{len(calls)} calls · {prompt} prompt tokens ({cached} cached) · {written} written · {dollars} · {seconds:.1f} s"

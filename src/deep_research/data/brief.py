@@ -1,0 +1,216 @@
+"""The question and everything decided about it on the way to a report."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from deep_research.data.claims import Contradiction
+from deep_research.data.noun import Noun
+
+NextAction = Literal["START_RESEARCH", "NEED_CLARIFICATION", "VERIFY_TOPIC", "CONFIRM_PLAN", "CANNOT_DO"]
+QueryType = Literal["list", "comparison", "deep_dive", "general"]
+OutputFormat = Literal["table", "list", "prose"]
+SectionStatus = Literal["pending", "researching", "completed", "failed"]
+Workflow = Literal["sections", "loop", "supervisor", "quick"]
+
+
+class Message(Noun):
+    """One turn of the conversation before or around the question."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+class Question(Noun):
+    """What the user asked. `language` is an ISO 639-1 code; `history` is oldest first."""
+
+    text: str
+    language: str
+    history: tuple[Message, ...] = ()
+
+
+class Clarification(Noun):
+    """One thing to ask the user, with options to choose from (free text is always allowed)."""
+
+    question: str
+    options: tuple[str, ...] = ()
+    missing_info: str = ""
+
+
+class Term(Noun):
+    """A name that was looked up before the decision (contract row A5).
+
+    `meaning` is verbatim text of the `passage` (an id) that uses it, with the `title` of its source; both empty
+    where nothing that was searched holds the term. `searched` says whether everything asked has answered.
+    """
+
+    term: str
+    meaning: str = ""
+    passage: str = ""
+    title: str = ""
+    searched: bool = True
+
+    @property
+    def found(self) -> bool:
+        """Whether something that was searched uses it."""
+        return bool(self.passage)
+
+
+class Template(Noun):
+    """A focus template in one language: what usually matters about such a topic, and what to ask (contract row A10)."""
+
+    name: str
+    focus: tuple[str, ...] = ()
+    clarifications: tuple[Clarification, ...] = ()
+
+
+class Decision(Noun):
+    """What intake thinks of a question; the thresholds that turn it into an action are code.
+
+    `terms` are the unknown terms as they were looked up, `suggested_focus` the points of a focus template for a
+    question that names none, `wishes` what the user asked for when the plan was shown.
+    """
+
+    next_action: NextAction
+    confidence: float = Field(ge=0, le=1)
+    goal: str = ""
+    research_focus: tuple[str, ...] = ()
+    unknown_terms: tuple[str, ...] = ()
+    refined_question: str = ""
+    reasoning: str = ""
+    verification: str = ""
+    clarification: Clarification | None = None
+    assumptions: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
+    suggested_focus: tuple[str, ...] = ()
+    wishes: tuple[str, ...] = ()
+
+
+class QueryAnalysis(Noun):
+    """What kind of question it is and which form suits the answer (contract row B3)."""
+
+    query_type: QueryType
+    output_format: OutputFormat
+    needs_discovery: bool = False
+    discovery_target: str = ""
+    reasoning: str = ""
+    subjects: tuple[str, ...] = ()
+
+
+class DiscoveredItem(Noun):
+    """An entity that answers a list question. `passages` are the ids that name it."""
+
+    name: str
+    category: str = ""
+    brief: str = ""
+    source: str = ""
+    urls: tuple[str, ...] = ()
+    priority: Literal["high", "medium", "low"] = "medium"
+    passages: tuple[str, ...] = ()
+
+
+class Discovery(Noun):
+    """All entities found for a list question, and how far the search reached."""
+
+    entities: tuple[DiscoveredItem, ...] = ()
+    summary: str = ""
+    categories: tuple[str, ...] = ()
+    search_coverage: str = ""
+
+    @property
+    def total_found(self) -> int:
+        """How many entities there are."""
+        return len(self.entities)
+
+
+class Section(Noun):
+    """One independent part of the plan. `content` is Markdown whose citations are passage ids.
+
+    `queries` are the searches the plan suggests; `subject` is the entity the section is about
+    ("" when it is about none); `attempts` counts how often it was researched.
+    """
+
+    title: str
+    description: str = ""
+    status: SectionStatus = "pending"
+    content: str = ""
+    key_findings: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    subject: str = ""
+    queries: tuple[str, ...] = ()
+    notes: str = ""
+    attempts: int = 0
+
+
+class Brief(Noun):
+    """What will be researched, in which scope, under which assumptions; `question` in the user's own words.
+
+    `terms` are names in the question that were looked up, with their meaning.
+    `remarks` are what the user has said since the research began.
+    """
+
+    title: str
+    objective: str
+    question: str = ""
+    scope: str = ""
+    assumptions: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
+    language: str = "en"
+    output_format: OutputFormat = "prose"
+    sections: tuple[Section, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class SectionReview(Noun):
+    """How well one section is covered; `retry` where another search is likely to bring what is missing (`notes`)."""
+
+    title: str
+    status: Literal["sufficient", "partial", "missing"]
+    notes: str = ""
+    score: int = Field(default=5, ge=1, le=10)
+    retry: bool = False
+
+
+class Review(Noun):
+    """Whether the sections suffice, and which must be researched again (contract row B7)."""
+
+    is_sufficient: bool
+    overall_score: int = Field(ge=1, le=10)
+    section_coverage: tuple[SectionReview, ...] = ()
+    gaps: tuple[str, ...] = ()
+    sections_to_retry: tuple[str, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    reasoning: str = ""
+
+
+class SectionDraft(Noun):
+    """A section as a reasoner wrote it: Markdown with passage ids in brackets, not yet checked."""
+
+    content: str
+    key_findings: tuple[str, ...] = ()
+
+
+class Composition(Noun):
+    """The parts of a report that no section holds, citing passage ids like a section.
+
+    `table` is a Markdown table or "".
+    """
+
+    abstract: str = ""
+    conclusion: str = ""
+    table: str = ""
+
+
+class Asked(Noun):
+    """What a run waits for the user to say: a clarification, or yes, no or changes to a plan (`brief`).
+
+    `options` can be chosen by number, and free text is always allowed. What is not `required` is taken as
+    confirmed where nobody can be asked.
+    """
+
+    kind: Literal["clarify", "plan"] = "clarify"
+    question: str
+    options: tuple[str, ...] = ()
+    missing_info: str = ""
+    brief: Brief | None = None
+    required: bool = True

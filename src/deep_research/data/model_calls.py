@@ -1,0 +1,78 @@
+"""What goes to a language model and what comes back, the same for every provider."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from deep_research.data.noun import Noun
+
+Role = Literal["research", "write", "review", "report", "judge"]
+FinishReason = Literal["stop", "length", "tool_calls", "refusal", "other"]
+
+
+class ToolSpec(Noun):
+    """A tool a model may call; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ToolCall(Noun):
+    """A call a model asks for. `arguments` is None when they were no valid JSON object (`raw` has them)."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | None
+    raw: str = ""
+
+
+class ModelMessage(Noun):
+    """One message of a conversation; `tool_call_id` is set on a tool's answer."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+
+class ModelRequest(Noun):
+    """One call of a model. `schema` asks for an answer that is JSON of that schema (named `schema_name`)."""
+
+    messages: tuple[ModelMessage, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    schema_: dict[str, Any] | None = None
+    schema_name: str = "answer"
+    max_output_tokens: int = Field(4096, ge=1)
+    temperature: float | None = None
+    parallel_tool_calls: bool = True
+
+
+class Usage(Noun):
+    """Tokens of a call; `estimated` when the provider gave none.
+
+    `cached_tokens` (read from the provider's cache) and `cache_write_tokens` (written to it, where that
+    costs extra) are part of `prompt_tokens`.
+    """
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    estimated: bool = False
+
+
+class ModelAnswer(Noun):
+    """What a model answered: text without its reasoning, tool calls, and what it cost in tokens.
+
+    `reasoning` is kept for the log only; it never reaches parsing, evidence or reports.
+    """
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: FinishReason = "stop"
+    usage: Usage = Usage()
+    model: str = ""
+    reasoning: str = ""
+    request_id: str = ""

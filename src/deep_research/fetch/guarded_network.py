@@ -1,0 +1,119 @@
+"""The last step before a connection: resolve a name once, judge every answer, connect to what was judged.
+
+Names are resolved here and nowhere else, and the connection goes to the IP address that was judged,
+while `Host` and TLS server name stay the name's. So a name server that answers differently a moment
+later (DNS rebinding) changes nothing.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, Protocol, cast
+
+import httpcore
+
+from deep_research.errors import NotFound, Unreachable
+from deep_research.fetch.address_guard import Guard, IpAddress
+from deep_research.fetch.addresses import Address
+
+MAX_ADDRESSES = 4
+"""IP addresses of one name that are tried."""
+
+Dial = Callable[[str, int, float | None], Awaitable[httpcore.AsyncNetworkStream]]
+"""Connects to (IP address, port) within seconds. Raises httpcore.ConnectError or ConnectTimeout."""
+
+
+class Resolver(Protocol):
+    """Turns names into IP addresses."""
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        """Return the IP addresses of `host`. Raises NotFound (no such name) or Unreachable."""
+        ...
+
+
+class SystemResolver:
+    """The computer's own name resolution."""
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        """See `Resolver.resolve`."""
+        try:
+            answers = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except socket.gaierror as error:
+            if error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)):
+                raise NotFound(f"There is no host named {host!r}.", url=host, rule="dns") from error
+            raise Unreachable(f"The name of {host!r} could not be looked up: {error.strerror}.", url=host) from error
+        except (OSError, UnicodeError) as error:
+            raise Unreachable(f"The name of {host!r} could not be looked up: {error}.", url=host) from error
+        return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
+
+
+async def system_dial(ip: str, port: int, timeout: float | None) -> httpcore.AsyncNetworkStream:  # noqa: ASYNC109
+    """Connect to an IP address. See `Dial`."""
+    # httpcore declares it without types where anyio is missing.
+    backend = cast("httpcore.AsyncNetworkBackend", httpcore.AnyIOBackend())
+    return await backend.connect_tcp(ip, port, timeout=timeout)
+
+
+async def judged_ips(address: Address, guard: Guard, resolver: Resolver) -> list[IpAddress]:
+    """Return the IP addresses to connect to, IPv4 first. One forbidden answer condemns them all.
+
+    Raises Blocked, NotFound or Unreachable.
+    """
+    guard.check_address(address)
+    if address.ip is not None:
+        return [address.ip]
+    ips = [ipaddress.ip_address(text.partition("%")[0]) for text in await resolver.resolve(address.host)]
+    if not ips:
+        raise NotFound(f"The host {address.host!r} has no IP address.", url=address.url, rule="dns")
+    for ip in ips:
+        guard.check_ip(address, ip)
+    return sorted(ips, key=lambda ip: ip.version)[:MAX_ADDRESSES]
+
+
+class GuardedNetwork(httpcore.AsyncNetworkBackend):
+    """httpcore's way to the network: every TCP connection passes the guard."""
+
+    def __init__(self, guard: Guard, resolver: Resolver, dial: Dial, *, trusted: frozenset[tuple[str, int]]) -> None:
+        """`trusted` are (host, port) connected to unjudged: the proxy of the user's settings."""
+        self._guard = guard
+        self._resolver = resolver
+        self._dial = dial
+        self._trusted = trusted
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's interface
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to the first of the host's judged IP addresses that answers."""
+        ips = await self._ips(host, port)
+        failure: Exception | None = None
+        for ip in ips:
+            try:
+                return await self._dial(ip, port, timeout)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure or httpcore.ConnectError(f"no address of {host}")
+
+    async def _ips(self, host: str, port: int) -> Sequence[str]:
+        if (host, port) in self._trusted:
+            return (await self._resolver.resolve(host))[:MAX_ADDRESSES]
+        address = Address("https" if port == 443 else "http", host, port, "/")
+        return [str(ip) for ip in await judged_ips(address, self._guard, self._resolver)]
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's interface
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Refuse: pages do not live in sockets."""
+        raise httpcore.ConnectError("sockets of this computer are not opened")
+
+    async def sleep(self, seconds: float) -> None:
+        """See httpcore; used between its own retries, which are off."""
+        await asyncio.sleep(seconds)

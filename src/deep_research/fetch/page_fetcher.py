@@ -1,0 +1,215 @@
+"""Open pages: allowed, guarded, rate-limited, bounded, and each only once in a run; archived copies of dead ones."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from deep_research.concurrency import Flights
+from deep_research.errors import NotFound, RateLimited, SourceError, Unreachable, Unreadable
+from deep_research.fetch.addresses import Address, join_address, parse_address
+from deep_research.fetch.allowed_addresses import KnownAddresses
+from deep_research.fetch.fetch_policies import Clock, FetchLimits, RetryPolicies, SystemClock, with_retries
+from deep_research.fetch.fetched_page import Page
+from deep_research.fetch.host_rate_limit import HostPace
+from deep_research.fetch.http_cache import AnswerStore, Stored, may_be_kept, refreshed
+from deep_research.fetch.http_status import error_of, is_redirect
+from deep_research.fetch.media_type import charset_of, media_type_of
+from deep_research.fetch.page_links import links_of
+from deep_research.fetch.robots import MAX_BYTES as ROBOTS_BYTES
+from deep_research.fetch.robots import RobotsGate
+from deep_research.fetch.transport import Answer, Transport
+
+ARCHIVE_BASE = "https://archive.org"
+_COPY = re.compile(r"(/web/\d{4,14})(?:[a-z]{2}_)?/")
+
+
+def archive_query(base: str, address: Address) -> Address:
+    """Return the address that asks for the newest copy of `address`."""
+    return parse_address(f"{base.rstrip('/')}/wayback/available?url={quote(address.url, safe='')}")
+
+
+def archive_copy_address(body: bytes, address: Address) -> Address:
+    """Return where the copy is. Raises NotFound when there is none, Unreadable when the answer is no JSON."""
+    try:
+        closest = json.loads(body)["archived_snapshots"].get("closest") or {}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        message = f"The archive's answer about {address.url} cannot be read."
+        raise Unreadable(message, url=address.url) from error
+    url = closest.get("url") if isinstance(closest, dict) else None
+    if (
+        not isinstance(url, str)
+        or not closest.get("available")
+        or not str(closest.get("status", "200")).startswith("2")
+    ):
+        raise NotFound(f"There is no archived copy of {address.url}.", url=address.url)
+    url = re.sub(r"^http://web\.archive\.org", "https://web.archive.org", url)
+    return parse_address(_COPY.sub(r"\1id_/", url, count=1))
+
+
+_ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,application/xml;q=0.8,text/plain;q=0.8,*/*;q=0.5"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchOptions:
+    """What of fetching the user may set."""
+
+    limits: FetchLimits = field(default_factory=FetchLimits)
+    retries: RetryPolicies = field(default_factory=RetryPolicies)
+    obey_robots: bool = True
+    archive_base: str = ARCHIVE_BASE
+
+
+class Fetcher:
+    """The pages of one run. Errors count as answers: a page that failed is not asked for again in the run."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        known: KnownAddresses,
+        *,
+        options: FetchOptions | None = None,
+        pace: HostPace | None = None,
+        cache: AnswerStore | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """`transport`, `pace` and `cache` are shared by the runs of a process; `known` is the run's own.
+
+        Without `cache` nothing is kept after the run.
+        """
+        self.known = known
+        self._transport = transport
+        self._options = options or FetchOptions()
+        self._clock = clock or SystemClock()
+        self._pace = pace or HostPace(clock=self._clock)
+        self._cache = cache
+        self._run = AnswerStore()
+        self._failures: dict[str, SourceError] = {}
+        self._flights: Flights[Stored] = Flights()
+        self._robots = RobotsGate(self._answer, self._pace)
+
+    async def fetch(self, url: str) -> Page:
+        """Return the page at `url`, following redirects; what it links to may be opened too (`KnownAddresses.add_linked`).
+
+        Raises Blocked (the guard, robots.txt, an address nobody named, 401, 403), NotFound (404, 410, no such
+        host), RateLimited (429 and waiting too long), Unreadable (size, damage) or Unreachable
+        (no answer in time, too slow, too many redirects), with url, rule or status.
+        """
+        address = parse_address(url)
+        self.known.check(address)
+        page = await self._follow(address, robots=self._options.obey_robots)
+        self.known.add(page.final_url)
+        self.known.add_linked(*await asyncio.to_thread(links_of, page))
+        return page
+
+    async def archived(self, url: str) -> Page:
+        """Return an archived copy (Wayback Machine) of a page that is dead.
+
+        Raises NotFound when there is none, else as `fetch`.
+        """
+        address = parse_address(url)
+        self.known.check(address)
+        query = archive_query(self._options.archive_base, address)
+        # The archive is asked on purpose, as a source is: its robots.txt is about crawling it.
+        answer = await self._follow(query, robots=False)
+        copy = archive_copy_address(answer.body, address)
+        page = await self._follow(copy, robots=False)
+        return replace(page, url=address.url, archived_url=address.url)
+
+    async def close(self) -> None:
+        """Forget the run's pages. The transport and the cache belong to who made them."""
+        await asyncio.to_thread(self._run.close)
+
+    async def _follow(self, address: Address, *, robots: bool) -> Page:
+        asked, seen = address, {address.url}
+        for _ in range(self._options.limits.max_redirects + 1):
+            self._transport.check(address)
+            if robots:
+                await self._robots.check(address)
+            stored = await self._once(address)
+            if not is_redirect(stored.answer):
+                return _page(asked, stored)
+            address = join_address(address, stored.answer.headers["location"])
+            if address.url in seen:
+                message = f"{asked.url} redirects in a circle (over {address.url})."
+                raise Unreachable(message, url=asked.url, rule="redirects")
+            seen.add(address.url)
+        message = f"{asked.url} redirects more than {self._options.limits.max_redirects} times."
+        raise Unreachable(message, url=asked.url, rule="redirects")
+
+    async def _answer(self, address: Address) -> Answer:
+        return (await self._once(address)).answer
+
+    async def _once(self, address: Address) -> Stored:
+        return await self._flights.run(address.url, lambda: self._remembered(address))
+
+    async def _remembered(self, address: Address) -> Stored:
+        if failure := self._failures.get(address.url):
+            raise type(failure)(failure.message, **failure.fields) from failure
+        if stored := await asyncio.to_thread(self._run.get, address.url, now=self._now()):
+            return stored
+        try:
+            stored = await self._cached(address)
+        except SourceError as error:
+            # Who asked us to wait may be asked again: its own waiting time stands guard before it.
+            if not isinstance(error, RateLimited):
+                self._failures[address.url] = error
+            raise
+        await asyncio.to_thread(self._run.put, stored.answer, at=stored.at)
+        return stored
+
+    async def _cached(self, address: Address) -> Stored:
+        kept = await asyncio.to_thread(self._cache.get, address.url, now=self._now()) if self._cache else None
+        if kept and kept.is_fresh(self._now()):
+            return kept
+        answer = await self._ask(address, kept.validators if kept else {})
+        if kept and answer.status == 304:
+            answer = replace(kept.answer, headers={**kept.answer.headers, **refreshed(answer.headers)})
+        stored = Stored(answer, self._now())
+        if self._cache and may_be_kept(answer):
+            await asyncio.to_thread(self._cache.put, answer, at=stored.at)
+        return stored
+
+    async def _ask(self, address: Address, validators: Mapping[str, str]) -> Answer:
+        """Ask the server, politely and with retries; what is no page and no redirect is raised."""
+        limits, rules = self._options.limits, address.target == "/robots.txt"
+        limits = replace(limits, max_bytes=ROBOTS_BYTES) if rules else limits
+
+        async def attempt() -> Answer:
+            async with self._pace.turn(address.host):
+                answer = await self._transport.send(
+                    address,
+                    headers={"Accept": _ACCEPT, **validators},
+                    limits=limits,
+                    cut=rules,
+                )
+            if error := error_of(answer, self._clock.now(), conditional=bool(validators)):
+                raise error
+            return answer
+
+        return await with_retries(attempt, self._options.retries, self._clock, self._hold(address.host))
+
+    def _hold(self, host: str) -> Callable[[float], None]:
+        return lambda seconds: self._pace.hold(host, seconds)
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+
+def _page(asked: Address, stored: Stored) -> Page:
+    answer = stored.answer
+    said = answer.headers.get("content-type", "")
+    return Page(
+        url=asked.url,
+        final_url=answer.address.url,
+        status=answer.status,
+        media_type=media_type_of(answer.body, said),
+        charset=charset_of(answer.body, said),
+        body=answer.body,
+        retrieved_at=datetime.fromtimestamp(stored.at, UTC).isoformat(timespec="seconds"),
+        etag=answer.headers.get("etag", ""),
+        last_modified=answer.headers.get("last-modified", ""),
+    )

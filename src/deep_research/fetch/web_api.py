@@ -1,0 +1,159 @@
+"""How sources call their APIs: polite per host, bounded in time and size, obeying Retry-After.
+
+Implements `ports.ApiClient`. Unlike pages, API addresses come from this program and the user's settings,
+so nobody has to have named them and robots.txt is not asked; the guard still judges every one of them.
+"""
+
+import json as jsonlib
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+from deep_research.errors import RateLimited, SourceError, Unreachable
+from deep_research.fetch.addresses import Address, join_address, parse_address
+from deep_research.fetch.fetch_policies import Clock, FetchLimits, RetryPolicy, SystemClock
+from deep_research.fetch.host_rate_limit import HostPace
+from deep_research.fetch.http_cache import retry_after
+from deep_research.fetch.http_status import is_redirect
+from deep_research.fetch.transport import Answer, Transport
+from deep_research.ports import ApiResponse
+
+API_LIMITS = FetchLimits(max_bytes=32_000_000, total_seconds=60.0, read_seconds=45.0, slow_after_seconds=45.0)
+_MAX_REDIRECTS = 3
+_BUSY = frozenset({500, 502, 504})
+
+
+class WebApiClient:
+    """Calls web APIs. One object serves the whole process."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        pace: HostPace | None = None,
+        limits: FetchLimits = API_LIMITS,
+        retry: RetryPolicy | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """`transport` carries the guard: hosts of base addresses that the user set are to be allowed there.
+
+        `pace` knows how often each host may be called.
+        """
+        self._transport = transport
+        self._clock = clock or SystemClock()
+        self._pace = pace or HostPace(delay=0.0, concurrency=4, clock=self._clock)
+        self._limits = limits
+        self._retry = retry or RetryPolicy(attempts=3, first_wait=2.0, max_wait=30.0)
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Mapping[str, str | int] | None = None,
+        json: object = None,
+        form: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> ApiResponse:
+        """See `ports.ApiClient.request`; `form` is sent URL-encoded instead of `json`.
+
+        A call that may have had an effect (anything but GET) is repeated only where the API said that it
+        did not take it (429, 503). Errors name the address without its query, where keys may be.
+        Raises Blocked where the guard refuses, NotFound where the host does not exist.
+        """
+        sent = {
+            "accept": "application/json, */*;q=0.5",
+            **{name.lower(): value for name, value in (headers or {}).items()},
+        }
+        content = b""
+        if json is not None:
+            content, sent["content-type"] = jsonlib.dumps(json).encode(), "application/json"
+        elif form is not None:
+            content, sent["content-type"] = urlencode(form).encode(), "application/x-www-form-urlencoded"
+        address = _with_params(url, params or {})
+        for _ in range(_MAX_REDIRECTS + 1):
+            answer = await self._asked(method.upper(), address, sent, content)
+            if method.upper() != "GET" or not is_redirect(answer):
+                return ApiResponse(answer.status, answer.headers, answer.body, address.url)
+            target = join_address(address, answer.headers["location"])
+            if target.origin != address.origin:
+                sent = {"accept": sent["accept"]}  # keys are for the host they were given to
+            address = target
+        raise Unreachable(f"{_shown(address)} redirects more than {_MAX_REDIRECTS} times.", url=_shown(address))
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._transport.close()
+
+    async def _asked(self, method: str, address: Address, headers: Mapping[str, str], content: bytes) -> Answer:
+        number = 1
+        while True:
+            try:
+                answer = await self._send(method, address, headers, content)
+                wait = self._wait_after(answer, method, number)
+                if wait is None:
+                    return answer
+            except Unreachable as error:
+                silent = error.fields.get("rule") == "time"  # each attempt costs the whole time again
+                if method != "GET" or number >= (2 if silent else self._retry.attempts) or error.fields.get("final"):
+                    raise
+                wait = self._retry.wait(number)
+            await self._clock.sleep(wait)
+            number += 1
+
+    async def _send(self, method: str, address: Address, headers: Mapping[str, str], content: bytes) -> Answer:
+        try:
+            async with self._pace.turn(address.host):
+                return await self._transport.send(
+                    address, method=method, headers=headers, content=content, limits=self._limits
+                )
+        except SourceError as error:
+            shown = _shown(address)
+            fields = {**error.fields, "url": shown}
+            raise type(error)(error.message.replace(address.url, shown), **fields) from None
+
+    def _wait_after(self, answer: Answer, method: str, number: int) -> float | None:
+        """Return seconds to wait before asking again, or None when the answer stands. Raises RateLimited."""
+        asked = _asked_wait(answer, self._clock)
+        if answer.status in (429, 503) or asked is not None:
+            wait = self._retry.wait(number) if asked is None else asked
+            if asked:
+                self._pace.hold(answer.address.host, asked)
+            if number < self._retry.attempts and wait <= self._retry.max_wait:
+                return wait
+            if answer.status == 503 and asked is None:
+                return None
+            raise _rate_limited(answer, asked)
+        if answer.status in _BUSY and method == "GET" and number < self._retry.attempts:
+            return self._retry.wait(number)
+        return None
+
+
+def _asked_wait(answer: Answer, clock: Clock) -> float | None:
+    """Return the seconds an API asks to wait: Retry-After, or the reset of a used-up quota (GitHub's 403)."""
+    if answer.status not in (403, 429, 503):
+        return None
+    if (wait := retry_after(answer.headers, clock.now())) is not None:
+        return wait
+    reset = answer.headers.get("x-ratelimit-reset", "")
+    if answer.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
+        return max(float(reset[:12]) - clock.now().timestamp(), 0.0)
+    return None
+
+
+def _rate_limited(answer: Answer, asked: float | None) -> RateLimited:
+    shown = _shown(answer.address)
+    text = " ".join(answer.body[:200].decode("utf-8", "replace").split())
+    words = "".join(char for char in text if char.isprintable())
+    long = f" {asked:.0f} s" if asked else ""
+    message = f"{shown} keeps asking to wait{long} (HTTP {answer.status}){': ' + words if words else '.'}"
+    return RateLimited(message, source=answer.address.host, url=shown, status=answer.status, retry_after=asked)
+
+
+def _with_params(url: str, params: Mapping[str, str | int]) -> Address:
+    address = parse_address(url)  # by itself first: its errors quote it, and parameters may hold a key
+    query = urlencode(params)
+    return parse_address(f"{address.url}{'&' if '?' in address.target else '?'}{query}") if query else address
+
+
+def _shown(address: Address) -> str:
+    return address.origin + address.target.partition("?")[0]

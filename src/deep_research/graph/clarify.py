@@ -1,0 +1,83 @@
+"""The front door of every workflow: the question is understood, or the user is asked one thing at a time.
+
+Each question to the user is a round of the node with a checkpoint of its own, so that a run that waits for days
+repeats nothing but the last judgement, which the journal holds.
+"""
+
+from collections.abc import Awaitable
+from typing import Any, Protocol
+
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.graph import END
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from deep_research.conversation.replies import chosen
+from deep_research.data import Asked, Decision, Question
+from deep_research.events import RunDeclined, StageStarted, Understood
+from deep_research.graph.graph_state import AgentState
+from deep_research.graph.run_graph import ask_user
+from deep_research.i18n.catalog import phrase
+from deep_research.run_context.context import RunContext
+from deep_research.steps import intake, search
+from deep_research.steps.look_up_terms import places_named
+
+
+class _Node(Protocol):
+    """A node, as LangGraph calls it."""
+
+    def __call__(self, state: AgentState, runtime: Runtime[RunContext]) -> Awaitable[Command[str]]: ...
+
+
+def clarify_then(node: str) -> _Node:
+    """Return the clarify node of a graph that goes on at `node`; it comes back to itself after each answer."""
+
+    async def clarify(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
+        """Decide whether the question is understood; ask the user one thing at a time until it is."""
+        ctx, question, rounds = runtime.context, state["question"], state.get("clarification_rounds", 0)
+        ctx.emit(StageStarted(stage="clarify"))
+        ctx.speculation.begin(ctx, question, search.perform)
+        decision = await intake.decide(ctx, question, rounds=rounds)
+        asked = decision.clarification
+        if decision.next_action != "NEED_CLARIFICATION" or asked is None:
+            if decision.next_action == "CANNOT_DO":
+                await ctx.speculation.drop()
+            return _settled(ctx, question, decision, node)
+        await ctx.speculation.drop()
+        said = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
+        answer = chosen(said, asked.options)
+        question = intake.answered(question, asked.question, answer)
+        if intake.refuses(answer, question):
+            return _settled(ctx, question, intake.start_anyway(decision, question, places=places_named(ctx)), node)
+        return Command(goto="clarify", update={"question": question, "clarification_rounds": rounds + 1})
+
+    return clarify
+
+
+def _settled(ctx: RunContext, question: Question, decision: Decision, node: str) -> Command[str]:
+    refined = question.model_copy(update={"text": decision.refined_question or question.text})
+    update: dict[str, Any] = {
+        "question": refined,
+        # Where nobody was asked and nothing was said before, the user's own words are what is analysed.
+        "asked": refined if question.history else question,
+        "decision": decision,
+        "messages": [_message(m.role, m.text) for m in question.history],
+    }
+    if decision.next_action == "CANNOT_DO":
+        reason = decision.reasoning.strip() or phrase("cannot_do", question.language)
+        ctx.emit(RunDeclined(reason=reason, by="program"))
+        return Command(goto=END, update={**update, "final_report": reason})
+    ctx.emit(
+        Understood(
+            question=decision.refined_question,
+            verification=decision.verification,
+            assumptions=decision.assumptions,
+            confidence=decision.confidence,
+        )
+    )
+    update["messages"].append(AIMessage(content=decision.verification))
+    return Command(goto=node, update=update)
+
+
+def _message(role: str, text: str) -> AIMessage | HumanMessage:
+    return AIMessage(content=text) if role == "assistant" else HumanMessage(content=text)

@@ -1,0 +1,84 @@
+"""A follow-up on a finished report: understand → recall → (researcher) → final_report.
+
+The answer is written from what the run has read. Only when that says nothing the question goes to one researcher,
+as in the `quick` workflow; code decides which (`steps.follow_up`).
+"""
+
+from typing import Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Checkpointer, Command, Send
+
+from deep_research.data import Brief, FoundIn, QueryAnalysis
+from deep_research.events import Planned, StageStarted
+from deep_research.graph.final_report import final_report
+from deep_research.graph.graph_state import AgentState
+from deep_research.graph.researcher import build_researcher, task_for
+from deep_research.run_context.context import RunContext
+from deep_research.steps import follow_up, research
+
+
+class FollowUpState(AgentState):
+    """The state of a follow-up: that of a run, how code understood the question, and where its answer comes from."""
+
+    understood: str
+    assumptions: tuple[str, ...]
+    found_in: FoundIn
+
+
+async def understand(state: FollowUpState, runtime: Runtime[RunContext]) -> Command[str]:
+    """Put the question so that it names what it is about."""
+    ctx, asked = runtime.context, state["question"]
+    decision = await follow_up.understand(ctx, asked, state["understood"])
+    if decision.next_action == "CANNOT_DO":
+        return Command(goto=END, update={"decision": decision, "final_report": decision.reasoning})
+    text = decision.refined_question
+    section = follow_up.section_of(text, asked.language)
+    update = {
+        "decision": decision.model_copy(update={"assumptions": state["assumptions"]}),
+        "brief": Brief(title=text, objective=text, question=text, language=asked.language, sections=(section,)),
+        "sections": [section],
+        "analysis": QueryAnalysis(query_type="general", output_format="prose"),
+        "query_type": "general",
+        "output_format": "prose",
+    }
+    return Command(goto="recall", update=update)
+
+
+async def recall(state: FollowUpState, runtime: Runtime[RunContext]) -> Command[Literal["researcher", "final_report"]]:
+    """Write the answer from what was read; without a supported statement it is researched."""
+    ctx, brief = runtime.context, state["brief"]
+    ctx.emit(StageStarted(stage="recall"))
+    ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
+    section = state["sections"][0]
+    turns = await follow_up.recall(ctx, brief)
+    if await follow_up.is_known(ctx, brief, turns):
+        written = await research.write_or_fail(ctx, section, brief, turns)
+        if any(claim.stands for claim in written.claims):
+            update = {
+                "sections": [written.section],
+                "claims": {section.title: list(written.claims)},
+                "gaps": list(written.gaps),
+                "found_in": "library",
+            }
+            return Command(goto="final_report", update=update)
+    ctx.emit(StageStarted(stage="research"))
+    return Command(
+        goto=Send("researcher", task_for(section, brief, ctx.settings)),
+        update={"found_in": "research"},
+    )
+
+
+def compile_follow_up(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, RunContext, Any, Any]:
+    """Return the graph of a follow-up, ready to run."""
+    graph = StateGraph(FollowUpState, context_schema=RunContext)
+    graph.add_node("understand", understand, destinations=("recall", END))
+    graph.add_node("recall", recall, destinations=("researcher", "final_report"))
+    graph.add_node("researcher", build_researcher())
+    graph.add_node("final_report", final_report)
+    graph.add_edge(START, "understand")
+    graph.add_edge("researcher", "final_report")
+    graph.add_edge("final_report", END)
+    return graph.compile(checkpointer=checkpointer, name="follow_up")

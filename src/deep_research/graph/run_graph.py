@@ -1,0 +1,75 @@
+"""Run a compiled graph from its start or last checkpoint to its end, with the user's answers in between.
+
+A node asks with `ask_user`, which interrupts the graph (LangGraph's `interrupt`); the value of the interrupt is
+`{"kind": "clarify" | "plan", "question", "options", "missing_info", "plan", "required"}`, where `plan` (the brief as
+data) is there for plans only. The caller resumes the graph with the answer as one string.
+"""
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, interrupt
+
+from deep_research import data
+from deep_research.data import Asked
+from deep_research.data.noun import Noun
+from deep_research.run_context.context import RunContext
+
+Ask = Callable[[Asked], Awaitable[str]]
+
+
+def ask_user(asked: Asked) -> str:
+    """Return the user's answer; interrupts the graph until it is there."""
+    value = asked.model_dump(mode="json", exclude={"brief"})
+    if asked.brief is not None:
+        value["plan"] = asked.brief.model_dump(mode="json")
+    return str(interrupt(value))
+
+
+def asked_of(value: dict[str, Any]) -> Asked:
+    """Return what an interrupt asks, from its value."""
+    return Asked.model_validate({("brief" if name == "plan" else name): part for name, part in value.items()})
+
+
+async def drive(
+    graph: CompiledStateGraph[Any, RunContext, Any, Any], ctx: RunContext, start: dict[str, Any], *, ask: Ask
+) -> dict[str, Any]:
+    """Return the last state of `graph`, begun with `start` or taken up where it was left.
+
+    `ask` is given what the graph asks of the user; what it raises leaves the graph waiting.
+    """
+    config: RunnableConfig = {
+        "configurable": {"thread_id": ctx.run_id},
+        "max_concurrency": ctx.settings.max_concurrent_researchers,
+        "recursion_limit": 200,
+    }
+    state = await graph.aget_state(config)
+    begun = bool(state.next or state.interrupts)
+    if state.values and not begun:  # at its end, with a report or without
+        return state.values
+    given: Any = None if begun else start
+    waiting = state.interrupts
+    while True:
+        if waiting:
+            given = Command(resume=await ask(asked_of(waiting[0].value)))
+        values = await graph.ainvoke(given, config, context=ctx, durability="sync")
+        waiting = values.get("__interrupt__", ())
+        if not waiting:
+            return values
+
+
+@asynccontextmanager
+async def open_checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open or make the checkpoints at `path`; our nouns are the only classes they may hold."""
+    nouns = [noun for _, noun in inspect.getmembers(data, inspect.isclass) if issubclass(noun, Noun)]
+    serde = JsonPlusSerializer(allowed_msgpack_modules=[(noun.__module__, noun.__name__) for noun in nouns])
+    async with aiosqlite.connect(path) as connection:
+        yield AsyncSqliteSaver(connection, serde=serde)

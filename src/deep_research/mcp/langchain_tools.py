@@ -1,0 +1,80 @@
+"""Tools that a program hands in: LangChain's, or objects of their shape, such as langchain-mcp-adapters gives.
+
+Wanted of each are `name`, `description`, `args_schema` (a Pydantic model or a JSON schema) and `ainvoke`
+(https://docs.langchain.com/oss/python/langchain/mcp).
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deep_research.data.outside_tools import OfferedTool, ToolAnswer
+from deep_research.errors import ConfigError, SourceError, Unreachable
+from deep_research.mcp.mcp_failures import shortened
+from deep_research.mcp.tool_answers import answer_of
+
+
+class GivenTools:
+    """Tools of one origin that are called through `ainvoke`; like a connection, but nothing is opened or closed."""
+
+    def __init__(self, name: str, tools: Sequence[Any], *, timeout_seconds: float = 60) -> None:
+        """Raises ConfigError for something that is no tool."""
+        self.name = name
+        self._tools = {str(getattr(tool, "name", "")): tool for tool in tools}
+        self._seconds = timeout_seconds
+        unfit = [tool for tool in tools if not getattr(tool, "name", "") or not hasattr(tool, "ainvoke")]
+        if unfit:
+            message = f"hn_mcp_tools holds {unfit[0]!r}, which is no tool: it needs name, description and ainvoke."
+            raise ConfigError(message, setting="hn_mcp_tools", value=str(unfit[0]))
+
+    async def open(self) -> tuple[OfferedTool, ...]:
+        """Return the tools in the order they were given."""
+        return tuple(_offered(name, tool) for name, tool in self._tools.items())
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Return what the tool answers. Raises SourceError for whatever it raises."""
+        given = self._tools[tool]
+        try:
+            async with asyncio.timeout(self._seconds):
+                return _answer(await given.ainvoke(_input(given, tool, arguments)))
+        except TimeoutError as error:
+            message = f"The tool {tool!r} did not answer within {self._seconds:g} seconds."
+            raise Unreachable(message, source=self.name) from error
+        except Exception as error:
+            said = shortened(str(error)) or type(error).__name__
+            raise SourceError(f"The tool {tool!r} failed: {said}", source=self.name) from error
+
+    async def close(self) -> None:
+        """Nothing is held: the tools belong to whoever gave them."""
+
+
+def _input(given: Any, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments; as a tool call where that brings the structured form along (the artifact)."""
+    if getattr(given, "response_format", "") == "content_and_artifact":
+        return {"name": tool, "args": dict(arguments), "id": "call", "type": "tool_call"}
+    return dict(arguments)
+
+
+def _answer(result: Any) -> ToolAnswer:
+    """The answer in a text, a list of content blocks, a message of a tool, or plain data."""
+    if getattr(result, "status", "") == "error":
+        raise SourceError(shortened(str(getattr(result, "content", ""))))
+    artifact = getattr(result, "artifact", None)
+    structured = artifact.get("structured_content") if isinstance(artifact, Mapping) else None
+    content = getattr(result, "content", result)
+    if isinstance(content, str):
+        return answer_of([{"type": "text", "text": content}], structured)
+    if isinstance(content, list) and all(
+        (isinstance(b, Mapping) and "type" in b) or isinstance(b, str) for b in content
+    ):
+        return answer_of(content, structured)
+    return answer_of([], content)
+
+
+def _offered(name: str, tool: Any) -> OfferedTool:
+    schema: Any = getattr(tool, "args_schema", None)
+    if hasattr(schema, "model_json_schema"):
+        schema = schema.model_json_schema()
+    elif not isinstance(schema, Mapping):
+        schema = {"type": "object", "properties": getattr(tool, "args", None) or {}}
+    return OfferedTool(name=name, description=str(getattr(tool, "description", "") or ""), parameters=dict(schema))

@@ -1,0 +1,309 @@
+"""One MCP server for the length of a run: started or connected to, asked, and closed again."""
+
+import asyncio
+import logging
+import math
+import os
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from contextvars import ContextVar
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+
+from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
+from deep_research.errors import SourceError, Unreachable, Unreadable
+from deep_research.mcp.mcp_failures import failure, tool_error
+from deep_research.mcp.tool_answers import answer_of
+
+_LONGEST_LINE = 2_000
+_log = logging.getLogger(__name__)
+
+
+class StandardError:
+    """A pipe for a program to write to, and a thread that reads it until nobody holds it any more."""
+
+    def __init__(self, name: str, hide: Callable[[str], str]) -> None:
+        reader, writer = os.pipe()
+        self.file = os.fdopen(writer, "w")
+        self._name = name
+        self._hide = hide
+        self._last = ""
+        self._thread = threading.Thread(target=self._read, args=(reader,), daemon=True)
+        self._thread.start()
+
+    def release(self) -> None:
+        """Let go of our end: from now on only the program holds it."""
+        self.file.close()
+
+    async def last_line(self) -> str:
+        """Return what an ended program has said last."""
+        self.release()
+        await asyncio.to_thread(self._thread.join, 1)
+        return self._last
+
+    def _read(self, reader: int) -> None:
+        with os.fdopen(reader, errors="replace") as lines:
+            while line := lines.readline(_LONGEST_LINE):
+                if said := self._hide(line.strip()):
+                    self._last = said
+                    _log.info("%s: %s", self._name, said)
+
+
+if TYPE_CHECKING:
+    from mcp.client._transport import Transport
+
+_MOST_BYTES = 32 * 1024 * 1024
+_MOST_EVENT_BYTES = 8 * 1024 * 1024
+
+
+def open_http(
+    server: McpServer, stack: AsyncExitStack, *, proxy: str, on_status: Callable[[int], object]
+) -> "Transport":
+    """Return the transport to `server`; `on_status` is told the status of every answer. Closed with `stack`."""
+    timeout = httpx2.Timeout(server.timeout_seconds, connect=min(server.timeout_seconds, 10.0))
+    transport = _Bounded(proxy=proxy or None, trust_env=False)
+
+    async def note(response: httpx2.Response) -> None:
+        # Streams for messages of the server, and the end of a session, may be refused.
+        if response.request.method == "POST":
+            on_status(response.status_code)
+
+    client = httpx2.AsyncClient(
+        headers=server.headers,
+        timeout=timeout,
+        transport=transport,
+        trust_env=False,
+        event_hooks={"response": [note]},
+    )
+    stack.push_async_callback(client.aclose)
+    return streamable_http_client(server.url, http_client=client, max_sse_event_size=_MOST_EVENT_BYTES)
+
+
+class _Bounded(httpx2.AsyncHTTPTransport):
+    """A transport whose bodies end in an error when they are too long."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await super().handle_async_request(request)
+        response.stream = _BoundedStream(response.stream)
+        return response
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        taken = 0
+        async for part in self._inner:
+            taken += len(part)
+            if taken > _MOST_BYTES:
+                raise httpx2.StreamError(f"the answer is longer than {_MOST_BYTES:,} bytes")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+if TYPE_CHECKING:
+    from mcp.client._transport import Transport
+    from mcp.types import Tool
+
+    from mcp import Client
+
+_PAGES, _MOST_TOOLS = 20, 200
+_CLOSING_SECONDS = 15.0
+"""The SDK closes a server's input, waits 2 s, terminates it, waits 2 s, and kills it."""
+_T = TypeVar("_T")
+_STATUSES: ContextVar[list[int]] = ContextVar("statuses")
+"""The statuses of HTTP answers to whoever asks at the moment; the SDK hands the context of a request on."""
+
+
+def _watch_statuses() -> list[int]:
+    """Begin a list of what the server answers from here on."""
+    statuses: list[int] = []
+    _STATUSES.set(statuses)
+    return statuses
+
+
+class McpConnection:
+    """A session with one server. Every failure is a SourceError that names the server; nothing is started twice."""
+
+    def __init__(
+        self, name: str, server: McpServer, *, proxy: str = "", hide: Callable[[str], str] = lambda text: text
+    ) -> None:
+        """`server` has its variables filled in; `hide` masks secrets in what the server says."""
+        self.name = name
+        self._server = server
+        self._proxy = proxy
+        self._hide = hide
+        self._client: Client | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._scope: Any = None
+        self._ended: SourceError | None = None
+
+    async def open(self) -> tuple[OfferedTool, ...]:
+        """Connect and return the server's tools in its order. Raises SourceError when it does not come up in time."""
+        ready: asyncio.Future[tuple[OfferedTool, ...]] = asyncio.get_running_loop().create_future()
+        await asyncio.to_thread(_load)
+        self._task = asyncio.create_task(self._serve(ready))
+        return await ready
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Return what a tool answers. Raises SourceError: for an error of the tool, and when the server is gone."""
+        if self._client is None or self._task is None or self._task.done():
+            raise self._gone()
+        seconds = self._server.timeout_seconds
+        statuses = _watch_statuses()
+        try:
+            result = await self._while_served(self._client.call_tool(tool, dict(arguments), seconds), seconds + 1)
+        except Exception as error:
+            if isinstance(error, SourceError):
+                raise
+            explained = self._explained(error, f"the tool {tool!r}", statuses)
+            if explained.fields.get("given_up"):
+                self._ended = explained = self._explained(error, "", statuses)
+            raise explained from error
+        data = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        answer = answer_of(data.get("content", ()), data.get("structuredContent"), hide=self._hide)
+        if result.is_error:
+            raise tool_error(self.name, tool, answer)
+        return answer
+
+    async def close(self) -> None:
+        """End the session and the program that was started for it, whatever state it is in."""
+        if self._task is None:
+            return
+        if self._scope is not None:
+            self._scope.cancel()
+        await asyncio.wait({self._task}, timeout=_CLOSING_SECONDS)
+
+    async def _serve(self, ready: "asyncio.Future[tuple[OfferedTool, ...]]") -> None:
+        """Open, stay open until `close`, and close; runs in one task from beginning to end."""
+        import anyio  # noqa: PLC0415 - only with a server
+
+        error_output = StandardError(self.name, self._hide)
+        statuses = _watch_statuses()
+        try:
+            # The time limit is the scope's own: what is entered inside a scope has to be left inside it.
+            deadline = anyio.current_time() + self._server.timeout_seconds
+            with anyio.CancelScope(deadline=deadline) as self._scope:
+                async with AsyncExitStack() as stack:
+                    self._client = await stack.enter_async_context(self._make(stack, error_output))
+                    tools = await _list(self._client)
+                    error_output.release()
+                    self._scope.deadline = math.inf
+                    if not ready.done():
+                        ready.set_result(tools)
+                    await anyio.sleep_forever()
+            if not ready.done():
+                self._ended = self._explained(TimeoutError(), await error_output.last_line(), statuses)
+        except Exception as error:  # noqa: BLE001 - whatever the SDK raises, the server is what failed
+            self._ended = self._explained(error, await error_output.last_line(), statuses)
+        finally:
+            self._client = None
+            error_output.release()
+            if not ready.done():
+                ready.set_exception(self._ended or self._gone())
+                ready.exception()  # seen: who asked may be gone
+
+    def _make(self, stack: AsyncExitStack, error_output: StandardError) -> "Client":
+        """The client, not yet entered."""
+        from mcp.types import Implementation  # noqa: PLC0415
+
+        from mcp import Client  # noqa: PLC0415 - only with a server
+
+        said = Implementation(name="deep-research", version=metadata.version("deep-research"))
+        seconds = self._server.timeout_seconds
+        transport = self._transport(stack, error_output)
+        return Client(transport, read_timeout_seconds=seconds, client_info=said, cache=None)
+
+    def _transport(self, stack: AsyncExitStack, error_output: StandardError) -> "Transport":
+        from mcp import StdioServerParameters, stdio_client  # noqa: PLC0415 - only with a server
+
+        given = self._server
+        if given.url:
+            return open_http(given, stack, proxy=self._proxy, on_status=lambda status: _STATUSES.get().append(status))
+        parameters = StdioServerParameters(
+            command=str(Path(given.command).expanduser()) if given.command.startswith("~") else given.command,
+            args=list(given.args),
+            env=dict(given.env),
+            cwd=Path(given.cwd).expanduser() if given.cwd else None,
+            encoding_error_handler="replace",
+        )
+        return stdio_client(parameters, errlog=error_output.file)
+
+    async def _while_served(self, work: Awaitable[_T], seconds: float) -> _T:
+        """Return what `work` gives; a session that ends meanwhile ends it too."""
+        assert self._task is not None
+        asked = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({asked, self._task}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if asked.done():
+                return asked.result()
+            raise self._gone() if self._task.done() else TimeoutError
+        finally:
+            if not asked.done():
+                asked.cancel()
+                await asyncio.wait({asked}, timeout=1)
+
+    def _gone(self) -> SourceError:
+        """Why nothing is asked any more: once the server is gone it stays so."""
+        why = self._ended.message if self._ended else f"The MCP server {self.name!r} is not there any more."
+        return Unreachable(why, source=self.name, given_up=True)
+
+    def _explained(self, error: BaseException, about: str, statuses: Sequence[int]) -> SourceError:
+        status = statuses[-1] if statuses and statuses[-1] >= 400 else None
+        made = failure(
+            self.name,
+            error,
+            about=about,
+            status=status,
+            seconds=self._server.timeout_seconds,
+            is_program=bool(self._server.command),
+        )
+        return type(made)(self._hide(made.message), **made.fields)
+
+
+def _load() -> None:
+    """Import the SDK (a second), and keep its warnings off the screen where nobody has set up logging."""
+    from importlib import import_module  # noqa: PLC0415
+
+    import_module("mcp")
+    for name in ("mcp", "client"):  # the SDK's session logs as `client`
+        if not logging.getLogger(name).handlers:
+            logging.getLogger(name).addHandler(logging.NullHandler())
+
+
+async def _list(client: "Client") -> tuple[OfferedTool, ...]:
+    """All tools of a server, page by page."""
+    tools: list[OfferedTool] = []
+    cursor: str | None = None
+    for _ in range(_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        tools += [_offered(tool) for tool in page.tools]
+        cursor = page.next_cursor
+        if cursor is None or len(tools) >= _MOST_TOOLS:
+            return tuple(tools[:_MOST_TOOLS])
+    raise Unreadable("the list of tools has no end")
+
+
+def _offered(tool: "Tool") -> OfferedTool:
+    hints = tool.annotations
+    changes = (
+        hints is not None
+        and not hints.read_only_hint
+        and (hints.read_only_hint is False or bool(hints.destructive_hint))
+    )
+    title = tool.title or (hints.title if hints else None) or ""
+    return OfferedTool(
+        name=tool.name,
+        title=title,
+        description=tool.description or "",
+        parameters=tool.input_schema,
+        changes=changes,
+    )

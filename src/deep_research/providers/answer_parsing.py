@@ -1,0 +1,145 @@
+"""Turn what a model sent over any wire into a ModelAnswer: reasoning apart, arguments parsed, JSON found."""
+
+import json
+from typing import Any
+
+from deep_research.data import FinishReason, ModelAnswer, ModelRequest, ToolCall, Usage
+from deep_research.data.noun import Noun
+from deep_research.errors import MalformedOutput, Refused
+from deep_research.providers.model_families import Family, Structured
+from deep_research.providers.provider_failures import About
+from deep_research.providers.reasoning_tags import split_reasoning
+from deep_research.text.json_repair import find_object, parse_object
+from deep_research.text.token_count import estimate_tokens
+
+LONG_ANSWER_TOKENS = 8192
+"""From this length on an answer is streamed: proxies between cut connections that are silent for minutes."""
+
+_FINISH: dict[str, FinishReason] = {
+    "stop": "stop", "end_turn": "stop", "stop_sequence": "stop", "eos": "stop", "COMPLETE": "stop",
+    "length": "length", "max_tokens": "length", "MAX_TOKENS": "length", "model_context_window_exceeded": "length",
+    "tool_calls": "tool_calls", "tool_use": "tool_calls", "function_call": "tool_calls",
+    "content_filter": "refusal", "refusal": "refusal", "SAFETY": "refusal",
+}  # fmt: skip
+
+
+class RawCall(Noun):
+    """A tool call as it came: `raw` are its arguments as text; `id` may be missing."""
+
+    id: str = ""
+    name: str
+    raw: str
+
+
+class Heard(Noun):
+    """What came over the wire. `finish` is the vendor's word, "" when it gave none."""
+
+    text: str = ""
+    reasoning: str = ""
+    calls: tuple[RawCall, ...] = ()
+    finish: str = ""
+    refusal: str = ""
+    usage: Usage | None = None
+    model: str = ""
+    request_id: str = ""
+
+
+def word(value: object) -> str:
+    """Return a name or an id as text; what is none is left out: an answer is not lost for its label."""
+    return value if isinstance(value, str) else ""
+
+
+def understood(heard: Heard, request: ModelRequest, about: About, *, forced: bool = False) -> ModelAnswer:
+    """Return the answer. `forced`: the schema was asked for as a call of a tool of its name.
+
+    With a schema, `text` is the JSON object that was found, or all that was said when there is none:
+    whoever holds the schema judges. Raises Refused, and MalformedOutput for an answer without content;
+    both carry `usage`, for they are paid for.
+    """
+    said, thought = split_reasoning(heard.text)
+    reasoning = "\n".join(part for part in (heard.reasoning, thought) if part)
+    usage = heard.usage or _estimate(request, heard)
+    finish = _FINISH.get(heard.finish, "other" if heard.finish else "stop")
+    fields: dict[str, Any] = {"provider": about.provider, "model": about.model, "usage": usage}
+    if heard.refusal or finish == "refusal":
+        message = f"{about.provider} ({about.model}) declines to answer: {(heard.refusal or said)[:300]!r}."
+        raise Refused(message, reason="refusal", **fields)
+    calls = tuple(_call(call, index, request) for index, call in enumerate(heard.calls))
+    if forced and request.schema_ is not None and calls:
+        mine = next((call for call in calls if call.name == request.schema_name), calls[0])
+        said, calls = mine.raw if mine.arguments is None else _dumps(mine.arguments), ()
+    elif request.schema_ is not None and not calls:
+        found = find_object(said)
+        said = said if found is None else _dumps(found)
+    if not said and not calls and finish != "length":
+        message = (
+            f"{about.provider} ({about.model}) gave an answer without content. It is asked again, or another model."
+        )
+        raise MalformedOutput(message, reason="empty", **fields)
+    if finish != "length":
+        finish = "tool_calls" if calls else ("stop" if finish == "tool_calls" else finish)
+    return ModelAnswer(
+        text=said,
+        tool_calls=calls,
+        finish_reason=finish,
+        usage=usage,
+        model=heard.model or about.model,
+        reasoning=reasoning,
+        request_id=heard.request_id,
+    )
+
+
+def _call(call: RawCall, index: int, request: ModelRequest) -> ToolCall:
+    arguments = parse_object(call.raw) if call.raw.strip() else {}
+    # Ollama and some servers give no id; one that is new in the conversation is made.
+    made = f"call_{len(request.messages)}_{index}"
+    return ToolCall(id=call.id or made, name=call.name, arguments=arguments, raw=call.raw)
+
+
+def _estimate(request: ModelRequest, heard: Heard) -> Usage:
+    prompt = prompt_tokens(request)
+    spoken = heard.text + heard.reasoning + "".join(call.name + call.raw for call in heard.calls)
+    return Usage(prompt_tokens=prompt, completion_tokens=estimate_tokens(spoken), estimated=True)
+
+
+def prompt_tokens(request: ModelRequest) -> int:
+    """Return about how many tokens a request's prompt has."""
+    texts = [message.text + "".join(call.raw or _dumps(call.arguments) for call in message.tool_calls)
+             for message in request.messages]  # fmt: skip
+    texts += [tool.name + tool.description + _dumps(tool.parameters) for tool in request.tools]
+    return sum(estimate_tokens(text) for text in texts)
+
+
+def answer_limit(request: ModelRequest, family: Family, *, thinking: bool) -> int:
+    """Return the output limit to ask for: the request's, with room for reasoning, within the model's own."""
+    room = family.thinking_tokens if thinking or family.always_thinks else 0
+    return min(request.max_output_tokens + room, family.output_tokens)
+
+
+def thinks(request: ModelRequest, family: Family, *, enabled: bool) -> bool:
+    """Return whether the model is told to think before this answer."""
+    can = bool(family.thinking_on) or family.always_thinks
+    return enabled and can and (family.thinking_with_tools or not request.tools)
+
+
+def means_for(request: ModelRequest, family: Family, *, thinking: bool) -> Structured | None:
+    """Return how the schema of a request is asked for, or None when it has none.
+
+    A forced call leaves no choice between the request's own tools, and Anthropic forbids it beside thinking;
+    DashScope has no JSON mode beside thinking.
+    """
+    if request.schema_ is None:
+        return None
+    thinking = thinking or family.always_thinks
+    if (family.structured == "tool" and (request.tools or thinking)) or (family.structured == "json" and thinking):
+        return "text"
+    return family.structured
+
+
+def schema_instruction(request: ModelRequest) -> str:
+    """Return what is added to the last message when the schema can only be asked for in words."""
+    return f"\n\nAnswer with one JSON object of this JSON schema and nothing else:\n{_dumps(request.schema_)}"
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,213 @@
+"""The wire to a model server (JSON posts, server-sent events, lines of JSON over httpx) and the base of its models."""
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    import httpx
+
+MAX_BYTES = 64 * 2**20
+"""No model says more in one answer."""
+
+_CONNECT_SECONDS = 10.0
+_WRITE_SECONDS = 60.0
+
+
+class WireAnswer(NamedTuple):
+    """A JSON answer with its headers (lower-case names)."""
+
+    data: dict[str, Any]
+    headers: Mapping[str, str]
+
+
+class WireFailure(Exception):
+    """What went wrong on the wire, untranslated: an HTTP status with its body, or a `reason`.
+
+    Reasons: `timeout`, `connection` (refused, reset, no such host), `cut` (broken off in the middle),
+    `garbled` (no JSON), `address` (the base address or key cannot be sent).
+    """
+
+    def __init__(
+        self, reason: str, *, status: int = 0, headers: Mapping[str, str] | None = None, body: Any = None
+    ) -> None:
+        super().__init__(f"{reason} {status or ''} {body if body is not None else ''}".strip()[:500])
+        self.reason = reason
+        self.status = status
+        self.headers = headers or {}
+        self.body = body
+
+
+class Wire(Protocol):
+    """Carries requests to one server with one key."""
+
+    async def post(self, path: str, body: dict[str, Any]) -> WireAnswer:
+        """Return the JSON answer. Raises WireFailure."""
+        ...
+
+    def stream(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+        """Yield the JSON events of a stream, `{"done": "[DONE]"}` for its end mark; to be closed. Raises WireFailure."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+class HttpWire:
+    """A wire over one httpx client, made when it is first used."""
+
+    def __init__(self, base_url: str, headers: Mapping[str, str], *, timeout_seconds: float) -> None:
+        """`timeout_seconds` is the longest silence, not the longest answer."""
+        self.base_url = base_url.rstrip("/")
+        self._headers = {"content-type": "application/json", **headers}
+        self._timeout = timeout_seconds
+        self._client: httpx.AsyncClient | None = None
+        self._opening = asyncio.Lock()
+
+    async def _open(self) -> "httpx.AsyncClient":
+        """The client; made in a thread, for certificates and imports would hold up the event loop."""
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._make)
+        return self._client
+
+    def _make(self) -> "httpx.AsyncClient":
+        import httpx  # noqa: PLC0415 - not needed without a model
+
+        silence = httpx.Timeout(self._timeout, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS, pool=None)
+        # How many requests are in flight is decided by limits.py, not by the pool.
+        pool = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+        verify = _tls() if self.base_url.startswith("https:") else False
+        return httpx.AsyncClient(headers=self._headers, timeout=silence, limits=pool, verify=verify)
+
+    async def post(self, path: str, body: dict[str, Any]) -> WireAnswer:
+        """Return the JSON answer. Raises WireFailure."""
+        received = bytearray()
+        headers: Mapping[str, str] = {}
+        async with aclosing(self._pieces(path, body)) as pieces:
+            async for sent, piece in pieces:
+                headers = sent
+                received += piece
+        data = _json(bytes(received), headers)
+        if not isinstance(data, dict):
+            raise WireFailure("garbled", status=200, headers=headers, body=data)
+        return WireAnswer(data, headers)
+
+    async def stream(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+        """Yield the JSON events of a stream of server-sent events or of lines of JSON. Raises WireFailure."""
+        lines = Lines()
+        async with aclosing(self._pieces(path, body)) as pieces:
+            async for _, piece in pieces:
+                for event in lines.feed(piece):
+                    yield event
+        for event in lines.feed(b"\n\n"):
+            yield event
+
+    async def _pieces(self, path: str, body: dict[str, Any]) -> AsyncGenerator[tuple[Mapping[str, str], bytes]]:
+        """The body of a good answer as it arrives; every way of failing raises WireFailure."""
+        client = await self._open()
+        import httpx  # noqa: PLC0415
+
+        started = False
+        try:
+            async with client.stream("POST", self.base_url + path, content=_encoded(body)) as response:
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                if response.status_code >= 300:
+                    raw = await response.aread()
+                    raise WireFailure("", status=response.status_code, headers=headers, body=_error_body(raw))
+                received = 0
+                async for piece in response.aiter_bytes():
+                    started = True
+                    received += len(piece)
+                    if received > MAX_BYTES:
+                        raise WireFailure("garbled", status=200, body=f"more than {MAX_BYTES} bytes")
+                    yield headers, piece
+        except httpx.TimeoutException as error:
+            raise WireFailure("timeout", body=type(error).__name__) from error
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, UnicodeEncodeError) as error:
+            raise WireFailure("address", body=type(error).__name__) from error
+        except httpx.HTTPError as error:
+            raise WireFailure("cut" if started else "connection", body=str(error) or type(error).__name__) from error
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+
+@contextmanager
+def in_form() -> Iterator[None]:
+    """Turn what reading an answer of the wrong form raises into WireFailure: JSON, but not of the vendor's shape."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise WireFailure("garbled", status=200, body=f"{type(error).__name__}: {error}"[:200]) from error
+
+
+def _encoded(body: dict[str, Any]) -> bytes:
+    """The body of a request; halves of signs, which broken pages contain, cannot be sent and become "?"."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _json(raw: bytes, headers: Mapping[str, str]) -> Any:
+    try:
+        return json.loads(raw)
+    except ValueError as error:
+        shown = raw[:200].decode("utf-8", "replace")
+        raise WireFailure("garbled", status=200, headers=headers, body=shown) from error
+
+
+def _error_body(raw: bytes) -> Any:
+    """The body of an error: JSON, or the beginning of its text."""
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return raw[:500].decode("utf-8", "replace")
+
+
+class Lines:
+    """Turns the bytes of a stream into its JSON events, however they are cut into pieces.
+
+    Server-sent events (WHATWG HTML, 9.2) with comments, ids and data over several lines; or a JSON
+    object on each line. Lines end at LF or CR LF only: U+2028 may stand inside a JSON string.
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._data: list[str] = []
+
+    def feed(self, piece: bytes) -> list[dict[str, Any]]:
+        """Return the events that are complete now. Raises WireFailure for an event that is no JSON."""
+        *whole, self._rest = (self._rest + piece).split(b"\n")
+        events: list[dict[str, Any]] = []
+        for raw in whole:
+            line = raw.removesuffix(b"\r").decode("utf-8", "replace")
+            if line.startswith("{"):
+                events.append(_event(line))
+            elif line.startswith("data:"):
+                self._data.append(line[5:].removeprefix(" "))
+            elif not line and self._data:
+                events.append(_event("\n".join(self._data)))
+                self._data = []
+        return events
+
+
+def _event(text: str) -> dict[str, Any]:
+    if text.strip() == "[DONE]":
+        return {"done": "[DONE]"}
+    try:
+        event = json.loads(text)
+    except ValueError as error:
+        raise WireFailure("garbled", status=200, body=text[:200]) from error
+    return event if isinstance(event, dict) else {"data": event}

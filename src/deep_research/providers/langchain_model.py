@@ -1,0 +1,141 @@
+"""Any chat model of LangChain: those that `init_chat_model` knows by name, or one that is handed over."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
+from deep_research.errors import ConfigError, ModelError
+from deep_research.providers.answer_parsing import Heard, RawCall, schema_instruction, understood, word
+from deep_research.providers.http_wire import WireFailure
+from deep_research.providers.model_families import Family
+from deep_research.providers.provider_failures import About, translate
+from deep_research.providers.reasoning_tags import split_reasoning
+from deep_research.providers.sdk_wire import failure_of
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage, BaseMessage
+
+
+def init_model(name: str, *, max_tokens: int, timeout_seconds: float, base_url: str = "") -> "BaseChatModel":
+    """Return LangChain's model of a name such as `google_genai:gemini-2.5-flash`.
+
+    Its keys are read by LangChain's own packages. Raises ConfigError when a package is missing or the name unknown.
+    """
+    try:
+        from langchain.chat_models import init_chat_model  # noqa: PLC0415
+    except ImportError as error:
+        message = "Models of LangChain need the package: pip install 'deep-research[langchain]'."
+        raise ConfigError(message, setting="model_provider", value="langchain", extra="langchain") from error
+    options: dict[str, Any] = {"base_url": base_url} if base_url else {}
+    try:
+        return init_chat_model(name, max_tokens=max_tokens, timeout=timeout_seconds, max_retries=0, **options)
+    except (ImportError, ValueError) as error:
+        message = f"LangChain cannot make the model {name!r}: {str(error)[:300]}"
+        raise ConfigError(message, setting="model_name", value=name) from error
+
+
+class LangChainModel:
+    """A chat model of LangChain behind our port; made once per run."""
+
+    def __init__(self, chat_model: "BaseChatModel", about: About, family: Family) -> None:
+        """`chat_model` may be any that implements ainvoke, and bind_tools when tools are used."""
+        self.provider = about.provider
+        self.model = about.model
+        self.family = family
+        self._chat_model = chat_model
+        self._about = about
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        """Return the model's answer; one attempt (see ports.ChatModel for the errors)."""
+        messages = [_message(message) for message in request.messages]
+        if request.schema_ is not None:
+            messages[-1].content = f"{messages[-1].content}{schema_instruction(request)}"
+        tools = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
+        try:
+            model = self._chat_model.bind_tools(tools) if tools else self._chat_model
+            answer = await model.ainvoke(messages)
+        except Exception as error:
+            raise self._translated(error) from error
+        return understood(_read(answer), request, self._about)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+    def _translated(self, error: Exception) -> Exception:
+        if isinstance(error, NotImplementedError):
+            message = f"The model {self.model!r} of LangChain takes no tools."
+            return ConfigError(message, setting="model_name", value=self.model, reason="no_tools")
+        if failure := _failure(error):
+            return translate(failure, self._about)
+        if isinstance(error, (ConfigError, ModelError)):
+            return error
+        message = f"{self.provider} ({self.model}) failed: {type(error).__name__}: {str(error)[:300]}"
+        return ModelError(message, provider=self.provider, model=self.model)
+
+
+def _failure(error: Exception) -> WireFailure | None:
+    """The failure of a vendor's SDK behind LangChain, by its attributes; None when it has none that tell."""
+    name = type(error).__name__
+    if isinstance(error, TimeoutError) or "Timeout" in name:
+        return WireFailure("timeout", body=name)
+    if isinstance(error, OSError) or "Connect" in name:
+        return WireFailure("connection", body=name)
+    if getattr(error, "response", None) is not None and hasattr(error, "body"):
+        return failure_of(error)
+    status = getattr(error, "status_code", None) or getattr(error, "code", None)
+    return WireFailure("", status=status, body=str(error)) if isinstance(status, int) else None
+
+
+def _message(message: ModelMessage) -> "BaseMessage":
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage  # noqa: PLC0415
+
+    if message.role == "tool":
+        return ToolMessage(content=message.text, tool_call_id=message.tool_call_id)
+    if message.role == "assistant":
+        calls = [{"name": call.name, "args": call.arguments or {}, "id": call.id} for call in message.tool_calls]
+        return AIMessage(content=message.text, tool_calls=calls)
+    return (SystemMessage if message.role == "system" else HumanMessage)(content=message.text)
+
+
+def _read(answer: "AIMessage") -> Heard:
+    content = answer.content
+    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    texts = [block if isinstance(block, str) else block.get("text", "") for block in blocks]
+    thoughts = [
+        block.get("thinking") or block.get("reasoning") or "" for block in blocks if isinstance(block, dict)
+    ]  # fmt: skip
+    text, thought = split_reasoning("".join(text for text in texts if text))
+    extra = answer.additional_kwargs.get("reasoning_content") or ""
+    calls = [
+        RawCall(id=word(call.get("id")), name=call["name"], raw=json.dumps(call["args"])) for call in answer.tool_calls
+    ]
+    calls += [
+        RawCall(id=word(call.get("id")), name=call.get("name") or "", raw=call.get("args") or "")
+        for call in answer.invalid_tool_calls
+    ]
+    about = answer.response_metadata
+    return Heard(
+        text=text,
+        reasoning="\n".join(part for part in (*thoughts, extra, thought) if part),
+        calls=tuple(calls),
+        finish=str(about.get("finish_reason") or about.get("stop_reason") or about.get("done_reason") or ""),
+        usage=_usage(answer),
+        model=str(about.get("model_name") or about.get("model") or ""),
+        request_id=str(answer.id or ""),
+    )
+
+
+def _usage(answer: "AIMessage") -> Usage | None:
+    given = answer.usage_metadata
+    if not given:
+        return None
+    read = given.get("input_token_details", {})
+    wrote = given.get("output_token_details", {})
+    return Usage(
+        prompt_tokens=given["input_tokens"],
+        cached_tokens=read.get("cache_read") or 0,
+        cache_write_tokens=read.get("cache_creation") or 0,
+        completion_tokens=given["output_tokens"],
+        reasoning_tokens=wrote.get("reasoning") or 0,
+    )

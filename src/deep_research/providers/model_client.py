@@ -1,0 +1,174 @@
+"""Calls of models by role, with limits, retries, fallbacks and accounting around them."""
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
+from deep_research.errors import ConfigError, ModelError, ModelRateLimited, ProviderDown, ResearchError
+from deep_research.providers.answer_parsing import prompt_tokens
+from deep_research.providers.model_families import Family
+from deep_research.providers.provider_limits import SYSTEM_CLOCK, Clock, Gate, Policy, gate_of, policy_for
+
+
+class OpenModel(Protocol):
+    """A chat model (ports.ChatModel) with the facts about its family."""
+
+    provider: str
+    model: str
+    family: Family
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        """Return the model's answer; one attempt."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class CallRecord(NamedTuple):
+    """One attempt: what it cost (None: price unknown), how long it took, and its error's class ("" when it was good)."""
+
+    role: Role
+    provider: str
+    model: str
+    usage: Usage
+    cost_usd: float | None
+    seconds: float
+    error: str
+
+
+Account = Callable[[CallRecord], None]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long is waited: seconds for one answer, and for one call with all its attempts and pauses."""
+
+    answer_seconds: float = 300.0
+    call_seconds: float = 900.0
+
+    @classmethod
+    def for_silence(cls, seconds: float) -> "Patience":
+        """Return the patience with a model that may be silent for `seconds`: never less than that silence."""
+        return cls(max(cls.answer_seconds, 2 * seconds), max(cls.call_seconds, 5 * seconds))
+
+
+_USUAL = Patience()
+
+
+class ModelClient:
+    """The models of a run: for each role the one to ask, and those to fall back to."""
+
+    def __init__(
+        self,
+        models: Sequence[OpenModel],
+        *,
+        roles: Mapping[Role, OpenModel] | None = None,
+        account: Account = lambda _: None,
+        patience: Patience = _USUAL,
+        clock: Clock = SYSTEM_CLOCK,
+        gates: Mapping[str, Gate] | None = None,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """`models`: the first is asked, the others stand in for it, in order; `roles` puts another one first.
+
+        `gates` by provider (default: those of the process); `jitter` draws from 0 to 1 to spread retries.
+        """
+        if not models:
+            raise ConfigError("no model is given", setting="model_name")
+        self._models = tuple(models)
+        self._roles = dict(roles or {})
+        self._account = account
+        self._patience = patience
+        self._clock = clock
+        self._gates = gates
+        self._jitter = jitter
+
+    async def complete(self, request: ModelRequest, *, role: Role) -> ModelAnswer:
+        """Return the answer of the role's model, or of the first fallback that gives one.
+
+        Raises the error of the last model asked: ContextTooLong and a bad key at once, the others when
+        retries and fallbacks are used up.
+        """
+        asked = self.models_of(role)
+        deadline = self._clock.now() + self._patience.call_seconds
+        for model in asked[:-1]:
+            try:
+                return await self._insist(model, request, role, deadline)
+            except ResearchError as error:
+                if policy_for(error).action == "stop":
+                    raise
+        return await self._insist(asked[-1], request, role, deadline)
+
+    def models_of(self, role: Role) -> tuple[OpenModel, ...]:
+        """Return the models asked for a role, in order."""
+        first = self._roles.get(role, self._models[0])
+        return (first, *(model for model in self._models if model is not first))
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        for model in {id(model): model for model in (*self._models, *self._roles.values())}.values():
+            await model.close()
+
+    async def _insist(self, model: OpenModel, request: ModelRequest, role: Role, deadline: float) -> ModelAnswer:
+        """Ask one model as often as the policy of each error allows."""
+        failed = 0
+        while True:
+            try:
+                return await self._ask(model, request, role, deadline)
+            except (ModelError, ConfigError) as error:
+                failed += 1
+                pause = self._pause(policy_for(error), error, failed)
+                if pause is None or self._clock.now() + pause > deadline:
+                    raise
+            if pause:
+                await self._clock.sleep(pause)
+
+    def _pause(self, policy: Policy, error: ResearchError, failed: int) -> float | None:
+        """Seconds until the next attempt, or None when there is to be none."""
+        if policy.action not in ("retry", "wait") or failed >= policy.attempts:
+            return None
+        if isinstance(asked := error.fields.get("retry_after"), float):
+            return asked
+        grown = min(policy.most_seconds, policy.first_seconds * 2 ** (failed - 1))
+        return grown * (0.5 + self._jitter() / 2)
+
+    async def _ask(self, model: OpenModel, request: ModelRequest, role: Role, deadline: float) -> ModelAnswer:
+        """One attempt within the limits of the provider, accounted for."""
+        gate = self._gate(model.provider)
+        async with gate.slot(prompt_tokens(request), until=deadline) as started:
+            try:
+                answer = await self._in_time(model, request)
+            except ResearchError as error:
+                self._record(role, model, error.fields.get("usage"), started, type(error).__name__)
+                if isinstance(error, ModelRateLimited):
+                    asked = error.fields.get("retry_after")
+                    gate.limited(started=started, seconds=asked if isinstance(asked, float) else 0.0)
+                raise
+            gate.answered()
+            self._record(role, model, answer.usage, started, "")
+            return answer
+
+    async def _in_time(self, model: OpenModel, request: ModelRequest) -> ModelAnswer:
+        limit = self._patience.answer_seconds
+        try:
+            async with asyncio.timeout(limit):
+                return await model.complete(request)
+        except TimeoutError as error:
+            message = f"{model.provider} ({model.model}) gave no answer within {limit:g} s."
+            raise ProviderDown(message, provider=model.provider, model=model.model, reason="timeout") from error
+
+    def _record(self, role: Role, model: OpenModel, usage: object, started: float, error: str) -> None:
+        used = usage if isinstance(usage, Usage) else Usage()
+        cost = model.family.cost_usd(used)
+        seconds = self._clock.now() - started
+        self._account(CallRecord(role, model.provider, model.model, used, cost, seconds, error))
+
+    def _gate(self, provider: str) -> Gate:
+        if self._gates is not None and provider in self._gates:
+            return self._gates[provider]
+        return gate_of(provider)

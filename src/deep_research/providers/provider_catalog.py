@@ -1,0 +1,225 @@
+"""Providers by name: their addresses, the variables of their keys, their default models; and a model opened."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from deep_research.errors import ConfigError
+from deep_research.providers.http_wire import HttpWire, Wire
+from deep_research.providers.model_client import OpenModel
+from deep_research.providers.model_families import Family, family_of
+from deep_research.providers.provider_failures import About
+
+if TYPE_CHECKING:
+    from deep_research.providers.base_model import WiredModel
+
+
+class Provider(NamedTuple):
+    """What is known about a provider.
+
+    `facts` override the facts about model families: a server has its own way of switching thinking.
+    `key` names the variable of its key, `address` that of its base address ("" where there is none);
+    `requests` is how many it can answer at the same time at most.
+    """
+
+    wire: Literal["openai", "anthropic", "ollama", "langchain"]
+    base_url: str
+    key: str
+    address: str
+    model: str
+    facts: Mapping[str, Any] = {}
+    requests: int = 256
+
+
+_NO_SWITCH: dict[str, Any] = {"thinking_on": {}, "thinking_off": {}, "thinking_streams": False}
+_LOCAL: dict[str, Any] = {**_NO_SWITCH, "structured": "native", "output_parameter": "max_tokens", "temperature": True}
+_OLLAMA: dict[str, Any] = {
+    "thinking_on": {"think": True},
+    "thinking_off": {"think": False},
+    "context_tokens": 32_768,  # becomes num_ctx, for which memory is taken at once
+}
+
+PROVIDERS: dict[str, Provider] = {
+    "aliyun": Provider(
+        "openai",
+        "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        "DASHSCOPE_API_KEY",
+        "DASHSCOPE_BASE_URL",
+        "qwen3.5-plus",
+    ),
+    "openai": Provider("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-5.4-mini"),
+    "anthropic": Provider(
+        "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "claude-sonnet-5"
+    ),
+    "deepseek": Provider(
+        "openai", "https://api.deepseek.com", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL", "deepseek-flash"
+    ),
+    "openrouter": Provider(
+        "openai",
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        "",
+        "deepseek/deepseek-v4-flash",
+        {
+            "thinking_on": {"reasoning": {"enabled": True}},
+            "thinking_off": {"reasoning": {"enabled": False}},
+            "output_parameter": "max_tokens",
+            "thinking_streams": False,
+        },
+    ),
+    "groq": Provider(
+        "openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "", "openai/gpt-oss-120b", {**_NO_SWITCH}
+    ),
+    "ollama": Provider(
+        "ollama", "http://localhost:11434", "", "OLLAMA_HOST", "qwen3", {**_LOCAL, **_OLLAMA}, requests=4
+    ),
+    "compatible": Provider("openai", "", "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL", "", _LOCAL),
+    "langchain": Provider("langchain", "", "", "", ""),
+}
+"""All providers. `compatible` is any server that speaks OpenAI's wire: vLLM, LM Studio, llama.cpp, a gateway."""
+
+AUTO_ORDER = ("aliyun", "openai", "anthropic", "deepseek", "openrouter", "groq", "compatible", "ollama")
+
+VARIABLES = tuple(
+    dict.fromkeys(variable for known in PROVIDERS.values() for variable in (known.key, known.address) if variable)
+)
+"""The variables to read: settings.py hands them over as `keys`."""
+
+_TIMEOUT_SECONDS = 120.0
+
+
+def auto_provider(keys: Mapping[str, str], *, base_url: str = "") -> str | None:
+    """Return the first provider whose key is set (or whose address is, for servers of one's own), or None.
+
+    A `base_url` that was set by itself means an OpenAI-compatible server, unless a key says which provider it is.
+    """
+    for name in AUTO_ORDER:
+        known = PROVIDERS[name]
+        if known.key and keys.get(known.key) and (name != "compatible" or base_url or keys.get(known.address)):
+            return name
+        if name in ("compatible", "ollama") and keys.get(known.address):
+            return name
+        if name == "compatible" and base_url:
+            return name
+    return None
+
+
+def open_model(
+    provider: str,
+    model: str | None = None,
+    *,
+    keys: Mapping[str, str] | None = None,
+    base_url: str = "",
+    thinking: bool = False,
+    facts: Mapping[str, Any] | None = None,
+    context_tokens: int = 0,
+    timeout_seconds: float = _TIMEOUT_SECONDS,
+    client: Any = None,
+) -> OpenModel:
+    """Return a chat model of a provider; nothing is sent yet.
+
+    `keys` are the values of VARIABLES that are set; `facts` override what is known about the model's family;
+    `context_tokens` says what it is served with (for Ollama: num_ctx); `timeout_seconds` is the longest
+    silence. `client` is an asynchronous client of the vendor's SDK to be used instead of our own wire, or
+    with `langchain` a chat model of LangChain. Raises ConfigError for an unknown provider and a missing key.
+    """
+    known = _known(provider)
+    keys = keys or {}
+    address = _address(known, keys, base_url)
+    name = model or known.model
+    if not name and client is None:
+        message = f"The provider {provider!r} has no default model: set model_name to one that it has."
+        raise ConfigError(message, setting="model_name", value=model)
+    about = About(provider, name or type(client).__name__, known.key, address)
+    family = _family(name or "", known, facts, context_tokens)
+    if known.wire == "langchain":
+        return _langchain(about, family, base_url, timeout_seconds, client)
+    wire = _wire(known, about, keys, timeout_seconds) if client is None else _sdk(client)
+    return _adapter(known.wire)(wire, about, family, thinking=thinking)
+
+
+def _known(provider: str) -> Provider:
+    if provider in PROVIDERS:
+        return PROVIDERS[provider]
+    near = difflib.get_close_matches(provider, PROVIDERS, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    message = f"Unknown provider {provider!r}.{hint} There are: {', '.join(PROVIDERS)}."
+    raise ConfigError(message, setting="model_provider", value=provider)
+
+
+def _address(known: Provider, keys: Mapping[str, str], base_url: str) -> str:
+    address = base_url or keys.get(known.address, "") or known.base_url
+    if known.wire == "ollama" and address and "://" not in address:
+        address = f"http://{address}"  # OLLAMA_HOST may be host:port alone
+    if known.wire == "langchain":
+        return address
+    if not address.startswith(("http://", "https://")):
+        shown = known.address or "base_url"
+        message = f"The address {address!r} of the model server is no http address; set {shown} or model_base_url."
+        raise ConfigError(message, setting="model_base_url", value=address)
+    address = address.rstrip("/")
+    return address.removesuffix("/v1") if known.wire == "anthropic" else address
+
+
+def _family(name: str, known: Provider, facts: Mapping[str, Any] | None, context_tokens: int) -> Family:
+    overrides = {**known.facts, **(facts or {})}
+    if context_tokens:
+        overrides["context_tokens"] = context_tokens
+    return family_of(name, overrides)
+
+
+def _wire(known: Provider, about: About, keys: Mapping[str, str], timeout_seconds: float) -> Wire:
+    key = keys.get(known.key, "").strip()
+    own_server = about.base_url != known.base_url
+    if known.key and not key and not own_server:
+        message = f"The provider {about.provider!r} needs a key: set {known.key}."
+        raise ConfigError(message, setting=known.key, value=None, reason="no_key")
+    if not (key.isascii() and key.isprintable()):
+        message = f"The key in {known.key} has signs that no key has (typographic quotes, line breaks); copy it anew."
+        raise ConfigError(message, setting=known.key, value=None, reason="bad_key")
+    headers = {"user-agent": "deep-research"}
+    if known.wire == "anthropic":
+        from deep_research.providers.anthropic import VERSION  # noqa: PLC0415
+
+        headers |= {"x-api-key": key or "none", "anthropic-version": VERSION}
+    elif key:
+        headers["authorization"] = f"Bearer {key}"
+    return HttpWire(about.base_url, headers, timeout_seconds=timeout_seconds)
+
+
+def _sdk(client: Any) -> Wire:
+    from deep_research.providers.sdk_wire import SdkWire  # noqa: PLC0415
+
+    return SdkWire(client)
+
+
+def _adapter(wire: str) -> "type[WiredModel]":
+    """The class behind a wire; imported when it is needed."""
+    if wire == "anthropic":
+        from deep_research.providers.anthropic import AnthropicModel as Adapter  # noqa: PLC0415
+    elif wire == "ollama":
+        from deep_research.providers.ollama import OllamaModel as Adapter  # noqa: PLC0415
+    else:
+        from deep_research.providers.openai_compatible import OpenAICompatibleModel as Adapter  # noqa: PLC0415
+    return Adapter
+
+
+def _langchain(about: About, family: Family, base_url: str, timeout_seconds: float, client: Any) -> OpenModel:
+    from deep_research.providers.langchain_model import LangChainModel, init_model  # noqa: PLC0415
+
+    made = client
+    if made is None:
+        limit = family.output_tokens
+        made = init_model(about.model, max_tokens=limit, timeout_seconds=timeout_seconds, base_url=base_url)
+    return LangChainModel(made, about, family)
+
+
+def open_fallbacks(names: Sequence[str], provider: str, **options: Any) -> list[OpenModel]:
+    """Return the models of `fallback_models`: `provider:model`, or a model of `provider`."""
+    opened: list[OpenModel] = []
+    for name in names:
+        prefix, colon, rest = name.partition(":")
+        of, model = (prefix, rest) if colon and prefix in PROVIDERS else (provider, name)
+        own = options if of == provider else {**options, "base_url": "", "facts": None}
+        opened.append(open_model(of, model, **own))
+    return opened

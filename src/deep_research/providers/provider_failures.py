@@ -1,0 +1,263 @@
+"""What providers' errors mean, in one place: by vendor code, by HTTP status, and by message where there is no code."""
+
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+
+from deep_research.errors import (
+    ConfigError,
+    ContextTooLong,
+    MalformedOutput,
+    ModelRateLimited,
+    ProviderDown,
+    Refused,
+    ResearchError,
+)
+from deep_research.providers.http_wire import WireFailure
+
+
+class About(NamedTuple):
+    """Whose failure it is: provider, model, the variable that holds its key, and its address."""
+
+    provider: str
+    model: str
+    variable: str = ""
+    base_url: str = ""
+
+
+class ErrorBody(NamedTuple):
+    """The parts of a vendor's error, whatever its shape; absent parts are empty."""
+
+    code: str = ""
+    type: str = ""
+    message: str = ""
+    param: str = ""
+    request_id: str = ""
+    failed_generation: str = ""
+
+
+class Meaning(NamedTuple):
+    """What an error means to the reader. `reason` tells errors of one class apart."""
+
+    kind: type[ResearchError]
+    reason: str
+
+
+TOO_LONG = Meaning(ContextTooLong, "context")
+REFUSED = Meaning(Refused, "content_filter")
+NO_CREDIT = Meaning(ConfigError, "no_credit")
+BAD_KEY = Meaning(ConfigError, "bad_key")
+NO_ACCESS = Meaning(ConfigError, "no_access")
+UNKNOWN_MODEL = Meaning(ConfigError, "unknown_model")
+BAD_REQUEST = Meaning(ConfigError, "bad_request")
+BAD_ADDRESS = Meaning(ConfigError, "base_url")
+RATE = Meaning(ModelRateLimited, "rate")
+DOWN = Meaning(ProviderDown, "down")
+MALFORMED = Meaning(MalformedOutput, "malformed")
+
+_CODES: dict[str, Meaning] = {
+    # OpenAI (platform.openai.com/docs/guides/error-codes) and those who follow it
+    "context_length_exceeded": TOO_LONG,
+    "content_policy_violation": REFUSED,
+    "content_filter": REFUSED,
+    "insufficient_quota": NO_CREDIT,
+    "billing_hard_limit_reached": NO_CREDIT,
+    "billing_not_active": NO_CREDIT,
+    "invalid_api_key": BAD_KEY,
+    "model_not_found": UNKNOWN_MODEL,
+    "rate_limit_exceeded": RATE,
+    "server_error": DOWN,
+    # Anthropic (platform.claude.com/docs/en/api/errors)
+    "authentication_error": BAD_KEY,
+    "billing_error": NO_CREDIT,
+    "permission_error": NO_ACCESS,
+    "not_found_error": UNKNOWN_MODEL,
+    "request_too_large": TOO_LONG,
+    "rate_limit_error": RATE,
+    "timeout_error": DOWN,
+    "api_error": DOWN,
+    "overloaded_error": DOWN,
+    # DashScope (alibabacloud.com/help/en/model-studio/error-code)
+    "InvalidApiKey": BAD_KEY,
+    "data_inspection_failed": REFUSED,
+    "DataInspectionFailed": REFUSED,
+    "Arrearage": NO_CREDIT,
+    "AllocationQuota.FreeTierOnly": NO_CREDIT,
+    "Model.AccessDenied": NO_ACCESS,
+    "AccessDenied.Unpurchased": NO_ACCESS,
+    "ModelNotFound": UNKNOWN_MODEL,
+    # Groq (console.groq.com/docs/errors), llama.cpp
+    "tool_use_failed": MALFORMED,
+    "json_validate_failed": MALFORMED,
+    "exceed_context_size_error": TOO_LONG,
+}
+
+_VENDOR_CODES: dict[tuple[str, str], Meaning] = {
+    # DashScope uses OpenAI's word for tokens per minute; waiting helps.
+    ("aliyun", "insufficient_quota"): RATE,
+}
+
+_MESSAGES: tuple[tuple[re.Pattern[str], Meaning], ...] = (
+    # Only where the vendor gives no code of its own. The recorded bodies are in the tests.
+    (re.compile(r"prompt is too long: (?P<used>\d+) tokens > (?P<limit>\d+)"), TOO_LONG),  # Anthropic
+    (re.compile(r"exceed context limit: (?P<used>\d+) \+ \d+ > (?P<limit>\d+)"), TOO_LONG),  # Anthropic
+    (re.compile(r"Range of input length should be \[1, (?P<limit>\d+)\]"), TOO_LONG),  # DashScope
+    (re.compile(r"maximum context length is (?P<limit>\d+) tokens.*?(?P<used>\d+) tokens", re.DOTALL), TOO_LONG),
+    (re.compile(r"maximum context length|context (?:length|window|size)", re.IGNORECASE), TOO_LONG),  # vLLM, LM Studio
+    (re.compile(r"input token count \((?P<used>\d+)\) exceeds .*?\((?P<limit>\d+)\)"), TOO_LONG),  # Gemini
+    (re.compile(r"^Token limit reached"), MALFORMED),  # OpenRouter, in a stream: the answer's own limit
+    (re.compile(r"credit balance is too low", re.IGNORECASE), NO_CREDIT),  # Anthropic
+    (re.compile(r"insufficient balance", re.IGNORECASE), NO_CREDIT),  # DeepSeek
+    (re.compile(r"Content Exists Risk"), REFUSED),  # DeepSeek
+    (re.compile(r"content filtering policy"), REFUSED),  # Anthropic
+)
+
+_STATUS: dict[int, Meaning] = {
+    401: BAD_KEY,
+    402: NO_CREDIT,
+    403: NO_ACCESS,
+    404: UNKNOWN_MODEL,
+    408: DOWN,
+    409: DOWN,
+    413: TOO_LONG,
+    425: DOWN,
+    429: RATE,
+}
+
+
+def translate(failure: WireFailure, about: About) -> ResearchError:
+    """Return the error of ours that a failure on the wire means, with all that is known about it."""
+    body = error_body(failure.body)
+    meaning, numbers = meaning_of(failure, body, about.provider)
+    fields: dict[str, Any] = {
+        "provider": about.provider,
+        "model": about.model,
+        "status": failure.status or None,
+        "request_id": body.request_id or failure.headers.get("request-id") or failure.headers.get("x-request-id"),
+        "retry_after": retry_after(failure.headers),
+        "reason": meaning.reason if meaning is not DOWN else (failure.reason or "down"),
+        **numbers,
+    }
+    if issubclass(meaning.kind, ConfigError):
+        setting = {"bad_key": about.variable, "no_credit": about.variable, "base_url": "base_url"}
+        fields |= {"setting": setting.get(meaning.reason) or "model", "came_from": "provider"}
+    return meaning.kind(_explain(meaning, failure, body, about), **fields)
+
+
+def meaning_of(failure: WireFailure, body: ErrorBody, provider: str) -> tuple[Meaning, dict[str, int]]:
+    """Return what a failure means, and the numbers `limit` and `used` where its message has them."""
+    if failure.reason:
+        return (BAD_ADDRESS if failure.reason == "address" else DOWN), {}
+    meaning = _by_code(failure.status, body, provider) or _by_message(failure.status, body.message)
+    if meaning is None:
+        down = failure.status >= 500 or failure.status == 0
+        meaning = DOWN if down else _STATUS.get(failure.status, BAD_REQUEST)
+    return meaning, _numbers(body.message) if meaning is TOO_LONG else {}
+
+
+def _by_code(status: int, body: ErrorBody, provider: str) -> Meaning | None:
+    if status == 413:  # Groq calls a request beyond its tokens per minute a rate limit; waiting does not help
+        return TOO_LONG
+    for code in (body.code, body.type):
+        meaning = _VENDOR_CODES.get((provider, code)) or _CODES.get(code) or _throttling(code)
+        if meaning:
+            return meaning
+    return None
+
+
+def _by_message(status: int, message: str) -> Meaning | None:
+    if status not in (0, 400, 422, 500):
+        return None
+    return next((meaning for pattern, meaning in _MESSAGES if pattern.search(message)), None)
+
+
+def _throttling(code: str) -> Meaning | None:
+    return RATE if code.startswith(("Throttling", "limit_requests", "limit_burst_rate")) else None
+
+
+def _numbers(message: str) -> dict[str, int]:
+    for pattern, meaning in _MESSAGES:
+        if meaning is TOO_LONG and (found := pattern.search(message)):
+            return {name: int(value) for name, value in found.groupdict().items() if value}
+    return {}
+
+
+def error_body(body: Any) -> ErrorBody:
+    """Return the parts of an error of any vendor: OpenAI's, Anthropic's, DashScope's, Ollama's, FastAPI's."""
+    if isinstance(body, list):  # Gemini's OpenAI-compatible server wraps it
+        body = body[0] if body else {}
+    if not isinstance(body, Mapping):
+        return ErrorBody(message=str(body or ""))
+    error = body.get("error", body)
+    if not isinstance(error, Mapping):
+        return ErrorBody(message=str(error))
+    extra = error.get("metadata")
+    raw = extra.get("raw") if isinstance(extra, Mapping) else None
+    message = str(error.get("message") or error.get("detail") or "")
+    return ErrorBody(
+        code=str(error.get("code") or ""),
+        type=str(error.get("type") or ""),
+        message=f"{message}: {raw}" if raw else message,
+        param=str(error.get("param") or ""),
+        request_id=str(body.get("request_id") or ""),
+        failed_generation=str(error.get("failed_generation") or ""),
+    )
+
+
+def _explain(meaning: Meaning, failure: WireFailure, body: ErrorBody, about: About) -> str:
+    who = f"{about.provider} ({about.model})"
+    said = f" It said: {body.message.strip()[:300]!r}." if body.message.strip() else ""
+    place = f" at {about.base_url}" if about.base_url else ""
+    variable = about.variable or "its key"
+    return {
+        "context": f"The prompt is too long for {who}.{said}",
+        "content_filter": f"{who} declines to answer.{said}",
+        "no_credit": f"{who} has no credit left for the key in {variable}. Top up, or choose another provider.",
+        # What a vendor says about a bad key may quote the key.
+        "bad_key": f"{about.provider} does not accept the key in {variable}{place}. Check it and its region.",
+        "no_access": f"The key in {variable} may not use {about.model!r} at {about.provider}.{said}",
+        "unknown_model": f"{about.provider} has no model {about.model!r}{place}.{said} Set model_name to one it has.",
+        "bad_request": f"{who} does not accept the request.{said}",
+        "base_url": f"Nothing can be sent to {about.base_url!r} ({body.message}). Check the address and the key.",
+        "rate": f"{who} asks to wait.{said}",
+        "malformed": f"{who} gave an answer of the wrong form.{said}",
+        "down": f"{who} does not answer{place} ({failure.reason or failure.status}).{said}",
+    }[meaning.reason]
+
+
+_UNSUPPORTED = re.compile(
+    r"not support|unsupported|not permitted|unrecogni[sz]ed|unknown (?:field|name|parameter)|only support|deprecated"
+    r"|must be set to false for non-streaming",
+    re.IGNORECASE,
+)
+_PARAMETERS = (
+    "max_completion_tokens", "max_tokens", "temperature", "response_format", "output_config", "parallel_tool_calls",
+    "stream_options", "tool_choice", "reasoning_effort", "enable_thinking", "thinking", "think", "cache_control",
+    "stream", "role",
+)  # fmt: skip
+
+
+def unsupported_parameter(failure: WireFailure) -> str:
+    """Return the request parameter that a server does not take, or "" when that is not what is wrong."""
+    body = error_body(failure.body)
+    if failure.status not in (400, 422) or not _UNSUPPORTED.search(body.message):
+        return ""
+    named = f"{body.param} {body.message}"
+    found = [(match.start(), name) for name in _PARAMETERS if (match := re.search(rf"\b{name}\b", named))]
+    return min(found)[1] if found else ""
+
+
+def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Return the seconds a server asks to wait: retry-after-ms, or Retry-After as seconds or date; else None."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            return max(0.0, float(headers[name]) / unit)
+        except (KeyError, ValueError):
+            continue
+    try:
+        moment = parsedate_to_datetime(headers["retry-after"]).timestamp()
+    except (KeyError, ValueError, TypeError):
+        return None
+    return max(0.0, moment - (time.time() if now is None else now))

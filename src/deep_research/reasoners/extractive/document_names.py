@@ -1,0 +1,56 @@
+"""Documents that a question calls by their name: the page of a module, of a command, of an acronym."""
+
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from deep_research.data import Source
+from deep_research.text.question_terms import is_furniture
+from deep_research.text.tokens import STOP_WORDS, content_terms
+
+_NUMBERING = re.compile(r"^(?:chapter\s+)?\d+(?:\.\d+)*[.)]?\s+", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z0-9][\w.+#-]*")
+_ACRONYM = re.compile(r"[A-Z][A-Z0-9]{2,}")
+_EVERYWHERE = frozenset("index readme main default overview introduction intro about contents toc".split())
+_SHORTEST = 3
+_MOST = 0.5
+"""A name in the titles of more than this share of the documents is that of the product, not of one page."""
+
+
+def called(question: str, sources: Sequence[Source]) -> frozenset[str]:
+    """Return the ids of the sources that `question` calls by their name.
+
+    A name is what stands before the dash of a title ("collections — Container datatypes"), the stem of a file
+    ("wal.html", "git-merge.html" for "git merge"), or the words that an acronym abbreviates ("Write-Ahead
+    Logging" for "WAL"). A name that half of the documents bear calls none of them.
+    """
+    words = [w.strip(".-") for w in _WORD.findall(question)]
+    named = {
+        w.casefold() for w in words if len(w) >= _SHORTEST and not is_furniture(w) and w.casefold() not in STOP_WORDS
+    }
+    named |= {f"{a}-{b}".casefold() for a, b in itertools.pairwise(words)}
+    named -= {name for name in named if _is_common(name, sources)}
+    acronyms = {w for w in words if _ACRONYM.fullmatch(w)}
+    return frozenset(s.id for s in sources if _bears(s, named, acronyms))
+
+
+def _bears(source: Source, named: set[str], acronyms: set[str]) -> bool:
+    title = _NUMBERING.sub("", source.title).strip()
+    head, dash, _ = title.partition(" — ")
+    stem = PurePosixPath(source.url or source.location or "").stem.casefold()
+    if stem in named - _EVERYWHERE or (dash and head.casefold() in named):
+        return True
+    return any(_initials(title) == acronym for acronym in acronyms)
+
+
+def _initials(title: str) -> str:
+    """The first letters of the words of a title, without its small ones: "Write-Ahead Logging" is WAL."""
+    words = [w for w in re.split(r"[\s/-]+", title) if w and w.casefold() not in STOP_WORDS]
+    return "".join(w[0] for w in words).upper()
+
+
+def _is_common(name: str, sources: Sequence[Source]) -> bool:
+    terms = frozenset(content_terms(name))
+    bearing = sum(bool(terms) and terms <= frozenset(content_terms(s.title)) for s in sources)
+    return bearing > _MOST * len(sources) and bearing > 1

@@ -1,0 +1,134 @@
+"""The extractive reasoner: thinks with rules, ranks, picks, orders and quotes; never invents a sentence."""
+
+from collections.abc import Sequence
+
+from deep_research.data import (
+    Action,
+    Brief,
+    Claim,
+    Composition,
+    Decision,
+    Discovery,
+    Passage,
+    QueryAnalysis,
+    Question,
+    ReasonerInfo,
+    Review,
+    Section,
+    SectionDraft,
+    SectionReview,
+    Template,
+    Term,
+    Turn,
+    Verdict,
+)
+from deep_research.ports import Library
+from deep_research.reasoners.extractive import abstracts as composing
+from deep_research.reasoners.extractive import clarification_rules as deciding
+from deep_research.reasoners.extractive import entity_discovery as entities
+from deep_research.reasoners.extractive import query_selection as reading
+from deep_research.reasoners.extractive import query_selection as searches
+from deep_research.reasoners.extractive import question_analysis as questions
+from deep_research.reasoners.extractive import section_plans as delegating
+from deep_research.reasoners.extractive import section_plans as planning
+from deep_research.reasoners.extractive import section_reviews as reviewing
+from deep_research.reasoners.extractive import section_writing as writing
+from deep_research.text.question_terms import asked_of
+
+
+class ExtractiveReasoner:
+    """Implements `ports.Reasoner` without a model: the same graph, steps and checks as with one."""
+
+    info = ReasonerInfo(kind="extractive")
+
+    async def decide(
+        self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
+    ) -> Decision:
+        """See `ports.Reasoner.decide`."""
+        return deciding.decide(question, rounds=rounds, terms=terms, template=template)
+
+    async def analyze(self, question: Question) -> QueryAnalysis:
+        """See `ports.Reasoner.analyze`."""
+        return questions.analyze(question.text)
+
+    async def discover_actions(
+        self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.discover_actions`."""
+        return searches.scouting(question, analysis, turns)
+
+    async def entities(
+        self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
+    ) -> Discovery:
+        """See `ports.Reasoner.entities`."""
+        asked = asked_of(question, analysis, passages)
+        both = dict.fromkeys([(asked.target, asked.text), (analysis.discovery_target, question.text)])
+        return entities.discover(list(both), passages, library, language=question.language)
+
+    async def plan(
+        self,
+        question: Question,
+        analysis: QueryAnalysis,
+        decision: Decision,
+        discovery: Discovery | None,
+        passages: Sequence[Passage],
+        library: Library,
+    ) -> Brief:
+        """See `ports.Reasoner.plan`."""
+        return planning.plan(question, analysis, decision, discovery, passages, library)
+
+    async def next_actions(
+        self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.next_actions`."""
+        return searches.researching(section, brief, turns, library)
+
+    async def read_page(
+        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+    ) -> Sequence[str]:
+        """See `ports.Reasoner.read_page`."""
+        return reading.read_page(section, brief, passages, library)
+
+    async def delegate(
+        self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.delegate`."""
+        return delegating.delegate(brief, sections, turns, library)
+
+    async def write_section(
+        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+    ) -> SectionDraft:
+        """See `ports.Reasoner.write_section`."""
+        return writing.write_section(section, brief, passages, library)
+
+    async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
+        """Return the verdicts unchanged: the mechanical checks and the scorer are all there is."""
+        return [claim.verdict for claim in claims]
+
+    async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:
+        """Rewrite nothing: it never invents a sentence."""
+        return [""] * len(claims)
+
+    async def review_section(
+        self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
+    ) -> SectionReview:
+        """See `ports.Reasoner.review_section`."""
+        return reviewing.review_section(section, claims, library)
+
+    async def review(
+        self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
+    ) -> Review:
+        """See `ports.Reasoner.review`."""
+        return reviewing.review(brief, sections, claims, library)
+
+    async def compose(
+        self,
+        question: Question,
+        analysis: QueryAnalysis,
+        brief: Brief,
+        sections: Sequence[Section],
+        claims: Sequence[Claim],
+        library: Library,
+    ) -> Composition:
+        """See `ports.Reasoner.compose`."""
+        return composing.compose(analysis, brief, sections, claims, library)

@@ -1,0 +1,162 @@
+"""Answers of a model as data nouns: what does not exist is left out."""
+
+import re
+
+from deep_research.data import (
+    Brief,
+    Clarification,
+    Contradiction,
+    Decision,
+    DiscoveredItem,
+    Discovery,
+    QueryAnalysis,
+    Question,
+    Review,
+    Section,
+    SectionDraft,
+    SectionReview,
+    Side,
+)
+from deep_research.ports import Library
+from deep_research.reasoners.model.answer_schemas import (
+    DecideAnswer,
+    EntitiesAnswer,
+    PlanAnswer,
+    ReviewAnswer,
+    SectionAnswer,
+)
+
+_HIGH = re.compile(r"^#{1,2}\s+(?=\S)")
+"""A heading of the level of the report's own."""
+_FRAME = re.compile(r"^[\s#*_]*(?:\d+(?:\.\d+)*[.)、．]?\s+)?|[\s*_:：#]+$")
+_UNSURE = 0.4
+
+
+def decision_of(answer: DecideAnswer, question: Question) -> Decision:
+    """Return what intake decided.
+
+    Who asks and names no goal is sure of asking, not of the question: such an answer counts as unsure.
+    """
+    asks = bool(answer.question.strip())
+    lost = answer.next_action == "NEED_CLARIFICATION" and asks and not answer.goal.strip()
+    clarification = Clarification(
+        question=answer.question.strip(), options=_distinct(answer.options), missing_info=answer.missing_info
+    )
+    return Decision(
+        next_action=answer.next_action,
+        confidence=min(answer.confidence, _UNSURE) if lost else answer.confidence,
+        goal=answer.goal,
+        research_focus=_distinct(answer.research_focus),
+        unknown_terms=_distinct(answer.unknown_terms),
+        refined_question=answer.refined_question.strip() or question.text,
+        reasoning=answer.reasoning,
+        verification=answer.verification,
+        clarification=clarification if asks else None,
+        assumptions=_distinct(answer.assumptions),
+    )
+
+
+def _distinct(texts: list[str]) -> tuple[str, ...]:
+    """Each text once, on one line, without the empty ones."""
+    return tuple(dict.fromkeys(line for text in texts if (line := " ".join(text.split()))))
+
+
+def discovery_of(answer: EntitiesAnswer, library: Library) -> Discovery:
+    """Return the entities that a passage names."""
+    items: list[DiscoveredItem] = []
+    for entity in answer.entities:
+        known = tuple(key for key in entity.passages if library.passage(key) is not None)
+        if not known:
+            continue  # an entity that no passage names was not found
+        source = library.source(known[0].split("p")[0])
+        items.append(
+            DiscoveredItem(
+                name=entity.name,
+                category=entity.category,
+                brief=entity.brief,
+                source=source.title if source else "",
+                urls=(source.url,) if source and source.url else (),
+                priority=entity.priority,
+                passages=known,
+            )
+        )
+    return Discovery(
+        entities=tuple(items),
+        summary=answer.summary,
+        categories=tuple(answer.categories),
+        search_coverage=answer.search_coverage,
+    )
+
+
+def brief_of(
+    answer: PlanAnswer,
+    question: Question,
+    analysis: QueryAnalysis,
+    decision: Decision,
+    discovery: Discovery | None,
+    max_sections: int,
+) -> Brief:
+    """Return the plan, each title once, at most `max_sections`."""
+    names = {e.name.casefold(): e.name for e in discovery.entities} if discovery else {}
+    sections = [
+        Section(
+            title=" ".join(planned.title.split()),
+            description=planned.description,
+            queries=tuple(q.strip() for q in planned.queries if q.strip())[:3],
+            subject=names.get(planned.title.strip().casefold(), ""),
+        )
+        for planned in answer.sections
+    ]
+    distinct = {s.title.casefold(): s for s in reversed(sections) if s.title}
+    return Brief(
+        title=answer.title or question.text,
+        objective=answer.objective,
+        scope=answer.scope,
+        assumptions=decision.assumptions,
+        language=question.language,
+        output_format=analysis.output_format,
+        sections=tuple(list(distinct.values())[::-1][:max_sections]),
+    )
+
+
+def section_draft_of(answer: SectionAnswer, title: str) -> SectionDraft:
+    """Return a section as it was written, without a heading that only repeats its title; other headings below it."""
+    lines = answer.content.strip().split("\n")
+    if _bare(lines[0]) == _bare(title):
+        lines = lines[1:]
+    in_code = False
+    for number, line in enumerate(lines):
+        in_code ^= line.lstrip().startswith("```")
+        lines[number] = line if in_code else _HIGH.sub("### ", line)
+    return SectionDraft(content="\n".join(lines).strip(), key_findings=tuple(answer.key_findings))
+
+
+def _bare(line: str) -> str:
+    """A heading without its marks and its number, for comparison."""
+    return _FRAME.sub("", line).casefold()
+
+
+def review_of(answer: ReviewAnswer) -> Review:
+    """Return the review; a section that it names to be retried is covered in part at most."""
+    retry = () if answer.is_sufficient else tuple(answer.sections_to_retry)
+    return Review(
+        is_sufficient=answer.is_sufficient,
+        overall_score=answer.overall_score,
+        section_coverage=tuple(
+            SectionReview(title=row.title, status=row.status, notes=row.notes, retry=row.title in retry)
+            for row in answer.section_coverage
+        ),
+        gaps=tuple(answer.gaps),
+        sections_to_retry=retry,
+        contradictions=tuple(
+            Contradiction(
+                topic=found.topic,
+                sides=tuple(
+                    Side(statement=s.statement, passages=tuple(key.strip("[] ") for key in s.passages))
+                    for s in found.sides
+                ),
+            )
+            for found in answer.contradictions
+        ),
+        reasoning=answer.reasoning,
+    )

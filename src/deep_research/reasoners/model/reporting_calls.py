@@ -1,0 +1,191 @@
+"""Model calls after the research: judge claims, review sections, write what stands around them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from deep_research.data import (
+    Brief,
+    Claim,
+    Composition,
+    ModelMessage,
+    QueryAnalysis,
+    Question,
+    Review,
+    Section,
+    SectionReview,
+    Verdict,
+)
+from deep_research.errors import ContextTooLong
+from deep_research.i18n.message_codes import verdict_of
+from deep_research.ports import Library
+from deep_research.reasoners.model.answer_mapping import review_of
+from deep_research.reasoners.model.answer_schemas import (
+    ComposeAnswer,
+    JudgeAnswer,
+    ReportWork,
+    ReviewAnswer,
+    RewriteAnswer,
+    SectionReviewAnswer,
+    SectionWork,
+)
+from deep_research.reasoners.model.base import Thinker, Written, told, user
+from deep_research.reasoners.model.prompt_views import cited, for_review, numbered
+from deep_research.reasoners.model.research_turns import remarked
+from deep_research.reasoners.model.structured_calls import fitted
+from deep_research.text.token_count import estimate_tokens
+
+
+class Judging(Thinker):
+    """The thoughts of the check: does a passage support a claim, and what would it support."""
+
+    async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
+        """See `ports.Reasoner.judge`. Raises ModelError: the check step then leaves the claims unverified."""
+        answer = await self._judged(claims, library, self._written.get(claims[0].section))
+        given = {v.number: v for v in answer.verdicts}
+        for number, claim in enumerate(claims, 1):
+            if number in given and given[number].verdict != "supported":
+                self._proposed[claim.text, claim.passages] = given[number].instead
+        missing = verdict_of("unverified", "no_verdict")
+        return [
+            Verdict(kind=given[n].verdict, reason=given[n].reason[:200], by_model=True) if n in given else missing
+            for n in range(1, len(claims) + 1)
+        ]
+
+    async def _judged(self, claims: Sequence[Claim], library: Library, written: "Written | None") -> JudgeAnswer:
+        """Judge after the very prompt that the section was written from; where that is too long, in smaller parts."""
+        system, shown = written or (None, {})
+        more = {key: block for key, block in cited(claims, library).items() if key not in shown}
+        prompt = self._render("judge", passages="\n".join([*shown.values(), *more.values()]), claims=numbered(claims))
+        messages = [*([system] if system else []), user(prompt)]
+        try:
+            return await self._ask.structured("judge", messages, JudgeAnswer, asked_as=SectionWork)
+        except ContextTooLong:
+            if written is not None:
+                return await self._judged(claims, library, None)
+            if len(claims) < 2:
+                raise
+        half = len(claims) // 2
+        first = await self._judged(claims[:half], library, None)
+        second = await self._judged(claims[half:], library, None)
+        moved = [v.model_copy(update={"number": v.number + half}) for v in second.verdicts]
+        return JudgeAnswer(verdicts=[*(v for v in first.verdicts if v.number <= half), *moved])
+
+    async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:
+        """See `ports.Reasoner.rewrite`. What the judge proposed is not asked for again.
+
+        Raises ModelError: the check step then cuts the claims.
+        """
+        texts = {c: self._proposed[c.text, c.passages] for c in claims if (c.text, c.passages) in self._proposed}
+        left = [claim for claim in claims if claim not in texts]
+        if left:
+            shown = "\n".join(cited(left, library).values())
+            prompt = self._render("rewrite", passages=shown, claims=numbered(left))
+            answer = await self._ask.structured("judge", [user(prompt)], RewriteAnswer, max_output_tokens=2000)
+            given = {s.number: s.text for s in answer.statements}
+            texts |= {claim: given.get(number, "") for number, claim in enumerate(left, 1)}
+        return [texts[claim] for claim in claims]
+
+
+_R = TypeVar("_R")
+_REPORT_TOKENS = 4096
+
+
+class Reporting(Thinker):
+    """The thoughts at the end: do the sections suffice, and what stands around them."""
+
+    async def review_section(
+        self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
+    ) -> SectionReview:
+        """See `ports.Reasoner.review_section`."""
+        prompt = self._render("review_section", section=section, written=for_review(section, claims, library))
+        messages = [self._system(brief.question or brief.title, brief.language, brief), told(prompt, brief)]
+
+        async def think() -> SectionReview:
+            answer = await self._ask.structured("review", messages, SectionReviewAnswer, max_output_tokens=1000)
+            return SectionReview(
+                title=section.title,
+                status=answer.status,
+                notes=answer.notes,
+                score=answer.score,
+                retry=answer.search_again,
+            )
+
+        async def enough() -> SectionReview:
+            return SectionReview(title=section.title, status="sufficient")
+
+        return await self._or_else(
+            f"review: {section.title}",
+            think(),
+            lambda: self._fallback.review_section(section, brief, claims, library),
+            enough,
+        )
+
+    async def review(
+        self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
+    ) -> Review:
+        """See `ports.Reasoner.review`. It begins as composing does, so that providers' caches hit."""
+        rows = [for_review(section, claims, library) for section in sections]
+
+        async def make(shown: Sequence[dict[str, str]]) -> ReviewAnswer:
+            messages = self._sections_shown("review", brief, shown, rows=rows)
+            return await self._ask.structured(
+                "review", messages, ReviewAnswer, max_output_tokens=2500, asked_as=ReportWork
+            )
+
+        async def think() -> Review:
+            return review_of(await self._fitted(brief, sections, make))
+
+        async def enough() -> Review:
+            return Review(is_sufficient=True, overall_score=5)
+
+        return await self._or_else(
+            "review", think(), lambda: self._fallback.review(brief, sections, claims, library), enough
+        )
+
+    async def compose(
+        self,
+        question: Question,
+        analysis: QueryAnalysis,
+        brief: Brief,
+        sections: Sequence[Section],
+        claims: Sequence[Claim],
+        library: Library,
+    ) -> Composition:
+        """See `ports.Reasoner.compose`."""
+
+        async def make(shown: Sequence[dict[str, str]]) -> ComposeAnswer:
+            messages = self._sections_shown("compose", brief, shown, output_format=analysis.output_format)
+            return await self._ask.structured("report", messages, ComposeAnswer, asked_as=ReportWork)
+
+        async def think() -> Composition:
+            if not any(s.content for s in sections):
+                return Composition()
+            answer = await self._fitted(brief, sections, make)
+            return Composition(abstract=answer.abstract, conclusion=answer.conclusion, table=answer.table)
+
+        return await self._or_else(
+            "report",
+            think(),
+            lambda: self._fallback.compose(question, analysis, brief, sections, claims, library),
+        )
+
+    def _sections_shown(
+        self, prompt: str, brief: Brief, shown: Sequence[dict[str, str]], **values: object
+    ) -> list[ModelMessage]:
+        """A conversation that begins with the texts of all sections."""
+        system = self._system(brief.question or brief.title, brief.language, brief)
+        remarks = [user(remarked(brief.remarks))] if brief.remarks else []
+        return [system, *remarks, user(self._render(prompt, title=brief.title, sections=shown, **values))]
+
+    async def _fitted(
+        self, brief: Brief, sections: Sequence[Section], make: Callable[[Sequence[dict[str, str]]], Awaitable[_R]]
+    ) -> _R:
+        """`make` with the sections that have a text, trimmed where they are too long together."""
+        written = [s for s in sections if s.content]
+        system = self._system(brief.question or brief.title, brief.language, brief)
+        room = max(_REPORT_TOKENS, self._context_tokens - estimate_tokens(system.text) - 2 * _REPORT_TOKENS)
+
+        async def shown(texts: Sequence[str]) -> _R:
+            return await make([{"title": s.title, "content": t} for s, t in zip(written, texts, strict=True)])
+
+        return await fitted([s.content for s in written], room, shown)

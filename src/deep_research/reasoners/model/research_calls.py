@@ -1,0 +1,200 @@
+"""Model calls of a researcher: choose actions, read pages, write a section."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from deep_research.concurrency import side_by_side
+from deep_research.data import Action, Brief, ModelMessage, Passage, Section, SectionDraft, Turn
+from deep_research.errors import ContextTooLong, LimitReached, ModelError
+from deep_research.i18n.message_codes import gap_from
+from deep_research.ports import Library
+from deep_research.reasoners.model import supervisor_turns as supervising
+from deep_research.reasoners.model.answer_mapping import section_draft_of
+from deep_research.reasoners.model.answer_schemas import ReadAnswer, SectionAnswer, SectionWork
+from deep_research.reasoners.model.base import Thinker, told, told_plainly, user
+from deep_research.reasoners.model.prompt_views import blocks, fenced_passage
+from deep_research.reasoners.model.research_turns import actions_of, messages_of
+from deep_research.reasoners.model.structured_calls import shrinking
+from deep_research.text.token_count import estimate_tokens
+
+_PARTS = 4
+"""Calls that the reading of one page may take."""
+_MOST = 8
+"""Passages named of each part."""
+
+
+class Reading(Thinker):
+    """The thought of a researcher that opens a long page."""
+
+    async def read_page(
+        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+    ) -> Sequence[str]:
+        """See `ports.Reasoner.read_page`. The parts are read at the same time, at most four.
+
+        Of a page that is longer still, the passages with the section's words are read, from all over the page.
+        """
+        ranked = await self._fallback.read_page(*told_plainly(section, brief), passages, library)
+
+        async def make() -> Sequence[str]:
+            parts = _parts(passages, ranked, library, budget=self._passage_tokens)
+            system = self._system(brief.question or brief.title, brief.language, brief)
+            named = await side_by_side(
+                self._tried(system, section, part, (n, len(parts))) for n, part in enumerate(parts, 1)
+            )
+            failed = [answer for answer in named if isinstance(answer, ModelError | LimitReached)]
+            if len(failed) == len(named):
+                raise failed[0]
+            for error in failed:
+                self._on_gap(gap_from(f"reading: {section.title}", error, "part_unread"))
+            rows = zip_longest(*(answer for answer in named if isinstance(answer, list)))
+            return list(dict.fromkeys(key for row in rows for key in row if key is not None))
+
+        async def instead() -> Sequence[str]:
+            return ranked
+
+        return await self._or_else(f"reading: {section.title}", make(), instead)
+
+    async def _tried(
+        self, system: ModelMessage, section: Section, part: dict[str, str], place: tuple[int, int]
+    ) -> list[str] | ModelError | LimitReached:
+        """A part that fails costs only itself."""
+        try:
+            return await self._relevant(system, section, part, place)
+        except (ModelError, LimitReached) as error:
+            return error
+
+    async def _relevant(
+        self, system: ModelMessage, section: Section, part: dict[str, str], place: tuple[int, int]
+    ) -> list[str]:
+        """The ids of a part that answer; `place` is its number and that of all. Too long a part is read in halves."""
+        text = self._render(
+            "read_page",
+            section=section,
+            passages="\n".join(part.values()),
+            part=place[0],
+            parts=place[1],
+            most=_MOST,
+        )
+        try:
+            answer = await self._ask.structured("research", [system, user(text)], ReadAnswer, max_output_tokens=400)
+        except ContextTooLong:
+            if len(part) < 2:
+                raise
+            rows = list(part.items())
+            halves = (dict(rows[: len(rows) // 2]), dict(rows[len(rows) // 2 :]))
+            return [key for half in halves for key in await self._relevant(system, section, half, place)]
+        return [key for key in (one.strip("[] ") for one in answer.relevant) if key in part][:_MOST]
+
+
+def _parts(
+    passages: Sequence[Passage], ranked: Sequence[str], library: Library, *, budget: int
+) -> list[dict[str, str]]:
+    """A page in parts of about `budget` tokens, in the order of its text; what does not fit goes by rank."""
+    blocks = {p.id: fenced_passage(p, library) for p in passages}
+    sizes = {key: estimate_tokens(block) for key, block in blocks.items()}
+    kept, left = set[str](), _PARTS * budget
+    for key in dict.fromkeys([*(key for key in ranked if key in blocks), *blocks]):
+        left -= sizes[key]
+        if left < 0 and kept:
+            break
+        kept.add(key)
+    parts: list[dict[str, str]] = []
+    room = 0
+    for key, block in blocks.items():
+        if key not in kept:
+            continue
+        if not parts or (sizes[key] > room and len(parts) < _PARTS):
+            parts.append({})
+            room = budget
+        parts[-1][key] = block
+        room -= sizes[key]
+    return parts
+
+
+class Researching(Thinker):
+    """The thoughts of a researcher and of who delegates: what to do next, and writing a section."""
+
+    async def next_actions(
+        self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.next_actions`."""
+        task = self._render(
+            "research",
+            section=section,
+            notes=section.notes,
+            places=self._places,
+            calls=self._max_tool_calls,
+            outside=self._outside,
+            mcp_prompt=self._mcp_prompt,
+        )
+        head = [self._system(brief.question or brief.title, brief.language, brief), user(task)]
+        begun = any(turn.actions for turn in turns)
+
+        async def make(budget: int) -> Sequence[Action]:
+            answer = await self._ask.act("research", [*head, *messages_of(turns, library, budget=budget)], self._tools)
+            chosen = actions_of(answer, f"a{section.attempts}t{len(turns)}", self._outside)
+            if begun or any(action.name in ("search", "recall", "read", "call_tool") for action in chosen):
+                return chosen
+            # Nothing was looked for yet: what the plan suggests is.
+            return await self._fallback.next_actions(*told_plainly(section, brief), turns, library)
+
+        async def stop() -> Sequence[Action]:
+            return []
+
+        return await self._or_else(
+            f"research: {section.title}",
+            shrinking(self._context_tokens // 2, make),
+            lambda: self._fallback.next_actions(*told_plainly(section, brief), turns, library),
+            stop if begun else None,
+        )
+
+    async def delegate(
+        self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
+    ) -> Sequence[Action]:
+        """See `ports.Reasoner.delegate`."""
+        task = self._render("supervise", units=self._max_units, rounds=self._max_rounds_of_delegations)
+        head = [self._system(brief.question or brief.title, brief.language, brief), user(task)]
+        begun = any(turn.actions for turn in turns)
+
+        async def make(budget: int) -> Sequence[Action]:
+            said = supervising.messages_of(turns, budget=budget)
+            answer = await self._ask.act("research", [*head, *said], supervising.TOOLS)
+            return supervising.delegations_of(answer, f"r{len(turns) + 1}", first=not begun)
+
+        async def stop() -> Sequence[Action]:
+            return []
+
+        return await self._or_else(
+            "supervision",
+            shrinking(self._context_tokens // 2, make),
+            lambda: self._fallback.delegate(brief, sections, turns, library),
+            stop if begun else None,
+        )
+
+    async def write_section(
+        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+    ) -> SectionDraft:
+        """See `ports.Reasoner.write_section`. Without passages there is nothing to write, and nothing is asked."""
+        if not passages:
+            return SectionDraft(content="")
+
+        async def make(budget: int) -> SectionDraft:
+            given = blocks(passages, library, budget)
+            text = self._render(
+                "write_section",
+                section=section,
+                passages="\n".join(given.values()),
+                output_format=brief.output_format,
+            )
+            system = self._system(brief.question or brief.title, brief.language, brief)
+            answer = await self._ask.structured(
+                "write", [system, told(text, brief)], SectionAnswer, asked_as=SectionWork
+            )
+            self._written[section.title] = (system, given)
+            return section_draft_of(answer, section.title)
+
+        return await self._or_else(
+            f"writing: {section.title}",
+            shrinking(self._passage_tokens, make),
+            lambda: self._fallback.write_section(*told_plainly(section, brief), passages, library),
+        )

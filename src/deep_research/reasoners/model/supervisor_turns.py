@@ -1,0 +1,125 @@
+"""A supervisor's conversation with a model: what it delegated and what came back, as messages that only grow."""
+
+from collections.abc import Sequence
+
+from deep_research.data import Action, ModelAnswer, ModelMessage, Observation, ToolCall, ToolSpec, Turn
+from deep_research.errors import MalformedOutput
+from deep_research.reasoners.model.research_turns import remarked
+from deep_research.text.prompt_fencing import attribute, clean
+from deep_research.text.token_count import estimate_tokens
+from deep_research.verification.citations import groups
+
+
+def _tool(name: str, description: str, **arguments: str) -> ToolSpec:
+    properties = {key: {"type": "string", "description": told} for key, told in arguments.items()}
+    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return ToolSpec(name=name, description=description, parameters=schema)
+
+
+TOOLS = (
+    _tool(
+        "conduct_research",
+        "Give one topic to a researcher of its own.",
+        title="title of the section it fills: one of the plan, copied exactly, or a new one",
+        research_topic="complete instructions, a paragraph that stands alone",
+    ),
+    _tool("think", "Write down a thought about what to do next.", thought="the thought"),
+    _tool("research_complete", "End the research."),
+)
+
+
+def delegations_of(answer: ModelAnswer, prefix: str, *, first: bool) -> list[Action]:
+    """Return the tool calls of an answer as actions; a call that cannot be carried out is an `unknown` action.
+
+    Raises MalformedOutput for a `first` answer without any: a research cannot end before it has begun.
+    """
+    if first and not answer.tool_calls:
+        raise MalformedOutput("The supervisor delegated nothing.", text=answer.text)
+    return [_action(call, f"{prefix}c{i}") for i, call in enumerate(answer.tool_calls, 1)]
+
+
+def _action(call: ToolCall, key: str) -> Action:
+    if call.arguments is None:
+        return Action(id=key, name="unknown", query=f"the arguments of {call.name} were no JSON object")
+    said = {name: str(value or "").strip() for name, value in call.arguments.items()}
+    match call.name:
+        case "research_complete":
+            return Action(id=key, name="research_complete")
+        case "think":
+            return Action(id=key, name="think", query=said.get("thought", ""))
+        case "conduct_research":
+            title, topic = said.get("title", ""), said.get("research_topic", "")
+            if title or topic:
+                return Action(id=key, name="conduct_research", query=topic or title, source=title)
+            return Action(id=key, name="unknown", query="conduct_research needs its argument research_topic")
+        case _:
+            return Action(id=key, name="unknown", query=f"there is no tool named {call.name}")
+
+
+def messages_of(turns: Sequence[Turn], *, budget: int) -> list[ModelMessage]:
+    """Return turns as messages within about `budget` tokens; the oldest results shrink to their passage ids first."""
+    full = [_turn(turn, short=False) for turn in turns]
+    excess = sum(_size(group) for group in full) - budget
+    for index, turn in enumerate(turns):
+        if excess <= 0:
+            break
+        before = _size(full[index])
+        full[index] = _turn(turn, short=True)
+        excess -= before - _size(full[index])
+    return [message for group in full for message in group]
+
+
+def _size(messages: Sequence[ModelMessage]) -> int:
+    return sum(estimate_tokens(m.text) for m in messages)
+
+
+def _turn(turn: Turn, *, short: bool) -> list[ModelMessage]:
+    if turn.remarks:
+        return [ModelMessage(role="user", text=remarked(turn.remarks))]
+    calls = tuple(ToolCall(id=a.id, name=_name(a), arguments=_arguments(a)) for a in turn.actions)
+    seen = {o.action: o for o in turn.observations}
+    answers = [
+        ModelMessage(role="tool", tool_call_id=a.id, text=_result(a, seen.get(a.id), short=short)) for a in turn.actions
+    ]
+    return [ModelMessage(role="assistant", tool_calls=calls), *answers]
+
+
+def _name(action: Action) -> str:
+    return "think" if action.name == "unknown" else action.name
+
+
+def _arguments(action: Action) -> dict[str, object]:
+    match action.name:
+        case "conduct_research":
+            return {"title": action.source, "research_topic": action.query}
+        case "research_complete":
+            return {}
+        case _:
+            return {"thought": action.query}
+
+
+def _result(action: Action, seen: Observation | None, *, short: bool) -> str:
+    if action.name == "unknown":
+        return f"Not done: {action.query}."
+    if action.name != "conduct_research":
+        return "Noted."
+    if seen is None:
+        return "Not done."
+    failed = f"This research failed: {attribute(seen.gap.why)}" if seen.gap else ""
+    text = _ids(seen.text) if short else clean_keeping_ids(seen.text)
+    return "\n".join(part for part in (failed, text) if part) or "Nothing was found."
+
+
+def _ids(text: str) -> str:
+    """A result in one line: the passages it rests on."""
+    cited = dict.fromkeys(key for _, _, ids in groups(text) for key in ids)
+    return f"(shown before; it rests on {', '.join(cited)})" if cited else text
+
+
+def clean_keeping_ids(text: str) -> str:
+    """Return a checked text without hidden characters; its ids are ours and stay."""
+    parts, at = [], 0
+    for start, end, ids in groups(text):
+        parts += [clean(text[at:start]), " ", "".join(f"[{key}]" for key in ids)]
+        at = end
+    return "".join([*parts, clean(text[at:])])

@@ -1,0 +1,101 @@
+"""Repetition: what two sections say with the same words on the same passages stands in one of them.
+
+Sections are written side by side, so none knows what the others say. A sentence stays where it belongs best (the
+section whose title and task share most of its words; else the first), and only where the other section keeps enough.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from deep_research.data import Claim, Section
+from deep_research.text.tokens import content_terms, normalise
+from deep_research.verification.citations import CitedSentence, cite_ids, claim_text
+from deep_research.verification.drafts import Draft, parse_draft
+from deep_research.verification.names import names
+from deep_research.verification.negation import conflict, negated
+from deep_research.verification.numbers import quantities
+
+_ALIKE = 0.9
+"""Share of their words that two sentences have in common when one repeats the other."""
+_KEPT = 2
+"""Sentences that a section keeps in any case."""
+
+
+class _Said(NamedTuple):
+    """A sentence of a section: which section and place, its words, names and figures, its sources, and how well it
+    belongs there."""
+
+    section: int
+    number: int
+    text: str
+    terms: frozenset[str]
+    names: frozenset[str]
+    figures: frozenset[str]
+    sources: frozenset[str]
+    belongs: float
+
+
+def without_repetition(
+    sections: Sequence[Section], claims: Mapping[str, Sequence[Claim]]
+) -> tuple[list[Section], dict[str, list[Claim]]]:
+    """Return the sections and their claims without what another section says as well; sections without any as they are."""
+    drafts = [parse_draft(section.content) for section in sections]
+    cut = _repeated(sections, drafts)
+    shorter = [_without(s, d, cut[i]) if cut[i] else s for i, (s, d) in enumerate(zip(sections, drafts, strict=True))]
+    left = {title: list(group) for title, group in claims.items()}
+    for i, section in enumerate(sections):
+        gone = {_claimed(drafts[i].sentences[number]) for number in cut[i]}
+        if gone:
+            left[section.title] = [c for c in left.get(section.title, []) if (c.text, c.passages) not in gone]
+    return shorter, left
+
+
+def _claimed(sentence: CitedSentence) -> tuple[str, tuple[str, ...]]:
+    return claim_text(sentence.text, sentence.context), tuple(sentence.passages)
+
+
+def _repeated(sections: Sequence[Section], drafts: Sequence[Draft]) -> list[set[int]]:
+    """The numbers of the sentences to cut, by section."""
+    cut: list[set[int]] = [set() for _ in sections]
+    said = [one for i, section in enumerate(sections) for one in _said(i, section, drafts[i])]
+    for place, one in enumerate(said):
+        for other in said[:place]:
+            if one.section == other.section or not _alike(one, other):
+                continue
+            gone = one if one.belongs <= other.belongs else other
+            if len(drafts[gone.section].sentences) - len(cut[gone.section]) > _KEPT:
+                cut[gone.section].add(gone.number)
+    return cut
+
+
+def _said(place: int, section: Section, draft: Draft) -> list[_Said]:
+    task = frozenset(content_terms(f"{section.title} {section.subject} {section.description}"))
+    found: list[_Said] = []
+    for number, sentence in enumerate(draft.sentences):
+        terms = frozenset(content_terms(sentence.text))
+        if sentence.context or sentence.kind == "code" or not terms:
+            continue
+        figures = frozenset(str(q.value) for q in quantities(sentence.text))
+        sources = frozenset(p.split("p")[0] for p in sentence.passages)
+        called = frozenset(normalise(name.text) for name in names(sentence.text))
+        belongs = len(terms & task) / len(terms)
+        found.append(_Said(place, number, sentence.text, terms, called, figures, sources, belongs))
+    return found
+
+
+def _alike(one: _Said, other: _Said) -> bool:
+    shared = len(one.terms & other.terms)
+    alike = shared >= _ALIKE * len(one.terms | other.terms) and bool(one.sources & other.sources)
+    same = (one.names, one.figures) == (other.names, other.figures)
+    negations = bool(negated(normalise(one.text))), bool(negated(normalise(other.text)))
+    return alike and same and negations[0] == negations[1] and not conflict(one.text, other.text)
+
+
+def _without(section: Section, draft: Draft, cut: set[int]) -> Section:
+    kept = {i: None if i in cut else (s.raw, s.passages) for i, s in enumerate(draft.sentences)}
+    gone = {draft.sentences[i].text for i in cut}
+    findings = [f for f in section.key_findings if not any(s.text in gone for s in parse_draft(f).sentences)]
+    if section.key_findings and not findings:
+        first = next(s for i, s in enumerate(draft.sentences) if i not in cut)
+        findings = [f"{first.text} {cite_ids(first.passages)}"]
+    return section.model_copy(update={"content": draft.render(kept), "key_findings": tuple(findings)})

@@ -1,0 +1,101 @@
+"""“How this was checked”: who wrote and judged, what became of the statements, and what it cost."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from deep_research.data import Claim, Ledger, ReasonerInfo
+from deep_research.i18n.catalog import bracketed, phrase, running
+from deep_research.i18n.message_codes import told
+from deep_research.verification.citations import claim_text
+from deep_research.verification.drafts import parse_draft
+
+_ROLES = {"research": "research", "write": "writing", "judge": "judge", "review": "review", "report": "report"}
+"""The roles of models, and the steps they are named after."""
+
+
+def proof(
+    claims: Sequence[Claim],
+    shown: Sequence[str],
+    *,
+    verbatim: int,
+    ledger: Ledger,
+    reasoner: ReasonerInfo,
+    language: str,
+) -> str:
+    """Return the part of a report that tells what its checks found.
+
+    `shown` are all texts of the report: an unsupported claim whose sentence is one of theirs was left. `verbatim`
+    counts the claims that stand word for word in a passage.
+    """
+    kept = {(claim_text(s.text, s.context), s.passages) for text in shown for s in parse_draft(text).sentences}
+    failed = [c for c in claims if not c.stands]
+    left = [c for c in failed if (c.text, c.passages) in kept]
+    cut = [c for c in failed if (c.text, c.passages) not in kept]
+    counts = {"claims": len(claims), "supported": len(claims) - len(failed), "cut": len(cut), "left": len(left)}
+    lines = [phrase("checked_counts", language, **counts)]
+    lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(verbatim)
+    lines.append(phrase("checked_how", language))
+    if reasoner.kind == "model":
+        lines += [_who(reasoner, language)] * bool(reasoner.models) + _judged(claims, language)
+    blocks = [
+        f"## {phrase('checked', language)}", running(lines, language), _cost(ledger, language), *_cut(cut, language),
+        *_left(left, language),
+    ]  # fmt: skip
+    return "\n\n".join(blocks)
+
+
+def _who(reasoner: ReasonerInfo, language: str) -> str:
+    models = {role: reasoner.models[role] for role in _ROLES if role in reasoner.models}
+    if len(set(models.values())) == 1:
+        return phrase("thought_by", language, model=next(iter(models.values())), provider=reasoner.provider)
+    each = "; ".join(f"{phrase(f'step_{_ROLES[role]}', language)} {model}" for role, model in models.items())
+    return phrase("thought_by_each", language, models=each, provider=reasoner.provider)
+
+
+def _judged(claims: Sequence[Claim], language: str) -> list[str]:
+    """What the model judged, and what was changed to make a statement stand, as far as there was any."""
+    lines = [phrase("judged", language, judged=sum(c.verdict.by_model for c in claims))]
+    for name, repair in (("moved", "passage"), ("rewritten", "rewritten")):
+        if count := sum(c.repair == repair for c in claims):
+            lines.append(phrase(name, language, count=count))
+    return lines
+
+
+def _cost(ledger: Ledger, language: str) -> str:
+    lines = [
+        phrase(
+            "cost",
+            language,
+            seconds=f"{ledger.seconds:.1f}",
+            searches=ledger.searches,
+            sources=ledger.fetches,
+            calls=ledger.model_calls,
+        )
+    ]
+    if ledger.model_calls:
+        tokens = {"prompt": ledger.prompt_tokens, "cached": ledger.cached_tokens, "written": ledger.completion_tokens}
+        lines.append(phrase("cost_tokens", language, **{name: f"{count:,}" for name, count in tokens.items()}))
+    if ledger.cost_usd:
+        lines.append(phrase("cost_usd", language, usd=f"{ledger.cost_usd:.4f}"))
+    return running(lines, language)
+
+
+def _cut(claims: Sequence[Claim], language: str) -> list[str]:
+    if not claims:
+        return []
+    return [
+        phrase("cut_list", language),
+        "\n".join(f"- {c.text}{bracketed(told(c.verdict, language), language)}" for c in claims),
+    ]
+
+
+def _left(claims: Sequence[Claim], language: str) -> list[str]:
+    """What was left in the text, by the reason for which nobody could judge it."""
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for claim in claims:
+        by_reason[told(claim.verdict, language)].append(f"- {claim.text}")
+    return [
+        part
+        for why, texts in by_reason.items()
+        for part in (f"{phrase('left_list', language)} {why}", "\n".join(texts))
+    ]

@@ -1,0 +1,281 @@
+"""Rendering a report as Markdown: passage ids become numbered references, in order of first use."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from deep_research.data import (
+    Brief,
+    Changes,
+    Claim,
+    Composition,
+    Contradiction,
+    Decision,
+    Gap,
+    Ledger,
+    Passage,
+    Question,
+    ReasonerInfo,
+    Reference,
+    Section,
+    Side,
+    Source,
+)
+from deep_research.i18n.catalog import colon, enumerated, heading, language_list, phrase
+from deep_research.i18n.language import detect
+from deep_research.i18n.message_codes import told, told_what
+from deep_research.ports import Library
+from deep_research.report.method_note import proof
+from deep_research.run_context.steering import told_changes
+from deep_research.text.cleaning import fold
+from deep_research.text.inert_markdown import inert
+from deep_research.text.sentences import sentences
+from deep_research.text.tokens import content_terms
+from deep_research.verification.citations import render_citations
+from deep_research.verification.quotations import is_verbatim
+
+_QUOTED_CHARS, _FEW_TERMS = 420, 3
+
+
+class Rendered(NamedTuple):
+    """The report's Markdown, the sections' Markdown with `[n]`, and the reference list."""
+
+    markdown: str
+    contents: dict[str, str]
+    findings: dict[str, tuple[str, ...]]
+    references: tuple[Reference, ...]
+
+
+class References:
+    """Numbers sources in the order they are first cited, and remembers which passages were."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._numbers: dict[str, int] = {}
+        self._passages: dict[str, dict[str, None]] = defaultdict(dict)
+
+    def cite(self, ids: Sequence[str]) -> str:
+        """Return the numbered citation of passage ids, such as `[1][3]`; ids that do not exist give nothing."""
+        numbers: list[int] = []
+        for key in ids:
+            passage = self._library.passage(key)
+            if passage is None:
+                continue
+            number = self._numbers.setdefault(passage.source, len(self._numbers) + 1)
+            self._passages[passage.source][key] = None
+            numbers.append(number)
+        return "".join(f"[{n}]" for n in dict.fromkeys(numbers))
+
+    def entries(self) -> tuple[Reference, ...]:
+        """Return the numbered list."""
+        return tuple(self._entry(key, number) for key, number in self._numbers.items())
+
+    def languages(self, claims: Sequence[Claim]) -> set[str]:
+        """Return the languages of the documents that supported claims cite; whole texts tell them, sentences do not."""
+        sources = dict.fromkeys(p.split("p")[0] for c in claims if c.stands for p in c.passages)
+        snapshots = (self._library.snapshot(source) for source in sources)
+        return {detect(snapshot.text[:3000]) for snapshot in snapshots if snapshot is not None}
+
+    def verbatim(self, claim: Claim) -> bool:
+        """Whether the claim stands word for word in a passage it cites."""
+        found = (self._library.passage(p) for p in claim.passages)
+        return any(is_verbatim(claim.text, p.text) for p in found if p is not None)
+
+    def block(self, entry: Reference, said: dict[str, list[str]], language: str) -> str:
+        """Return one entry of the reference list: title, place, and the passages quoted."""
+        source, snapshot = self._library.source(entry.source), self._library.snapshot(entry.source)
+        if source is None:
+            raise KeyError(entry.source)
+        passages = [p for key in entry.passages if (p := self._library.passage(key)) is not None]
+        place = _place_of(source, passages, snapshot.retrieved_at if snapshot else "", language)
+        lines = [f"{entry.number}. **{source.title}** — {place}"]
+        for passage in passages:
+            path = [part for part in passage.heading.split(" > ") if part and part != source.title]
+            under = f"*{' › '.join(path)}* — " if path else ""
+            lines.append(f"   > `{passage.id}` {under}{_quoted(passage, said.get(passage.id, []))}")
+            lines.append("   >")
+        return "\n".join(lines[:-1] if passages else lines)
+
+    def side_by_side(self, contradictions: Sequence[Contradiction], language: str) -> str:
+        """Return where sources disagree: what each says, beside its title and date."""
+        head = f"| {' | '.join(phrase(name, language) for name in ('statement', 'source', 'date'))} |"
+        blocks = [f"## {phrase('conflict', language)}"]
+        for found in contradictions:
+            rows = [self._side(side, language) for side in found.sides]
+            blocks += [f"**{fold(found.topic)}**"] * bool(found.topic) + ["\n".join([head, "|---|---|---|", *rows])]
+        return "\n\n".join(blocks)
+
+    def _side(self, side: Side, language: str) -> str:
+        sources = [
+            s for key in dict.fromkeys(p.split("p")[0] for p in side.passages) if (s := self._library.source(key))
+        ]
+        dates = "; ".join(source.published or phrase("no_date", language) for source in sources)
+        cells = (f"{fold(side.statement)} {self.cite(side.passages)}", "; ".join(s.title for s in sources), dates)
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+    def _entry(self, key: str, number: int) -> Reference:
+        source = self._library.source(key)
+        if source is None:
+            raise KeyError(key)
+        return Reference(
+            number=number,
+            source=key,
+            title=source.title,
+            url=source.url,
+            location=source.location,
+            published=source.published,
+            passages=tuple(self._passages[key]),
+        )
+
+
+def render_report(
+    *,
+    question: Question,
+    original: str,
+    brief: Brief,
+    decision: Decision,
+    parts: Composition,
+    sections: Sequence[Section],
+    claims: Sequence[Claim],
+    gaps: Sequence[Gap],
+    references: References,
+    ledger: Ledger,
+    reasoner: ReasonerInfo,
+    searched: dict[str, str],
+    contradictions: Sequence[Contradiction] = (),
+    changes: Changes,
+) -> Rendered:
+    """Return the whole report; every citation is numbered, every frame sentence comes from the phrase book."""
+    language = question.language
+    head = _head(original, brief, decision, reasoner, references.languages(claims) - {language}, language)
+    blocks = ["\n\n".join([head, *told_changes(changes, language)]), *_opening(parts, references, language)]
+    if findings := _findings(parts, sections, references, language):
+        blocks.insert(2 if parts.abstract else 1, findings)
+    if not any(c.stands for c in claims):
+        blocks.append(_nothing(searched, language))
+    contents: dict[str, str] = {}
+    found: dict[str, tuple[str, ...]] = {}
+    for section in sections:
+        contents[section.title] = inert(render_citations(section.content, references.cite))
+        found[section.title] = tuple(inert(render_citations(f, references.cite)) for f in section.key_findings)
+        if section.content:
+            blocks.append(f"## {section.title}\n\n{contents[section.title]}")
+    if contradictions:
+        blocks.append(references.side_by_side(contradictions, language))
+    if parts.conclusion:
+        blocks.append(f"## {phrase('conclusion', language)}\n\n{render_citations(parts.conclusion, references.cite)}")
+    entries = references.entries()
+    blocks.append(_gaps(gaps, language))
+    shown = [parts.abstract, parts.conclusion, parts.table, *(s.content for s in sections)]
+    verbatim = sum(references.verbatim(c) for c in claims if c.stands)
+    blocks.append(proof(claims, shown, verbatim=verbatim, ledger=ledger, reasoner=reasoner, language=language))
+    if entries:
+        blocks.append(_reference_list(entries, claims, references, language))
+    return Rendered(inert("\n\n".join(blocks).strip()) + "\n", contents, found, entries)
+
+
+def _head(
+    original: str, brief: Brief, decision: Decision, reasoner: ReasonerInfo, foreign: Collection[str], language: str
+) -> str:
+    lines = [f"# {brief.title}", ""]
+    if reasoner.kind == "extractive":
+        lines.append(f"> {phrase('no_model', language)}")
+        if foreign:
+            lines.append(f"> {phrase('no_model_foreign', language, languages=language_list(sorted(foreign)))}")
+        lines.append("")
+    lines.append(f"{heading('question', language)}{original}")
+    if decision.assumptions:
+        lines += ["", f"{heading('assumptions', language)}{enumerated(decision.assumptions, language)}"]
+    return "\n".join(lines)
+
+
+def _opening(parts: Composition, references: References, language: str) -> list[str]:
+    blocks: list[str] = []
+    if parts.abstract:
+        blocks.append(f"## {phrase('abstract', language)}\n\n{render_citations(parts.abstract, references.cite)}")
+    if parts.table:
+        blocks.append(f"## {phrase('at_a_glance', language)}\n\n{render_citations(parts.table, references.cite)}")
+    return blocks
+
+
+def _findings(parts: Composition, sections: Sequence[Section], references: References, language: str) -> str:
+    """The first key finding of each section that the abstract does not say already."""
+    chosen = [next((f for f in s.key_findings if f not in parts.abstract), "") for s in sections]
+    lines = [f"- {render_citations(finding, references.cite)}" for finding in dict.fromkeys(chosen) if finding]
+    return f"## {phrase('key_findings', language)}\n\n" + "\n".join(lines) if len(lines) > 1 else ""
+
+
+def _nothing(searched: dict[str, str], language: str) -> str:
+    places = phrase("searched_places", language, places=searched["places"])
+    queries = phrase("searched_queries", language, queries=searched["queries"])
+    return f"{phrase('nothing_found', language)}\n\n{places} {queries}"
+
+
+def _gaps(gaps: Sequence[Gap], language: str) -> str:
+    alike: dict[tuple[str, str], list[Gap]] = defaultdict(list)
+    for gap in gaps:
+        alike[gap.source or gap.what, gap.why].append(gap)
+    lines = [
+        f"- **{fold(told_what(same[0], language))}**{f' (×{len(same)})' * (len(same) > 1)}{colon(language)}"
+        f"{fold(told(same[0], language))}"
+        for same in alike.values()
+    ]
+    lines = lines or [phrase("no_gaps", language)]
+    return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)
+
+
+def _reference_list(
+    entries: Sequence[Reference], claims: Sequence[Claim], references: References, language: str
+) -> str:
+    said: dict[str, list[str]] = defaultdict(list)
+    for claim in claims:
+        for key in claim.passages:
+            said[key].append(claim.text)
+    blocks = [references.block(entry, said, language) for entry in entries]
+    return f"## {phrase('references', language)}\n\n" + "\n\n".join(blocks)
+
+
+def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, language: str) -> str:
+    """Return where a source lies, when it was published and when it was read, for the reference list."""
+    pages = sorted({p.page for p in passages if p.page})
+    facts = [source.location or source.url]
+    if pages:
+        facts.append(phrase("page", language, page=", ".join(str(p) for p in pages)))
+    if source.published:
+        facts.append(phrase("published", language, date=source.published))
+    facts.append(phrase("retrieved", language, date=retrieved[:10]))
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _quoted(passage: Passage, said: Sequence[str]) -> str:
+    """Return the part of a passage that the claims rest on: the sentences that share most with them."""
+    lines = (line for line in passage.text.splitlines() if not line.startswith(("#", "```")))
+    text = " ".join(" ".join(lines).split())
+    if len(text) <= _QUOTED_CHARS:
+        return text
+    places = [place for claim in said if (place := _nearest(claim, text))]
+    begin, end = min((start for start, _ in places), default=0), max((stop for _, stop in places), default=0)
+    if end - begin > 2 * _QUOTED_CHARS:
+        end = begin + _to_word(text[begin:], 2 * _QUOTED_CHARS)
+    elif end - begin < _QUOTED_CHARS:
+        end = begin + _to_word(text[begin:], _QUOTED_CHARS)
+    return ("… " if begin else "") + text[begin:end].strip() + (" …" if end < len(text) else "")
+
+
+def _nearest(claim: str, text: str) -> tuple[int, int] | None:
+    """The sentence of `text` that shares most terms with `claim`, if any; a sentence said word for word is itself."""
+    at = text.find(claim)
+    terms = set(content_terms(claim))
+    spans = [(s.start, s.end) for s in sentences(text)]
+    best = max(spans, key=lambda span: len(terms & set(content_terms(text[span[0] : span[1]]))), default=None)
+    if at >= 0 and len(terms) > _FEW_TERMS:
+        return at, at + len(claim)
+    return best if best and terms & set(content_terms(text[best[0] : best[1]])) else None
+
+
+def _to_word(text: str, end: int) -> int:
+    """The last word border before `end`, or the end of the text."""
+    if len(text) <= end:
+        return len(text)
+    space = text.rfind(" ", end // 2, end)
+    return space if space > 0 else end

@@ -1,0 +1,54 @@
+"""What every step of a run may use, in one frozen object."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from deep_research.data import Gap
+from deep_research.events import Event, GapFound
+from deep_research.ports import Journal, Library, OutsideTool, Pages, Reasoner, SearchPlace
+from deep_research.run_context.deadlines import Pace
+from deep_research.run_context.prefetch import Speculation
+from deep_research.run_context.steering import Steering
+from deep_research.settings import Settings
+from deep_research.templates import TemplateFile
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """The run's settings, thinker, places to search, memory and voice, and what the user says to it.
+
+    `gaps` are all that were met so far.
+    `pages` opens single addresses; None in a run that does not go to the web. `tools` are those of others, by the
+    name they are offered under, `unopened` what of them could not be opened.
+    """
+
+    run_id: str
+    settings: Settings
+    reasoner: Reasoner
+    library: Library
+    journal: Journal
+    places: tuple[SearchPlace, ...]
+    templates: tuple[TemplateFile, ...] = ()
+    pages: Pages | None = None
+    tools: Mapping[str, OutsideTool] = field(default_factory=dict)
+    unopened: tuple[Gap, ...] = ()
+    gaps: list[Gap] = field(default_factory=list)
+    emit: Callable[[Event], None] = field(default=lambda _event: None)
+    steering: Steering = field(default_factory=Steering)
+    speculation: Speculation = field(default_factory=Speculation)
+    elapsed: Callable[[], float] = field(default=lambda: 0.0)
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+    pace: Pace = field(default_factory=Pace)
+
+    def timestamp(self) -> str:
+        """Return the present time in UTC, ISO 8601, whole seconds."""
+        return self.now().isoformat(timespec="seconds")
+
+    def report_gap(self, gap: Gap) -> Gap:
+        """Tell the screens about a gap, remember it for the report, and return it."""
+        if gap in self.gaps:
+            return gap
+        self.gaps.append(gap)
+        self.emit(GapFound(**gap.model_dump()))
+        return gap

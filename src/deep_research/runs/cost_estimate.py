@@ -1,0 +1,69 @@
+"""What a run will cost, before it begins: calls, tokens and dollars from the settings and the model's prices.
+
+The numbers per step are those of the rig (benchmarks/rig.py): a prompt's fixed part, and what grows with
+the sections, the searches and the passages that a writer gets.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from deep_research.data import Usage
+from deep_research.settings import Settings
+
+_SECTIONS = 5
+"""Sections of a usual plan."""
+_AROUND, _AROUND_WRITTEN, _AROUND_CALLS = 8_500, 1_000, 5
+"""Intake, analysis, plan, review and report: prompt tokens, tokens written, calls."""
+_TURNS, _TURN_TOKENS, _TURN_WRITTEN = 4, 2_050, 30
+"""A researcher's turns at a section; a turn's prompt on average, and what is written in it."""
+_TASK, _PASSAGES, _WRITTEN, _JUDGED = 900, 4_500, 600, 300
+"""A section's instruction, the passages a writer gets at most, the tokens of its text and of its verdicts."""
+_REVIEW_TOKENS, _REVIEWED = 950, 20
+"""The prompt of a section's own review, and what is written in it."""
+_CACHED = 0.5
+
+
+class Estimate(NamedTuple):
+    """What is expected; `most` counts every section sent out again as often as is allowed."""
+
+    model: str
+    sections: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+    most_calls: int
+    most_usd: float | None
+
+
+def estimate(settings: Settings, keys: Mapping[str, str]) -> Estimate | None:
+    """Return what a run of the workflow `sections` will cost, or None without a model.
+
+    Raises ConfigError for an unknown provider and a missing key.
+    """
+    from deep_research.assembly.reasoner_choice import resolve_provider  # noqa: PLC0415
+    from deep_research.providers.provider_catalog import open_model  # noqa: PLC0415 - only with a model
+
+    provider = resolve_provider(settings, keys)
+    if provider == "extractive":
+        return None
+    model = open_model(provider, settings.model_name, keys=keys, base_url=settings.model_base_url)
+    sections = min(_SECTIONS, settings.max_sections)
+    calls, usage = _expected(settings, sections)
+    attempts = 1 + settings.max_review_iterations
+    most_calls, most = _expected(settings, settings.max_sections * attempts)
+    name, family = model.model, model.family
+    usd, most_usd = family.cost_usd(usage), family.cost_usd(most)
+    return Estimate(name, sections, calls, usage.prompt_tokens, usage.completion_tokens, usd, most_calls, most_usd)
+
+
+def _expected(settings: Settings, sections: int) -> tuple[int, Usage]:
+    turns = min(_TURNS, settings.tool_calls_per_researcher)
+    passages = min(_PASSAGES, settings.compression_target_tokens)
+    reviews = int(settings.streaming_review and settings.max_review_iterations > 0)
+    prompt = _AROUND + sections * (turns * _TURN_TOKENS + 2 * (_TASK + passages) + reviews * _REVIEW_TOKENS)
+    written = _AROUND_WRITTEN + sections * (turns * _TURN_WRITTEN + _WRITTEN + _JUDGED + reviews * _REVIEWED)
+    cached = int(prompt * _CACHED)
+    return _AROUND_CALLS + sections * (turns + 2 + reviews), Usage(
+        prompt_tokens=prompt, cached_tokens=cached, completion_tokens=written
+    )

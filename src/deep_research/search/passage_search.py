@@ -1,0 +1,198 @@
+"""Searching a collection of passages: BM25, titles named in the question, nearness, a second hop.
+
+Everything here is arithmetic over the index and the texts of some twenty candidates; there is no
+model and nothing is learnt.
+"""
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from deep_research.search.passage_terms import NAME, TITLE
+from deep_research.search.postings import Postings, number_of
+from deep_research.search.query_terms import expected_answer, has_cjk, query_terms
+from deep_research.search.ranking import Ranking, idf
+from deep_research.search.title_names import key, names, phrases, possible_titles, small_words, title_keys
+from deep_research.text.near_duplicates import Distinct
+from deep_research.text.sentences import sentences
+from deep_research.text.tokens import index_terms
+
+NEAREST = 20
+"""Candidates whose text is read for the nearness of the terms."""
+FIRST_HITS = 10
+"""Candidates whose names are followed."""
+LONGEST_QUERY = 2000
+"""Characters of a query in which titles are looked for."""
+COMMON = 200
+"""A name in more passages than this links nothing."""
+_POOL = 3
+"""How many times the wanted passages are looked at, for duplicates and diversity."""
+_ANSWERING = 1.3
+_TITLE_LINK = 0.7
+_NAME_LINK = 0.5
+_COVERED = 0.2
+"""What a term is still worth in the second passage when the first holds it already."""
+
+
+class Text(NamedTuple):
+    """The text of a passage, with the title and id of its source."""
+
+    text: str
+    title: str
+    source: str
+
+
+Read = Callable[[Iterable[int]], Mapping[int, Text]]
+"""Gives the texts of passages by their numbers in the index."""
+
+
+def search(
+    postings: Postings,
+    read: Read,
+    query: str,
+    *,
+    limit: int,
+    hops: int = 1,
+    allowed: Container[int] | None = None,
+    diversity: float = 0.0,
+) -> list[tuple[int, float]]:
+    """Return the numbers of the best passages with their scores, best first, near-duplicates once.
+
+    `hops` 2 follows the names in the first hits; `allowed` restricts to some passages; `diversity`
+    divides a passage's score by 1 + `diversity` for every better one of the same source.
+    """
+    ranking = Ranking(postings, query_terms(query), allowed=allowed)
+    _add_titles(postings, ranking, query)
+    if has_cjk(query):
+        _add_nearness(ranking, read(ranking.best(NEAREST)), query)
+    if hops > 1:
+        _add_second_hop(postings, ranking, read(ranking.best(FIRST_HITS)), query, limit)
+    return _chosen(ranking, read, limit, diversity)
+
+
+def _chosen(ranking: Ranking, read: Read, limit: int, diversity: float) -> list[tuple[int, float]]:
+    """The best passages that do not repeat a better one."""
+    order = ranking.best(limit * _POOL)
+    distinct = Distinct()
+    kept: list[tuple[int, float]] = []
+    of_source: Counter[str] = Counter()
+    for first in range(0, len(order), limit):
+        if not diversity and len(kept) >= limit:
+            break
+        for number, text in read(order[first : first + limit]).items():
+            if distinct.add(text.text):
+                kept.append((number, ranking.scores[number] / (1 + diversity * of_source[text.source])))
+                of_source[text.source] += 1
+    return heapq.nsmallest(limit, kept, key=lambda hit: (-hit[1], hit[0]))
+
+
+def _add_titles(postings: Postings, ranking: Ranking, query: str) -> None:
+    """Passages of a document whose title the question names gain the weight of that title.
+
+    It is that of its terms, or of the title as one term: "Index Types" is rare where "index" and
+    "type" are not. Among many passages under one title each gains less.
+    """
+    for title, frequency in _titles_in(postings, query).items():
+        terms = sum(ranking.idf.get(term, 0.0) for term in set(index_terms(title)))
+        gain = max(terms, idf(frequency, ranking.passages)) / frequency**0.25
+        for number in _numbers(postings, TITLE + title):
+            if ranking.allows(number) and number in ranking.scores:
+                ranking.scores[number] += gain
+
+
+def _titles_in(postings: Postings, query: str) -> dict[str, int]:
+    """The titles that the query names, the longest at each place, with the number of their passages."""
+    places = possible_titles(query[:LONGEST_QUERY])
+    known = postings.frequencies({TITLE + title for titles in places for title in titles})
+    found: dict[str, int] = {}
+    free = 0  # a title inside a longer one is a part of that name
+    for place, titles in enumerate(places):
+        longest = next((title for title in titles if TITLE + title in known), None)
+        if longest and place >= free:
+            found[longest] = known[TITLE + longest]
+            free = place + titles[longest]
+    small = postings.frequencies({TITLE + word for word in small_words(query[:LONGEST_QUERY])})
+    return found | {term.removeprefix(TITLE): frequency for term, frequency in small.items()}
+
+
+def _numbers(postings: Postings, term: str) -> list[int]:
+    return [number_of(block, entry) for block, entries in postings.blocks(term) for entry in entries]
+
+
+def _add_nearness(ranking: Ranking, texts: Mapping[int, Text], query: str) -> None:
+    """Add the weight of the terms that stand together in the best two neighbouring sentences.
+
+    For scripts without spaces, whose bigrams are found by chance all over a text; words are not.
+    Sentences that hold what the question word asks for (a date for "when") count a little more.
+    """
+    expected = expected_answer(query)
+    for number, text in texts.items():
+        ranking.scores[number] += max(_near(ranking, text.text, expected), default=0.0)
+
+
+def _near(ranking: Ranking, text: str, expected: re.Pattern[str] | None) -> Iterator[float]:
+    """The weight of the query's terms in each two neighbouring sentences."""
+    held = [text[s.start : s.end] for s in sentences(text)]
+    terms = [ranking.idf.keys() & set(index_terms(sentence)) for sentence in held]
+    answers = [expected is not None and bool(expected.search(sentence)) for sentence in held]
+    for here in range(len(held)):
+        both = slice(here, here + 2)
+        weight = sum(ranking.idf[term] for term in set().union(*terms[both]))
+        yield weight * (_ANSWERING if any(answers[both]) else 1.0)
+
+
+def _add_second_hop(postings: Postings, ranking: Ranking, texts: Mapping[int, Text], query: str, limit: int) -> None:
+    """Raise passages that a name found in a first hit leads to, and that hold what the first does not.
+
+    The score of a passage reached from a hit is a share of the hit's score plus its own BM25, in
+    which terms the hit covers count little; the best way to reach a passage counts.
+    """
+    raised: dict[int, float] = {}
+    worst = min((ranking.scores[number] for number in ranking.best(limit)), default=0.0)
+    for first, linked in _links(postings, texts, f" {key(query)} ").items():
+        covered = [bool(score) for score in ranking.parts(first)]
+        for number, strength in linked.items():
+            share = strength * ranking.scores[first]
+            if number == first or share + ranking.scores.get(number, 0.0) <= worst or not ranking.allows(number):
+                continue
+            rest = sum(s * (_COVERED if c else 1.0) for s, c in zip(ranking.parts(number), covered, strict=True))
+            raised[number] = max(raised.get(number, 0.0), share + rest)
+    for number, score in raised.items():
+        ranking.scores[number] = max(ranking.scores.get(number, 0.0), score)
+
+
+def _links(postings: Postings, texts: Mapping[int, Text], asked: str) -> dict[int, dict[int, float]]:
+    """For each first hit the passages that its names lead to, with the strength of the link."""
+    of_hit = {number: _names_of(text) for number, text in texts.items()}
+    every = {n for found in of_hit.values() for n in found if f" {n} " not in asked}
+    known = postings.frequencies({prefix + n for n in every for prefix in (NAME, TITLE)})
+    passages, _ = postings.statistics()
+    reached: dict[str, dict[int, float]] = {}
+    for term, frequency in known.items():
+        prefix, n = term[: term.index(":") + 1], term[term.index(":") + 1 :]
+        # A name in one passage is the first hit's own.
+        if frequency > COMMON or (prefix == NAME and frequency == 1):
+            continue
+        strength = (
+            _TITLE_LINK / frequency**0.25 if prefix == TITLE else _NAME_LINK * min(1.0, idf(frequency, passages) / 6)
+        )
+        for number in _numbers(postings, term):
+            links = reached.setdefault(n, {})
+            links[number] = max(links.get(number, 0.0), strength)
+    return {number: _merged(reached[n] for n in found if n in reached) for number, found in of_hit.items()}
+
+
+def _merged(links: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    merged: dict[int, float] = {}
+    for one in links:
+        for number, strength in one.items():
+            merged[number] = max(merged.get(number, 0.0), strength)
+    return merged
+
+
+def _names_of(text: Text) -> set[str]:
+    """The names in a passage, the titles that may hide inside them, and its own title."""
+    inner = {k for phrase in phrases(text.text) for place in possible_titles(phrase) for k in place}
+    return names(text.text) | inner | title_keys(text.title)

@@ -1,0 +1,324 @@
+"""Checking: every sentence of a draft is judged against the passages it cites, before anyone sees it.
+
+A sentence that its passages do not support gets a better passage from the library; a judge, where there is
+one, decides on what the mechanical checks leave open; what fails then is rewritten where there is a model,
+else cut from the text and listed with its verdict. A judge that fails leaves its claims unverified, never
+contradicted.
+"""
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from deep_research.data import Claim, Gap, Passage, Verdict
+from deep_research.data.claims import Repair
+from deep_research.errors import LimitReached, ModelError
+from deep_research.i18n.language import detect
+from deep_research.i18n.message_codes import gap_from, gap_of, verdict_of
+from deep_research.ports import Library
+from deep_research.verification.citations import CitedSentence, claim_text
+from deep_research.verification.drafts import Draft, parse_draft
+from deep_research.verification.verify import (
+    VERBATIM,
+    Evidence,
+    certain_disproof,
+    disproof,
+    is_error_text,
+    is_plainly_said,
+    is_sentence_of,
+    verify,
+    verify_against_document,
+)
+
+Judge = Callable[[Sequence[Claim], Library], Awaitable[Sequence[Verdict]]]
+"""Judges claims against their passages, in order (`Reasoner.judge`). Raises ModelError."""
+Rewrite = Callable[[Sequence[Claim], Library], Awaitable[Sequence[str]]]
+"""Says what the passages support of each claim, as one sentence without citations; "" when nothing. Raises ModelError."""
+
+_CODE = verdict_of("unverified", "loose_code")
+_UNCITED = verdict_of("unverified", "uncited")
+_BY_JUDGE = Verdict(
+    kind="supported", reason="worded by the judge after the passage; nothing in it says otherwise", by_model=True
+)
+_CANDIDATES = 8
+"""How many passages of the library are tried in place of one that does not support its claim."""
+
+
+class Checked(NamedTuple):
+    """A draft after its check: Markdown with passage ids, every claim with its verdict, and what failed."""
+
+    content: str
+    claims: tuple[Claim, ...]
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A sentence on its way through the checks. `shown` says whether it stays in the text.
+
+    `context` is what a table cell is about; a cell that is a whole sentence of a passage needs none. `repair` says
+    what was changed to make it stand.
+    """
+
+    text: str
+    passages: tuple[str, ...]
+    verdict: Verdict
+    context: str = ""
+    repair: Repair = ""
+
+    @property
+    def claim(self) -> str:
+        """The text with what a table cell is about."""
+        return claim_text(self.text, self.context)
+
+    @property
+    def shown(self) -> bool:
+        return self.verdict.kind == "supported"
+
+
+def check_claim(text: str, evidence_text: str) -> Verdict:
+    """Judge one sentence against one text, without library or model."""
+    return verify_against_document(text.strip(), evidence_text)
+
+
+async def check_draft(
+    draft_markdown: str,
+    *,
+    section: str,
+    library: Library,
+    judge: Judge | None = None,
+    rewrite: Rewrite | None = None,
+    settled: Collection[Claim] = (),
+) -> Checked:
+    """Return the draft with only what its passages support, and a claim for every sentence it had.
+
+    `section` is the title the claims belong to; `settled` are claims judged before, which need no judge
+    again. Never raises for what a model did: a failed judge or rewrite is a gap.
+    """
+    gaps: list[Gap] = []
+    # In a thread: this is arithmetic over words, and other sections wait for the event loop.
+    draft, judged, open_ = await asyncio.to_thread(_by_code, draft_markdown, library)
+    known = {(c.text, c.passages): c.verdict for c in settled if c.stands}
+    judged = [
+        replace(j, context="", verdict=known[j.text, j.passages]) if (j.text, j.passages) in known else j
+        for j in judged
+    ]
+    unsure = {i for i in open_ if (judged[i].text, judged[i].passages) not in known} if judge is not None else set()
+    kept = {i for i, j in enumerate(judged) if j.shown}
+    heard: set[int] = set()
+    if judge is not None and unsure:
+        # What code has refused already goes along where there is a rewrite: the judge says what it should be.
+        refused = {i for i, j in enumerate(judged) if i not in kept and j.passages} if rewrite is not None else set()
+        judged, kept, heard = await _ask(judge, judged, unsure, refused, kept, section, library, gaps)
+    failed = [i for i, j in enumerate(judged) if i not in kept and j.passages]
+    if rewrite is not None and failed:
+        judged = await _rewritten(rewrite, judged, failed, heard, section, library, gaps)
+        kept |= {i for i in failed if judged[i].shown}
+    changes = {i: (j.text, j.passages) if i in kept else None for i, j in enumerate(judged)}
+    return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
+
+
+def _by_code(draft_markdown: str, library: Library) -> tuple[Draft, list[_Judged], list[int]]:
+    """The draft, its sentences as the mechanical checks judge them, and which of them a judge may judge."""
+    draft = parse_draft(draft_markdown)
+    judged = [_check_sentence(sentence, library) for sentence in draft.sentences]
+    return draft, judged, [i for i, j in enumerate(judged) if _is_for_judge(j, library)]
+
+
+def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
+    """Judge a sentence against what it cites, then what its neighbours cite, then what the library has."""
+    cited = _known(sentence.passages, library)
+    first = _judge_text(sentence, cited, library)
+    if first.shown or (is_error_text(sentence.text) and first.verdict.kind == "unverified"):
+        return first
+    if first.verdict.kind == "contradicted" and first.verdict.score is not None:
+        return first  # the passage says the opposite: agreement elsewhere would be an accident
+    near = _known(sentence.near, library) if not cited else []
+    for candidate in (*near, *_candidates(sentence, cited, library)):
+        second = _judge_text(sentence, [candidate], library)
+        if second.shown and (candidate in near or is_plainly_said(second.claim, _evidence(candidate, library))):
+            return replace(second, repair="passage")
+    return first
+
+
+def _known(ids: Sequence[str], library: Library) -> list[Passage]:
+    return [passage for key in ids if (passage := library.passage(key)) is not None]
+
+
+def _candidates(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> list[Passage]:
+    """Passages that may support the sentence instead: of a source it names first, then of all."""
+    tried = {p.id for p in cited}
+    query = f"{sentence.context} {sentence.text}".strip()
+    named = [key for key in sentence.passages if "p" not in key and library.source(key) is not None]
+    hits = [
+        *(library.search(query, limit=_CANDIDATES, sources=named) if named else ()),
+        *library.search(query, limit=_CANDIDATES),
+    ]
+    return list({hit.passage.id: hit.passage for hit in hits if hit.passage.id not in tried}.values())
+
+
+def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: Library) -> _Judged:
+    """Judge the sentence as written where it is verbatim, else without the addresses and numbers it carries."""
+    ids = tuple(p.id for p in passages)
+    if not passages:
+        unknown = ", ".join(key for key in sentence.passages if library.passage(key) is None)
+        verdict = verdict_of("unverified", "unknown_passage", ids=unknown) if unknown else _UNCITED
+        return _Judged(sentence.text, (), verdict)
+    verbatim = [p for p in passages if is_sentence_of(sentence.raw, p.text)]
+    if verbatim:
+        return _Judged(sentence.raw, tuple(p.id for p in verbatim), VERBATIM)
+    claim = claim_text(sentence.text, sentence.context)
+    evidence = [_evidence(p, library) for p in passages]
+    verdict = verify(claim, evidence)
+    if verdict.kind == "contradicted" and sentence.context and disproof(sentence.text, evidence) is None:
+        # Only the names of its row and column are not in the passage: they are no statement of their own.
+        verdict = verdict.model_copy(update={"kind": "unverified"})
+    if sentence.kind == "code" and verdict != VERBATIM:
+        verdict = _CODE
+    return _Judged(sentence.text, _useful(claim, ids, passages, verdict, library), verdict, sentence.context)
+
+
+def _useful(
+    claim: str, ids: tuple[str, ...], passages: Sequence[Passage], verdict: Verdict, library: Library
+) -> tuple[str, ...]:
+    """Of several cited passages keep those that support the claim alone; all where it takes them together."""
+    if verdict.kind != "supported" or len(passages) < 2:
+        return ids
+    alone = tuple(p.id for p in passages if verify(claim, [_evidence(p, library)]).kind == "supported")
+    return alone or ids
+
+
+def _evidence(passage: Passage, library: Library) -> Evidence:
+    source = library.source(passage.source)
+    title = source.title if source is not None else ""
+    return Evidence(passage.text, " > ".join(part for part in (title, passage.heading) if part))
+
+
+async def _rewritten(
+    rewrite: Rewrite,
+    judged: Sequence[_Judged],
+    failed: Sequence[int],
+    heard: Collection[int],
+    section: str,
+    library: Library,
+    gaps: list[Gap],
+) -> list[_Judged]:
+    """Ask once for sentences that the passages do support; each goes through the mechanical checks again.
+
+    Of `heard`, which the judge has judged, it is the judge who says what the passages support.
+    """
+    claims = [_claim(f"c{i}", judged[i], section) for i in failed]
+    done = list(judged)
+    try:
+        texts = await rewrite(claims, library)
+    except (ModelError, LimitReached) as error:
+        gaps.append(gap_from("rewrite", error))
+        return done
+    others = {j.claim for i, j in enumerate(judged) if i not in failed}
+    for i, text in zip(failed, texts, strict=False):
+        second = await asyncio.to_thread(_again, text, judged[i], library, by_judge=i in heard)
+        # What another sentence says already is not said twice.
+        if second is not None and second.shown and second.claim not in others:
+            done[i] = replace(second, repair="rewritten")
+            others.add(second.claim)
+    return done
+
+
+def _again(text: str, before: _Judged, library: Library, *, by_judge: bool) -> _Judged | None:
+    """A rewritten sentence as the mechanical checks judge it; None when it is not one sentence.
+
+    Words that claim and passage share can be too few, above all across languages; then what the judge
+    says stands where nothing speaks against it.
+    """
+    again = parse_draft(text.strip().removeprefix(f"{before.context}:")).sentences
+    if len(again) != 1:
+        return None
+    passages = _known(before.passages, library)
+    second = _judge_text(again[0]._replace(context=before.context), passages, library)
+    if by_judge and not second.shown and second.passages and _may_stand(second, passages, library):
+        return replace(second, verdict=_BY_JUDGE)
+    return second
+
+
+def _may_stand(judged: _Judged, passages: Sequence[Passage], library: Library) -> bool:
+    """Whether nothing mechanical speaks against a claim; in its passages' language negation counts as well."""
+    evidence = [_evidence(p, library) for p in passages]
+    if judged.verdict == _CODE or certain_disproof(judged.text, evidence) is not None:
+        return False
+    foreign = detect(judged.text) != detect(" ".join(p.text for p in passages))
+    return foreign or (judged.verdict.kind != "contradicted" and disproof(judged.claim, evidence) is None)
+
+
+def _is_for_judge(judged: _Judged, library: Library) -> bool:
+    """Whether the judge may speak: on claims with passages that are neither verbatim nor settled by code for certain.
+
+    Of a table cell only its own text can be: the names of its row and column are context.
+    """
+    if not judged.passages or judged.verdict in (VERBATIM, _CODE):
+        return False
+    evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
+    return judged.shown or certain_disproof(judged.text, evidence) is None
+
+
+async def _ask(
+    judge: Judge,
+    judged: Sequence[_Judged],
+    unsure: Collection[int],
+    refused: Collection[int],
+    kept: set[int],
+    section: str,
+    library: Library,
+    gaps: list[Gap],
+) -> tuple[list[_Judged], set[int], set[int]]:
+    """Let the judge decide on `unsure`: the sentences, which are kept, and which the judge was heard on.
+
+    Where it fails, what passed the scorer stays in the text, marked unverified. `refused` are shown to it as
+    well; its verdicts on them count for nothing.
+    """
+    asked = sorted({*unsure, *refused})
+    claims = [_claim(f"c{i}", judged[i], section) for i in asked]
+    try:
+        verdicts = list(await judge(claims, library))
+        failure = None if len(verdicts) == len(claims) else gap_of("judge", "judge_count")
+    except (ModelError, LimitReached) as error:
+        verdicts, failure = [], gap_from("judge", error)
+    done = list(judged)
+    if failure is not None:
+        gaps.append(failure)
+        for i in unsure:
+            done[i] = replace(judged[i], verdict=_not_judged(failure, judged[i].verdict.score))
+        return done, kept, set()
+    for i, verdict in zip(asked, verdicts, strict=True):
+        if i in unsure:
+            done[i] = replace(judged[i], verdict=verdict)
+    return done, {i for i, j in enumerate(done) if j.shown}, set(asked)
+
+
+def _not_judged(failure: Gap, score: float | None) -> Verdict:
+    codes = ("not_judged", *failure.codes)
+    return verdict_of("unverified", *codes, score=score, **failure.values)
+
+
+def _claims(judged: Sequence[_Judged], section: str) -> list[Claim]:
+    """Claims with ids that depend on section and text alone, so that a replay gives the same."""
+    seen: Counter[str] = Counter()
+    claims = []
+    for item in judged:
+        seen[item.claim] += 1
+        key = f"{section}\0{item.claim}\0{seen[item.claim]}"
+        claims.append(_claim(f"c{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}", item, section))
+    return claims
+
+
+def _claim(key: str, judged: _Judged, section: str) -> Claim:
+    return Claim(
+        id=key,
+        section=section,
+        text=judged.claim,
+        passages=judged.passages,
+        verdict=judged.verdict,
+        repair=judged.repair if judged.shown else "",
+    )

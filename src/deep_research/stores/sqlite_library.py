@@ -1,0 +1,418 @@
+"""The library of a run in one SQLite file; texts are stored once by their SHA-256."""
+
+import json
+import re
+import sqlite3
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
+from deep_research.errors import StoreError
+from deep_research.search.passage_search import Text, search
+from deep_research.search.passage_terms import VERSION, Analysed, analyse
+from deep_research.search.postings import Postings
+from deep_research.stores.evidence_factories import snapshot_of, source_of
+from deep_research.stores.sqlite_errors import store_error
+from deep_research.stores.sqlite_postings import SqlitePostings
+from deep_research.text.passages import cut
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, length INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS chunks (
+  text INTEGER NOT NULL, start INTEGER NOT NULL, body BLOB NOT NULL, UNIQUE (text, start));
+"""
+_CHUNK = 16_384
+
+
+class SqliteTexts:
+    """Texts in the tables of `SCHEMA`; the caller holds the lock and the transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def add(self, document: Document) -> int:
+        """Return the number of the document's text, storing it when it is new."""
+        sha256, text = document.sha256, document.text
+        row = self._db.execute("SELECT id FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
+        if row:
+            return row[0]
+        made = self._db.execute("INSERT INTO texts (sha256, length) VALUES (?, ?)", (sha256, len(text))).lastrowid or 0
+        # Bytes, since a text may hold lone surrogates, which SQLite's own text type refuses.
+        chunks = (
+            (made, start, text[start : start + _CHUNK].encode("utf-8", "surrogatepass"))
+            for start in range(0, len(text), _CHUNK)
+        )
+        self._db.executemany("INSERT INTO chunks VALUES (?, ?, ?)", chunks)
+        return made
+
+    def slice(self, text: int, start: int = 0, stop: int | None = None) -> str:
+        """Return `text[start:stop]` from the chunks that hold it."""
+        first = start - start % _CHUNK
+        last = sys.maxsize if stop is None else stop
+        query = "SELECT body FROM chunks WHERE text = ? AND start >= ? AND start < ? ORDER BY start"
+        bodies = [row[0].decode("utf-8", "surrogatepass") for row in self._db.execute(query, (text, first, last))]
+        return "".join(bodies)[start - first : None if stop is None else stop - first]
+
+    def remove_unused(self, texts: Iterable[int]) -> None:
+        """Forget those of `texts` that no snapshot has any more."""
+        for text in texts:
+            if not self._db.execute("SELECT 1 FROM snapshots WHERE text = ? LIMIT 1", (text,)).fetchone():
+                self._db.execute("DELETE FROM chunks WHERE text = ?", (text,))
+                self._db.execute("DELETE FROM texts WHERE id = ?", (text,))
+
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS sources (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, title TEXT NOT NULL, facts TEXT NOT NULL,
+  passages INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS snapshots (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, text INTEGER NOT NULL, facts TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS snapshots_of_source ON snapshots (source);
+CREATE INDEX IF NOT EXISTS snapshots_of_text ON snapshots (text);
+CREATE TABLE IF NOT EXISTS passages (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  snapshot INTEGER NOT NULL, text INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
+  page INTEGER, heading TEXT NOT NULL, current INTEGER NOT NULL DEFAULT 1, UNIQUE (source, ordinal));
+"""
+_SOURCE_ID = re.compile(r"s([1-9][0-9]{0,15})")
+_PASSAGE_ID = re.compile(r"(s[1-9][0-9]{0,15})p([1-9][0-9]{0,15})")
+_SEEN = 5_000
+"""So many passages are kept in memory."""
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def _guarded(
+    method: Callable[Concatenate["SqliteLibrary", _P], _T],
+) -> Callable[Concatenate["SqliteLibrary", _P], _T]:
+    """Run a method under the lock, with SQLite's errors translated."""
+
+    @wraps(method)
+    def guarded(self: "SqliteLibrary", *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        with self._lock:
+            try:
+                return method(self, *args, **kwargs)
+            except sqlite3.Error as error:
+                raise store_error(error, self._path) from error
+
+    return guarded
+
+
+class SqliteLibrary:
+    """Sources, snapshots, passages and their index in the file `path` (":memory:" for none).
+
+    Raises StoreError when the file cannot be used.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = str(path)
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._owners: dict[str, Source] = {}
+        self._seen: dict[str, Passage] = {}
+        try:
+            self._db = sqlite3.connect(self._path, timeout=30, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise store_error(error, self._path) from error
+        self._texts = SqliteTexts(self._db)
+        self._postings = SqlitePostings(self._db)
+        self._open()
+
+    @_guarded
+    def _open(self) -> None:
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute("PRAGMA cache_size = -32000")
+        if not self._is_current():  # a reader need not wait for whoever writes
+            with self._transaction():
+                for statement in (_SCHEMA + SCHEMA).split(";"):
+                    self._db.execute(statement)
+                if self._meta("index") != VERSION:
+                    self._rebuild()
+
+    def _is_current(self) -> bool:
+        made = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
+        return bool(made) and self._meta("index") == VERSION
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """One transaction; inside another one a savepoint, so that a failed part can be passed over."""
+        outer = self._depth == 0
+        self._db.execute("BEGIN IMMEDIATE" if outer else "SAVEPOINT part")
+        self._depth += 1
+        try:
+            yield
+            if outer:
+                self._postings.flush()
+            self._db.execute("COMMIT" if outer else "RELEASE part")
+        except BaseException:
+            self._undo(outer)
+            raise
+        finally:
+            self._depth -= 1
+
+    def _undo(self, outer: bool) -> None:
+        self._seen.clear()
+        self._owners.clear()
+        if outer:
+            self._postings.discard()
+        if self._db.in_transaction:  # a full disk may have ended it already
+            self._db.execute("ROLLBACK" if outer else "ROLLBACK TO part")
+
+    def _meta(self, name: str) -> str | None:
+        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def _set_meta(self, name: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def _rebuild(self) -> None:
+        """Index every current passage anew: the index is made of the passages, never the other way round."""
+        self._postings.create()
+        # In order of the passages' numbers, which within one source follow each other.
+        order = "SELECT source FROM passages WHERE current GROUP BY source ORDER BY min(number)"
+        rows = self._db.execute(order).fetchall()
+        for (source,) in rows:
+            for number, analysed in self._indexed(source).items():
+                self._postings.add(number, analysed)
+        self._set_meta("index", VERSION)
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make all additions inside the block one transaction: much faster, all or nothing."""
+        with self._lock:
+            try:
+                with self._transaction():
+                    yield
+            except sqlite3.Error as error:
+                raise store_error(error, self._path) from error
+
+    @_guarded
+    def add_source(self, found: Found) -> Source:
+        """Return the source of `found.key`, making it when it is new."""
+        with self._transaction():
+            row = self._db.execute("SELECT number, facts FROM sources WHERE key = ?", (found.key,)).fetchone()
+            if row:
+                return _source(*row)
+            facts = source_of("", found).model_dump_json(exclude={"id"})
+            insert = "INSERT INTO sources (key, title, facts) VALUES (?, ?, ?)"
+            number = self._db.execute(insert, (found.key, found.title, facts)).lastrowid
+            return _source(number or 0, facts)
+
+    @_guarded
+    def add_snapshot(self, source: str, document: Document, *, retrieved_at: str) -> Snapshot:
+        """Store the text once, cut it into passages and index them; idempotent.
+
+        Raises StoreError when there is no such source or the file cannot be written.
+        """
+        with self._transaction():
+            owner = self._owner(source, document)
+            old = self._newest(source)
+            if old and old.sha256 == document.sha256:
+                return old
+            gone = self._indexed(_number(source))
+            self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (_number(source),))
+            snapshot = snapshot_of(source, document, retrieved_at)
+            text = self._texts.add(document)
+            facts = snapshot.model_dump_json(exclude={"text", "source"})
+            insert = "INSERT INTO snapshots (source, text, facts) VALUES (?, ?, ?)"
+            row = self._db.execute(insert, (_number(source), text, facts)).lastrowid
+            made = self._store_passages(owner, document, snapshot=row or 0, text=text)
+            # The postings last, when nothing of the document can fail any more.
+            for number, analysed in gone.items():
+                self._postings.remove(number, analysed)
+            for number, analysed in made.items():
+                self._postings.add(number, analysed)
+            return snapshot
+
+    def _owner(self, source: str, document: Document) -> Source:
+        owner = self.source(source)
+        if owner is None:
+            raise StoreError(f"{self._path}: There is no source {source} in this library.", path=self._path)
+        if not owner.title and document.title:
+            owner = self._owners[source] = owner.model_copy(update={"title": document.title})
+            self._db.execute(
+                "UPDATE sources SET title = ?, facts = ? WHERE number = ?",
+                (owner.title, owner.model_dump_json(exclude={"id"}), _number(source)),
+            )
+        return owner
+
+    def _store_passages(self, owner: Source, document: Document, *, snapshot: int, text: int) -> dict[int, Analysed]:
+        """Store the passages of a document and return what of each is indexed."""
+        source = _number(owner.id)
+        (made,) = self._db.execute("SELECT passages FROM sources WHERE number = ?", (source,)).fetchone()
+        last = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
+        pieces = list(enumerate(cut(document), start=1))
+        first = last[0] if last else 0
+        rows = [
+            (first + n, source, made + n, snapshot, text, piece.start, piece.end, piece.page, piece.heading)
+            for n, piece in pieces
+        ]
+        insert = (
+            "INSERT INTO passages (number, source, ordinal, snapshot, text, start, stop, page, heading)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        self._db.executemany(insert, rows)
+        self._db.execute("UPDATE sources SET passages = ? WHERE number = ?", (made + len(rows), source))
+        return self._analysed(owner.title, {first + n: (document.text[p.start : p.end], p.heading) for n, p in pieces})
+
+    def _analysed(self, title: str, passages: Mapping[int, tuple[str, str]]) -> dict[int, Analysed]:
+        """What of passages (text and heading by number) is indexed."""
+        return {n: analyse(text, title=title, heading=heading) for n, (text, heading) in passages.items()}
+
+    def _indexed(self, source: int) -> dict[int, Analysed]:
+        """What of each current passage of a source is indexed."""
+        query = (
+            "SELECT p.number, p.start, p.stop, p.heading, p.text, s.title FROM passages p"
+            " JOIN sources s ON s.number = p.source WHERE p.source = ? AND p.current"
+        )
+        rows = self._db.execute(query, (source,)).fetchall()
+        texts = {text: self._texts.slice(text) for text in {row[4] for row in rows}}
+        return {
+            number: analyse(texts[text][start:stop], title=title, heading=heading)
+            for number, start, stop, heading, text, title in rows
+        }
+
+    def source(self, source: str) -> Source | None:
+        """Return the source of an id, or None; one given out before without waiting for the lock."""
+        return self._owners.get(source) or self._source(source)
+
+    @_guarded
+    def _source(self, source: str) -> Source | None:
+        row = self._db.execute("SELECT number, facts FROM sources WHERE number = ?", (_number(source),)).fetchone()
+        if row is None:
+            return None
+        return self._owners.setdefault(source, _source(*row))
+
+    @_guarded
+    def sources(self) -> Sequence[Source]:
+        """Return all sources in order of their ids."""
+        return [_source(*row) for row in self._db.execute("SELECT number, facts FROM sources ORDER BY number")]
+
+    @_guarded
+    def snapshot(self, source: str) -> Snapshot | None:
+        """Return the newest snapshot of a source, or None."""
+        return self._newest(source)
+
+    def _newest(self, source: str) -> Snapshot | None:
+        query = "SELECT text, facts FROM snapshots WHERE source = ? ORDER BY id DESC LIMIT 1"
+        row = self._db.execute(query, (_number(source),)).fetchone()
+        if row is None:
+            return None
+        facts = json.loads(row[1])
+        facts["headings"] = tuple(Heading(**heading) for heading in facts["headings"])
+        facts["pages"] = tuple(PageStart(**page) for page in facts["pages"])
+        return Snapshot(source=source, text=self._texts.slice(row[0]), **facts)
+
+    def passage(self, passage: str) -> Passage | None:
+        """Return the passage of an id, or None. What was given out before is given again without waiting for the lock."""
+        return self._seen.get(passage) or self._passage(passage)
+
+    @_guarded
+    def _passage(self, passage: str) -> Passage | None:
+        match = _PASSAGE_ID.fullmatch(passage)
+        if match is None:
+            return None
+        query = "SELECT number FROM passages WHERE source = ? AND ordinal = ?"
+        row = self._db.execute(query, (_number(match[1]), int(match[2]))).fetchone()
+        return self._passage_at(row[0])[0] if row else None
+
+    def _passage_at(self, number: int) -> tuple[Passage, str]:
+        row = self._db.execute(
+            "SELECT p.source, p.ordinal, t.sha256, p.start, p.stop, p.page, p.heading, p.text, s.title"
+            " FROM passages p JOIN texts t ON t.id = p.text JOIN sources s ON s.number = p.source"
+            " WHERE p.number = ?",
+            (number,),
+        ).fetchone()
+        source, ordinal, sha256, start, stop, page, heading, text, title = row
+        passage = Passage(
+            id=f"s{source}p{ordinal}",
+            source=f"s{source}",
+            sha256=sha256,
+            start=start,
+            end=stop,
+            text=self._texts.slice(text, start, stop),
+            page=page,
+            heading=heading,
+        )
+        if len(self._seen) >= _SEEN:
+            self._seen.clear()
+        self._seen[passage.id] = passage  # an id means the same stretch for ever
+        return passage, title
+
+    @_guarded
+    def passages(self, source: str) -> Sequence[Passage]:
+        """Return the passages of a source's newest snapshot in order of the text."""
+        query = "SELECT number FROM passages WHERE source = ? AND current ORDER BY ordinal"
+        return [self._passage_at(number)[0] for (number,) in self._db.execute(query, (_number(source),)).fetchall()]
+
+    @_guarded
+    def search(
+        self, query: str, *, limit: int, sources: Sequence[str] = (), hops: int = 1, diversity: float = 0.0
+    ) -> Sequence[PassageHit]:
+        """Return the best passages for `query`, best first, near-duplicates once, at most `limit`.
+
+        `sources` restricts to those ids; `hops` 2 also follows names found in the first hits;
+        `diversity` (0–1) favours passages of sources that are not in the result yet.
+        """
+        if self._depth:
+            self._postings.flush()
+        allowed: set[int] | None = None
+        if sources:
+            rows = (
+                self._db.execute("SELECT number FROM passages WHERE source = ?", (_number(source),))
+                for source in sources
+            )
+            allowed = {number for found in rows for (number,) in found}
+        postings = self._postings_of(sources)
+        found = search(postings, self._read, query, limit=limit, hops=hops, allowed=allowed, diversity=diversity)
+        return [self._hit(number, score) for number, score in found]
+
+    def _postings_of(self, sources: Sequence[str]) -> Postings:
+        """The index to search; that of some `sources` where it is cheaper than all of it."""
+        return self._postings
+
+    def _hit(self, number: int, score: float) -> PassageHit:
+        passage, title = self._passage_at(number)
+        return PassageHit(passage=passage, score=score, title=title)
+
+    def _read(self, numbers: Iterable[int]) -> Mapping[int, Text]:
+        found = {number: self._passage_at(number) for number in numbers}
+        return {number: Text(passage.text, title, passage.source) for number, (passage, title) in found.items()}
+
+    @_guarded
+    def remove_source(self, source: str) -> None:
+        """Forget a source with its snapshots and passages."""
+        number = _number(source)
+        with self._transaction():
+            gone = self._indexed(number)
+            self._seen.clear()
+            self._owners.pop(source, None)
+            texts = self._db.execute("SELECT DISTINCT text FROM snapshots WHERE source = ?", (number,)).fetchall()
+            self._db.execute("DELETE FROM passages WHERE source = ?", (number,))
+            self._db.execute("DELETE FROM snapshots WHERE source = ?", (number,))
+            self._db.execute("DELETE FROM sources WHERE number = ?", (number,))
+            self._texts.remove_unused(text for (text,) in texts)
+            for passage, analysed in gone.items():
+                self._postings.remove(passage, analysed)
+
+    @_guarded
+    def close(self) -> None:
+        """Flush and let go of the file."""
+        self._db.close()
+
+
+def _number(source: str) -> int:
+    """The number in a source id; 0, which is nobody's, for what is not one."""
+    match = _SOURCE_ID.fullmatch(source)
+    return int(match[1]) if match else 0
+
+
+def _source(number: int, facts: str) -> Source:
+    return Source(id=f"s{number}", **json.loads(facts))

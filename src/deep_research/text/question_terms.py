@@ -1,0 +1,246 @@
+"""What a question is about, as units that a passage can cover; also across languages."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from math import log
+from typing import NamedTuple
+
+from deep_research.data import Passage, QueryAnalysis, Question
+from deep_research.i18n.language import CJK, detect, is_cjk
+from deep_research.text.glossary import translations
+from deep_research.text.tokens import STOP_WORDS, content_terms
+
+_ENOUGH = 0.5
+_MOST_UNITS = 8.0
+"""A long question need not be covered whole: beyond this worth, half of this worth is enough."""
+_NAME, _PLAIN, _ASPECT = 2.0, 1.0, 0.4
+_UNSEEN = 2.0
+"""A word that no passage found has is what the question is really about: it weighs double in what is missing."""
+_FURNITURE = frozenset(
+    content_terms(
+        "explain explains describe compare compared comparing comparison difference differences different differ work works working"
+        " name list enumerate kind kinds type types sort way ways exist available main major best good better offer offers provide"
+        " provides support used using tell give know understand overview introduction get make makes many much each become do happen"
+        " please question look research find information versus vs long often big mean means define must need new"
+    )
+)
+_ASPECTS = frozenset(
+    content_terms(
+        "benefit advantage disadvantage drawback limitation limit pros cons side effect cost purpose feature property appropriate"
+        " suitable important recommended reason result latest recent progress development history trend method technique approach"
+        " strategy option mechanism internally structure rate level point role impact influence performance"
+    )
+)
+_CJK_FURNITURE = re.compile(
+    "有哪些|哪些|哪几种|什么|如何|怎么样?|怎样|为什么|请问?|介绍|解释|详细|说明|比较|对比|区别|差异|不同|方法|方式|类型|种类|原理|机制|目前"
+    "|主要|常见|最新|进展|优缺点|优点|缺点|何时|适合|分别|各自|多少|几种|之间|以及|提供|支持|适用|场景|使用|采用|具有|包含|包括|应该|需要|工作(?![流站负区])|[的和与及或了吗呢是]"
+    "|무엇|어떤|어떻게|종류|차이점?|비교|설명|방법|알려|주세요|해요?(?![가-힣])|작동|있나요|인가요|합니까|되나요|생기나요|하나요|것들?이?|각각|언제|사용|얼마|제공|지원|필요|적합|경우"
+    "|教えて|ください|どのような|違い|仕組み|種類|について|もの(?=が|は)|ありますか|[\u3041-\u309f]+"
+)
+_RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&][^\W{CJK}]+)*[+#]*")
+_CJK_RUN = re.compile(f"[{CJK}]")
+_WINDOW = 3
+
+
+class Unit(NamedTuple):
+    """One thing a question names: what it is worth, and the sets of terms any of which says it."""
+
+    worth: float
+    ways: tuple[frozenset[str], ...]
+
+    def share(self, terms: frozenset[str]) -> float:
+        """Return how much of the unit `terms` cover (0–1); half a word of a script without spaces is no word, and
+        a lone digit or letter is no half of a name ("1" of "GLP-1")."""
+        best = max((len(way & terms) / len(way) for way in self.ways if _tells(way & terms, way)), default=0.0)
+        return best if best >= _ENOUGH else 0.0
+
+
+def _tells(said: frozenset[str], way: frozenset[str]) -> bool:
+    return said == way or any(len(term) > 1 and not term.isdigit() for term in said)
+
+
+def units(question: str, language: str, others: Iterable[str] = (), *, foreign: bool = False) -> list[Unit]:
+    """Return the units of `question`; `others` are the languages of documents in which it may be answered too.
+
+    `foreign` says that hardly any document is in the question's language: a word that cannot be translated
+    then tells little beside a name, for no document could say it.
+    """
+    named = foreign and any(_worth(run, frozenset(content_terms(run)), first=False) == _NAME for run in _runs(question))
+    targets = [other for other in dict.fromkeys(others) if other != language]
+    found: dict[frozenset[str], Unit] = {}
+    runs = list(_runs(question))
+    for place, run in enumerate(runs):
+        own = frozenset(content_terms(run))
+        if own and own not in found and (worth := _worth(run, own, first=place == 0)):
+            # A compound is said by itself or by its parts: "GLP-1" is "glp1", or "glp" and "1".
+            parts = frozenset(t for part in re.split(r"[.'’\-_+#&]", run) for t in content_terms(part))
+            whole = own - parts
+            ways = [whole, parts] if whole and parts else [own]
+            translated = [frozenset(content_terms(t)) for t in _translated(runs, place, language, targets)]
+            if named and not translated and _CJK_RUN.match(run):
+                worth *= _ASPECT
+            ways += translated
+            found[own] = Unit(worth, tuple(way for way in ways if way))
+    return list(found.values())
+
+
+def _runs(question: str) -> Iterator[str]:
+    """The words of a question that are no stop words; runs of scripts without spaces apart at question words."""
+    for run in _RUN.findall(_CJK_FURNITURE.sub(" ", question) if _CJK_RUN.search(question) else question):
+        if run.casefold() not in STOP_WORDS and (len(run) > 1 or not _CJK_RUN.match(run)):
+            yield run
+
+
+def _worth(run: str, terms: frozenset[str], *, first: bool) -> float:
+    if terms <= _FURNITURE:
+        return 0.0
+    if terms <= _ASPECTS:
+        return _ASPECT
+    # The first word of a sentence has its capital from there.
+    name = any(c.isdigit() or c.isupper() for c in (run[1:] if first else run))
+    return _NAME if name else _PLAIN
+
+
+def _translated(runs: Sequence[str], place: int, language: str, targets: Sequence[str]) -> Iterator[str]:
+    """The translations of a word, also as a part of a longer term ("speculative decoding")."""
+    run = runs[place]
+    for target in targets:
+        if _CJK_RUN.match(run):
+            yield from translations(run, source=language, target=target)
+        elif language == "en":
+            for start in range(max(0, place - _WINDOW + 1), place + 1):
+                for end in range(place + 1, min(len(runs), start + _WINDOW) + 1):
+                    yield from _only_whole(runs[start:end], target)
+
+
+def _only_whole(words: Sequence[str], target: str) -> list[str]:
+    """The translations of these words together, without those of a part of them."""
+    whole = translations(" ".join(words), source="en", target=target)
+    if len(words) == 1:
+        return whole
+    parts = {t for part in (words[1:], words[:-1]) for t in translations(" ".join(part), source="en", target=target)}
+    return [t for t in whole if t not in parts]
+
+
+def coverage(asked: Sequence[Unit], terms: frozenset[str]) -> float:
+    """Return the share (0–1) of the worth of the units that `terms` cover."""
+    total = sum(unit.worth for unit in asked)
+    return sum(unit.worth * unit.share(terms) for unit in asked) / total if total else 1.0
+
+
+def specific(asked: Sequence[Unit], said: Sequence[frozenset[str]]) -> list[Unit]:
+    """Return the units weighed by how few of the passages with the terms `said` have them.
+
+    In a manual the product's name stands on every page: it tells nothing about which page answers. An
+    aspect ("internally") stays light however rare it is.
+    """
+    total = len(said) + 1
+    found = [sum(1 for terms in said if unit.share(terms)) for unit in asked]
+    return [
+        unit._replace(worth=unit.worth * (0.2 + (log(total / (count + 1)) if unit.worth > _ASPECT else 0.3)))
+        if count
+        else unit
+        for unit, count in zip(asked, found, strict=True)
+    ]
+
+
+def is_furniture(word: str) -> bool:
+    """Whether every question uses this word, whatever it is about."""
+    terms = set(content_terms(word))
+    return bool(terms) and terms <= _FURNITURE
+
+
+def without_furniture(question: str, *, alone: bool = False) -> str:
+    """Return an English question without the words that every question uses, which a document may have for
+    something else ("Explain how …" finds the page of the command EXPLAIN); others as they are.
+
+    `alone` gives "" for a text that has no other words; without it, such a text is returned whole.
+    """
+    if _CJK_RUN.search(question):
+        return question
+    kept = [
+        word for word in question.split() if not set(content_terms(word)) or not set(content_terms(word)) <= _FURNITURE
+    ]
+    return " ".join(kept) if alone or any(content_terms(word) for word in kept) else question
+
+
+def passage_terms(passage: Passage, title: str) -> frozenset[str]:
+    """Return the terms of a passage with those of its headings and of the title of its document."""
+    return frozenset(content_terms(f"{title}\n{passage.heading}\n{passage.text}"))
+
+
+def units_for(question: str, language: str, passages: Sequence[Passage]) -> list[Unit]:
+    """Return the units of `question`, translated into the languages that `passages` are in."""
+    own = detect(question, default=language)
+    found = [detect(p.text, default=own) for p in passages[:20]]
+    foreign = is_cjk(own) and found.count(own) * 5 < len(found)
+    return units(question, own, [other for other in found if is_cjk(other) or is_cjk(own)], foreign=foreign)
+
+
+def is_answered(asked: Sequence[Unit], said: Sequence[frozenset[str]]) -> bool:
+    """Whether one of the passages with the terms `said` covers at least half of what is asked.
+
+    It must be one passage: scattered words of a question stand in every large collection. What no
+    passage has weighs double among what is missing, so that a question about penguins is not answered
+    by "survive" and "winter". A question without units is about nothing in particular: true.
+    """
+    present = frozenset[str]().union(*said)
+    total = sum(u.worth * (1.0 if u.share(present) else _UNSEEN) for u in asked)
+    best = max((sum(u.worth * u.share(terms) for u in asked) for terms in said), default=0.0)
+    return best >= _ENOUGH * min(total, _MOST_UNITS)
+
+
+def topic_words(question: str) -> str:
+    """Return the words of `question` that name what it is about, without those that every question uses; may be ""."""
+    worth = (
+        (run, _worth(run, frozenset(content_terms(run)), first=place == 0)) for place, run in enumerate(_runs(question))
+    )
+    return " ".join(run for run, value in worth if value >= _PLAIN)
+
+
+_CODE = re.compile(r"(?<![A-Za-z0-9_.\-/])[A-Z]{3,16}\d{1,6}[A-Z]?(?![A-Za-z0-9_/-])")
+
+
+def codes(text: str) -> tuple[str, ...]:
+    """Return the codes of `text`, each once, in order: three capitals or more, then digits."""
+    return tuple(dict.fromkeys(_CODE.findall(text)))
+
+
+_NATIVE = re.compile(f"[{CJK}]+")
+
+
+class Asked(NamedTuple):
+    """A question in the language of the documents found: its words, what it wants listed, that language."""
+
+    text: str
+    target: str
+    language: str
+
+
+def with_translations(query: str, language: str) -> str:
+    """Return `query` with the English terms of a Chinese, Korean or Japanese one added.
+
+    Documents are more often English than questions are; terms that no document has cost nothing.
+    """
+    if not is_cjk(detect(query, default=language)):
+        return query
+    added = [t for t in translations(query, source=language, target="en") if t.casefold() not in query.casefold()]
+    return " ".join([query, *added]) if added else query
+
+
+def asked_of(question: Question, analysis: QueryAnalysis, passages: Sequence[Passage]) -> Asked:
+    """Return the question in the language that most of `passages` are in, as far as the glossary reaches."""
+    found = Counter(detect(p.text, default=question.language) for p in passages[:20])
+    main = found.most_common(1)[0][0] if found else question.language
+    if main == question.language or not (is_cjk(question.language) and main == "en"):
+        return Asked(question.text, analysis.discovery_target, question.language)
+    return Asked(
+        _in_english(question.text, question.language), _in_english(analysis.discovery_target, question.language), main
+    )
+
+
+def _in_english(text: str, language: str) -> str:
+    """The Latin words of `text` (names, mostly) and the glossary's terms for the rest."""
+    names = " ".join(_NATIVE.sub(" ", text).replace("？", " ").replace("，", " ").split())
+    return " ".join([names, *translations(text, source=language, target="en")]).strip() or text

@@ -1,0 +1,229 @@
+"""Drafts in Markdown: read into cited sentences, and written again without what did not pass.
+
+Reading knows prose, list items, table cells and code; writing gives every kept sentence its ids back and
+leaves no empty list, table or heading.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from deep_research.text.sentences import Block, blocks
+from deep_research.verification.citations import Cite, CitedSentence, cite_ids, cut_cited, groups, lift, without_links
+
+_MARKER = re.compile(r"(?:\s*>\s?)*\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?)?")
+_SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_LABEL_WORDS, _LABEL_CHARS = 8, 80
+_EMPTY_CELL = "—"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A block of a draft: `frame` is text kept as it is, `lines` are rows of literals and sentence numbers."""
+
+    kind: Literal["heading", "label", "prose", "item", "table", "code"]
+    frame: str = ""
+    level: int = 0
+    lines: tuple[tuple[str | int, ...], ...] = ()
+
+
+@dataclass
+class Draft:
+    """A draft as read: its sentences in order, and the structure to write it again."""
+
+    sentences: list[CitedSentence] = field(default_factory=list)
+    _parts: list[_Part] = field(default_factory=list)
+
+    def render(self, kept: Mapping[int, tuple[str, Sequence[str]] | None] | None = None, cite: Cite = cite_ids) -> str:
+        """Write the draft again. `kept` maps the number of a sentence to its new text and ids, or to None to cut it;
+        sentences it does not mention stay as they are."""
+        changes = kept or {}
+
+        def written(number: int) -> str | None:
+            sentence = self.sentences[number]
+            change = changes.get(number, (sentence.text, sentence.passages))
+            if change is None or not change[0].strip():
+                return None
+            text, citation = change[0], cite(change[1]) if change[1] else ""
+            gap = "\n\n" if sentence.kind == "code" else " "
+            return f"{text}{gap}{citation}" if citation else text
+
+        done = [(part, text) for part in self._parts if (text := _write(part, written)) is not None]
+        return _join(_without_shells(done))
+
+
+def _write(part: _Part, written: Callable[[int], str | None]) -> str | None:
+    if part.kind in ("heading", "label"):
+        return part.frame
+    if part.kind == "table":
+        return _write_table(part, written)
+    kept = [text for line in part.lines for number in line if isinstance(number, int) and (text := written(number))]
+    return part.frame + _flow(kept) if kept else None
+
+
+def _flow(texts: Sequence[str]) -> str:
+    return " ".join(texts)
+
+
+def _write_table(part: _Part, written: Callable[[int], str | None]) -> str | None:
+    """Cut cells become a dash; rows without a kept claim go, and so does a table without rows."""
+    rows: list[str] = []
+    body = 0
+    for number, line in enumerate(part.lines):
+        cells = [cell if isinstance(cell, str) else written(cell) for cell in line]
+        claims = [text for cell, text in zip(line, cells, strict=True) if isinstance(cell, int)]
+        head = number < part.level
+        if not head and claims and not any(claims):
+            continue
+        body += not head
+        rows.append(f"| {' | '.join(_EMPTY_CELL if cell is None else cell for cell in cells)} |")
+    return "\n".join(rows) if body else None
+
+
+def _without_shells(done: list[tuple[_Part, str]]) -> list[tuple[_Part, str]]:
+    """Leave out headings and labels that nothing follows."""
+    kept: list[tuple[_Part, str]] = []
+    for part, text in reversed(done):
+        following = kept[-1][0] if kept else None
+        if part.kind == "label" and (following is None or following.kind in ("heading", "label")):
+            continue
+        higher = following is not None and following.kind == "heading" and following.level <= part.level
+        if part.kind == "heading" and (following is None or higher):
+            continue
+        kept.append((part, text))
+    return kept[::-1]
+
+
+def _join(done: list[tuple[_Part, str]]) -> str:
+    out = ""
+    previous: _Part | None = None
+    for part, text in done:
+        tight = part.kind == "item" and previous is not None and previous.kind in ("item", "label")
+        out += ("" if previous is None else "\n" if tight else "\n\n") + text
+        previous = part
+    return out
+
+
+def parse_draft(text: str) -> Draft:
+    """Read a draft. Headings, labels ("**Benefits**", "It offers:" before a list), a table's header row and
+    its first column are no claims unless they cite; all other text is, cited or not."""
+    draft = Draft()
+    found = list(blocks(text))
+    for number, block in enumerate(found):
+        following = found[number + 1].kind if number + 1 < len(found) else None
+        if block.kind == "heading":
+            _read_heading(draft, text, block)
+        elif block.kind == "table":
+            _read_table(draft, text, block)
+        elif block.kind == "code":
+            _add(draft, _Part("code", lines=((len(draft.sentences),),)), [_code(text, block)])
+        else:
+            _read_flow(draft, text, block, following)
+    return draft
+
+
+def _add(draft: Draft, part: _Part, sentences_: Sequence[CitedSentence]) -> None:
+    draft.sentences.extend(sentences_)
+    draft._parts.append(part)
+
+
+def _code(text: str, block: Block) -> CitedSentence:
+    raw = text[block.start : block.end]
+    return CitedSentence(raw, (), block.start, block.end, "code", raw)
+
+
+def _read_heading(draft: Draft, text: str, block: Block) -> None:
+    line = text[block.start : block.end]
+    level = len(line) - len(line.lstrip("#"))
+    for start, end, _ids in reversed(list(groups(line))):
+        line = line[:start] + line[end:]
+    draft._parts.append(_Part("heading", without_links(line), level))
+
+
+def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> None:
+    """A paragraph or list item: its sentences, or a label, or citations that belong to what stands before."""
+    raw = text[block.start : block.end]
+    marker = _MARKER.match(raw)
+    head = marker.end() if marker else 0
+    body = raw[head:]
+    found = list(cut_cited(body, block.start + head, "item" if block.kind == "item" else "prose"))
+    if not found:
+        _cite_before(draft, [key for _s, _e, ids in groups(body) for key in ids])
+        return
+    if len(found) == 1 and _is_label(found[0], following):
+        draft._parts.append(_Part("label", raw[:head] + found[0].text))
+        return
+    first = len(draft.sentences)
+    frame = re.sub(r"\n+", "", raw[:head])
+    _add(
+        draft,
+        _Part(block.kind if block.kind == "item" else "prose", frame, 0, (tuple(range(first, first + len(found))),)),
+        found,
+    )
+
+
+def _cite_before(draft: Draft, ids: Sequence[str]) -> None:
+    """Citations on a line of their own belong to the sentence before."""
+    if draft.sentences and ids:
+        last = draft.sentences[-1]
+        draft.sentences[-1] = last._replace(passages=tuple(dict.fromkeys([*last.passages, *ids])))
+
+
+def _is_label(sentence: CitedSentence, following: str | None) -> bool:
+    text = sentence.text.strip()
+    if sentence.passages or len(text) > _LABEL_CHARS or len(text.split()) > _LABEL_WORDS:
+        return False
+    bold = re.fullmatch(r"(\*\*|__)[^*_]+\1[:：]?", text) is not None
+    return bold or (text.endswith((":", "：")) and following in ("item", "table", "code"))
+
+
+def _read_table(draft: Draft, text: str, block: Block) -> None:
+    lines: list[tuple[str | int, ...]] = []
+    rows: list[tuple[int, list[str]]] = []
+    position = block.start
+    for line in text[block.start : block.end].split("\n"):
+        rows.append((position, _cells(line)))
+        position += len(line) + 1
+    separator = next((i for i, (_at, cells) in enumerate(rows) if _SEPARATOR.match("|".join(cells))), -1)
+    header = [_plain_cell(cell) for cell in rows[0][1]] if separator == 1 else []
+    for number, (at, cells) in enumerate(rows):
+        if number == separator:
+            lines.append(tuple(cell.strip() for cell in cells))
+            continue
+        lines.append(tuple(_read_row(draft, at, cells, header, is_head=number < separator)))
+    draft._parts.append(_Part("table", level=separator + 1, lines=tuple(lines)))
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|")
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return re.split(r"(?<!\\)\|", inner)
+
+
+def _plain_cell(cell: str) -> str:
+    for start, end, _ids in reversed(list(groups(cell))):
+        cell = cell[:start] + cell[end:]
+    return re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)", "", without_links(cell))
+
+
+def _read_row(draft: Draft, at: int, cells: list[str], header: list[str], *, is_head: bool) -> Iterator[str | int]:
+    """The cells of a row: literals, or the numbers of the sentences they became."""
+    ids_of = [tuple(dict.fromkeys(key for _s, _e, ids in groups(cell) for key in ids)) for cell in cells]
+    row_ids = tuple(dict.fromkeys(key for ids in ids_of for key in ids))
+    subject = _plain_cell(cells[0]) if cells else ""
+    # A first column names what the others speak of; alone it is a statement like any other.
+    names_row = any(re.search(r"\w", _plain_cell(cell)) for cell in cells[1:]) or bool(row_ids)
+    end = at + sum(len(cell) + 1 for cell in cells)
+    for column, (cell, ids) in enumerate(zip(cells, ids_of, strict=True)):
+        clean = lift(cell)[0].strip()
+        text = without_links(clean)
+        if not re.search(r"\w", text) or (not ids and (is_head or (column == 0 and names_row))):
+            # A column that only holds ids has given them to its row.
+            yield text
+            continue
+        about = " ".join(
+            part for part in (subject if column else "", header[column] if column < len(header) else "") if part
+        )
+        draft.sentences.append(CitedSentence(text, ids, at, end, "cell", clean, row_ids, about))
+        yield len(draft.sentences) - 1

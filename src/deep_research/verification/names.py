@@ -1,0 +1,267 @@
+"""Proper names and identifiers of a claim, and whether they stand in the evidence.
+
+Names are runs of capitalised words, acronyms, words with digits or inner capitals (KRAS G12C,
+GPT-4o, LangGraph), versions (Python 3.11) and titles in 《》. The first word of a sentence is no name
+just because it is capitalised. In Chinese, Japanese and Korean sentences names are their Latin words
+and titles: native names cannot be told from other words without a dictionary.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from deep_research.i18n.language import CJK, detect
+from deep_research.text.tokens import STOP_WORDS, normalise
+from deep_research.verification.units import EXACT, MONTHS, WORDS
+
+
+class Name(NamedTuple):
+    """A name at `text[start:end]`; `strict` names are identifiers that must match character by character."""
+
+    text: str
+    start: int
+    end: int
+    strict: bool
+
+
+class NameAgreement(NamedTuple):
+    """Whether the names of a claim stand in the evidence; `missing` are those that do not."""
+
+    ok: bool
+    missing: tuple[Name, ...] = ()
+    found: int = 0
+
+
+_TITLE = re.compile(r"《([^《》]{1,80})》|〈([^〈〉]{1,80})〉|『([^『』]{1,80})』")
+_LATIN = "A-Za-zÀ-ɏ"
+_WORD = re.compile(rf"[{_LATIN}0-9µμα-ωΑ-Ω](?:[{_LATIN}0-9α-ω+#_]|[-.'’&/](?=[{_LATIN}0-9]))*")
+_CONNECTOR = re.compile(r"(?:of|the|de|la|du|von|van|der|den|di|da|&|del|al|bin)\Z")
+_NUMBERED = re.compile(
+    r" (\d{1,2}(?:\.\d{1,2})?)(?=[\s,;:)]*(?:$|[.,;:)](?!\d)|\s(?:and|or|is|was|are|were|has|had|to|on|in|with|at|by|as|can|did|does|adds?|the|a)\b))"
+)
+_CODE_NUMBER = re.compile(_NUMBERED.pattern.replace(r"\d{1,2}(?:\.\d{1,2})?", r"\d{1,3}(?:\.\d{1,2})?", 1))
+"""After a code (CodeBreaK 100, KEYNOTE 189) a number of three digits belongs to the name as well."""
+_SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：;；|•]|\n\s*[-*+]|\n)[\"'“”‘’(\[*_«「《\s]*$")
+_ORDINARY = (
+    "monday tuesday wednesday thursday friday saturday sunday however although though despite since according"
+    " additionally furthermore moreover therefore thus hence instead rather another many several some most both either"
+    " neither each every while whereas when where which first second third later earlier early recently currently also"
+    " today figure fig table section chapter part appendix step phase stage type grade level version vs eg ie i ok"
+    " unlike like upon within without among across via per yet still even only such these those"
+)
+_VERBAL = re.compile(r"[A-Z][a-z]+(?:ing|ed)\Z")
+_NOT_NAMES = frozenset([*MONTHS, *WORDS, *STOP_WORDS, *_ORDINARY.split()])
+_MIXED = re.compile(r"[a-z0-9][A-Z]|[a-z]_[a-z]|[A-Z]{2}|[A-Za-z]\d|\d[A-Za-z]|[a-z]\.[a-z]{2,}")
+_QUANTITY = re.compile(r"[~<>]?\d[\d.,]*(?:st|nd|rd|th|s|x|[a-zA-Zµμ]{1,4})?(?:-[a-z]+)*\Z")
+_UNIT_LIKE = frozenset(EXACT) | frozenset(
+    "KB MB GB TB PB GiB MiB TiB kHz MHz GHz Hz kW MW GW kWh USD EUR GBP RMB CNY KRW mL dL".split()
+)
+
+
+def is_ordinary(word: str) -> bool:
+    """Return whether a capitalised word is no name: a function word, month, weekday, number or frame word."""
+    return word.lower() in _NOT_NAMES
+
+
+def names(text: str) -> list[Name]:
+    """Return the names of `text` in order, titles first where they nest."""
+    found = [Name(next(g for g in m.groups() if g), m.start(), m.end(), True) for m in _TITLE.finditer(text)]
+    spans = [(n.start, n.end) for n in found]
+    language = detect(text)
+    runs = _runs(text, capitals_are_names=language != "de")
+    found.extend(n for n in runs if not any(a <= n.start < b for a, b in spans))
+    return sorted(found, key=lambda n: n.start)
+
+
+def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
+    """Join neighbouring name words: New York, University of California, KRAS G12C."""
+    found: list[Name] = []
+    run: list[re.Match[str]] = []
+    bridge: list[re.Match[str]] = []
+    for word in [*_WORD.finditer(text), None]:
+        adjacent = word is not None and (not run or text[(bridge or run)[-1].end() : word.start()] in (" ", "\u00a0"))
+        if word is not None and adjacent and _is_name_word(word[0]):
+            run, bridge = [*run, *bridge, word], []
+            continue
+        if word is not None and run and adjacent and not bridge and _CONNECTOR.match(word[0]):
+            bridge = [word]
+            continue
+        if run and (name := _make(text, run, capitals_are_names=capitals_are_names)):
+            found.extend(name)
+        run, bridge = ([word], []) if word is not None and _is_name_word(word[0]) else ([], [])
+    return found
+
+
+def _is_name_word(word: str) -> bool:
+    if _QUANTITY.match(word) or word in _UNIT_LIKE:
+        return False
+    return word[0].isupper() or bool(_MIXED.search(word))
+
+
+def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> list[Name]:
+    """The names of a run: ordinary words are taken from its ends, identifiers stand alone."""
+    starts_sentence = bool(_SENTENCE_START.search(text[max(0, run[0].start() - 12) : run[0].start()]))
+    while run and run[0][0].lower().removesuffix("'s") in _NOT_NAMES:
+        run, starts_sentence = run[1:], False
+    while run and run[-1][0].lower() in _NOT_NAMES:
+        run = run[:-1]
+    if starts_sentence and len(run) > 1 and _VERBAL.match(run[0][0]) and _is_identifier(run[1][0]):
+        run, starts_sentence = run[1:], False  # "Raising max_age", "Using KRAS"
+    if (
+        run
+        and starts_sentence
+        and len(run) == 1
+        and not _MIXED.search(run[0][0])
+        and not _followed_by_number(text, run[0])
+    ):
+        return []
+    if not run or len(run[0][0]) == 1 == len(run):
+        return []
+    found: list[Name] = []
+    plain: list[re.Match[str]] = []
+    for word in run:
+        if _is_identifier(word[0]):
+            if plain and (name := _plain(text, plain)):
+                found.append(name)
+            plain = []
+            number = _CODE_NUMBER.match(text, word.end()) if word is run[-1] else None
+            end = number.end() if number else word.end()
+            found.append(Name(text[word.start() : end] if number else _singular(word[0]), word.start(), end, True))
+        else:
+            plain.append(word)
+    if plain and (name := _plain(text, plain)):
+        found.append(name)
+    return [n for n in found if n.strict or capitals_are_names]
+
+
+def _plain(text: str, words: list[re.Match[str]]) -> Name | None:
+    while words and (not words[0][0][0].isupper() or words[0][0].lower() in _NOT_NAMES):
+        words = words[1:]
+    while words and (not words[-1][0][0].isupper() or words[-1][0].lower() in _NOT_NAMES):
+        words = words[:-1]
+    if not words:
+        return None
+    start, end = words[0].start(), words[-1].end()
+    number = _NUMBERED.match(text, end)
+    if number:
+        return Name(text[start : number.end()], start, number.end(), True)
+    return Name(_singular(text[start:end]), start, end, False)
+
+
+def _followed_by_number(text: str, word: re.Match[str]) -> bool:
+    return bool(_NUMBERED.match(text, word.end()))
+
+
+def _is_identifier(word: str) -> bool:
+    """Whether a word is a code rather than language: digits among letters, inner capitals, an acronym."""
+    return bool(re.search(r"\d", word)) or bool(_MIXED.search(re.sub(r"['’]s$", "", word)))
+
+
+def _singular(word: str) -> str:
+    return re.sub(r"(?<=[A-Z0-9])s$|['’]s?$", "", word)
+
+
+def names_occur(claim: str, evidence: str) -> NameAgreement:
+    """Return whether every name of `claim` stands in `evidence` (the passage with its title and headings).
+
+    Accepted are differences of case, hyphens and possessives, an acronym for its expansion and the
+    reverse, a family name for the full name (unless the evidence gives it another first name), and an
+    adjective for its country.
+    """
+    wanted = names(claim)
+    there = NameIndex(evidence) if wanted else None
+    missing = tuple(name for name in wanted if there is not None and not there.has(name))
+    return NameAgreement(not missing, missing, len(wanted) - len(missing))
+
+
+@lru_cache(maxsize=20_000)
+def _pattern(name: str) -> re.Pattern[str]:
+    """A name as it may be written: GPT-4, GPT 4 and GPT4, but not GPT-4o; Llama 3, but not Llama 3.1."""
+    pieces = re.findall(r"[^\W\d_]+|\d+(?:\.\d+)*|[+#]+", normalise(name))
+    body = r"[\s\-‐‑–_./'’&]*".join(re.escape(piece) for piece in pieces)
+    return re.compile(rf"(?<![a-z0-9])(?<!\d\.){body}(?:['’]?s)?(?![a-z0-9]|\.\d)")
+
+
+class NameIndex:
+    """Tells which names stand in a text; the forms that the comparisons need are made once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.plain = normalise(text)
+        self._words: frozenset[str] | None = None
+        self._initials: str | None = None
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All words of the text, lower case."""
+        if self._words is None:
+            self._words = frozenset(re.findall(r"[^\W_]+", self.plain))
+        return self._words
+
+    @property
+    def initials(self) -> str:
+        """The first letters of all words, twice: with and without stop words, for acronyms."""
+        if self._initials is None:
+            words = re.findall(rf"[{_LATIN}]+", self.plain)
+            kept = [w for w in words if w not in STOP_WORDS]
+            self._initials = "".join(w[0] for w in words) + "\n" + "".join(w[0] for w in kept)
+        return self._initials
+
+    def has(self, name: Name) -> bool:
+        """Return whether `name` stands in the text, in one of the forms that `names_occur` accepts."""
+        if not re.search(r"[\w]", name.text):
+            return True
+        if re.search(f"[{CJK}]", name.text):
+            return "".join(normalise(name.text).split()) in "".join(self.plain.split())
+        if _pattern(name.text).search(self.plain):
+            return True
+        if name.strict:
+            return self._has_expansion(name.text)
+        return self._has_parts(name.text) or self._has_acronym(name.text)
+
+    def _has_expansion(self, name: str) -> bool:
+        """RAG for retrieval-augmented generation; only plain acronyms have one."""
+        letters = name.replace(".", "").lower()
+        return (
+            name.replace(".", "").isupper() and letters.isalpha() and 2 < len(letters) < 8 and letters in self.initials
+        )
+
+    def _has_acronym(self, name: str) -> bool:
+        words = [w for w in re.split(r"[\s-]+", name) if w]
+        kept = "".join(w[0] for w in words if w.lower() not in STOP_WORDS).lower()
+        whole = "".join(w[0] for w in words).lower()
+        return len(kept) > 1 and bool({kept, whole} & self.words)
+
+    def _has_parts(self, name: str) -> bool:
+        """All words of the name, or its family name without another first name in front of it."""
+        words = [w for w in re.findall(r"[^\W\d_]+", normalise(name)) if w not in STOP_WORDS and len(w) > 1]
+        if not words:
+            return True
+        there = [self._has_word(word) for word in words]
+        if all(there):
+            return True
+        return len(words) > 1 and there[-1] and self._alone(words[-1])
+
+    def _has_word(self, word: str) -> bool:
+        if word in self.words:
+            return True
+        stem = word[: max(5, len(word) - 2)] if len(word) > 5 else word
+        return len(word) >= 5 and any(
+            w.startswith(stem) and abs(len(w) - len(word)) <= 3 for w in self.words if len(w) >= 5
+        )
+
+    def _alone(self, family: str) -> bool:
+        """Whether the family name stands somewhere without another capitalised word before it."""
+        for match in re.finditer(rf"(?i)(?<!\w){re.escape(family)}(?!\w)", self.text):
+            before = re.search(rf"([A-Z][{_LATIN}.'’-]*) $", self.text[max(0, match.start() - 30) : match.start()])
+            if before is None or before[1].lower().strip(".") in _NOT_NAMES | {
+                "dr",
+                "mr",
+                "mrs",
+                "ms",
+                "prof",
+                "professor",
+                "president",
+            }:
+                return True
+        return False

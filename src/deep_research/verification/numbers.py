@@ -1,0 +1,301 @@
+"""Numbers with their units, scales and dates, in English, Chinese, Japanese and Korean writing.
+
+Extraction first recognises what looks like a number and is none (identifiers, versions, addresses),
+then dates, then amounts. Agreement asks that every quantity of a claim stands in the evidence with
+the same unit; values are compared exactly, or within a tolerance where the claim says "about".
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from typing import NamedTuple
+
+from deep_research.verification import units
+from deep_research.verification.dates import CALENDAR, DATE_EXTRACTORS, same_date
+from deep_research.verification.numerals import NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
+from deep_research.verification.units import BASES, SCALES, SUFFIXES, Make, Quantity, unit_at
+
+
+class Agreement(NamedTuple):
+    """Whether the quantities of a claim stand in the evidence; `missing` are those that do not.
+
+    `there` is how the first missing one is written in the evidence, where only its unit differs.
+    """
+
+    ok: bool
+    missing: tuple[Quantity, ...] = ()
+    there: str = ""
+
+
+TOLERANCE = Decimal("0.05")
+"""How far a number may be off, relatively, where the claim says "about"."""
+REACH = Decimal("1.5")
+"""Up to which multiple "more than 1,000" is a fair account of the number in the evidence."""
+
+# One character becomes one character, so that offsets stay those of the text.
+_PLAIN = (
+    {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+    | dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u2007\u3000"), " ")
+    | {0x2212: "-", 0x2013: "–", 0x2014: "–", 0xFE63: "-", 0x301C: "~", 0x223C: "~", 0x2010: "-", 0x2011: "-"}
+)
+
+_NOT_NUMBERS = re.compile(
+    r"https?://[!-~]+|www\.[!-~]+|\bdoi:[!-~]+|\b10\.\d{4,}/[!-~]+|\barXiv:\s?[!-~]+|[!-~]{1,64}@[!-~]{1,64}\.[!-~]{1,64}"
+    r"|\b\d+(?:\.\d+){2,}\b"  # 1.2.3
+    r"|\b[vV]\d+(?:\.\d+)*\b"
+    r"|\b(?![Uu][Ss]\b)[A-Za-z][A-Za-z0-9]{0,40}(?:[-_./][A-Za-z0-9]{1,40}){0,5}[-_./]?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"  # GPT-4, H100
+    r"|\b[A-Z]\w*(?<!\bThe)(?<!\bOf)(?<!\bIn)(?<!\bAbout)(?<!\bOver)(?<!\bBy)(?<!\bAt)(?<!\bFrom)(?<!\bTo)(?<!\bWith)"
+    r"(?<!\bAn)(?<!\bAnd)(?<!\bNearly)(?<!\bUSD)(?<!\bEUR)(?<!\bGBP)(?<!\bRMB)(?<!\bCNY)"
+    r" \d{1,2}\.\d{1,2}(?=[\s,;:)]*(?:$|[.,;:)]|[^\x00-\x7f]|\s(?:and|or|is|was|has|to|on|in|with|adds|added|does|introduced|supports)\b))"
+    r"|\bversions? \d+(?:\.\d+)*",
+    re.ASCII,
+)
+_DIGITS = r"(?:\d+,\d{1,2}(?= ?%)|\d{1,3}(?:,\d{3})+(?!\d)|(?<![\d.])\d{1,3}(?: \d{3})+(?![\d,])|\d+)(?:\.\d+)?"
+_SCALE = "|".join(sorted((s for s in SCALES if not s.isascii()), key=len, reverse=True))
+_COMPOSITE = r"(?:亿|億|억|兆|조)(?: ?\d[\d,.]* ?(?:억|亿|億))?(?: ?\d[\d,.]* ?(?:천만|만|千万|万|萬))"
+_WORD_SCALE = "hundred|thousand|million|billion|trillion|quadrillion|mln|mn|bn|tn"
+_SIGN = r"US\$|NT\$|HK\$|A\$|C\$|[$€£¥₩]|\b(?:USD|EUR|GBP|RMB|CNY|JPY|KRW) ?"
+_AMOUNT = re.compile(
+    rf"(?P<sign>{_SIGN})? ?(?P<minus>(?<![A-Za-z0-9_)\]]) ?-|(?<=\s)-)?(?<![A-Za-z0-9_.])(?P<digits>{_DIGITS})"
+    rf"(?:(?P<suffix>(?-i:[kKMBbT])(?![A-Za-z0-9/])|(?:bn|mn|tn)\b|(?(sign)m(?![A-Za-z0-9])|(?!)))|[ -]?(?P<scale>(?:{_WORD_SCALE})s?)\b(?! to one)"
+    rf"|(?P<han> ?(?:{_COMPOSITE}|{_SCALE})))?",
+    re.IGNORECASE | re.ASCII,
+)
+_FRACTION = re.compile(r"(?<![\d/.])(?P<n>\d{1,3})/(?P<d>\d{1,4})(?![\d/])")
+_AFTER_ABOUT = re.compile(r"\s?(?:左右|上下|前后|가량|정도|쯤|안팎|程度|ほど|前後|or so\b)")
+_BEFORE = re.compile(
+    r"(?:(?P<about>\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.|c\.|some|close to|an estimated)"
+    r"|[~≈∼]|大约|大約|约为?|約|大概|将近|接近|近|약|대략|거의|およそ)"
+    r"|(?P<more>\b(?:over|more than|above|at least|exceeding|exceeds|exceeded|upwards of|greater than)|[>≥]|超过|超過|逾|多于|至少|高于|以上|넘는|최소)"
+    r"|(?P<less>\b(?:under|less than|fewer than|below|at most)|[<≤]|不到|少于|低于|至多|不足|최대))[ ]?(?:the |a )?[$€£¥₩]?$",
+    re.IGNORECASE | re.ASCII,
+)
+_JOIN = re.compile(
+    r"\s?(?:–|-|~|to|至|到|~|±|\+/-|에서|부터|,|、|,? and|,? or|和|与|및|,\s|\(?vs\.?|,? versus|,? or|,? compared (?:with|to)|,? against)\s?"
+)
+
+_RANGE = re.compile(r"\s?(?:–|-|~|to|至|到|에서)\s?")
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Return the quantities of `text` in order; identifiers, versions and addresses are none."""
+    return list(_quantities(text))
+
+
+@lru_cache(maxsize=1024)
+def _quantities(text: str) -> tuple[Quantity, ...]:
+    """A passage is asked for once per claim that cites it."""
+    plain = text.translate(_PLAIN)
+    found: list[Quantity] = []
+    left = _blank(plain, (match.span() for match in _NOT_NUMBERS.finditer(plain)))
+    has_digits = re.search(r"\d", left) is not None
+    for pattern, make in _EXTRACTORS if has_digits else (ORDINAL_EXTRACTOR, *NUMERAL_EXTRACTORS):
+        made = [quantity for match in pattern.finditer(left) if (quantity := make(match, left))]
+        found.extend(quantity._replace(bound=_bound(left, quantity)) for quantity in made)
+        left = _blank(left, ((quantity.start, quantity.end) for quantity in made))
+    return tuple(_share_units(sorted(found, key=lambda q: q.start), plain))
+
+
+def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Replace what was recognised by a neutral character, so that no later pattern reads it again."""
+    characters = list(text)
+    for start, end in spans:
+        characters[start:end] = "\x00" * (end - start)
+    return "".join(characters)
+
+
+def _amount(match: re.Match[str], text: str) -> Quantity | None:
+    digits = match["digits"].replace(" ", "")
+    decimal_comma = re.fullmatch(r"\d+,\d{1,2}", digits)
+    value = Decimal(digits.replace(",", "." if decimal_comma else ""))
+    value *= _scale(match)
+    if match["minus"]:
+        value = -value
+    if match["han"]:
+        value += sum(_composite(match["han"]))
+    end = match.end()
+    sign = (match["sign"] or "").strip()
+    unit, end = unit_at(text, end)
+    if sign:
+        unit = units.SIGNS.get(sign) or units.CODES.get(sign.upper(), "")
+    elif not unit and end < len(text) and text[end].isascii() and text[end].isalpha():
+        return None  # 3D, 5HT: an identifier
+    if unit == "years" and _is_year(match, text) and text[end - 1] in "年년":
+        unit = "year"
+    if not unit and _is_year(match, text):
+        unit = "year"
+    if not unit and re.search(r"\baged? (?:of )?$", text[max(0, match.start("digits") - 12) : match.start("digits")]):
+        unit = "years"
+    start = match.start("sign") if sign else match.start("minus") if match["minus"] else match.start("digits")
+    return Quantity(value, unit, start, end)
+
+
+def _scale(match: re.Match[str]) -> Decimal:
+    if match["suffix"]:
+        suffix = match["suffix"]
+        return SCALES.get(suffix.lower()) or Decimal(10) ** SUFFIXES[suffix]
+    if match["scale"]:
+        return SCALES[match["scale"].lower().removesuffix("s")]
+    if match["han"] and (first := re.match(rf" ?({_SCALE})", match["han"])):
+        return SCALES[first[1]]
+    return Decimal(1)
+
+
+def _composite(tail: str) -> Iterator[Decimal]:
+    """The later parts of 3亿5000万, or 3억 5천만."""
+    for digits, scale in re.findall(rf"(\d[\d,.]*) ?({_SCALE})", tail):
+        yield Decimal(digits.replace(",", "").strip(".")) * SCALES[scale]
+
+
+def _is_year(match: re.Match[str], text: str) -> bool:
+    digits = match["digits"]
+    plain = (
+        len(digits) == 4
+        and digits.isdigit()
+        and not (match["scale"] or match["suffix"] or match["han"] or match["sign"])
+    )
+    return plain and 1000 <= int(digits) <= 2199
+
+
+def _fraction(match: re.Match[str], text: str) -> Quantity | None:
+    if int(match["d"]) == 0:
+        return None
+    return Quantity(
+        (Decimal(match["n"]) / Decimal(match["d"])).quantize(Decimal("0.000001")),
+        "fraction",
+        match.start(),
+        match.end(),
+    )
+
+
+_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = (
+    *DATE_EXTRACTORS,
+    (_FRACTION, _fraction),
+    ORDINAL_EXTRACTOR,
+    (_AMOUNT, _amount),
+    *NUMERAL_EXTRACTORS,
+)
+
+
+def _bound(text: str, quantity: Quantity) -> str:
+    if _AFTER_ABOUT.match(text, quantity.end):
+        return "~"
+    match = _BEFORE.search(text[max(0, quantity.start - 24) : quantity.start])
+    if match is None or (match["more"] == "over" and unit_base(quantity.unit) in _PERIODS):
+        return ""  # "over 26 weeks" is how long it took
+    return "~" if match["about"] else ">" if match["more"] else "<"
+
+
+def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
+    """In "10–20 mg" and "5, 10 and 15 %" the unit stands once and holds for all; so does the scale of a range."""
+    for index in range(len(found) - 2, -1, -1):
+        this, following = found[index], found[index + 1]
+        between = text[this.end : following.start]
+        if _RANGE.fullmatch(between):
+            if this.unit == "year" and not following.unit and this.value % 100 < following.value < 100:
+                found[index + 1] = following._replace(unit="year", value=this.value // 100 * 100 + following.value)
+            this = this._replace(value=this.value * _shared_scale(this, following, text))
+            if this.unit in _MONEY and following.unit == "":
+                found[index + 1] = following._replace(unit=this.unit)
+        if this.unit == "" and following.unit not in _KINDS and _JOIN.fullmatch(between):
+            this = this._replace(unit=following.unit)
+        found[index] = this
+    return found
+
+
+def _shared_scale(this: Quantity, following: Quantity, text: str) -> Decimal:
+    """The scale of the second number of a range, where the first was written without one: 1–2 million."""
+    written = re.match(r"\D*(\d+(?:\.\d+)?)", text[following.start : following.end])
+    if written is None or not 0 < this.value <= Decimal(written[1]) or following.value <= Decimal(written[1]):
+        return Decimal(1)
+    return following.value / Decimal(written[1])
+
+
+_FALL = re.compile(
+    r"\b(?:fell|falls?|falling|fallen|dropp?(?:ed|s|ing)?|decreas\w+|reduc\w+|lower(?:ed|s|ing)|declin\w+|los(?:t|s|ses|es|ing))\b"
+    r"|下降|降低|减少|減少|减轻|減輕|下跌|低下",
+    re.IGNORECASE,
+)
+_FALL_AFTER = re.compile(r"\s?(?:감소|하락|줄|저하|低下|減少|下降|降低|减少)")
+_KINDS = frozenset({"year", "yearmonth", "date", "decade", "ordinal", "clock", "fraction"})
+_PERIODS = frozenset({"s", "day", "month"})
+_MONEY = frozenset({"usd", "eur", "gbp", "cny", "jpy", "krw", "¥"})
+
+
+def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None = None) -> Agreement:
+    """Return whether every quantity of `claim` (or those `wanted` of it) stands in `evidence` with the same unit.
+
+    A claim without quantities agrees.
+    """
+    wanted = quantities(claim) if wanted is None else wanted
+    there = quantities(evidence) if wanted else []
+    missing = tuple(q for q in wanted if not any(same(q, other, evidence) for other in there))
+    other = next((q for q in there if missing and q.value == missing[0].value), None)
+    return Agreement(not missing, missing, evidence[other.start : other.end].strip() if other else "")
+
+
+def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
+    """Return whether `there`, a quantity of the text `evidence`, says what the quantity `claim` says."""
+    if claim.unit in CALENDAR and there.unit in (*CALENDAR, ""):
+        return same_date(claim, there)
+    claim_value, claim_unit = _base(claim)
+    there_value, there_unit = _base(there)
+    if claim_unit != there_unit and not _compatible(claim, there, evidence):
+        return False
+    value = there_value if claim_unit == there_unit else there.value
+    if claim_value < 0 < value and _falls(there, evidence):
+        value = -value
+    return _close(claim_value, value, claim.bound, there.bound)
+
+
+def _falls(there: Quantity, evidence: str) -> bool:
+    """Whether a number is how far something fell: "fell by 2.3", "2.3% 감소"; a claim may write it with a minus."""
+    before, after = evidence[max(0, there.start - 60) : there.start], evidence[there.end : there.end + 12]
+    clause = re.split(r"[.;!?。；！？]\s", before)[-1]
+    return bool(_FALL.search(clause)) or bool(_FALL_AFTER.match(after))
+
+
+def unit_base(unit: str) -> str:
+    """Return the unit that `unit` is measured in together with its like: "g" for "mg"."""
+    return BASES.get(unit, (unit, Decimal(1)))[0]
+
+
+def _base(quantity: Quantity) -> tuple[Decimal, str]:
+    base, factor = BASES.get(quantity.unit, (quantity.unit, Decimal(1)))
+    return quantity.value * factor, base
+
+
+def _compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
+    pair = {claim.unit, there.unit}
+    if pair == {"pp", ""}:
+        return _bare_points(there, evidence) or f"({claim.unit}" in evidence.lower()
+    # A count may carry its unit in the noun: 78 (at the age of 78), grade 9 (9th grade).
+    if (
+        pair <= {"", "year"}
+        or pair in ({"", "years"}, {"", "ordinal"})
+        or ("¥" in pair and pair <= {"¥", "cny", "jpy"})
+    ):
+        return True
+    # In a table the unit stands in the header: | accuracy (%) |.
+    return there.unit == "" and claim.unit not in ("", *_KINDS) and f"({claim.unit.lower()}" in evidence.lower()
+
+
+def _bare_points(quantity: Quantity, text: str) -> bool:
+    """Whether "points" follow a number: "by 2.30 percentage points, and by 1.86 points"."""
+    return re.match(r"\s?points?\b", text[quantity.end : quantity.end + 8]) is not None and "percentage" in text
+
+
+def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool:
+    """Whether the values agree. Where both are rounded, or both limits, they are the same number or none."""
+    if claim == there or (claim > 0 and claim == -there):
+        return True
+    if bound == there_bound:
+        return False
+    if bound == "~":
+        return abs(claim - there) <= abs(there) * TOLERANCE
+    if bound == ">":
+        return claim <= there <= claim * REACH
+    if bound == "<":
+        return claim / REACH <= there <= claim
+    return False

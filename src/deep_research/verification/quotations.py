@@ -1,0 +1,171 @@
+"""Quotations: which a text makes, and whether a stretch of text occurs in another word for word."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+
+from deep_research.i18n.language import CJK
+
+
+class Quotation(NamedTuple):
+    """What stands between quotation marks at `text[start:end]` (the marks not included)."""
+
+    text: str
+    start: int
+    end: int
+
+
+class QuotationAgreement(NamedTuple):
+    """Whether every quotation of a claim occurs in the passage; `missing` are those that do not.
+
+    `near`: the first of them stands there nearly so.
+    """
+
+    ok: bool
+    missing: tuple[Quotation, ...] = ()
+    near: bool = False
+
+
+_QUOTED = re.compile(
+    r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』|‹([^‹›]+)›"
+    r"|(?<![\w\"])\"(?=\S)([^\"\n]+?)(?<=\S)\"(?!\w)"
+    rf"|(?<=[{CJK}])\"(?=\S)([^\"\n]+?)(?<=\S)\"(?=[{CJK}\s]|$)"
+)
+_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:…|\.{3})\s*\]|\(\s*(?:…|\.{3})\s*\)|…+|\.{3,}|⋯+)\s*")
+_FOLDS = {
+    ord(c): plain
+    for plain, written in {
+        "'": "‘’‚‛′`´",
+        '"': "“”„‟″«»「」『』‹›",
+        "-": "‐‑‒–—−－",
+        "": "\u200b\u200c\u200d\ufeff\u00ad*_",
+    }.items()
+    for c in written
+} | {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_EDGES = " \t\n.,;:!?。，；：！？、"
+_NEAR = 80
+"""From this similarity (0–100) on a quotation counts as nearly right."""
+
+
+def quotations(text: str) -> list[Quotation]:
+    """Return what `text` quotes, in order: “…”, "…", 「」, 『』, «» and „“; an inch mark quotes nothing."""
+    found = []
+    for match in _QUOTED.finditer(text):
+        group = next(number for number, value in enumerate(match.groups(), 1) if value)
+        found.append(Quotation(match[group], match.start(group), match.end(group)))
+    return found
+
+
+def quotations_occur(claim: str, evidence: str) -> QuotationAgreement:
+    """Return whether everything `claim` quotes stands in `evidence` word for word.
+
+    Ignored are white space, case, the form of quotes and dashes, the closing punctuation inside the
+    marks, and letters in brackets; the parts around an ellipsis must follow each other.
+    """
+    missing = tuple(q for q in quotations(claim) if not _quoted_from(q.text, evidence))
+    if not missing:
+        return QuotationAgreement(True)
+    near = fuzz.partial_ratio(_squeeze(missing[0].text), _squeeze(evidence)) if evidence.strip() else 0.0
+    return QuotationAgreement(False, missing, near >= _NEAR)
+
+
+def _quoted_from(quoted: str, evidence: str) -> bool:
+    position = 0
+    squeezed, _ = _squeezed(evidence)
+    for part in _ELLIPSIS.split(re.sub(r"\[(\w{1,3})\]", r"\1", quoted)):
+        wanted = _squeeze(part.strip(_EDGES))
+        found = _find(squeezed, wanted, position)
+        if found < 0:
+            return False
+        position = found + len(wanted)
+    return True
+
+
+def _find(text: str, wanted: str, position: int = 0) -> int:
+    """Where `wanted` stands in `text` as whole words, or -1."""
+    while (found := text.find(wanted, position)) >= 0:
+        end = found + len(wanted)
+        if not (_cuts_word(text, found) or _cuts_word(text, end)):
+            return found
+        position = found + 1
+    return -1
+
+
+def _cuts_word(text: str, border: int) -> bool:
+    """Whether a border lies inside a Latin word or number."""
+    if not 0 < border < len(text):
+        return False
+    return all(c.isalnum() and not re.match(f"[{CJK}]", c) for c in (text[border - 1], text[border]))
+
+
+def is_verbatim(sentence: str, text: str) -> bool:
+    """Return whether `sentence` stands in `text` as it is, apart from white space and the form of quotes and dashes."""
+    return find_verbatim(sentence, text) is not None
+
+
+def find_verbatim(sentence: str, text: str) -> tuple[int, int] | None:
+    """Return the offsets of `sentence` in `text`, folding white space, quotes, dashes and case; None when it is not there."""
+    wanted = _squeeze(sentence)
+    if not wanted:
+        return None
+    squeezed, offsets = _squeezed(text)
+    found = _find(squeezed, wanted)
+    if found < 0:
+        return None
+    return offsets[found], offsets[found + len(wanted) - 1] + 1
+
+
+def _squeeze(text: str) -> str:
+    return _squeezed(text)[0]
+
+
+@lru_cache(maxsize=256)
+def _squeezed(text: str) -> tuple[str, list[int]]:
+    """`text` folded, with single spaces, and for each of its characters the offset it came from."""
+    if text.isascii() and "*" not in text and "_" not in text:
+        return _squeezed_ascii(text)
+    kept: list[str] = []
+    offsets: list[int] = []
+    for offset, char in enumerate(text):
+        if char.isspace():
+            # A line break inside CJK text is no space.
+            if kept and kept[-1] != " ":
+                kept.append(" ")
+                offsets.append(offset)
+            continue
+        # Characters that become several (ß) keep their own form, so that offsets stay true.
+        folded = char.translate(_FOLDS)
+        folded = folded.lower() if len(folded.lower()) <= 1 else folded
+        if folded:
+            kept.append(folded)
+            offsets.append(offset)
+    return _without_cjk_spaces(kept, offsets)
+
+
+def _squeezed_ascii(text: str) -> tuple[str, list[int]]:
+    """The same for most of what is ever compared, in which no character goes or becomes another length."""
+    folded = text.lower().replace("`", "'")
+    offsets: list[int] = []
+    words: list[str] = []
+    end = 0
+    for word in re.finditer(r"\S+", folded):
+        if words:
+            offsets.append(end)
+        words.append(word.group())
+        offsets.extend(range(word.start(), word.end()))
+        end = word.end()
+    return " ".join(words), offsets
+
+
+def _without_cjk_spaces(kept: list[str], offsets: list[int]) -> tuple[str, list[int]]:
+    text = "".join(kept)
+    drop = {m.start() for m in re.finditer(rf"(?<=[{_UNSPACED}]) | (?=[{_UNSPACED}])", text)}
+    drop |= {0} if text.startswith(" ") else set()
+    drop |= {len(text) - 1} if text.endswith(" ") else set()
+    left = [i for i in range(len(text)) if i not in drop]
+    return "".join(text[i] for i in left), [offsets[i] for i in left]
+
+
+_UNSPACED = "\u2e80-\u2fdf\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff，。；：！？、"

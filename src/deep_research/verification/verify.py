@@ -1,0 +1,267 @@
+"""One claim against one text of evidence, without a model: quotations, numbers, names, then support.
+
+A claim that is a whole sentence of the evidence is supported at once. Otherwise every quotation, number,
+date and name must be there, nothing may state the opposite, and the support score must reach its threshold.
+"Contradicted" is said only where a sentence of the evidence makes the same statement with another value,
+unit, name or sign; whatever else fails is unverified.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from deep_research.data import Document, Verdict
+from deep_research.i18n.language import CJK, detect, is_cjk
+from deep_research.i18n.message_codes import verdict_of
+from deep_research.text.passages import cut
+from deep_research.text.sentences import blocks, sentences
+from deep_research.text.tokens import content_terms, normalise
+from deep_research.verification.names import names, names_occur
+from deep_research.verification.near_misses import (
+    SAME_STATEMENT,
+    amounts,
+    has_other_name,
+    has_other_value,
+    labels,
+    misattributed,
+    same_statement,
+    unknown_subject,
+    without,
+)
+from deep_research.verification.negation import conflict, negated
+from deep_research.verification.numbers import numbers_agree, quantities
+from deep_research.verification.quotations import find_verbatim, quotations_occur
+from deep_research.verification.support import Match, support
+from deep_research.verification.units import Quantity
+
+
+class Evidence(NamedTuple):
+    """A text that may support claims. `about` (title and headings) helps with names, never with statements."""
+
+    text: str
+    about: str = ""
+
+
+VERBATIM = Verdict(kind="supported", reason="verbatim in the passage", score=1.0)
+"""The verdict on a whole sentence of the evidence."""
+_SHORT = 12
+"""Up to so many sentences are a passage, in which one sentence carries a claim; more are a document, which may spread it."""
+_TOLD = {True: (0.65, 0.5), False: (0.5, 0.25)}
+"""Shares of the claim's terms, numbers apart, that all sentences and headings together and the best sentence
+alone must have, whatever the score; for a passage and for a document."""
+_ANCHORS, _CHARS_PER_ANCHOR = 3, 22
+"""Across languages a claim stands on its names and numbers alone: at least so many, and as many characters for each."""
+
+_ERROR = re.compile(
+    r"^\W*(?:error\b\s*[:：]|(?:[A-Z]\w+)?(?:Error|Exception)\b\s*[:：(]|traceback\b|unreachable\b|rate ?limited\b"
+    r"|(?:HTTP(?: status)?(?: error)?|status(?: code)?) [45]\d\d\b|[45]\d\d (?:not found|forbidden|unauthorized|too many requests"
+    r"|bad gateway|(?:internal )?server error|service unavailable))"
+    r"|\b(?:search|fetch\w*|request|tool(?: call)?|retrieval|download|connection|api call)\b[^.]{0,30}\b(?:failed|timed out|was refused|returned an error)"
+    r"|\b(?:could|can|was|were|am|is)(?: ?not|n't) (?:be )?(?:able to )?(?:reach|read|open|f(?:i|ou)nd|fetch|access|retrieve|load|connect)"
+    r"(?:ed)?\b[^.]{0,40}\b(?:page|source|document|site|website|url|address|file|results?|information|passages?)\b"
+    r"|\b(?:page|source|document|site|website|url|address|file|results?|information|passages?)\b[^.]{0,40}"
+    r"\b(?:could|can)(?:not| not|n't) be (?:reached|read|opened|found|fetched|accessed|retrieved|loaded)"
+    r"|\bno (?:results?|passages?|documents?|sources?|information) (?:was |were )?(?:found|available|returned)|\bas an ai\b|\bas a language model\b"
+    r"|(?:搜索|请求|读取|下载|检索|连接)[^。]{0,8}(?:失败|超时|出错)|无法(?:访问|读取|打开|连接|获取)|未(?:能)?找到(?:相关|任何)?(?:结果|信息|资料|文档)"
+    r"|^\W*(?:错误|異常|异常|오류|에러|エラー)\s*[:：]|(?:검색|요청|읽기|연결)[^.]{0,8}(?:실패|시간 초과|오류)|(?:결과|정보|문서|자료)를? ?찾을 수 없|접근할 수 없",
+    re.IGNORECASE,
+)
+
+
+def is_error_text(text: str) -> bool:
+    """Return whether `text` tells of a failure of the research itself (ours or a model's), not of its subject."""
+    return _ERROR.search(text) is not None
+
+
+def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
+    """Judge `claim` against texts that it cites together."""
+    texts = [e for e in evidence if e.text.strip()]
+    if not texts:
+        return verdict_of("unverified", "no_evidence")
+    if any(is_sentence_of(claim, e.text) for e in texts):
+        return VERBATIM
+    return disproof(claim, texts) or _measured(claim, texts)
+
+
+def is_plainly_said(claim: str, evidence: Evidence) -> bool:
+    """Return whether one sentence of the evidence carries the claim: what a citation nobody gave must show."""
+    lines = evidence_sentences(evidence.text)
+    return verify(claim, [evidence]).kind == "supported" and (
+        is_sentence_of(claim, evidence.text) or bool(same_statement(claim, [], lines)) or _foreign(claim, evidence.text)
+    )
+
+
+def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
+    """Return the verdict where code alone settles that the evidence does not support `claim`, else None.
+
+    That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something
+    else. Where a judge speaks as well, only `certain_disproof` binds it.
+    """
+    if is_error_text(claim):
+        return verdict_of("unverified", "error_text")
+    whole, about, lines = _laid_out(evidence)
+    if misquoted := _misquoted(claim, whole):
+        return misquoted
+    return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
+
+
+def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
+    """Return the verdict where code is certain that the evidence does not support `claim`, else None.
+
+    That is: an error text, a quotation, number, unit, date or name that stands nowhere in the evidence. No
+    judge may overrule it; whether a value that is there belongs to the claim's subject is for a judge to say.
+    """
+    if is_error_text(claim):
+        return verdict_of("unverified", "error_text")
+    whole, about, lines = _laid_out(evidence)
+    if misquoted := _misquoted(claim, whole):
+        return misquoted
+    there = {q.value for q in quantities(f"{whole}\n{about}")}
+    kinds = labels(claim)
+    counted = [q for q in amounts(claim) if q not in kinds and _is_written(claim, q)]
+    missing = numbers_agree(claim, f"{whole}\n{about}", counted).missing
+    # Without its unit a number may be written in short: "5.6 (months)".
+    if any(q.unit or q.value not in there for q in missing):
+        return _number_missing(claim, whole, about, lines)
+    absent = names_occur(claim, f"{about}\n{whole}").missing
+    foreign = detect(claim) != detect(whole)
+    return _name_missing(claim, whole, about, lines) if any(n.strict or not foreign for n in absent) else None
+
+
+def _is_written(claim: str, quantity: Quantity) -> bool:
+    """Whether a quantity has digits or a unit: "three" and "first" are as often language as numbers."""
+    return bool(quantity.unit or re.search(r"\d", claim[quantity.start : quantity.end]))
+
+
+def _laid_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
+    """All texts as one, what they are about, and their sentences."""
+    whole = "\n".join(e.text for e in evidence)
+    about = "\n".join(dict.fromkeys(e.about for e in evidence if e.about))
+    return whole, about, [line for e in evidence for line in evidence_sentences(e.text)]
+
+
+def evidence_sentences(text: str) -> list[str]:
+    """Return the sentences of a passage, and the rows and lines that are no sentences, white space folded."""
+    spans = [(s.start, s.end) for s in sentences(text)]
+    for block in blocks(text):
+        if block.kind in ("table", "code", "heading"):
+            start = block.start
+            for line in text[block.start : block.end].split("\n"):
+                spans.append((start, start + len(line)))
+                start += len(line) + 1
+    lines = [" ".join(text[start:end].split()) for start, end in sorted(spans)]
+    return [line for line in lines if re.search(r"\w", line)]
+
+
+def is_sentence_of(claim: str, text: str) -> bool:
+    """Return whether `claim` is one or more whole sentences (or lines) of `text`: half a sentence can say the opposite."""
+    found = find_verbatim(claim, text)
+    if found is None:
+        return False
+    before, after = text[: found[0]], text[found[1] :]
+    begins = re.search(
+        r"(?:^|[.!?。！？；|\n•]|^\s*[-*+]|\n\s*(?:[-*+]|\d+[.)]))[\s\"'“”‘’「」『』()（）\[\]*_`#>-]*$", before
+    )
+    ends = re.search(r"[.!?。！？；…][\"'”’」』）)\]]*$", text[: found[1]]) or re.match(
+        r"[\"'”’」』）)\]*_`]*(?:[.!?。！？；|…]|[ \t]*(?:\n|$))", after
+    )
+    return bool(begins and ends and len(content_terms(claim)) > 1)
+
+
+def _misquoted(claim: str, whole: str) -> Verdict | None:
+    quoted = quotations_occur(claim, whole)
+    if quoted.ok:
+        return None
+    code = "quotation_changed" if quoted.near else "quotation_missing"
+    return verdict_of("unverified", code, quotation=_short(quoted.missing[0].text, 80))
+
+
+def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
+    numbers = numbers_agree(claim, f"{whole}\n{about}", amounts(claim))
+    if numbers.ok:
+        return _said_of_other(claim, lines)
+    number = ", ".join(claim[q.start : q.end].strip() for q in numbers.missing[:3])
+    rival = same_statement(claim, [(q.start, q.end) for q in numbers.missing], lines)
+    if rival and has_other_value(rival, claim, numbers.missing):
+        return verdict_of("contradicted", "number_rival", number=number, sentence=_short(rival))
+    if numbers.there:
+        return verdict_of("unverified", "number_unit", number=number, there=numbers.there)
+    return verdict_of("unverified", "number_missing", number=number)
+
+
+def _said_of_other(claim: str, lines: Sequence[str]) -> Verdict | None:
+    other = misattributed(claim, lines)
+    if other is None:
+        return None
+    if not other.name:
+        return verdict_of("unverified", "number_elsewhere", number=other.number, sentence=_short(other.line))
+    line = _short(other.line)
+    return verdict_of("unverified", "number_of_other", number=other.number, name=other.name, sentence=line)
+
+
+def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
+    named = names_occur(claim, f"{about}\n{whole}")
+    if named.ok:
+        subject = unknown_subject(claim, lines, about)
+        return verdict_of("unverified", "name_missing", name=subject) if subject else None
+    name = ", ".join(n.text for n in named.missing[:4])
+    rival = same_statement(claim, [(n.start, n.end) for n in named.missing], lines)
+    if rival and has_other_name(rival, claim, named.missing):
+        return verdict_of("contradicted", "name_rival", name=name, sentence=_short(rival))
+    return verdict_of("unverified", "name_missing", name=name)
+
+
+def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
+    """The verdict by negation and support score, once nothing mechanical speaks against the claim."""
+    whole, about, lines = _laid_out(evidence)
+    if _foreign(claim, whole):
+        return _across_languages(claim, lines)
+    measured = support(claim, lines, title=about)
+    score = round(measured.score, 3)
+    if measured.conflict:
+        sure = measured.covered >= SAME_STATEMENT
+        line = _short(lines[measured.best[0]])
+        return verdict_of("contradicted" if sure else "unverified", "opposite", score=score, sentence=line)
+    if measured.supported and _is_told(claim, lines, about):
+        return Verdict(kind="supported", reason=measured.explanation, score=score)
+    return verdict_of("unverified", "low_support", score=score, share=f"{measured.covered:.0%}")
+
+
+def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
+    """Whether enough of the claim, its numbers left out, stands in the evidence and close together."""
+    rest = without(claim, [(q.start, q.end) for q in quantities(claim)])
+    if not content_terms(rest):
+        return False
+    in_all, in_one = _TOLD[len(lines) <= _SHORT]
+    match = Match(rest, [*lines, about])
+    alone = max(match.coverage((i,)) for i in range(len(lines)))
+    return alone >= in_one and match.coverage(range(len(lines) + 1)) >= in_all
+
+
+def _foreign(claim: str, whole: str) -> bool:
+    """Whether claim and evidence are in different scripts, so that shared words cannot be expected."""
+    return is_cjk(detect(claim)) != is_cjk(detect(whole)) or (is_cjk(detect(claim)) and detect(claim) != detect(whole))
+
+
+def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:
+    """Names and numbers are all that can be compared; they suffice where one sentence has all and they are most of the claim."""
+    values = {(q.value, q.unit) for q in quantities(claim)}
+    anchors = len({normalise(n.text) for n in names(claim)}) + len(values)
+    dense = len(re.findall(rf"[{CJK}]|[^\W{CJK}]+", claim)) <= anchors * _CHARS_PER_ANCHOR
+    there = next((x for x in lines if numbers_agree(claim, x).ok and names_occur(claim, x).ok), "")
+    if not (values and anchors >= _ANCHORS and dense and there):
+        return verdict_of("unverified", "foreign_few")
+    if conflict(claim, there) or bool(negated(normalise(claim))) != bool(negated(normalise(there))):
+        return verdict_of("unverified", "foreign_sign")
+    return Verdict(kind="supported", reason=f"in another language; {anchors} names and numbers agree")
+
+
+def verify_against_document(claim: str, text: str) -> Verdict:
+    """Judge `claim` against a whole document, cut into passages as the library does."""
+    document = Document(text=text)
+    pieces = [Evidence(text[c.start : c.end], c.heading) for c in cut(document)]
+    return verify(claim, pieces)
+
+
+def _short(text: str, limit: int = 160) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

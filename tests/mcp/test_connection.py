@@ -1,0 +1,233 @@
+"""A session with one MCP server: real programs over stdio and real HTTP, in every state of disrepair."""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from deep_research.data.outside_tools import McpServer, ToolAnswer
+from deep_research.errors import Blocked, NotFound, SourceError, Unreachable
+from deep_research.mcp.mcp_connection import McpConnection
+from tests.mcp.serving import HIDDEN, served_http, server_of, stdio
+
+T = TypeVar("T")
+ALPHA = ("search_stories", {"query": "alpha"})
+
+
+def _with(server: McpServer, work: Callable[[McpConnection], Awaitable[T]], **options: Any) -> T:
+    """Open a session, do `work` in it, and close it whatever happens."""
+
+    async def main() -> T:
+        connection = McpConnection("hn", server, **options)
+        try:
+            await connection.open()
+            return await work(connection)
+        finally:
+            await connection.close()
+
+    return asyncio.run(main())
+
+
+def _fails(server: McpServer, *, during: Callable[[], object] = lambda: None) -> SourceError:
+    """The error of opening a session, else of a call in it after `during`."""
+
+    async def call(connection: McpConnection) -> None:
+        during()
+        await connection.call(*ALPHA)
+
+    with pytest.raises(SourceError) as failed:
+        _with(server, call)
+    return failed.value
+
+
+def _pids(calls: Path) -> list[int]:
+    return [int(line.split()[1]) for line in calls.read_text().splitlines() if line.startswith("started")]
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+async def _alpha(connection: McpConnection) -> ToolAnswer:
+    return await connection.call(*ALPHA)
+
+
+def test_d7_a_program_is_asked_over_stdio_and_gone_afterwards(tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    answer = _with(server_of(**stdio(calls)), _alpha)
+    assert "rotary engine" in answer.parts[0].text
+    assert answer.structured["result"][0]["title"] == "Alpha engine"
+    assert [_is_gone(pid) for pid in _pids(calls)] == [True]
+
+
+def test_d7_a_server_is_asked_over_http_with_its_headers() -> None:
+    with served_http() as pocket:
+        server = server_of(url=pocket.url, headers={"Authorization": f"Bearer {HIDDEN}"})
+        assert "rotary engine" in _with(server, _alpha).parts[0].text
+        assert {seen["authorization"] for seen in pocket.seen} == {f"Bearer {HIDDEN}"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "seconds", "told"),
+    [
+        ("start", 30, "has ended the connection (no module named engines)"),
+        ("silent", 1, "did not answer within 1 seconds"),
+        ("crash", 30, "has ended the connection"),
+        ("tool_error", 30, "failed: Error executing tool search_stories: the index of stories is on fire"),
+    ],
+)
+def test_d7_a_broken_program_is_an_error_that_names_the_server(
+    tmp_path: Path, fault: str, seconds: float, told: str
+) -> None:
+    calls = tmp_path / "calls"
+    error = _fails(server_of(**stdio(calls, fault, timeout_seconds=seconds)))
+    assert told in error.message
+    assert "'hn'" in error.message
+    assert error.fields["source"] == "hn"
+    assert all(_is_gone(pid) for pid in (_pids(calls) if calls.exists() else []))
+
+
+def test_d7_a_tool_that_never_answers_is_given_up() -> None:
+    with served_http() as pocket:
+        pocket.hangs_at = b"search_stories"
+        error = _fails(server_of(url=pocket.url, timeout_seconds=5))
+    assert "did not answer within 5 seconds (the tool 'search_stories')" in error.message
+    assert "given_up" not in error.fields
+
+
+def test_d7_garbage_on_standard_output_is_passed_over(capfd: pytest.CaptureFixture[str]) -> None:
+    answer = _with(server_of(**stdio(fault="garbage")), _alpha)
+    assert "rotary engine" in answer.parts[0].text
+    assert capfd.readouterr() == ("", "")
+
+
+def test_d7_a_command_that_does_not_exist_is_told() -> None:
+    error = _fails(server_of(command="/nonexistent/server"))
+    assert isinstance(error, Unreachable)
+    assert "cannot be started: No such file or directory: /nonexistent/server" in error.message
+
+
+HTTP_FAULTS = [
+    ((401, "text/plain", b"who are you"), Blocked, "answered HTTP 401"),
+    ((403, "text/html", b"<html>no</html>"), Blocked, "answered HTTP 403"),
+    ((404, "text/plain", b""), NotFound, "answered HTTP 404"),
+    ((500, "text/html", b"<html>oops</html>"), Unreachable, "answered HTTP 500"),
+    ((200, "text/html", b"<html>Welcome</html>"), SourceError, "Unexpected content type"),
+    ((200, "application/json", b'{"x": 1}'), SourceError, "Failed to parse JSON response"),
+    ((200, "application/json", b" " * (33 << 20)), SourceError, "the answer is longer than 33,554,432 bytes"),
+]
+
+
+@pytest.mark.parametrize(("answer", "kind", "told"), HTTP_FAULTS, ids=[f"{a[0]}-{t}" for a, _, t in HTTP_FAULTS])
+@pytest.mark.parametrize("when", ["start", "during"])
+def test_d7_an_http_server_that_fails_is_an_error_that_names_it(
+    answer: tuple[int, str, bytes], kind: type[SourceError], told: str, when: str
+) -> None:
+    with served_http() as pocket:
+
+        def fail() -> None:
+            pocket.answer = answer
+
+        if when == "start":
+            fail()
+        error = _fails(server_of(url=pocket.url), during=fail)
+        assert isinstance(error, kind)
+        assert told in error.message
+        assert "'hn'" in error.message
+
+
+def test_d7_nobody_there_is_told() -> None:
+    assert "cannot be reached" in _fails(server_of(url="http://127.0.0.1:9/mcp")).message
+
+
+def test_d7_after_a_crash_every_call_fails_the_same_way_and_nothing_is_started_again(tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+
+    async def twice(connection: McpConnection) -> list[str]:
+        said = []
+        for tool in ("search_stories", "draw"):
+            with pytest.raises(Unreachable) as failed:
+                await connection.call(tool, {"query": "alpha"})
+            assert failed.value.fields["given_up"]
+            said.append(failed.value.message)
+        return said
+
+    first, second = _with(server_of(**stdio(calls, "crash")), twice)
+    assert first == second
+    assert len(_pids(calls)) == 1
+
+
+def test_d7_calls_at_the_same_moment_have_their_own_errors() -> None:
+    async def both(connection: McpConnection) -> list[object]:
+        async def one(tool: str, arguments: dict[str, Any]) -> object:
+            try:
+                return await connection.call(tool, arguments)
+            except SourceError as error:
+                return error
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(*ALPHA)), group.create_task(one("no_such_tool", {}))]
+        return [task.result() for task in tasks]
+
+    good, bad = _with(server_of(**stdio()), both)
+    assert isinstance(good, ToolAnswer)
+    assert isinstance(bad, SourceError)
+    assert "no_such_tool" in bad.message
+
+
+def test_d7_standard_error_goes_to_the_log_without_secrets(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "talking.py"
+    program.write_text(f"import sys\nprint('the key is {HIDDEN}', file=sys.stderr)\n")
+    server = server_of(command=sys.executable, args=[str(program)])
+    with caplog.at_level(logging.INFO, "deep_research.mcp"), pytest.raises(SourceError) as failed:
+        _with(server, _alpha, hide=lambda text: text.replace(HIDDEN, "…"))
+    assert "hn: the key is …" in caplog.text
+    assert "the key is …" in failed.value.message
+    assert HIDDEN not in caplog.text + failed.value.message
+    assert capfd.readouterr() == ("", "")
+
+
+def test_d7_a_program_sees_its_own_variables_and_not_our_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", HIDDEN)
+
+    async def environment(connection: McpConnection) -> ToolAnswer:
+        return await connection.call("environment", {})
+
+    seen = _with(server_of(**stdio(env={"ENGINE_KEY": "of-its-own"})), environment).parts[0].text
+    assert "ENGINE_KEY=of-its-own" in seen
+    assert "OPENAI_API_KEY" not in seen
+
+
+def test_d7_whoever_is_stopped_while_a_tool_works_leaves_no_program_behind(tmp_path: Path) -> None:
+    calls, pipe = tmp_path / "calls", tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    async def main() -> None:
+        connection = McpConnection("hn", server_of(**stdio(calls, "hang", env={"REACHED": str(pipe)})))
+        try:
+            await connection.open()
+            working = asyncio.create_task(connection.call(*ALPHA))
+            assert await asyncio.to_thread(pipe.read_text) == "reached"
+            working.cancel()
+            await asyncio.wait({working})
+            assert working.cancelled()
+        finally:
+            await connection.close()
+
+    asyncio.run(main())
+    assert [_is_gone(pid) for pid in _pids(calls)] == [True]
+
+
+def test_d7_closing_what_never_opened_is_nothing() -> None:
+    asyncio.run(McpConnection("hn", server_of(command="x")).close())

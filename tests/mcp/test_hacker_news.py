@@ -1,0 +1,132 @@
+"""Hacker News through MCP, through tools that a program hands in, and directly where neither works."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research import build_deep_research_graph, run_deep_research
+from deep_research.assembly.mcp_tools import Outside
+from deep_research.data import Report
+from deep_research.errors import ConfigError
+from deep_research.events import Searched
+from deep_research.fetch.web import Web, WebOptions
+from deep_research.runs import lifecycle as runs
+from deep_research.settings import Settings
+from deep_research.stores.run_folder import RunFolder
+from tests.mcp.pocket_server import STORIES
+from tests.mcp.serving import stdio
+from tests.mcp.test_langchain_tools import adapted, top_stories
+from tests.mcp.test_runs import FIND, QUESTION, ToolUser
+from tests.model.harness import served
+from tests.runs.running import Ran
+from tests.runs.soundness import assert_sound
+from tests.support.clock import FakeClock
+from tests.support.fake_web import FakeWeb
+from tests.support.scripted_replies import Call
+from tests.support.web_answers import json_answer
+
+ALGOLIA = "hn.algolia.com"
+
+
+def _research(web: FakeWeb, home: Path, servers: dict[str, Any], **settings: Any) -> Ran:
+    """Do a whole run that searches Hacker News, with Algolia on the fake web."""
+    values = {"allow_clarification": False, "sources": ("hackernews",), "mcp_servers": servers, **settings}
+    made = Settings.model_validate({"model_provider": "extractive", **values})
+    ran = Ran(runs.create(QUESTION, home=home, settings=made), home)
+
+    def make_web(options: WebOptions) -> Web:
+        return Web(options, resolver=web.dns, dial=web.dial, clock=FakeClock())
+
+    work = runs.carry_out(
+        ran.folder, home=home, listener=ran.events.append, make_web=make_web, outside=Outside(made.mcp_servers)
+    )
+    ran.finished = asyncio.run(work)
+    return ran
+
+
+@pytest.fixture
+def web() -> Any:
+    with FakeWeb() as made:
+        made.dns.set(ALGOLIA, "8.8.4.5")
+        made.site(ALGOLIA).on("/api/v1/search", json_answer({"hits": STORIES}))
+        yield made
+
+
+def _asked_at(ran: Ran) -> set[str]:
+    return {event.source for event in ran.of(Searched)}
+
+
+def _origins(report: Report) -> set[str]:
+    return {source.origin for source in report.sources.values()}
+
+
+@pytest.mark.parametrize("name", ["hackernews", "hn"])
+def test_e1_a_server_of_that_name_stands_in_for_the_source(own_state: Path, web: FakeWeb, name: str) -> None:
+    calls = own_state.parent / "calls"
+    ran = _research(web, own_state, {name: stdio(calls, tools=["search_stories"])})
+    assert_sound(ran.report, ran.folder)
+    assert "3,000 rpm" in ran.report.report
+    assert _asked_at(ran) == {"hackernews"}
+    assert _origins(ran.report) == {f"mcp:{name}"}
+    assert web.requests == []
+
+
+def test_e1_the_server_can_be_named_by_an_option(own_state: Path, web: FakeWeb) -> None:
+    options = {"hackernews": {"mcp_server": "forum"}}
+    ran = _research(web, own_state, {"forum": stdio(tools=["search_stories"])}, source_options=options)
+    assert _asked_at(ran) == {"hackernews"}
+    assert _origins(ran.report) == {"mcp:forum"}
+
+
+def test_e1_without_a_server_algolia_is_asked(own_state: Path, web: FakeWeb) -> None:
+    ran = _research(web, own_state, {})
+    assert _asked_at(ran) == {"hackernews"}
+    assert _origins(ran.report) == {"hackernews"}
+
+
+def test_e1_a_server_that_does_not_come_up_is_told_and_algolia_asked(own_state: Path, web: FakeWeb) -> None:
+    ran = _research(web, own_state, {"hn": stdio(fault="start")})
+    assert_sound(ran.report, ran.folder)
+    assert "'hn' has ended the connection" in " ".join(gap.why for gap in ran.report.gaps)
+    assert _origins(ran.report) == {"hackernews"}
+
+
+def test_e1_a_server_without_a_search_leaves_the_source_as_it_is(own_state: Path, web: FakeWeb) -> None:
+    ran = _research(web, own_state, {"hn": stdio(tools=["get_story"])})
+    assert _origins(ran.report) == {"hackernews"}
+
+
+def _front_door(home: Path, tools: list[Any], **settings: Any) -> Report:
+    graph = build_deep_research_graph(hn_mcp_tools=tools, **settings)
+    config: Any = {"configurable": {"thread_id": "with-tools", "home": str(home), "allow_clarification": False}}
+    report = asyncio.run(run_deep_research(QUESTION, graph, config))
+    assert_sound(report, RunFolder(home, "with-tools"))
+    return report
+
+
+def test_b11_tools_handed_in_are_searched_without_a_model(own_state: Path) -> None:
+    report = _front_door(own_state, [adapted(), top_stories], model_provider="extractive", model_name=None)
+    assert "3,000 rpm" in report.report
+    assert _origins(report) == {"mcp:hackernews"}
+
+
+def test_b11_tools_handed_in_are_called_by_a_model_over_a_whole_run(
+    own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = ToolUser([FIND, Call("top_stories", {"count": 2})])
+    with served(monkeypatch, script) as provider:
+        tools = [adapted(), top_stories]
+        report = _front_door(
+            own_state, tools, model_provider="compatible", model_name="scripted", sources=["hackernews"]
+        )
+        offered = {name for one in provider.calls for name in one.request["tools"]}
+    assert {"search_stories", "top_stories"} <= offered
+    assert "3,000 rpm" in report.report
+    assert _origins(report) == {"mcp:hackernews"}
+
+
+def test_b11_what_is_no_tool_is_refused(own_state: Path) -> None:
+    with pytest.raises(ConfigError, match="is no tool"):
+        _front_door(own_state, ["search_stories"], model_provider="extractive")

@@ -1,0 +1,125 @@
+"""MCP servers among the settings: bounded, secret where they hold secrets, and never from a folder's own file."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data.outside_tools import McpServer
+from deep_research.errors import ConfigError
+from deep_research.settings import Settings, load_settings
+from tests.mcp.serving import HIDDEN, server_of
+
+
+@pytest.mark.parametrize(
+    ("server", "place", "why"),
+    [
+        ({}, "mcp_servers.hn", "either a command"),
+        ({"command": "hn", "url": "https://hn.test/mcp"}, "mcp_servers.hn", "either a command"),
+        ({"command": "./server.py"}, "mcp_servers.hn.command", "not a relative one"),
+        ({"command": "bin/server"}, "mcp_servers.hn.command", "not a relative one"),
+        ({"command": "hn", "cwd": "somewhere"}, "mcp_servers.hn", "absolute path"),
+        ({"command": "hn", "headers": {"Authorization": HIDDEN}}, "mcp_servers.hn", "belong to a url"),
+        ({"url": "https://hn.test", "env": {"KEY": HIDDEN}}, "mcp_servers.hn", "belong to a command"),
+        ({"url": "ftp://hn.test"}, "mcp_servers.hn.url", "begins with https"),
+        ({"url": "https://hn.test", "headers": {"A": f"{HIDDEN}\r\nB: 1"}}, "mcp_servers.hn.headers", "line breaks"),
+        ({"command": "hn", "args": ["x"] * 101}, "mcp_servers.hn.args", "at most 100 entries"),
+        ({"command": "hn", "args": ["x" * 8001]}, "mcp_servers.hn.args", "8000 characters"),
+        ({"command": "hn", "timeout_seconds": 0}, "mcp_servers.hn.timeout_seconds", "greater than or equal to 1"),
+        ({"command": "hn", "timeout_seconds": 601}, "mcp_servers.hn.timeout_seconds", "less than or equal to 600"),
+        ({"command": "hn", "shell": True}, "mcp_servers.hn.shell", "not permitted"),
+        (HIDDEN, "mcp_servers.hn", "valid dictionary"),
+    ],
+)  # fmt: skip
+def test_d7_what_does_not_fit_is_refused_and_secrets_are_not_repeated(server: Any, place: str, why: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load_settings(mcp_servers={"hn": server})
+    assert refused.value.fields["setting"] == place
+    assert why in refused.value.message
+    assert HIDDEN not in refused.value.message + repr(refused.value.fields)
+
+
+@pytest.mark.parametrize("name", ["", "1hn", "h n", "hn/x", "h" * 33, "新闻"])
+def test_d7_names_of_servers_are_fit_for_names_of_tools(name: str) -> None:
+    with pytest.raises(ConfigError, match="at most 32 letters"):
+        load_settings(mcp_servers={name: {"command": "hn"}})
+
+
+def test_d7_servers_come_from_the_settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'mcp_prompt = "Ask hn first."\n[mcp_servers.hn]\ncommand = "hn-server"\nargs = ["--stdio"]\n'
+        '[mcp_servers.hn.env]\nHN_TOKEN = "$HN_TOKEN"\n[mcp_servers.wiki]\nurl = "https://wiki.test/mcp"\n'
+    )
+    monkeypatch.setenv("DEEP_RESEARCH_CONFIG", str(file))
+    settings = load_settings()
+    assert settings.mcp_prompt == "Ask hn first."
+    assert {name: server.command or server.url for name, server in settings.mcp_servers.items()} == {
+        "hn": "hn-server", "wiki": "https://wiki.test/mcp",
+    }  # fmt: skip
+
+
+LEADS_OUT = {
+    "mcp_servers": '[mcp_servers.hn]\ncommand = "curl"\n',
+    "model_base_url": 'model_base_url = "http://elsewhere.test"\n',
+    "proxy": 'proxy = "http://elsewhere.test"\n',
+    "allowed_internal_hosts": 'allowed_internal_hosts = ["intranet.test"]\n',
+    "source_options.brave.base_url": '[source_options.brave]\nbase_url = "http://elsewhere.test"\n',
+}
+
+
+@pytest.mark.parametrize("name", LEADS_OUT)
+def test_d7_what_a_folder_brings_along_starts_nothing_and_sends_keys_nowhere(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deep-research.toml").write_text(LEADS_OUT[name])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=rf"{re.escape(name)} is not taken from 'deep-research\.toml' of the current"):
+        load_settings()
+    monkeypatch.setenv("DEEP_RESEARCH_CONFIG", "deep-research.toml")
+    load_settings()
+
+
+def test_an_option_of_a_source_can_be_set_beside_those_of_the_file(
+    own_state: Path,
+) -> None:
+    own_state.mkdir()
+    (own_state / "settings.toml").write_text('[source_options.arxiv]\nuntil = "2025-01-01"\n')
+    options = load_settings(**{"source_options.arxiv.since": "2024-01-01"}).source_options
+    assert options == {"arxiv": {"until": "2025-01-01", "since": "2024-01-01"}}
+    for name in ("source_options.arxiv", "source_options..since", "workflow.x.y"):
+        with pytest.raises(ConfigError, match=r"source_options\.NAME\.OPTION"):
+            load_settings(**{name: "x"})
+
+
+def test_d7_the_state_folder_may_name_servers(own_state: Path) -> None:
+    own_state.mkdir()
+    (own_state / "settings.toml").write_text('[mcp_servers.hn]\ncommand = "hn-server"\n')
+    assert load_settings().mcp_servers["hn"].command == "hn-server"
+
+
+def test_d7_variables_are_filled_in_where_they_are_named() -> None:
+    server = server_of(
+        url="https://hn.test/mcp?key=${HN_KEY}", headers={"Authorization": "Bearer $HN_TOKEN", "X-Price": "5$$ or $"}
+    )
+    assert server.variables == ("HN_KEY", "HN_TOKEN")
+    assert server.missing({"HN_KEY": "k"}) == "set HN_TOKEN"
+    values = {"HN_KEY": "key-of-hn", "HN_TOKEN": HIDDEN}
+    assert server.missing(values) == ""
+    filled = server.filled(values)
+    assert filled.url == "https://hn.test/mcp?key=key-of-hn"
+    assert filled.headers == {"Authorization": f"Bearer {HIDDEN}", "X-Price": "5$ or $"}
+    assert server.secrets(values) == {"key-of-hn", HIDDEN, f"Bearer {HIDDEN}"}
+
+
+def test_d7_plain_values_are_no_secrets_but_what_is_called_one_is() -> None:
+    server = server_of(command="hn", env={"MODE": "production", "API_KEY": HIDDEN})
+    assert server.secrets({}) == {HIDDEN}
+
+
+def test_d7_what_may_be_secret_is_neither_shown_nor_written_down() -> None:
+    server = McpServer.model_validate({"url": f"https://hn.test/?k={HIDDEN}", "headers": {"Authorization": HIDDEN}})
+    settings = Settings(mcp_servers={"hn": server})
+    assert HIDDEN not in repr(settings)
+    assert "headers" not in server.model_dump()

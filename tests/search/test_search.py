@@ -1,0 +1,145 @@
+"""Search on the in-memory library, and the same answers from SQLite."""
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+from deep_research.data import Document, Found, Heading
+from deep_research.search import ranking
+from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
+
+NOTES = [
+    ("Harbour Light (song)", "Harbour Light is a song recorded by Mira Kelland for her second album. It was a hit."),
+    ("Mira Kelland", "Mira Kelland was a singer. She died in Ostvale in 1999 after a long illness."),
+    ("Ostvale", "Ostvale is a town on the river Brenn with a harbour and about 9,000 people."),
+    ("Light", "Light is electromagnetic radiation that the eye can see. A harbour may have a light on its pier."),
+    ("Pier", "A pier is a raised structure at a harbour. Songs are sung on piers in the light of the evening."),
+    ("Brother (play)", "Brother is a play written by Tom Arden. It opened in 1931."),
+    ("Family", "A brother is a male sibling. The author of a play may have a brother, and a brother may play."),
+    ("Tom Arden", "Tom Arden was a writer who lived in Ostvale for most of his life."),
+]
+CJK = [
+    ("注意力机制", "注意力机制让模型在生成每个词时关注输入的不同部分。它由查询、键和值组成。"),
+    ("缓存", "缓存保存已经算过的键和值，所以解码时不必重复计算。"),
+    ("梅雨", "梅雨は六月から七月にかけて降る雨である。北海道には梅雨がない。"),
+    ("港", "港は船が停泊する場所である。ユーロポートはオランダにある大きな港だ。"),
+    ("검색 증강 생성", "검색 증강 생성은 언어 모델이 문서를 찾아 그 내용을 바탕으로 답하게 하는 방법이다."),
+    ("양자화", "양자화는 모델의 가중치를 적은 비트로 저장하여 메모리를 줄인다."),
+]
+
+
+def library_of(rows: Iterable[tuple[str, str]], kind: type[MemoryLibrary | SqliteLibrary] = MemoryLibrary):
+    library = kind(":memory:") if kind is SqliteLibrary else kind()
+    for number, (title, text) in enumerate(rows):
+        source = library.add_source(Found(key=str(number), title=title, origin="o"))
+        library.add_snapshot(source.id, Document(text=text), retrieved_at="2024-05-01T00:00:00Z")
+    return library
+
+
+def titles(library: MemoryLibrary | SqliteLibrary, query: str, **options: object) -> Sequence[str]:
+    return [hit.title for hit in library.search(query, **{"limit": 4, **options})]  # type: ignore[arg-type]
+
+
+def test_a_title_named_in_the_question_comes_first() -> None:
+    library = library_of(NOTES)
+    assert titles(library, "Who wrote the play Brother?")[0] == "Brother (play)"
+    assert titles(library, "Who recorded Harbour Light?")[0] == "Harbour Light (song)"
+
+
+def test_a_module_named_in_small_letters_is_found_by_the_name_before_the_dash_of_its_title() -> None:
+    modules = [
+        ("boxes — Containers of all kinds", "Crates hold heavy things and baskets hold light ones in every shed."),
+        ("data model", "The data model of the language says what types the module of a program provides."),
+        ("Boxes", "Boxes and what types of data the module of a program provides in them are described."),
+    ]
+    library = library_of([*modules, *NOTES])
+    found = titles(library, "What data types does the boxes module provide, crates and baskets?")
+    assert found.index(modules[0][0]) < found.index("data model")
+
+
+def test_the_second_hop_follows_names() -> None:
+    library = library_of(NOTES)
+    question = "Where did the singer of Harbour Light die?"
+    assert set(titles(library, question, hops=2, limit=2)) == {"Harbour Light (song)", "Mira Kelland"}
+    play = "In which town did the author of Brother live?"
+    assert "Tom Arden" in titles(library, play, hops=2, limit=2)
+    assert "Tom Arden" not in titles(library, play, hops=1, limit=2)
+
+
+def test_the_second_hop_stays_among_the_sources_asked_for() -> None:
+    library = library_of(NOTES)
+    allowed = ["s1", "s4"]
+    hits = library.search("Where did the singer of Harbour Light die?", limit=8, hops=2, sources=allowed)
+    assert {hit.passage.source for hit in hits} <= set(allowed)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("注意力机制由什么组成？", "注意力机制"),
+        ("为什么解码时不必重复计算？", "缓存"),
+        ("北海道に梅雨はありますか", "梅雨"),
+        ("オランダにある港は？", "港"),
+        ("검색 증강 생성이란 무엇인가요?", "검색 증강 생성"),
+        ("가중치를 적은 비트로 저장하는 방법은?", "양자화"),
+    ],
+)
+@pytest.mark.parametrize("hops", [1, 2])
+def test_chinese_japanese_and_korean_in_one_index(question: str, expected: str, hops: int) -> None:
+    library = library_of([*NOTES, *CJK])
+    assert titles(library, question, hops=hops)[0] == expected
+
+
+def test_both_libraries_give_the_same_answers() -> None:
+    memory, sqlite = library_of([*NOTES, *CJK]), library_of([*NOTES, *CJK], SqliteLibrary)
+    for question in ("Where did the singer of Harbour Light die?", "オランダにある港は？", "a play of a brother"):
+        for hops in (1, 2):
+            assert memory.search(question, limit=9, hops=hops) == sqlite.search(question, limit=9, hops=hops)
+    sqlite.close()
+
+
+def test_near_duplicates_count_once() -> None:
+    text = NOTES[1][1] + " She sang in many towns along the river and wrote most of the words herself."
+    copies = [("Mirror", text + " More."), ("Original", text), ("Another", text.replace(". ", ".\n"))]
+    library = library_of([*copies, *NOTES[2:]])
+    assert len([t for t in titles(library, "singer who died in Ostvale", limit=5) if t in dict(copies)]) == 1
+
+
+def test_diversity_prefers_other_sources() -> None:
+    long = "\n\n".join(
+        f"Quantisation of weights, part {i}. " + f"Detail w{i} x{i} y{i} z{i} v{i}. " * 40 for i in range(6)
+    )
+    library = library_of([("Guide", long), ("Note", "Quantisation of weights and other things, briefly told.")])
+    assert titles(library, "quantisation of weights part") == ["Guide"] * 4
+    assert "Note" in titles(library, "quantisation of weights part", diversity=0.5)
+
+
+def test_headings_count() -> None:
+    library = MemoryLibrary()
+    filler = "It is set in the file and read once when the server starts. " * 12
+    text = f"# Manual\n\n## Timeouts\n\n{filler}\n\n## Buffers\n\n{filler}"
+    source = library.add_source(Found(key="m", title="Manual", origin="o"))
+    headings = tuple(Heading(start=text.index(f"## {t}"), level=2, title=t) for t in ("Timeouts", "Buffers"))
+    library.add_snapshot(source.id, Document(text=text, headings=headings), retrieved_at="2024-05-01T00:00:00Z")
+    assert library.search("How are buffers set?", limit=1)[0].passage.heading == "Buffers"
+
+
+def test_frequent_terms_only_rescore_candidates_when_the_budget_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        (f"N{i}", f"common word here {'rare' if i in (3, 7) else 'usual'} {'twice common' if i == 7 else ''}")
+        for i in range(50)
+    ]
+    whole = library_of(rows).search("common rare", limit=5)
+    monkeypatch.setattr(ranking, "POSTINGS_BUDGET", 10)
+    cut = library_of(rows).search("common rare", limit=5)
+    assert [h.title for h in cut] == [h.title for h in whole][:2]
+    assert [h.score for h in cut] == pytest.approx([h.score for h in whole][:2])
+
+
+@pytest.mark.parametrize(
+    "query", ["", " ", "the", "的", "?", "\x00", "🦓", "name:zebra", "a" * 100_000, "字" * 20_000, "(" * 5000]
+)
+def test_odd_queries_are_answered(query: str) -> None:
+    library = library_of([*NOTES, *CJK])
+    assert len(library.search(query, limit=3, hops=2)) <= 3

@@ -1,0 +1,314 @@
+"""A hostile reasoner tries to break the promises: no citation without a passage, no claim that is not judged."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from deep_research.data import Claim, Document, Found, Verdict
+from deep_research.errors import ProviderDown
+from deep_research.ports import Library
+from deep_research.steps.check_claims import Checked, Judge, Rewrite, check_claim, check_draft
+from deep_research.stores.memory_library import MemoryLibrary
+
+DOCUMENTS = {
+    "s1": "# Sotorasib in lung cancer\n\nSotorasib is a covalent inhibitor of KRAS G12C. In the CodeBreaK 100 trial the "
+    "objective response rate was 37.1% among 124 patients. The recommended dose is 960 mg once daily. It did not "
+    "improve overall survival compared with docetaxel. Skoulidis called it “a turning point for targeted therapy”.",
+    "s2": "# GPU memory\n\nThe NVIDIA H100 has 80 GB of HBM3 memory. The A100 was released in May 2020 with 40 GB of memory. "
+    "PagedAttention reduces memory waste of the KV cache to under 4%.",
+    "s3": "# 注意力机制\n\nTransformer 模型于2017年由谷歌提出。FlashAttention 将显存占用降低了百分之二十，并使训练速度提高3倍。",
+    "s4": "# 검색 증강 생성\n\n이 방법은 정확도를 15% 향상시켰으며 1천 개의 문서를 사용하였다. 이 모델은 이미지를 지원하지 않는다.",
+}
+
+
+@pytest.fixture
+def library() -> MemoryLibrary:
+    made = MemoryLibrary()
+    for key, text in DOCUMENTS.items():
+        source = made.add_source(Found(key=key, title=text.split("\n")[0][2:], origin="test"))
+        made.add_snapshot(source.id, Document(text=text), retrieved_at="2026-01-01T00:00:00Z")
+    return made
+
+
+def check(draft: str, library: Library, *, judge: Judge | None = None, rewrite: Rewrite | None = None) -> Checked:
+    return asyncio.run(check_draft(draft, section="S", library=library, judge=judge, rewrite=rewrite))
+
+
+def only(checked: Checked) -> Claim:
+    (claim,) = checked.claims
+    return claim
+
+
+def test_a_verbatim_sentence_stands_as_it_is(library: MemoryLibrary) -> None:
+    draft = "Sotorasib is a covalent inhibitor of KRAS G12C. [s1p1]"
+    checked = check(draft, library)
+    assert checked.content == draft
+    assert only(checked).stands
+    assert only(checked).section == "S"
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "The objective response rate in CodeBreaK 100 was 73.1%. [s1p1]",
+        "The recommended dose is 960 g once daily. [s1p1]",
+        "The recommended dose is 960 mg twice in 30 days. [s1p1]",
+        "Sotorasib is a covalent inhibitor of KRAS G12D. [s1p1]",
+        "Adagrasib is a covalent inhibitor of KRAS G12C. [s1p1]",
+        "Skoulidis called it “the end of targeted therapy”. [s1p1]",
+        "Sotorasib improved overall survival compared with docetaxel. [s1p1]",
+        "Sotorasib is not a covalent inhibitor of KRAS G12C. [s1p1]",
+        "PagedAttention increases memory waste of the KV cache to under 4%. [s2p1]",
+        "The A100 has 80 GB of memory. [s2p1]",
+        "Sotorasib cures all cancers. [s1p1][s2p1]",
+        "Sotorasib cures all cancers.",
+        "Sotorasib cures all cancers. [s77p1]",
+        "Sotorasib cures all cancers. [https://example.org/proof] [1]",
+        "Search failed: HTTP 503 from example.org. [s1p1]",
+        "No documents were found about KRAS G12C. [s1p1]",
+        "Error: Unreachable: the page of Sotorasib could not be read. [s1p1]",
+        "- Sotorasib cures all cancers. [s1p1]",
+        "| Drug | Effect |\n|---|---|\n| Sotorasib | cures all cancers [s1p1] |",
+        "| Sotorasib cures all cancers |\n|---|\n| Sotorasib cures all cancers |",
+        "```\nSotorasib cures all cancers.\n```\n[s1p1]",
+        "FlashAttention 将显存占用降低了30%。[s3p1]",
+        "FlashAttention 使训练速度降低了3倍。[s3p1]",
+        "FlashInfer 将显存占用降低了20%。[s3p1]",
+        "Transformer 模型于2018年由谷歌提出。[s3p1]",
+        "이 방법은 정확도를 51% 향상시켰다. [s4p1]",
+        "이 방법은 1천만 개의 문서를 사용하였다. [s4p1]",
+        "이 모델은 이미지를 지원한다. [s4p1]",
+        "索托拉西布可以治愈所有癌症。[s1p1]",
+        "NVIDIA H100 拥有 40 GB 的 HBM3 显存。[s2p1]",
+    ],
+)
+def test_a_false_sentence_is_cut_and_listed(draft: str, library: MemoryLibrary) -> None:
+    checked = check(draft, library)
+    assert checked.content == ""
+    assert checked.claims
+    assert not any(claim.stands for claim in checked.claims)
+    assert all(claim.verdict.reason for claim in checked.claims)
+
+
+@pytest.mark.parametrize(
+    ("draft", "right"),
+    [
+        ("The H100 has 80 GB of HBM3 memory. [s1p1]", "s2p1"),
+        ("The H100 has 80 GB of HBM3 memory. [s99p9]", "s2p1"),
+        ("The H100 has 80 GB of HBM3 memory.", "s2p1"),
+        ("The H100 has 80 GB of HBM3 memory. [s2]", "s2p1"),
+        ("The H100 has 80 GB of HBM3 memory. [3]", "s2p1"),
+        ("Transformer 模型于2017年由谷歌提出。[s4p1]", "s3p1"),
+        ("이 방법은 1000개의 문서를 사용하였다. [s1p1]", "s4p1"),
+    ],
+)
+def test_a_wrong_citation_is_repaired(draft: str, right: str, library: MemoryLibrary) -> None:
+    checked = check(draft, library)
+    assert only(checked).stands
+    assert only(checked).passages == (right,)
+    assert checked.content.endswith(f" [{right}]")
+
+
+def test_a_citation_that_adds_nothing_is_taken_out(library: MemoryLibrary) -> None:
+    checked = check("The H100 has 80 GB of HBM3 memory. [s1p1][s2p1]", library)
+    assert only(checked).passages == ("s2p1",)
+
+
+def test_true_sentences_stay_when_false_ones_go(library: MemoryLibrary) -> None:
+    draft = (
+        "## Drug\n\nSotorasib covalently inhibits KRAS G12C [s1p1]. It cures all cancers [s1p1].\n\n"
+        "## Myths\n\n- It heals everything. [s1p1]\n\n"
+        "| GPU | Memory |\n|---|---|\n| H100 | 80 GB [s2p1] |\n| A100 | 80 GB [s2p1] |"
+    )
+    checked = check(draft, library)
+    assert checked.content == (
+        "## Drug\n\nSotorasib covalently inhibits KRAS G12C. [s1p1]\n\n"
+        "## Myths\n\n| GPU | Memory |\n| --- | --- |\n| H100 | 80 GB [s2p1] |"
+    )
+    assert [c.stands for c in checked.claims] == [True, False, False, True, False]
+
+
+@pytest.mark.parametrize("draft", ["", "  \n\n", "# Only a heading", "[s1p1]", "---"])
+def test_an_empty_draft_has_no_content_and_no_claims(draft: str, library: MemoryLibrary) -> None:
+    assert check(draft, library) == Checked("", (), ())
+
+
+def test_claim_ids_are_unique_and_the_same_each_time(library: MemoryLibrary) -> None:
+    draft = "It works. It works. Sotorasib is a covalent inhibitor of KRAS G12C. [s1p1]"
+    first, second = check(draft, library), check(draft, library)
+    assert [c.id for c in first.claims] == [c.id for c in second.claims]
+    assert len({c.id for c in first.claims}) == 3
+
+
+def test_content_cites_only_passages_that_exist(library: MemoryLibrary) -> None:
+    draft = "Sotorasib covalently inhibits KRAS G12C [s1p1, s42p7] [12](https://a.b/c), https://x.y/z [4]."
+    checked = check(draft, library)
+    assert checked.content == "Sotorasib covalently inhibits KRAS G12C. [s1p1]"
+
+
+PARAPHRASE = "Sotorasib covalently inhibits KRAS G12C. [s1p1]"
+
+
+def judging(*kinds: str) -> Judge:
+    async def judge(claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+        return [Verdict(kind=kind, reason="judged") for kind, _ in zip(kinds, claims, strict=False)]  # type: ignore[arg-type]
+
+    return judge
+
+
+async def failing(_claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+    raise ProviderDown("no answer")
+
+
+def test_the_judge_has_the_last_word_on_paraphrases(library: MemoryLibrary) -> None:
+    assert check(PARAPHRASE, library, judge=judging("contradicted")).content == ""
+    assert check(PARAPHRASE, library, judge=judging("supported")).content == PARAPHRASE
+    assert check("The drug binds the mutant protein for good. [s1p1]", library, judge=judging("supported")).content
+
+
+@pytest.mark.parametrize(
+    "draft",
+    ["The recommended dose is 960 g once daily. [s1p1]", "Skoulidis called it “the end”. [s1p1]", "Nothing cites. "],
+)
+def test_the_judge_cannot_overrule_the_code(draft: str, library: MemoryLibrary) -> None:
+    assert check(draft, library, judge=judging("supported")).content == ""
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "Sotorasib improved overall survival compared with docetaxel. [s1p1]",  # the passage negates it
+        "The A100 has 80 GB of memory. [s2p1]",  # the 80 GB are those of the H100
+    ],
+)
+def test_the_judge_overrules_what_code_only_suspects(draft: str, library: MemoryLibrary) -> None:
+    assert check(draft, library).content == ""
+    assert check(draft, library, judge=judging("supported")).content == draft
+    assert check(draft, library, judge=judging("contradicted")).content == ""
+
+
+TABLE = "| Phase 2 results | Severe disease |\n| --- | --- |\n| Sotorasib | 37.1% [s1p1] |"
+
+
+def test_the_judge_sees_a_table_cell_with_its_row_and_column(library: MemoryLibrary) -> None:
+    seen: list[str] = []
+
+    async def judge(claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+        seen.extend(claim.text for claim in claims)
+        return [Verdict(kind="supported", reason="judged") for _ in claims]
+
+    checked = check(TABLE, library, judge=judge)
+    assert seen == ["Sotorasib Severe disease: 37.1%"]
+    assert checked.content == TABLE
+    assert only(checked).text == seen[0]
+
+
+def test_a_table_cell_whose_number_is_wrong_binds_the_judge(library: MemoryLibrary) -> None:
+    assert check(TABLE.replace("37.1", "73.1"), library, judge=judging("supported")).content == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("索托拉西布是一种共价抑制剂，不能延长总生存期。", True),
+        ("索托拉西布的推荐剂量为 960 mg。", True),
+        ("索托拉西布的推荐剂量为 690 mg。", False),
+        ("“治愈一切癌症”是一种共价抑制剂的特点。", False),
+        ("KRAS G12D 是索托拉西布的靶点。", False),
+        ("Sotorasib improved overall survival compared with docetaxel.", False),
+    ],
+)
+def test_a_rewrite_of_the_judge_stands_where_nothing_disproves_it(
+    text: str, stands: bool, library: MemoryLibrary
+) -> None:
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        return [text for _ in claims]
+
+    draft = "索托拉西布可以治愈所有癌症。 [s1p1]"
+    checked = check(draft, library, judge=judging("contradicted"), rewrite=rewrite)
+    assert checked.content == (f"{text} [s1p1]" if stands else "")
+    assert not stands or "judge" in only(checked).verdict.reason
+    assert check(draft, library, rewrite=rewrite).content == ""
+
+
+def test_a_failed_judge_means_unverified_never_contradicted(library: MemoryLibrary) -> None:
+    verbatim = "The recommended dose is 960 mg once daily. [s1p1]"
+    checked = check(f"{verbatim} {PARAPHRASE}", library, judge=failing)
+    assert [c.verdict.kind for c in checked.claims] == ["supported", "unverified"]
+    assert checked.content == f"{verbatim} {PARAPHRASE}"
+    assert [(g.what, g.why) for g in checked.gaps] == [("judge", "no answer")]
+
+
+def test_a_judge_that_answers_for_too_few_claims_has_failed(library: MemoryLibrary) -> None:
+    checked = check(PARAPHRASE, library, judge=judging())
+    assert only(checked).verdict.kind == "unverified"
+    assert checked.gaps
+
+
+def test_a_rewrite_goes_through_the_same_checks(library: MemoryLibrary) -> None:
+    async def honest(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        assert [c.passages for c in claims] == [("s1p1",)]
+        return ["Sotorasib did not improve overall survival."]
+
+    async def lying(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        return ["Sotorasib cures all cancers."] * len(claims)
+
+    async def broken(_claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        raise ProviderDown("no answer")
+
+    draft = "Sotorasib cures all patients. [s1p1]"
+    assert check(draft, library, rewrite=honest).content == "Sotorasib did not improve overall survival. [s1p1]"
+    assert check(draft, library, rewrite=lying).content == ""
+    failed = check(draft, library, rewrite=broken)
+    assert failed.content == ""
+    assert [g.what for g in failed.gaps] == ["rewrite"]
+
+
+def test_one_claim_against_one_text() -> None:
+    text = DOCUMENTS["s1"]
+    assert check_claim("The recommended dose is 960 mg once daily.", text).kind == "supported"
+    assert check_claim("The recommended dose is 960 g once daily.", text).kind == "contradicted"
+    assert check_claim("Bananas are yellow.", text).kind == "unverified"
+    assert check_claim("", text).kind == "unverified"
+    assert check_claim("Bananas are yellow.", "").kind == "unverified"
+
+
+def test_what_a_judge_has_settled_across_languages_stands_without_being_judged_again(library: MemoryLibrary) -> None:
+    text = "索托拉西布的推荐剂量为每日一次。"
+    claim = Claim(
+        id="c1", section="S", text=text, passages=("s1p1",), verdict=Verdict(kind="supported", reason="", by_model=True)
+    )
+    asked: list[str] = []
+
+    async def judge(claims: Sequence[Claim], library: Library) -> list[Verdict]:
+        asked.extend(c.text for c in claims)
+        return [Verdict(kind="unverified", reason="no") for _ in claims]
+
+    async def rewrite(claims: Sequence[Claim], library: Library) -> list[str]:
+        asked.extend(c.text for c in claims)
+        return ["" for _ in claims]
+
+    draft = f"{text} [s1p1]"
+    checked = asyncio.run(
+        check_draft(draft, section="", library=library, judge=judge, rewrite=rewrite, settled=[claim])
+    )
+    assert checked.content == draft
+    assert asked == []
+
+
+def test_names_with_underscores_stay_whole_in_what_a_cell_is_about(library: MemoryLibrary) -> None:
+    checked = check("| Setting | Dose |\n|---|---|\n| max_daily_dose | 960 mg [s1p1] |", library)
+    assert only(checked).text == "max_daily_dose Dose: 960 mg"
+
+
+def test_a_statement_says_how_it_was_repaired(library: MemoryLibrary) -> None:
+    moved = check("The H100 has 80 GB of HBM3 memory. [s1p1]", library)
+    assert (only(moved).repair, only(moved).passages) == ("passage", ("s2p1",))
+
+    async def rewrite(claims: Sequence[Claim], library: Library) -> list[str]:
+        return ["The recommended dose is 960 mg once daily." for _ in claims]
+
+    reworded = check("The recommended dose is 960 g once daily. [s1p1]", library, rewrite=rewrite)
+    assert only(reworded).repair == "rewritten"
+    assert only(check("Sotorasib is a covalent inhibitor of KRAS G12C. [s1p1]", library)).repair == ""
