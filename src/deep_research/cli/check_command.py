@@ -5,12 +5,13 @@ from pathlib import Path
 
 import click
 
-from deep_research.errors import ConfigError
-from deep_research.registry import reader_for
 
 
 def read_evidence(name: str) -> str:
     """Return the text of the file `name` (- for standard input). Raises ConfigError, Unreadable."""
+    from deep_research.errors import ConfigError  # noqa: PLC0415
+    from deep_research.registry import reader_for  # noqa: PLC0415
+
     if name == "-":
         return sys.stdin.read()
     path = Path(name).expanduser()

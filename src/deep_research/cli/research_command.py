@@ -1,12 +1,14 @@
 """`deep-research "question"`, `ask` and `resume`: start a run, or continue one, and show it while it happens."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from deep_research.cli.main import EXIT_CODES
-from deep_research.settings import Settings, load_keys
+
+if TYPE_CHECKING:
+    from deep_research.settings import Settings
 
 
 @click.command("research", epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
@@ -142,10 +144,11 @@ def resume_command(run_id: str, **flags: Any) -> int:
     return Session(flags).resume(run_id)
 
 
-def print_estimate(settings: Settings) -> None:
+def print_estimate(settings: "Settings") -> None:
     """Say what a run with these settings would cost. Raises ConfigError for an unusable provider."""
     from deep_research.assembly.reasoner_choice import key_variables  # noqa: PLC0415
     from deep_research.runs.cost_estimate import estimate  # noqa: PLC0415 - only where it is asked for
+    from deep_research.settings import load_keys  # noqa: PLC0415
 
     made = estimate(settings, load_keys(key_variables()))
     if made is None:
