@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 
-
 def read_evidence(name: str) -> str:
     """Return the text of the file `name` (- for standard input). Raises ConfigError, Unreadable."""
     from deep_research.errors import ConfigError  # noqa: PLC0415
