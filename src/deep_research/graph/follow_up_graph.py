@@ -37,7 +37,7 @@ async def understand(state: FollowUpState, runtime: Runtime[RunContext]) -> Comm
     text = decision.refined_question
     section = follow_up.section_of(text, asked.language)
     update = {
-        "decision": decision.model_copy(update={"assumptions": state["assumptions"]}),
+        "decision": decision.model_copy(update={"assumptions": tuple(state["assumptions"])}),
         "brief": Brief(title=text, objective=text, question=text, language=asked.language, sections=(section,)),
         "sections": [section],
         "analysis": QueryAnalysis(query_type="general", output_format="prose"),

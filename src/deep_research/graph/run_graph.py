@@ -6,7 +6,7 @@ data) is there for plans only. The caller resumes the graph with the answer as o
 """
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -42,9 +42,10 @@ def asked_of(value: dict[str, Any]) -> Asked:
 async def drive(
     graph: CompiledStateGraph[Any, RunContext, Any, Any], ctx: RunContext, start: dict[str, Any], *, ask: Ask
 ) -> dict[str, Any]:
-    """Return the last state of `graph`, begun with `start` or taken up where it was left.
+    """Return the last state of `graph`, begun with `start` or resumed from its last checkpoint.
 
-    `ask` is given what the graph asks of the user; what it raises leaves the graph waiting.
+    It holds `report`, or only `final_report` with the reason for which there is none. `ask` is given what the graph
+    asks of the user; what it raises leaves the graph waiting.
     """
     config: RunnableConfig = {
         "configurable": {"thread_id": ctx.run_id},
@@ -52,10 +53,10 @@ async def drive(
         "recursion_limit": 200,
     }
     state = await graph.aget_state(config)
-    begun = bool(state.next or state.interrupts)
-    if state.values and not begun:  # at its end, with a report or without
+    if has_ended(state.values):
         return state.values
-    given: Any = None if begun else start
+    # Without input the graph goes on from its checkpoint; writes that were stored after it are applied, not made again.
+    given: Any = None if state.created_at is not None else start
     waiting = state.interrupts
     while True:
         if waiting:
@@ -64,6 +65,15 @@ async def drive(
         waiting = values.get("__interrupt__", ())
         if not waiting:
             return values
+
+
+def has_ended(state: Mapping[str, Any]) -> bool:
+    """Return whether a run has come to its report, or to the reason for which there is none.
+
+    That nothing is left to be begun (`StateSnapshot.next`) does not say so: it is also empty when a process died after
+    the writes of a node were stored and before the next checkpoint was.
+    """
+    return bool(state.get("final_report"))
 
 
 @asynccontextmanager
