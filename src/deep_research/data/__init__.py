@@ -27,6 +27,8 @@ from deep_research.data.brief import Template as Template
 from deep_research.data.brief import Term as Term
 from deep_research.data.brief import Workflow as Workflow
 from deep_research.data.claims import Claim as Claim
+from deep_research.data.claims import ClaimKind as ClaimKind
+from deep_research.data.claims import Confidence as Confidence
 from deep_research.data.claims import Contradiction as Contradiction
 from deep_research.data.claims import Gap as Gap
 from deep_research.data.claims import Reference as Reference
@@ -53,8 +55,10 @@ from deep_research.data.model_calls import Usage as Usage
 from deep_research.data.result import FollowUp as FollowUp
 from deep_research.data.result import FoundIn as FoundIn
 from deep_research.data.result import Ledger as Ledger
+from deep_research.data.result import Part as Part
 from deep_research.data.result import ReasonerInfo as ReasonerInfo
 from deep_research.data.result import Report as Report
 from deep_research.data.result import ReportPassage as ReportPassage
+from deep_research.data.result import ReportReview as ReportReview
 from deep_research.data.result import ReportSection as ReportSection
 from deep_research.data.result import ReportSource as ReportSource

@@ -8,6 +8,13 @@ from deep_research.data.noun import Noun
 
 VerdictKind = Literal["supported", "contradicted", "unverified"]
 Repair = Literal["", "passage", "rewritten"]
+ClaimKind = Literal["fact", "computed", "inference", "advice", "limit", "background"]
+"""What a claim is, and so by what measure it is judged.
+
+*fact*: a source says it, passages cited. *computed*: arithmetic over cited figures, done by code. *inference* and
+*advice*: our own conclusion from named premises. *limit*: what was looked for and not found. *background*: general
+knowledge of the model without a source, marked as such; never a figure, date or quotation.
+"""
 
 
 class Told(Noun):
@@ -36,11 +43,21 @@ class Verdict(Told):
         return hash((self.kind, self.reason))
 
 
+class Confidence(Noun):
+    """How far a finding can be relied on, computed by code; `reasons` are names of phrases with their `values`."""
+
+    level: Literal["high", "medium", "low"]
+    reasons: tuple[str, ...] = ()
+    values: dict[str, str] = Field(default_factory=dict)
+
+
 class Claim(Noun):
     """One sentence of a section or report with the ids of the passages it cites.
 
     `id` is `c12`; `section` is the section's title, or "" for abstract and conclusion. `repair` says what made a
-    draft's sentence stand: another passage than the one it cited, or another wording.
+    draft's sentence stand: another passage than the one it cited, or another wording. `premises` are the ids of the
+    claims of this report that an inference, advice or computation rests on. `flags` name what a reader must know
+    about time and standing (`old`, `superseded`, `rejected`, …); `confidence` is set for key findings.
     """
 
     id: str
@@ -49,6 +66,10 @@ class Claim(Noun):
     passages: tuple[str, ...]
     verdict: Verdict
     repair: Repair = ""
+    kind: ClaimKind = "fact"
+    premises: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    confidence: Confidence | None = None
 
     @property
     def stands(self) -> bool:

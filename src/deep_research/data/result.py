@@ -32,6 +32,27 @@ class ReportSource(Noun):
     media_type: str
 
 
+class Part(Noun):
+    """One part of the question and where the report answers it: `claims` are ids of claims."""
+
+    text: str
+    answered: Literal["yes", "partly", "no"]
+    claims: tuple[str, ...] = ()
+
+
+class ReportReview(Noun):
+    """How a section was judged last: `missing` is what it still lacks, `attempts` how often it was researched.
+
+    The review of the whole report has the section "".
+    """
+
+    section: str
+    status: Literal["sufficient", "partial", "missing"]
+    score: int
+    missing: str = ""
+    attempts: int = 1
+
+
 class ReportPassage(Noun):
     """A cited passage: `text` is `snapshot[start:end]`, exactly."""
 
@@ -85,6 +106,8 @@ class Report(Noun):
     ledger: Ledger
     reasoner: ReasonerInfo
     contradictions: tuple[Contradiction, ...] = ()
+    parts: tuple[Part, ...] = ()
+    reviews: tuple[ReportReview, ...] = ()
 
     def __str__(self) -> str:
         """Return the report's Markdown."""
