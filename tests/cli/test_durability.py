@@ -43,7 +43,7 @@ def _assert_finished(said: Said, folder: RunFolder, before: dict[str, float]) ->
     after = _paid(folder)
     assert before.items() <= after.items()
     made = Counter(e.query for e in read_events(folder.events) if isinstance(e, Searched) and not e.reused)
-    assert not made or max(made.values()) == 1
+    assert set(made.values()) == {1}
     assert report.ledger.searches == len(_paid(folder, "search"))
     assert folder.load().status == "finished"
     return report

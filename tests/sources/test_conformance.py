@@ -1,5 +1,6 @@
 """What every source behind a web API promises, tested on all that are registered; none is named here."""
 
+import base64
 import json
 
 import pytest
@@ -9,7 +10,7 @@ from deep_research.data import Found
 from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError
 from deep_research.ports import ApiResponse
 from deep_research.sources import api_delays, api_sources, source_rows, variables
-from tests.sources.answers import ADDRESS, ScriptedClient, answer, bodies, opened, options_of, searched, secret
+from tests.sources.answers import ADDRESS, Call, ScriptedClient, answer, bodies, opened, options_of, searched, secret
 
 pytestmark = pytest.mark.parametrize("name", sorted(api_sources()))
 QUERY = "sparse retrieval"
@@ -135,13 +136,28 @@ async def test_keys_never_appear_in_errors(name):
         assert not any(secret(variable) in shown for variable in kind.variables())
 
 
-async def test_keys_are_sent_only_as_the_service_asks(name):
+def _places_of(value: str, call: Call) -> list[str]:
+    """Return where a call carries `value`: in its address, by parameter or header, in its body."""
+    headers = {key: _decoded(text) for key, text in call.headers.items()}
+    pairs = [*call.params.items(), *headers.items(), ("address", call.url), ("body", json.dumps(call.json))]
+    return [key for key, text in pairs if value in str(text)]
+
+
+def _decoded(header: str) -> str:
+    """Return a header with the user name and password of basic authentication in clear."""
+    scheme, _, rest = header.partition(" ")
+    return base64.b64decode(rest).decode() if scheme == "Basic" else header
+
+
+async def test_each_key_is_sent_to_the_service_and_stands_in_one_place_of_a_call(name):
     client = scripted(name, "one")
     await opened(name, client).search(QUERY, limit=5)
-    if needs := api_sources()[name].needs:
-        sent = json.dumps([[call.url, call.params, call.headers] for call in client.calls], default=dict)
-        in_clear = secret(needs) in sent
-        assert in_clear or "Basic " in sent or options_of(name)
+    for variable in api_sources()[name].variables():
+        if variable.endswith("_URL"):
+            continue  # an address is where calls go; nothing carries it
+        places = [_places_of(secret(variable), call) for call in client.calls]
+        assert any(places), variable
+        assert all(len(place) <= 1 for place in places), (variable, places)
 
 
 async def test_without_its_key_a_source_says_which_variable_to_set(name):

@@ -378,7 +378,12 @@ async def test_cancelling_stops_the_reading(folder: Path, tmp_path: Path):
     assert task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    read = len(library.sources())
+    assert read < 300
+    await asyncio.sleep(0.05)
+    assert len(library.sources()) == read, "the thread still reads"
     assert (await prepare(library, folder))[1] == []
+    assert len(library.sources()) >= 300
 
 
 def test_script_without_main_guard_can_index(folder: Path, tmp_path: Path):

@@ -312,3 +312,77 @@ def test_a_statement_says_how_it_was_repaired(library: MemoryLibrary) -> None:
     reworded = check("The recommended dose is 960 g once daily. [s1p1]", library, rewrite=rewrite)
     assert only(reworded).repair == "rewritten"
     assert only(check("Sotorasib is a covalent inhibitor of KRAS G12C. [s1p1]", library)).repair == ""
+
+
+def shelf(**texts: str) -> MemoryLibrary:
+    """Return a library of these texts, in this order."""
+    made = MemoryLibrary()
+    for title, text in texts.items():
+        source = made.add_source(Found(key=title, title=title, origin="test"))
+        made.add_snapshot(source.id, Document(text=text), retrieved_at="2026-01-01T00:00:00Z")
+    return made
+
+
+SPREAD = "In CodeBreaK 100 the covalent inhibitor sotorasib had an objective response rate of 37.1%."
+
+
+def test_a_claim_that_only_several_sentences_carry_needs_a_citation_of_its_author(library: MemoryLibrary) -> None:
+    assert check(f"{SPREAD} [s1p1]", library).content == f"{SPREAD} [s1p1]"
+    assert check(SPREAD, library).content == "", "no citation is made up for it"
+    assert only(check(f"{SPREAD} [s2p1]", library)).passages == ("s2p1",), "nor is a wrong one exchanged"
+
+
+def test_a_claim_that_only_several_sentences_carry_may_have_the_citation_of_its_neighbour(
+    library: MemoryLibrary,
+) -> None:
+    follows = "It did not improve overall survival compared with docetaxel. [s1p1]"
+    checked = check(f"{SPREAD} {follows}", library)
+    assert checked.content == f"{SPREAD} [s1p1] {follows}"
+    assert [claim.repair for claim in checked.claims] == ["passage", ""]
+
+
+def test_a_neighbour_whose_passage_does_not_support_is_passed_over(library: MemoryLibrary) -> None:
+    checked = check("The H100 has 80 GB of HBM3 memory. It did not improve overall survival. [s1p1]", library)
+    assert [claim.passages for claim in checked.claims] == [("s2p1",), ("s1p1",)]
+    assert all(claim.stands for claim in checked.claims)
+
+
+def test_what_the_cited_passage_denies_is_not_moved_to_a_passage_that_says_it() -> None:
+    library = shelf(
+        Trial="The drug did not improve overall survival compared with docetaxel.",
+        Blog="The drug improved overall survival compared with docetaxel.",
+    )
+    claim = "The drug improved the overall survival compared with docetaxel."
+    assert only(check(f"{claim} [s2p1]", library)).stands
+    denied = only(check(f"{claim} [s1p1]", library))
+    assert (denied.verdict.kind, denied.passages) == ("contradicted", ("s1p1",))
+
+
+def rewriting(text: str) -> Rewrite:
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        return [text for _ in claims]
+
+    return rewrite
+
+
+TRUE = "Sotorasib is a covalent inhibitor of KRAS G12C."
+
+
+@pytest.mark.parametrize("text", [f"{TRUE} The recommended dose is 960 mg once daily.", "", "   ", "# Heading"])
+def test_a_rewrite_that_is_not_one_sentence_is_refused(text: str, library: MemoryLibrary) -> None:
+    checked = check("Sotorasib cures all patients. [s1p1]", library, rewrite=rewriting(text))
+    assert checked.content == ""
+    assert only(checked).text == "Sotorasib cures all patients."
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        f"{TRUE} [s1p1] Sotorasib cures all patients. [s1p1]",
+        "It heals all. [s1p1] Sotorasib cures all patients. [s1p1]",
+    ],
+)
+def test_a_rewrite_says_nothing_that_another_sentence_says(draft: str, library: MemoryLibrary) -> None:
+    checked = check(draft, library, rewrite=rewriting(TRUE))
+    assert checked.content == f"{TRUE} [s1p1]"
+    assert [claim.stands for claim in checked.claims] == [True, False]

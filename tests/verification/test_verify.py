@@ -159,6 +159,58 @@ def test_a_judge_decides_on_what_code_cannot_be_sure_of(claim: str) -> None:
     assert certain_disproof(claim, [SOTORASIB]) is None
 
 
+@pytest.mark.parametrize(
+    ("claim", "evidence", "kind"),
+    [
+        # A missing number or name is contradicted by another value of the same statement, by nothing else.
+        ("The plant in Berlin was built in 1990.", "The plant in Berlin was built in 1991.", "contradicted"),
+        ("The plant in Berlin was built in 1990.", "The plant in Berlin was built with 40 workers.", "unverified"),
+        ("The response rate in Berlin was 47.1%.", "The response rate in Berlin was excellent.", "unverified"),
+        ("The response rate in Berlin was 47.1%.", "The response rate in Berlin was 41.7%.", "contradicted"),
+        ("柏林的工厂建于1990年。", "柏林的工厂建于1991年。", "contradicted"),
+        ("柏林的工厂建于1990年。", "柏林的工厂建于河边。", "unverified"),
+        ("베를린 공장은 1990년에 지어졌다.", "베를린 공장은 1991년에 지어졌다.", "contradicted"),
+        ("베를린 공장은 1990년에 지어졌다.", "베를린 공장은 강가에 지어졌다.", "unverified"),
+        ("The old plant was built by Siemens.", "The old plant was built by Bosch.", "contradicted"),
+        ("The old plant was built by Siemens.", "The old plant was built by hand.", "unverified"),
+        ("The old plant runs on the H100.", "The old plant runs on the A100.", "contradicted"),
+        ("The old plant runs on the H100.", "The old plant runs on electricity.", "unverified"),
+        # The opposite is contradicted where one sentence makes the same statement.
+        ("The drug improved survival.", "The drug did not improve survival.", "contradicted"),
+        (
+            "The drug improved survival in older patients with asthma.",
+            "The drug did not improve survival. Older patients had asthma.",
+            "unverified",
+        ),
+        (
+            "Sotorasib did not help elderly patients with diabetes at home.",
+            "Sotorasib helped elderly patients in the trial.",
+            "unverified",
+        ),
+        (
+            "该药物显著提高了老年哮喘患者的五年总体生存率。",
+            "该药物显著降低了老年哮喘患者的五年总体生存率。",
+            "contradicted",
+        ),
+        (
+            "이 약은 노인 환자의 전체 생존율을 증가시켰다.",
+            "이 약은 노인 환자의 전체 생존율을 감소시켰다.",
+            "contradicted",
+        ),
+    ],
+)
+def test_contradicted_is_said_of_the_same_statement_alone(claim: str, evidence: str, kind: str) -> None:
+    assert verify(claim, [Evidence(evidence)]).kind == kind
+
+
+def test_the_sentence_that_says_the_opposite_is_the_one_shown() -> None:
+    said = "The drug did not improve survival."
+    verdict = verify(
+        "The drug improved survival.", [Evidence(f"Survival was studied with the drug. {said} It is old.")]
+    )
+    assert verdict.reason.endswith(said)
+
+
 def test_nothing_is_supported_by_nothing() -> None:
     assert verify("Anything.", []).kind == "unverified"
     assert verify("Anything.", [Evidence("  ")]).kind == "unverified"

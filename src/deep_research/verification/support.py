@@ -23,7 +23,8 @@ class Support(NamedTuple):
 
     `score` estimates that all of the claim is supported, `partial` that at least a part is, both 0–1;
     `best` are the indices of the sentences that support it, best first; `covered` is the weighted share
-    of the claim's terms in them; `conflict` says why a sentence states the opposite, or "".
+    of the claim's terms in them; `conflict` says why a sentence states the opposite, or "", and `opposing` is its
+    index, -1 without one.
     """
 
     score: float
@@ -32,6 +33,7 @@ class Support(NamedTuple):
     covered: float
     explanation: str
     conflict: str = ""
+    opposing: int = -1
 
     @property
     def supported(self) -> bool:
@@ -76,13 +78,11 @@ def support(claim: str, evidence: Sequence[str], *, title: str = "", context: st
     values = match.features()
     score = _logistic(values, _SCORE, _SCORE_INTERCEPT)
     partial = max(score, _logistic(values, _PARTIAL, _PARTIAL_INTERCEPT))
-    against = next(
-        (why for i in match.best if match.coverage((i,)) >= _SAME_STATEMENT and (why := conflict(claim, evidence[i]))),
-        "",
-    )
+    alike = (i for i in match.best if match.coverage((i,)) >= _SAME_STATEMENT)
+    against, opposing = next(((why, i) for i in alike if (why := conflict(claim, evidence[i]))), ("", -1))
     if against and denied_elsewhere(claim, evidence):
-        against = ""
-    return Support(score, partial, match.best, values["covered_by_best"], _explain(values), against)
+        against, opposing = "", -1
+    return Support(score, partial, match.best, values["covered_by_best"], _explain(values), against, opposing)
 
 
 def _logistic(values: dict[str, float], weights: dict[str, float], intercept: float) -> float:

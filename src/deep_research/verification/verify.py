@@ -18,7 +18,6 @@ from deep_research.text.sentences import blocks, sentences
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.names import names, names_occur
 from deep_research.verification.near_misses import (
-    SAME_STATEMENT,
     amounts,
     has_other_name,
     has_other_value,
@@ -219,9 +218,9 @@ def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     measured = support(claim, lines, title=about)
     score = round(measured.score, 3)
     if measured.conflict:
-        sure = measured.covered >= SAME_STATEMENT
-        line = _short(lines[measured.best[0]])
-        return verdict_of("contradicted" if sure else "unverified", "opposite", score=score, sentence=line)
+        line = lines[measured.opposing]
+        kind = "contradicted" if same_statement(claim, [], [line]) else "unverified"
+        return verdict_of(kind, "opposite", score=score, sentence=_short(line))
     if measured.supported and _is_told(claim, lines, about):
         return Verdict(kind="supported", reason=measured.explanation, score=score)
     return verdict_of("unverified", "low_support", score=score, share=f"{measured.covered:.0%}")
