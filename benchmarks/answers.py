@@ -10,7 +10,8 @@ is left out and named. Of the half `held` nothing but the figures is shown, for 
 answered: every part of the answer stands within the first 1,200 characters of the answer's own text (`answered_500`:
 500). cited: within the answer or the passages that it cites. partial: share of the parts. handled (unanswerable, vague):
 exit code 3 or 4, said in words, or the premise corrected. wrongly_refused: exit code 3 or 4 although there is an answer.
-misleading: it opens with the value of something else. The last line is one JSON object.
+misleading: it opens with the value of something else. `cpu` is processor time, which other work on the machine
+disturbs less. The last line is one JSON object.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import json
 import math
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -47,12 +49,13 @@ DECLINES = re.compile("|".join(REPORT["declines"]))
 
 
 class Reply(NamedTuple):
-    """What came back: exit code, the answer's own text, that with all cited passages, and the seconds it took."""
+    """What came back: exit code, the answer's own text, the report with all passages, seconds of time and of processor."""
 
     code: int
     answer: str
     cited: str
     seconds: float
+    cpu: float
 
 
 def cut_answer(report: str) -> str:
@@ -62,6 +65,12 @@ def cut_answer(report: str) -> str:
     while lines and (not lines[0].strip() or lines[0].startswith(("# ", ">")) or QUESTION.match(lines[0])):
         lines.pop(0)
     return ANSWER_HEADING.sub("", "\n".join(lines).strip())
+
+
+def read_cpu() -> float:
+    """Return the processor time of all finished child processes in seconds."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 class Program:
@@ -81,7 +90,7 @@ class Program:
             self.ask(corpus, folder, question)
         command = [sys.executable, "-m", "deep_research", "ask", question, "--docs", str(folder), "--json", "--quiet"]
         environment = dict(os.environ, DEEP_RESEARCH_HOME=str(self.scratch / "state" / corpus))
-        began = time.monotonic()
+        began, used = time.monotonic(), read_cpu()
         try:
             done = subprocess.run(
                 [*command, "--provider", "extractive"],
@@ -92,17 +101,16 @@ class Program:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Reply(TIMED_OUT, "", "", time.monotonic() - began)
-        seconds = time.monotonic() - began
+            return Reply(TIMED_OUT, "", "", time.monotonic() - began, read_cpu() - used)
+        seconds, cpu = time.monotonic() - began, read_cpu() - used
         try:
             result = json.loads(done.stdout)
         except ValueError:
             result = {}
         report = result.get("report", "")
         passages = (passage.get("text", "") for passage in result.get("passages", {}).values())
-        return Reply(
-            done.returncode, join_space(cut_answer(report)), join_space("\n".join([report, *passages])), seconds
-        )
+        shown = join_space("\n".join([report, *passages]))
+        return Reply(done.returncode, join_space(cut_answer(report)), shown, seconds, cpu)
 
 
 def split_words(text: str) -> list[str]:
@@ -146,7 +154,7 @@ class PlainSearch:
         if corpus != self.corpus:
             self.read(folder)
             self.corpus = corpus
-        began = time.monotonic()
+        began, used = time.monotonic(), time.process_time()
         scores: dict[int, float] = defaultdict(float)
         mean, total = statistics.fmean(self.lengths), len(self.pieces)
         for word in set(split_words(question)):
@@ -158,7 +166,7 @@ class PlainSearch:
                 scores[number] += rarity * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * self.lengths[number] / mean))
         best = sorted(scores, key=lambda number: -scores[number])[:3]
         answer = join_space("\n".join(self.pieces[number][:1000] for number in best))
-        return Reply(0, answer, answer, time.monotonic() - began)
+        return Reply(0, answer, answer, time.monotonic() - began, time.process_time() - used)
 
 
 def find_first(patterns: list[str], text: str) -> int | None:
@@ -170,7 +178,8 @@ def find_first(patterns: list[str], text: str) -> int | None:
 def judge_reply(row: dict, reply: Reply) -> dict:
     """Return the marks of one reply."""
     marks = {key: row[key] for key in ("id", "lang", "kind", "corpus", "question")}
-    marks |= {"exit": reply.code, "seconds": round(reply.seconds, 2), "characters": len(reply.answer)}
+    marks |= {"exit": reply.code, "seconds": round(reply.seconds, 2), "cpu": round(reply.cpu, 2)}
+    marks["characters"] = len(reply.answer)
     marks["misleading"] = find_first(row["reject"], reply.answer[:OPENING]) is not None
     if not row["expect"]:
         said = bool(DECLINES.search(reply.answer[:OPENING])) or (not reply.answer and reply.code in {0, *REFUSALS})
@@ -201,7 +210,8 @@ def count_figures(rows: list[dict]) -> dict:
     if others:
         figures["handled"] = round(statistics.fmean(row["handled"] for row in others), 3)
     figures["misleading"] = sum(row["misleading"] for row in rows)
-    figures["seconds_median"] = round(statistics.median(row["seconds"] for row in rows), 2)
+    for name in ("seconds", "cpu"):
+        figures[f"{name}_median"] = round(statistics.median(row[name] for row in rows), 2)
     return figures
 
 
