@@ -7,6 +7,8 @@ from deep_research.data.actions import Observation as Observation
 from deep_research.data.actions import SearchResult as SearchResult
 from deep_research.data.actions import Span as Span
 from deep_research.data.actions import Turn as Turn
+from deep_research.data.brief import Advice as Advice
+from deep_research.data.brief import AnsweredPart as AnsweredPart
 from deep_research.data.brief import Asked as Asked
 from deep_research.data.brief import Brief as Brief
 from deep_research.data.brief import Clarification as Clarification
@@ -14,6 +16,7 @@ from deep_research.data.brief import Composition as Composition
 from deep_research.data.brief import Decision as Decision
 from deep_research.data.brief import DiscoveredItem as DiscoveredItem
 from deep_research.data.brief import Discovery as Discovery
+from deep_research.data.brief import Limit as Limit
 from deep_research.data.brief import Message as Message
 from deep_research.data.brief import OutputFormat as OutputFormat
 from deep_research.data.brief import QueryAnalysis as QueryAnalysis
@@ -28,9 +31,11 @@ from deep_research.data.brief import Term as Term
 from deep_research.data.brief import Workflow as Workflow
 from deep_research.data.claims import Claim as Claim
 from deep_research.data.claims import ClaimKind as ClaimKind
+from deep_research.data.claims import Computation as Computation
 from deep_research.data.claims import Confidence as Confidence
 from deep_research.data.claims import Contradiction as Contradiction
 from deep_research.data.claims import Gap as Gap
+from deep_research.data.claims import Operand as Operand
 from deep_research.data.claims import Reference as Reference
 from deep_research.data.claims import Side as Side
 from deep_research.data.claims import Verdict as Verdict

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from deep_research.data.claims import Contradiction
+from deep_research.data.claims import Computation, Contradiction
 from deep_research.data.noun import Noun
 
 NextAction = Literal["START_RESEARCH", "NEED_CLARIFICATION", "VERIFY_TOPIC", "CONFIRM_PLAN", "CANNOT_DO"]
@@ -87,7 +87,11 @@ class Decision(Noun):
 
 
 class QueryAnalysis(Noun):
-    """What kind of question it is and which form suits the answer (contract row B3)."""
+    """What kind of question it is and which form suits the answer (contract row B3).
+
+    `parts` are what the reader must find answered, in the order of the question; `wants_advice` says that it asks
+    what to do or choose.
+    """
 
     query_type: QueryType
     output_format: OutputFormat
@@ -95,6 +99,8 @@ class QueryAnalysis(Noun):
     discovery_target: str = ""
     reasoning: str = ""
     subjects: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    wants_advice: bool = False
 
 
 class DiscoveredItem(Noun):
@@ -127,7 +133,8 @@ class Section(Noun):
     """One independent part of the plan. `content` is Markdown whose citations are passage ids.
 
     `queries` are the searches the plan suggests; `subject` is the entity the section is about
-    ("" when it is about none); `attempts` counts how often it was researched.
+    ("" when it is about none); `attempts` counts how often it was researched. `covers` are the facts that have
+    their home in it; `missing` are those for which nothing was found so far; `searched` the queries made for it.
     """
 
     title: str
@@ -140,13 +147,16 @@ class Section(Noun):
     queries: tuple[str, ...] = ()
     notes: str = ""
     attempts: int = 0
+    covers: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
 
 
 class Brief(Noun):
     """What will be researched, in which scope, under which assumptions; `question` in the user's own words.
 
     `terms` are names in the question that were looked up, with their meaning.
-    `remarks` are what the user has said since the research began.
+    `remarks` are what the user has said since the research began; `glossary` the terms that all sections share.
     """
 
     title: str
@@ -159,16 +169,22 @@ class Brief(Noun):
     output_format: OutputFormat = "prose"
     sections: tuple[Section, ...] = ()
     remarks: tuple[str, ...] = ()
+    glossary: tuple[str, ...] = ()
 
 
 class SectionReview(Noun):
-    """How well one section is covered; `retry` where another search is likely to bring what is missing (`notes`)."""
+    """How well one section is covered; `retry` where another search is likely to bring what is missing.
+
+    `missing` are the facts still to be looked for, `queries` new searches for them; `notes` says it in words.
+    """
 
     title: str
     status: Literal["sufficient", "partial", "missing"]
     notes: str = ""
     score: int = Field(default=5, ge=1, le=10)
     retry: bool = False
+    missing: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
 
 
 class Review(Noun):
@@ -184,21 +200,59 @@ class Review(Noun):
 
 
 class SectionDraft(Noun):
-    """A section as a reasoner wrote it: Markdown with passage ids in brackets, not yet checked."""
+    """A section as a reasoner wrote it: Markdown with passage ids in brackets, not yet checked.
+
+    `computations` are what `{k1}` in the text stands for; `missing` is what no passage said.
+    """
 
     content: str
     key_findings: tuple[str, ...] = ()
+    computations: tuple[Computation, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+class Advice(Noun):
+    """One thing the reader should do: our own conclusion. `case` is empty where it holds for everybody.
+
+    `premises` are the ids of the passages it rests on.
+    """
+
+    action: str
+    case: str = ""
+    why: str = ""
+    condition: str = ""
+    fallback: str = ""
+    premises: tuple[str, ...] = ()
+
+
+class Limit(Noun):
+    """What was looked for and not found, with the searches that were made for it."""
+
+    text: str
+    searched: tuple[str, ...] = ()
+
+
+class AnsweredPart(Noun):
+    """One part of the question; `where` is the title of the section that answers it."""
+
+    text: str
+    answered: Literal["yes", "partly", "no"] = "yes"
+    where: str = ""
 
 
 class Composition(Noun):
     """The parts of a report that no section holds, citing passage ids like a section.
 
-    `table` is a Markdown table or "".
+    `abstract` is the answer in front; `table` is a Markdown table or "".
     """
 
     abstract: str = ""
     conclusion: str = ""
     table: str = ""
+    parts: tuple[AnsweredPart, ...] = ()
+    advice: tuple[Advice, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    computations: tuple[Computation, ...] = ()
 
 
 class Asked(Noun):

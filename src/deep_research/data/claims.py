@@ -77,6 +77,28 @@ class Claim(Noun):
         return self.verdict.kind == "supported"
 
 
+class Operand(Noun):
+    """A figure that a computation uses: its `value` as it stands in the `passage` (an id)."""
+
+    name: str
+    value: str
+    passage: str
+
+
+class Computation(Noun):
+    """Arithmetic over cited figures, proposed by a writer and carried out by code.
+
+    `name` (`k1`) stands in the text as `{k1}` where the result belongs; `expression` is over the operands' names.
+    `unit` follows the result; `decimals` is how far it is rounded.
+    """
+
+    name: str
+    expression: str
+    operands: tuple[Operand, ...] = ()
+    unit: str = ""
+    decimals: int = 1
+
+
 class Gap(Told):
     """Something that could not be found or done, and why (in English). Part of the result, never hidden."""
 
