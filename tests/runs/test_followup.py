@@ -151,3 +151,21 @@ def test_b10_a_run_without_a_report_cannot_be_asked(tmp_path: Path) -> None:
     started = begin("Which engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
     with pytest.raises(RunNotFound, match="has no report yet"):
         ask(started, "Who built the Beta engine?")
+
+
+@pytest.mark.parametrize(
+    ("asked", "question", "meaning"),
+    [
+        ("How does sotorasib work?", "What about its side effects?", "What about sotorasib’s side effects?"),
+        ("소토라십은 어떻게 작용하나요?", "그 약의 부작용은?", "소토라십의 부작용은?"),
+    ],
+)
+def test_b10_a_follow_up_says_how_it_was_understood(asked: str, question: str, meaning: str, tmp_path: Path) -> None:
+    note = (
+        "# Sotorasib\n\nSotorasib locks KRAS G12C in its inactive state. Its side effects are diarrhoea and nausea.\n"
+    )
+    docs = write_notes(tmp_path / "docs", drug=note)
+    made = ask(run(asked, home=tmp_path / "home", docs=[docs]), question)
+    assert made.understood == meaning
+    assert made.report is not None
+    assert made.assumptions[0] in made.report.report

@@ -1,16 +1,32 @@
-"""Words that point at what was said before ("it", "that one", "它", "그것"), and what they point at.
+"""Resolve words that point at what was said before ("it", "that drug", "它", "그것", "それ").
 
-Without a model a question must name what it is about, so a pronoun is replaced by the name it most likely means:
-the one thing that the question before named, else what its answer speaks of most, else the topic. What was taken
-is told to the reader as an assumption.
+Without a model a question must name what it is about, so such a word is replaced by the name it most likely means:
+the one thing that the question before named, else what its answer speaks of most, else the topic. The reader is told
+what was taken as an assumption. The words of each language stand in its lexicon (`reference`).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
+from deep_research.conversation.replies import confirms, rejects
+from deep_research.data import Message
+from deep_research.i18n.catalog import phrase
+from deep_research.i18n.language import detect
+from deep_research.i18n.lexicon import any_word, entry, table, words
 from deep_research.text.name_matching import naming
-from deep_research.text.question_terms import topic_words
+from deep_research.text.question_terms import topic_phrase, topic_words
+from deep_research.text.tokens import content_terms
+
+_NAME = re.compile(
+    r"(?<![A-Za-z0-9])(?:[A-Z][A-Za-z0-9]*\d[A-Za-z0-9-]*|[A-Z]{2,}[A-Za-z0-9-]*|[A-Z][a-z]+[A-Z][A-Za-z0-9]*)"
+    r"(?:[ -](?:[A-Z][A-Za-z0-9-]*|[a-z]?\d[A-Za-z0-9-]*(?:\.\d+)*))*(?![A-Za-z0-9])"
+)
+"""A name by its form: GLP-1, KRAS G12C, RAG, BitNet b1.58."""
+_NAME_OR_CAPITAL = re.compile(r"(?<=\s)[A-Z0-9]\w|[a-z]+[A-Z]")
+_HANGUL_FIRST, _HANGUL_LAST, _FINALS = "\uac00", "\ud7a3", 28
+_MAX_OVERLAP = 6
 
 
 class Exchange(NamedTuple):
@@ -20,68 +36,173 @@ class Exchange(NamedTuple):
     answer: str = ""
 
 
-class Meant(NamedTuple):
-    """A question that names what it is about; `word` is what pointed at `name` ("" where nothing did)."""
+class Resolution(NamedTuple):
+    """A question that names what it is about; `pointer` is the word that pointed at `referent` ("" where none did)."""
 
     question: str
-    word: str = ""
-    name: str = ""
+    pointer: str = ""
+    referent: str = ""
+
+    def assumption(self, language: str) -> str:
+        """Return a sentence that says how the question was understood; "" where nothing was taken."""
+        if self.pointer:
+            return phrase("resolved", language, term=self.pointer, topic=self.referent)
+        return phrase("assumed_topic", language, topic=self.referent) if self.referent else ""
 
 
-_ONE = re.compile(
-    r"\b(?P<en>that one|this one|the same one|its(?=\s)|it(?!\s+(?:possible|true|likely|known|worth)\b)|that(?=\s*[?.!]|$)|this(?=\s*[?.!]|$)"
-    r"|(?:that|this|the same)\s+(?P<kind>[a-z]+))\b"
-    r"|(?P<zh>它(?!们)|(?:这|那)一?个|该(?=[\u4e00-\u9fff])(?!怎么|如何|选|用))"
-    r"|(?P<ko>(?:그|이|저)(?:것|거)(?!들)|그(?:건|게|걸)|이(?:건|걸))|(?:그|해당)\s(?P<noun>[가-힣]{1,8})",
-    re.IGNORECASE,
-)
-_SEVERAL = re.compile(
-    r"\b(?:they|them|these|those|their|both)\b|它们|这些|那些|两者|二者|그것들|이것들|둘 다", re.IGNORECASE
-)
-_CONTRACTED = {"건": "은", "게": "이", "걸": "을"}
-_PARTICLES = {
-    "은": "은는",
-    "는": "은는",
-    "이": "이가",
-    "가": "이가",
-    "을": "을를",
-    "를": "을를",
-    "과": "과와",
-    "와": "과와",
-}
+class _Grammar(NamedTuple):
+    """How one language points back."""
+
+    one: re.Pattern[str]
+    several: re.Pattern[str]
+    joint: re.Pattern[str]
+    clause: re.Pattern[str]
+    aspects: frozenset[str]
+    suffix: str
+    language: str
 
 
-def meant(question: str, said: Sequence[Exchange], names: Sequence[str]) -> Meant:
+@cache
+def _grammar(language: str) -> _Grammar:
+    """Return the grammar of a language from its lexicon; English for languages without one."""
+    code = language if entry("reference", language) else "en"
+
+    def part(name: str) -> str:
+        return any_word(f"reference.{name}", code)
+
+    plural = "s?" if entry("reference.spaced", code) else ""
+    ends = part("thing_end_patterns") if words("reference.thing_end_patterns", code) else ""
+    one = "|".join(
+        [
+            f"(?P<possessive>{part('possessive_patterns')})",
+            f"{part('pointer_patterns')}(?P<thing>{part('things')}{plural}){ends}",
+            f"(?P<pronoun>{part('pronoun_patterns')})",
+            f"{part('noun_pointer_patterns')}(?P<noun>{part('noun_patterns')})",
+        ]
+    )
+    return _Grammar(
+        one=re.compile(one, re.IGNORECASE),
+        several=re.compile(part("several_patterns"), re.IGNORECASE),
+        joint=re.compile(part("joint_patterns"), re.IGNORECASE),
+        clause=re.compile(part("clause_patterns"), re.IGNORECASE),
+        aspects=frozenset(words("reference.aspects", code)),
+        suffix=entry("reference.possessive_suffix", code) or "",
+        language=code,
+    )
+
+
+def resolve(question: str, exchanges: Sequence[Exchange], names: Sequence[str], *, bare: bool = False) -> Resolution:
     """Return `question` with the first word that points back replaced by what it points at.
 
-    `said` is the conversation, newest first; `names` are the things it was about. A question that is about nothing
-    at all ("Why?") gets the topic added; one that stands by itself is returned as it is.
+    `exchanges` is the conversation, newest first; `names` are the things it was about. A question that is about
+    nothing at all ("Why?"; `bare` where the caller knows it) gets the topic added; one that stands by itself is
+    returned as it is.
     """
-    if found := _SEVERAL.search(question):
-        return Meant(_with_topic(question, said), found[0], _topic(said))
-    for found in _ONE.finditer(question):
-        name = _one(found, said, names)
-        if name:
-            return Meant(_replaced(question, found, name), found[0], name)
-    if not topic_words(question) and _topic(said):
-        return Meant(_with_topic(question, said))
-    return Meant(question)
+    grammar = _grammar(detect(question))
+    if (found := _several(question, grammar)) and (topic := _topic(exchanges)):
+        return Resolution(f"{question} ({topic})", found[0], topic)
+    for found in _pointers(question, grammar):
+        if name := _referent(found, exchanges, names):
+            return Resolution(_replace(question, found, name, grammar), found[0].strip(), name)
+    if (bare or not _has_topic(question, grammar)) and (topic := _topic(exchanges)):
+        return Resolution(f"{question} ({topic})", "", topic)
+    return Resolution(question)
 
 
-def _one(found: re.Match[str], said: Sequence[Exchange], names: Sequence[str]) -> str:
-    """The name that a pronoun means; for "that engine" one that is an engine."""
-    if found["noun"]:
-        names = [name for name in names if " " in name and found["noun"].startswith(name.rsplit(" ", 1)[1])]
-        return next((name for exchange in said for name in _spoken_of(exchange, names)), "")
-    if found["kind"]:
-        kind = found["kind"].casefold()
-        names = [name for name in names if kind in name.casefold().split()]
-        return next((name for exchange in said for name in _spoken_of(exchange, names)), "")
-    return next((name for exchange in said for name in _spoken_of(exchange, names)), "") or _topic(said)
+def resolve_in_history(question: str, history: Sequence[Message], *, bare: bool = False) -> Resolution:
+    """Return `question` resolved by the conversation before it (oldest first), whose own questions are resolved too.
+
+    `bare` says that it names nothing; see `resolve`.
+    """
+    exchanges: list[Exchange] = []
+    names: list[str] = []
+    for message in history:
+        text = message.text.strip()
+        if message.role == "assistant":
+            before = exchanges.pop(0) if exchanges else Exchange("")
+            exchanges.insert(0, before._replace(answer=f"{before.answer}\n{text}".strip()))
+        elif not (confirms(text) or rejects(text)):
+            understood = resolve(text, exchanges, names)
+            exchanges.insert(0, Exchange("" if dangling_pointer(understood.question) else understood.question))
+            names += [_topic_of(text)] if not understood.referent else []
+        names += _NAME.findall(text)
+    return resolve(question, exchanges, list(dict.fromkeys(name for name in names if name)), bare=bare)
 
 
-def _spoken_of(exchange: Exchange, names: Sequence[str]) -> list[str]:
-    """The one thing that a question names, else what its answer names, most often first."""
+def dangling_pointer(question: str) -> str:
+    """Return the word that points back in a question that names nothing else it could be about, else ""."""
+    grammar = _grammar(detect(question))
+    found = next((match for match in _pointers(question, grammar) if not _noun(match)), _several(question, grammar))
+    if found is None or _has_topic(f"{question[: found.start()]} {question[found.end() :]}", grammar):
+        return ""
+    return found[0].strip()
+
+
+def fill_pointer(question: str, name: str) -> str:
+    """Return `question` with `name` in place of the word that points back, or after it where none does."""
+    grammar = _grammar(detect(question))
+    found = next(_pointers(question, grammar), None)
+    return _replace(question, found, name, grammar) if found else f"{question} ({name})"
+
+
+def _noun(found: re.Match[str]) -> str:
+    """Return the noun of "that engine", "" for other words that point back."""
+    return found.groupdict().get("noun") or ""
+
+
+def _pointers(question: str, grammar: _Grammar) -> Iterator[re.Match[str]]:
+    """Yield the words that point back out of a question, in order."""
+    for found in grammar.one.finditer(question):
+        before = question[: found.start()]
+        conjunction = (found["thing"] or _noun(found)) and grammar.clause.search(before)
+        if found[0] != "IT" and not conjunction and not _has_antecedent(found, before, grammar):
+            yield found
+
+
+def _several(question: str, grammar: _Grammar) -> re.Match[str] | None:
+    found = grammar.several.search(question)
+    return found if found and not _has_antecedent(found, question[: found.start()], grammar) else None
+
+
+def _has_antecedent(found: re.Match[str], before: str, grammar: _Grammar) -> bool:
+    """Whether the question itself names what the word means: in a clause before it, or ("its") by a name."""
+    clause = max((joint.start() for joint in grammar.joint.finditer(before)), default=0)
+    if clause and _has_topic(before[:clause], grammar):
+        return True
+    return bool(found.groupdict().get("possessive")) and _NAME_OR_CAPITAL.search(before) is not None
+
+
+def _has_topic(text: str, grammar: _Grammar) -> bool:
+    """Whether a text names something besides what is asked of every thing (its limits, its cost)."""
+    aspects = {term for aspect in grammar.aspects for term in content_terms(aspect)}
+    return any(not set(content_terms(word)) <= aspects for word in topic_words(text).split())
+
+
+def _referent(found: re.Match[str], exchanges: Sequence[Exchange], names: Sequence[str]) -> str:
+    """Return the name that a word means: for "that engine" one that is an engine, "" where there is none."""
+    if noun := _noun(found):
+        return _most_recent(exchanges, [name for name in names if _is_called(name, noun)])
+    if thing := found["thing"]:
+        kinds = [name for name in names if _is_called(name, thing)]
+        named = _most_recent(exchanges, kinds) or _most_recent(exchanges, names) or _topic(exchanges)
+        # "That target" after a question about "inhibitors of KRAS G12C" is the name in it.
+        return by_form[0] if len(by_form := _NAME.findall(named)) == 1 and not kinds else named
+    return _most_recent(exchanges, names) or _topic(exchanges)
+
+
+def _is_called(name: str, noun: str) -> bool:
+    """Whether the words of a name hold a noun; a Korean noun comes with its particle."""
+    if noun.isascii():
+        return noun.casefold() in name.casefold().split()
+    return " " in name and noun.startswith(name.rsplit(" ", 1)[1])
+
+
+def _most_recent(exchanges: Sequence[Exchange], names: Sequence[str]) -> str:
+    return next((name for exchange in exchanges for name in _names_in(exchange, names)), "")
+
+
+def _names_in(exchange: Exchange, names: Sequence[str]) -> list[str]:
+    """Return the one thing that a question names, else what its answer names, most often first."""
     ways = {name: naming(name) for name in names}
     asked = [name for name, way in ways.items() if way.within(exchange.question)]
     # A name may stand within another ("GiST" in "SP-GiST index"): the longer one is meant.
@@ -94,35 +215,49 @@ def _spoken_of(exchange: Exchange, names: Sequence[str]) -> list[str]:
     return sorted((name for name in names if counts[name]), key=lambda name: (-counts[name], places[name]))
 
 
-def _topic(said: Sequence[Exchange]) -> str:
-    return next((words for exchange in said if (words := topic_words(exchange.question))), "")
+def _topic(exchanges: Sequence[Exchange]) -> str:
+    return next((topic for exchange in exchanges if (topic := _topic_of(exchange.question))), "")
 
 
-def _with_topic(question: str, said: Sequence[Exchange]) -> str:
-    topic = _topic(said)
-    return f"{question} ({topic})" if topic else question
+def _topic_of(question: str) -> str:
+    return topic_phrase(without_request(question).strip())
 
 
-def _replaced(question: str, found: re.Match[str], name: str) -> str:
-    """The question with the name in place of the pronoun, fitted to its grammar."""
+def without_request(text: str) -> str:
+    """Return a message without the words that only ask for work ("please tell me about …")."""
+    return _request().sub(" ", text)
+
+
+@cache
+def _request() -> re.Pattern[str]:
+    return re.compile(any_word("conversation.request_patterns"), re.IGNORECASE)
+
+
+def _replace(question: str, found: re.Match[str], name: str, grammar: _Grammar) -> str:
+    """Return the question with the name in place of the word that points back, fitted to its grammar."""
     before, after = question[: found.start()], question[found.end() :]
-    if found["en"]:
-        return f"{before}{name}{'’s' if found[0].lower() == 'its' else ''}{after}"
-    if found["zh"]:
-        # "那个发动机" with "甲型发动机" is not to say the noun twice.
-        doubled = next((k for k in range(min(len(name), 6), 0, -1) if after.startswith(name[-k:])), 0)
-        return f"{before}{name}{after[doubled:]}"
-    if found["noun"]:
-        return f"{before}{name}{_particle(name, found['noun'].removeprefix(name.rsplit(' ', 1)[1]) + after)}"
-    if (short := _CONTRACTED.get(found[0][-1])) is not None:
-        after = short + after
-    return f"{before}{name}{_particle(name, after)}"
+    if found["possessive"]:
+        return f"{before}{name}{grammar.suffix}{after}"
+    if grammar.language == "ko":
+        noun = _noun(found)
+        rest = noun.removeprefix(name.rsplit(" ", 1)[-1]) if noun else _expand_contraction(found[0])
+        return f"{before}{name}{_fit_particle(name, rest + after)}"
+    if entry("reference.spaced", grammar.language):
+        return f"{before}{name}{after}"
+    # "那个发动机" with "甲型发动机" is not to say the noun twice.
+    doubled = next((k for k in range(min(len(name), _MAX_OVERLAP), 0, -1) if after.startswith(name[-k:])), 0)
+    return f"{before}{name}{after[doubled:]}"
 
 
-def _particle(name: str, after: str) -> str:
-    """A Korean particle in the form that fits the last sound of `name`."""
-    forms = _PARTICLES.get(after[:1])
-    if forms is None or not (len(after) == 1 or after[1] in " ,?") or not "가" <= name[-1] <= "힣":
+def _expand_contraction(word: str) -> str:
+    """Return the particle that a Korean pronoun has run together with ("그건" is "그것은"), "" for others."""
+    return table("reference.contractions").get(word[-1], "")
+
+
+def _fit_particle(name: str, after: str) -> str:
+    """Return `after` with its Korean particle in the form that fits the last sound of `name`."""
+    forms = table("reference.particle_forms").get(after[:1])
+    if forms is None or not (len(after) == 1 or after[1] in " ,?") or not _HANGUL_FIRST <= name[-1] <= _HANGUL_LAST:
         return after
-    closed = (ord(name[-1]) - ord("가")) % 28 != 0
+    closed = (ord(name[-1]) - ord(_HANGUL_FIRST)) % _FINALS != 0
     return (forms[0] if closed else forms[1]) + after[1:]

@@ -17,7 +17,7 @@ from deep_research.assembly.environment import named, opened
 from deep_research.assembly.page_access import offer_pages
 from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
 from deep_research.assembly.web_search import MakeWeb
-from deep_research.conversation.coreference import Exchange, meant
+from deep_research.conversation.coreference import Exchange, resolve
 from deep_research.data import FollowUp, Gap, Ledger, Message, Question, Report
 from deep_research.errors import ConfigError, ResearchError, RunNotFound, StoreError
 from deep_research.events import Event, Progress, ReportReady, RunFailed, RunStarted
@@ -180,9 +180,9 @@ def _begin(folder: RunFolder, record: RunRecord, report: Report, text: str, chan
     settled = Settings(**{**record.settings, **changes})
     changes["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
     earlier = follow_ups(folder)
-    understood = meant(text, _exchanges(report, earlier), _names(report, record.language))
+    understood = resolve(text, _exchanges(report, earlier), _names(report, record.language))
     language = detect(text, default=record.language)
-    taken = phrase("resolved", language, term=understood.word, topic=understood.name)
+    taken = understood.assumption(language)
     made = FollowUp(
         run_id=folder.run_id,
         number=1 + max((int(p.stem) for p in _records(folder) if p.stem.isdecimal()), default=0),
@@ -190,7 +190,7 @@ def _begin(folder: RunFolder, record: RunRecord, report: Report, text: str, chan
         language=language,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         understood=understood.question,
-        assumptions=(taken,) if understood.word else (),
+        assumptions=(taken,) if taken else (),
         history=_history(record, report, earlier),
         settings=changes,
         before=_spent(folder),

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from deep_research.data import Passage, QueryAnalysis, Question
 from deep_research.i18n.language import CJK, detect, is_cjk
+from deep_research.i18n.lexicon import words
 from deep_research.text.glossary import translations
-from deep_research.text.tokens import STOP_WORDS, content_terms
+from deep_research.text.tokens import STOP_WORDS, content_terms, without_particle
 
 _ENOUGH = 0.5
 _MOST_UNITS = 8.0
@@ -41,6 +42,7 @@ _CJK_FURNITURE = re.compile(
 _RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&][^\W{CJK}]+)*[+#]*")
 _CJK_RUN = re.compile(f"[{CJK}]")
 _WINDOW = 3
+_JOINT = 2
 
 
 class Unit(NamedTuple):
@@ -197,6 +199,46 @@ def topic_words(question: str) -> str:
         (run, _worth(run, frozenset(content_terms(run)), first=place == 0)) for place, run in enumerate(_runs(question))
     )
     return " ".join(run for run, value in worth if value >= _PLAIN)
+
+
+def topic_phrase(question: str) -> str:
+    """Return the words of `question` that name its topic as they stand there ("inhibitors of KRAS G12C"); may be "".
+
+    In a language without spaces, or where no stretch of words stands out, they are the `topic_words`.
+    """
+    if _CJK_RUN.search(question):
+        return _phrase_without_spaces(question)
+    stretches = sorted(_stretches(question), key=lambda pair: -pair[0])
+    if not stretches or (len(stretches) > 1 and stretches[0][0] < 2 * stretches[1][0]):
+        return topic_words(question)
+    return stretches[0][1]
+
+
+def _phrase_without_spaces(question: str) -> str:
+    """Return the topic words that stand beside each other as they stand, the others joined by a space."""
+    aspects = words("reference.aspects")
+    stems = [without_particle(word) for word in topic_words(question).split()]
+    said, end = "", -1
+    for stem in (stem for stem in stems if stem not in aspects):
+        place = question.find(stem, max(end, 0))
+        joint = question[end:place] if 0 <= end <= place <= end + _JOINT and said else " "
+        said, end = f"{said}{joint}{stem}" if said else stem, place + len(stem)
+    return said
+
+
+def _stretches(question: str) -> Iterator[tuple[float, str]]:
+    """Yield the stretches of topic words, joined by "of" and the like, with what their words are worth."""
+    start, end, total = -1, -1, 0.0
+    for place, match in enumerate(_RUN.finditer(question)):
+        run = match[0]
+        worth = 0.0 if run.casefold() in STOP_WORDS else _worth(run, frozenset(content_terms(run)), first=place == 0)
+        if worth >= _PLAIN:
+            start, end, total = (match.start() if start < 0 else start), match.end(), total + worth
+        elif start >= 0 and run.casefold() not in words("reference.connectors", "en"):
+            yield total, question[start:end]
+            start, total = -1, 0.0
+    if start >= 0:
+        yield total, question[start:end]
 
 
 _CODE = re.compile(r"(?<![A-Za-z0-9_.\-/])[A-Z]{3,16}\d{1,6}[A-Z]?(?![A-Za-z0-9_/-])")

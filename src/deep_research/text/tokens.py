@@ -128,7 +128,7 @@ def index_terms(text: str) -> list[str]:
         terms.extend(_run_terms(run, stop_words=False))
         if len(run) > 1:
             if _HANGUL.match(run):
-                terms.extend(word for word in [_without_particle(run)] if len(word) > 2)
+                terms.extend(word for word in [without_particle(run)] if len(word) > 2)
             elif _GRAM.match(run):
                 terms.extend(_HAN.findall(run))
     return terms
@@ -163,7 +163,7 @@ def _run_terms(run: str, *, stop_words: bool = True) -> Sequence[str]:
         if _GRAM.match(run):
             return _bigrams(run)
         if _HANGUL.match(run):
-            return _bigrams(_without_particle(run))
+            return _bigrams(without_particle(run))
     every, content = _word_terms(run[:_LONGEST])
     return every if stop_words else content
 
@@ -173,7 +173,8 @@ def _bigrams(run: str) -> list[str]:
 
 
 @lru_cache(maxsize=50_000)
-def _without_particle(word: str) -> str:
+def without_particle(word: str) -> str:
+    """Return a Korean word without the particle at its end; other words as they are."""
     for particle in _PARTICLES:
         if word.endswith(particle):
             stem = word[: -len(particle)]

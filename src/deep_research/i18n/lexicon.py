@@ -1,0 +1,67 @@
+"""Word lists and patterns by language, kept as data: `lexicon/LANGUAGE.toml`, read when first asked for.
+
+A new language is a new file there. A name is dotted (`reference.things`). A list whose name ends in `_patterns` holds
+fragments of regular expressions; all others hold plain words.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+_FOLDER = "lexicon"
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return the codes of the languages that have a lexicon, English first."""
+    found = (file.name for file in files("deep_research.i18n").joinpath(_FOLDER).iterdir())
+    codes = sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml"))
+    return tuple(sorted(codes, key=lambda code: code != "en"))
+
+
+@cache
+def _tables(language: str) -> Mapping[str, Any]:
+    if language not in languages():
+        return {}
+    return tomllib.loads(files("deep_research.i18n").joinpath(_FOLDER, f"{language}.toml").read_text("utf-8"))
+
+
+def entry(name: str, language: str) -> Any:
+    """Return what the lexicon of `language` has under a dotted name, None where it has nothing."""
+    value: Any = _tables(language)
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+@cache
+def words(name: str, language: str = "") -> tuple[str, ...]:
+    """Return a list of `language`, or of all languages together, each word once; a text of words is split at spaces."""
+    found: list[str] = []
+    for code in (language,) if language else languages():
+        value = entry(name, code) or ()
+        found += value.split() if isinstance(value, str) else value
+    return tuple(dict.fromkeys(found))
+
+
+@cache
+def table(name: str) -> Mapping[str, Any]:
+    """Return a table of all languages together; the first language that has a key gives its value."""
+    return {key: value for code in reversed(languages()) for key, value in (entry(name, code) or {}).items()}
+
+
+def any_of(parts: Iterable[str], *, literal: bool = True) -> str:
+    """Return a fragment of a regular expression that matches one of `parts`, the longest where several do.
+
+    `literal` escapes them; without it they are fragments, tried in the order given. No parts match nothing.
+    """
+    listed = [re.escape(part) for part in sorted(parts, key=len, reverse=True)] if literal else list(parts)
+    return f"(?:{'|'.join(listed)})" if listed else r"(?!)"
+
+
+def any_word(name: str, language: str = "") -> str:
+    """Return a fragment of a regular expression that matches an entry of a list; see `words` and `any_of`."""
+    return any_of(words(name, language), literal=not name.endswith("_patterns"))
