@@ -213,6 +213,7 @@ def _content(report: Report) -> str:
 def _names(report: Report, language: str) -> list[str]:
     frame = {phrase(name, language) for name in _FRAME}
     titles = (report.title, *(section.title for section in report.sections))
+    frame.add(report.question.rstrip(" ?？.。"))  # a title that is the question names nothing
     return [t for t in titles if t not in frame and len(t.split()) <= _NAME_WORDS and not _SENTENCE.match(t)]
 
 
