@@ -52,13 +52,14 @@ CALENDAR = ("year", "yearmonth", "date")
 
 def same_date(claim: Quantity, there: Quantity) -> bool:
     """Return whether two calendar quantities agree: a claim may be less exact than the evidence (2024 for May 2024), never more."""
-    wanted, given = (_ymd(q) for q in (claim, there))
+    wanted, given = (date_parts(q) for q in (claim, there))
     if given[0] == 0:  # a day without its year agrees with the same day of any year
         return wanted[1:] == given[1:]
     return all(w in (0, g) for w, g in zip(wanted, given, strict=True))
 
 
-def _ymd(quantity: Quantity) -> tuple[int, int, int]:
+def date_parts(quantity: Quantity) -> tuple[int, int, int]:
+    """Return year, month and day of a calendar quantity; 0 for what it does not say."""
     value = int(quantity.value)
     if quantity.unit == "date":
         return value // 10000, value // 100 % 100, value % 100

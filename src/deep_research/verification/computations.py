@@ -1,0 +1,287 @@
+"""Arithmetic over cited figures: check that each operand stands in its passage, evaluate, round, and show the working.
+
+A writer proposes an expression over named figures; it never writes a result. The expression is a small language read
+with `ast`: numbers, names of operands, `+ - * / **`, parentheses, and the functions of `FUNCTIONS`. Values are exact
+fractions until they are rounded; only roots go through 50 digits of `decimal`.
+"""
+
+import ast
+import datetime
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+from fractions import Fraction
+from typing import NamedTuple
+
+from deep_research.data import Computation, Operand
+from deep_research.verification.dates import CALENDAR, date_parts
+from deep_research.verification.numbers import quantities, same, unit_base
+from deep_research.verification.units import Quantity
+
+_MAX_EXPRESSION, _MAX_NODES, _MAX_POWER, _MAX_DIGITS, _MAX_UNIT = 300, 80, 64, 30, 24
+_DIGITS = 50
+_CONSTANTS = frozenset({0, 1, 2, 3, 4, 7, 10, 12, 24, 30, 60, 100, 365, 1000, 1_000_000, 1_000_000_000})
+"""Numbers that may stand in an expression without a source: counts of operands, percent, scales, the calendar."""
+
+
+class ComputationError(ValueError):
+    """A computation that cannot be shown; `code` names the phrase that says why, `values` fill it."""
+
+    def __init__(self, code: str, **values: str) -> None:
+        super().__init__(code, values)
+        self.code, self.values = code, values
+
+
+class Result(NamedTuple):
+    """A computation carried out: the rounded `value` with its unit, its `working` ("1.2 ÷ 1.1"), and the passages of
+    its operands in the order of their first use."""
+
+    value: str
+    working: str
+    passages: tuple[str, ...]
+
+
+class _Number(NamedTuple):
+    value: Fraction
+    unit: str = ""
+    free: bool = False
+    """Whether it comes from the expression itself, and so takes the unit of what it is added to."""
+
+
+def carry_out(computation: Computation, text_of: Callable[[str], str | None]) -> Result:
+    """Return the result of a computation whose operands stand in the passages they name.
+
+    `text_of` returns the text of a passage by its id, None for an unknown one. Raises ComputationError.
+    """
+    tree = _parsed(computation.expression)
+    operands = {operand.name: operand for operand in computation.operands}
+    used = list(dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in operands))
+    if not used:
+        raise ComputationError("computation_without_figures", expression=computation.expression[:80])
+    known = {name: _figure(operands[name], text_of) for name in used}
+    number = _evaluated(tree.body, known, len(used))
+    return Result(
+        _written(number.value, computation),
+        _working(computation.expression, operands),
+        tuple(dict.fromkeys(operands[name].passage for name in used)),
+    )
+
+
+def _parsed(expression: str) -> ast.Expression:
+    text = expression.strip().replace("×", "*").replace("÷", "/").replace("−", "-").replace("^", "**")
+    if not text or len(text) > _MAX_EXPRESSION:
+        raise ComputationError("computation_unreadable", expression=expression[:80])
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ComputationError("computation_unreadable", expression=expression[:80]) from None
+    if sum(1 for _ in ast.walk(tree)) > _MAX_NODES:
+        raise ComputationError("computation_unreadable", expression=expression[:80])
+    return tree
+
+
+def _figure(operand: Operand, text_of: Callable[[str], str | None]) -> _Number | datetime.date:
+    """Return an operand's value. Raises ComputationError where it is no single figure, or not in its passage."""
+    found = quantities(operand.value)
+    text = text_of(operand.passage)
+    if text is None or len(found) != 1:
+        raise ComputationError("figure_not_in_passage", figure=operand.value[:40], passage=operand.passage)
+    (figure,) = found
+    if not any(same(figure._replace(bound=other.bound), other, text) for other in quantities(text)):
+        raise ComputationError("figure_not_in_passage", figure=operand.value[:40], passage=operand.passage)
+    if figure.unit in CALENDAR:
+        return _date_or_year(figure)
+    return _Number(Fraction(figure.value), figure.unit)
+
+
+def _date_or_year(figure: Quantity) -> _Number | datetime.date:
+    year, month, day = date_parts(figure)
+    if figure.unit == "year" or not year:
+        return _Number(Fraction(figure.value), "year")
+    try:
+        return datetime.date(year, month or 1, day or 1)
+    except ValueError:
+        raise ComputationError("computation_unreadable", expression=str(figure.value)) from None
+
+
+def _evaluated(node: ast.expr, known: Mapping[str, "_Number | datetime.date"], count: int) -> _Number:
+    value = _value(node, known, count)
+    if isinstance(value, datetime.date):
+        raise ComputationError("computation_units", units="date")
+    return value
+
+
+def _value(node: ast.expr, known: Mapping[str, "_Number | datetime.date"], count: int) -> "_Number | datetime.date":
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return _constant(value, count)
+        case ast.Name(id=name) if name in known:
+            return known[name]
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
+            number = _evaluated(inner, known, count)
+            return number._replace(value=-number.value) if isinstance(sign, ast.USub) else number
+        case ast.BinOp(left=left, op=operation, right=right):
+            return _combined(operation, _evaluated(left, known, count), _evaluated(right, known, count))
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS and arguments:
+            return FUNCTIONS[name]([_value(argument, known, count) for argument in arguments])
+        case _:
+            raise ComputationError("computation_unreadable", expression=ast.unparse(node)[:80])
+
+
+def _constant(value: float, count: int) -> _Number:
+    """A number of the expression itself: only one that needs no source."""
+    exact = Fraction(str(value))
+    if exact not in _CONSTANTS and exact != count and (exact.numerator != 1 or exact.denominator > _MAX_POWER):
+        raise ComputationError("figure_without_source", figure=str(value)[:40])
+    return _Number(exact, free=True)
+
+
+def _combined(operation: ast.operator, a: _Number, b: _Number) -> _Number:
+    match operation:
+        case ast.Add() | ast.Sub():
+            return _sum(a, b if isinstance(operation, ast.Add) else b._replace(value=-b.value))
+        case ast.Mult():
+            return _Number(
+                a.value * b.value, a.unit if b.free or not b.unit else b.unit if a.free or not a.unit else ""
+            )
+        case ast.Div():
+            if b.value == 0:
+                raise ComputationError("computation_by_zero")
+            return _Number(a.value / b.value, a.unit if b.free or not b.unit else "")
+        case ast.Pow():
+            return _power(a, b)
+        case _:
+            raise ComputationError("computation_unreadable", expression=type(operation).__name__)
+
+
+def _sum(a: _Number, b: _Number) -> _Number:
+    """Add two numbers of one unit; of two of one kind (g, mg) the second is converted by the caller's own factor."""
+    if not a.free and not b.free and a.unit != b.unit:
+        raise ComputationError("computation_units", units=f"{a.unit or '1'} + {b.unit or '1'}")
+    return _Number(a.value + b.value, a.unit or b.unit, a.free and b.free)
+
+
+def _power(a: _Number, b: _Number) -> _Number:
+    if abs(b.value) > _MAX_POWER or _size(a.value) * abs(b.value) > _MAX_DIGITS * _MAX_POWER:
+        raise ComputationError("computation_unreadable", expression=f"** {b.value}")
+    if b.value.denominator == 1:
+        if a.value == 0 and b.value < 0:
+            raise ComputationError("computation_by_zero")
+        return _Number(a.value ** int(b.value))
+    if a.value < 0:
+        raise ComputationError("computation_unreadable", expression="root of a negative number")
+    with localcontext() as context:
+        context.prec = _DIGITS
+        base = Decimal(a.value.numerator) / Decimal(a.value.denominator)
+        exponent = Decimal(b.value.numerator) / Decimal(b.value.denominator)
+        return _Number(Fraction(base**exponent) if base else Fraction(0))
+
+
+def _size(value: Fraction) -> int:
+    return max(1, len(str(abs(value.numerator))), len(str(value.denominator)))
+
+
+def _numbers(arguments: Sequence["_Number | datetime.date"]) -> list[_Number]:
+    found = [a for a in arguments if isinstance(a, _Number)]
+    if len(found) != len(arguments):
+        raise ComputationError("computation_units", units="date")
+    units = {unit_base(a.unit) for a in found if not a.free}
+    if len(units) > 1:
+        raise ComputationError("computation_units", units=", ".join(sorted(u or "1" for u in units)))
+    return found
+
+
+def _total(arguments: Sequence["_Number | datetime.date"]) -> _Number:
+    numbers = _numbers(arguments)
+    return _Number(sum((n.value for n in numbers), Fraction(0)), numbers[0].unit)
+
+
+def _mean(arguments: Sequence["_Number | datetime.date"]) -> _Number:
+    total = _total(arguments)
+    return total._replace(value=total.value / len(arguments))
+
+
+def _geometric_mean(arguments: Sequence["_Number | datetime.date"]) -> _Number:
+    numbers = _numbers(arguments)
+    product = _Number(math.prod((n.value for n in numbers), start=Fraction(1)))
+    return _power(product, _Number(Fraction(1, len(numbers))))._replace(unit=numbers[0].unit)
+
+
+def _change(arguments: Sequence["_Number | datetime.date"]) -> _Number:
+    before, after = _two(_numbers(arguments))
+    if before.value == 0:
+        raise ComputationError("computation_by_zero")
+    return _Number((after.value - before.value) / before.value * 100, "%")
+
+
+def _two(arguments: Sequence[_Number]) -> tuple[_Number, _Number]:
+    if len(arguments) != 2:
+        raise ComputationError("computation_unreadable", expression="two figures are wanted")
+    return arguments[0], arguments[1]
+
+
+def _days(arguments: Sequence["_Number | datetime.date"]) -> _Number:
+    dates = [a for a in arguments if isinstance(a, datetime.date)]
+    if len(dates) != 2 or len(arguments) != 2:
+        raise ComputationError("computation_units", units="date")
+    return _Number(Fraction((dates[1] - dates[0]).days), "day")
+
+
+def _years(arguments: Sequence["_Number | datetime.date"]) -> _Number:
+    if all(isinstance(a, _Number) for a in arguments):
+        first, last = _two(_numbers(arguments))
+        return _Number(last.value - first.value, "years")
+    return _Number(_days(arguments).value / Fraction("365.2425"), "years")
+
+
+def _root(arguments: Sequence["_Number | datetime.date"]) -> _Number:
+    (number, *rest) = _numbers(arguments)
+    if rest:
+        raise ComputationError("computation_unreadable", expression="sqrt")
+    return _power(number, _Number(Fraction(1, 2)))
+
+
+FUNCTIONS: dict[str, Callable[[Sequence["_Number | datetime.date"]], _Number]] = {
+    "sum": _total,
+    "mean": _mean,
+    "geomean": _geometric_mean,
+    "min": lambda a: min(_numbers(a), key=lambda n: n.value),
+    "max": lambda a: max(_numbers(a), key=lambda n: n.value),
+    "abs": lambda a: _numbers(a)[0]._replace(value=abs(_numbers(a)[0].value)),
+    "sqrt": _root,
+    "change": _change,
+    "days": _days,
+    "years": _years,
+}
+"""What an expression may call; `change(a, b)` is the change from a to b in percent, `years(a, b)` the time between."""
+
+
+def _written(value: Fraction, computation: Computation) -> str:
+    """Round half up, group the thousands, and put the unit behind."""
+    decimals = min(max(computation.decimals, 0), 10)
+    if _size(value) > 400:
+        raise ComputationError("computation_unreadable", expression=computation.expression[:80])
+    with localcontext() as context:
+        context.prec = 600
+        exact = Decimal(value.numerator) / Decimal(value.denominator)
+        rounded = exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
+    if rounded == 0:
+        rounded = abs(rounded)
+    if value and not rounded:
+        raise ComputationError("computation_rounds_away", expression=computation.expression[:80])
+    unit = " ".join(computation.unit.split())
+    if len(unit) > _MAX_UNIT or re.search(r"\d", unit):
+        raise ComputationError("computation_units", units=unit[:40])
+    # A sign, and a unit of a script without spaces, stands right behind its number.
+    space = "" if not unit or not unit[0].isascii() or unit[0] in "%°" else " "
+    return f"{rounded:,}{space}{unit}"
+
+
+def _working(expression: str, operands: Mapping[str, Operand]) -> str:
+    """Return the expression with the figures in place of their names."""
+    names = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+    text = names.sub(lambda m: operands[m[0]].value.strip() if m[0] in operands else m[0], expression.strip())
+    text = text.replace("**", "^").replace("*", "×").replace("/", "÷")
+    text = re.sub(r"\s*\^\s*", "^", text)
+    return re.sub(r"(?<=\S)\s*([×÷+])\s*(?=\S)", r" \1 ", text)

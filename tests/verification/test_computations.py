@@ -1,0 +1,86 @@
+"""Computations: exact over cited figures, refused where a figure, a constant or a unit has no ground."""
+
+import pytest
+
+from deep_research.data import Computation, Operand
+from deep_research.verification.computations import ComputationError, carry_out
+
+TEXTS = {
+    "s1p1": "The build was around 10% slower in March 2025; memory rose by 15-20%.",
+    "s1p2": "It was 12.6% faster on a Mac, 7.3% on Linux AArch64, 6.9% on x86-64 and 4.7% on Windows.",
+    "s2p1": "Sales were 1,250 units in 2023 and 1,500 units in 2024.",
+    "s2p2": "公司2023年收入为3.2亿元，员工1200人。",
+    "s2p3": "매출은 2억 원, 직원은 40명이다.",
+    "s3p1": "Accepted on 16 June 2025; released on 7 October 2025. The draft is of 2022-03-08.",
+    "s3p2": "The pipe is 3 km long and weighs 250 kg.",
+}
+
+
+def _made(expression: str, unit: str = "", decimals: int = 1, **figures: tuple[str, str]) -> Computation:
+    operands = tuple(Operand(name=n, value=v, passage=p) for n, (v, p) in figures.items())
+    return Computation(name="k1", expression=expression, operands=operands, unit=unit, decimals=decimals)
+
+
+@pytest.mark.parametrize(
+    ("computation", "value", "working"),
+    [
+        (_made("(b - a) / a * 100", "%", 0, a=("1,250", "s2p1"), b=("1,500", "s2p1")), "20%", "(1,500 - 1,250) ÷ 1,250 × 100"),
+        (_made("change(a, b)", "%", 0, a=("1,250", "s2p1"), b=("1,500", "s2p1")), "20%", "change(1,250, 1,500)"),
+        (_made("1.0 / (1 + a / 100) ** 2", "", 3, a=("10%", "s1p1")), "0.826", "1.0 ÷ (1 + 10% ÷ 100)^2"),
+        (
+            _made("((1+a/100)*(1+b/100)*(1+c/100)*(1+d/100))**(1/4)", "", 3,
+                  a=("12.6%", "s1p2"), b=("7.3%", "s1p2"), c=("6.9%", "s1p2"), d=("4.7%", "s1p2")),
+            "1.078", "((1 + 12.6% ÷ 100) × (1 + 7.3% ÷ 100) × (1 + 6.9% ÷ 100) × (1 + 4.7% ÷ 100))^(1 ÷ 4)",
+        ),
+        (_made("sum(a, b)", "", 0, a=("1,250", "s2p1"), b=("1,500", "s2p1")), "2,750", "sum(1,250, 1,500)"),
+        (_made("mean(a, b)", "", 1, a=("1,250", "s2p1"), b=("1,500", "s2p1")), "1,375.0", "mean(1,250, 1,500)"),
+        (_made("a / b / 10000", "万元", 1, a=("3.2亿元", "s2p2"), b=("1200人", "s2p2")), None, None),
+        (_made("a / b", "元", 0, a=("3.2亿元", "s2p2"), b=("1200", "s2p2")), "266,667元", "3.2亿元 ÷ 1200"),
+        (_made("a / b", "원", 0, a=("2억 원", "s2p3"), b=("40", "s2p3")), "5,000,000원", "2억 원 ÷ 40"),
+        (_made("days(a, b)", "days", 0, a=("16 June 2025", "s3p1"), b=("7 October 2025", "s3p1")), "113 days", "days(16 June 2025, 7 October 2025)"),
+        (_made("years(a, b)", "years", 0, a=("2023", "s2p1"), b=("2024", "s2p1")), "1 years", "years(2023, 2024)"),
+        (_made("max(a, b) - min(a, b)", "%", 1, a=("12.6%", "s1p2"), b=("4.7%", "s1p2")), "7.9%", "max(12.6%, 4.7%) - min(12.6%, 4.7%)"),
+        (_made("-a", "", 0, a=("1,250", "s2p1")), "-1,250", "-1,250"),
+        (_made("sqrt(a)", "", 2, a=("1,250", "s2p1")), "35.36", "sqrt(1,250)"),
+        (_made("a / 1000", "t", 2, a=("250 kg", "s3p2")), "0.25 t", "250 kg ÷ 1000"),
+    ],
+)  # fmt: skip
+def test_what_is_computed_is_exact_and_shows_its_operands(
+    computation: Computation, value: str | None, working: str | None
+) -> None:
+    if value is None:
+        with pytest.raises(ComputationError) as refused:
+            carry_out(computation, TEXTS.get)
+        assert refused.value.code == "figure_without_source"  # 10000 is no figure of a passage
+        return
+    result = carry_out(computation, TEXTS.get)
+    assert (result.value, result.working) == (value, working)
+    assert set(result.passages) == {operand.passage for operand in computation.operands}
+
+
+@pytest.mark.parametrize(
+    ("computation", "code"),
+    [
+        (_made("a * 2", a=("11%", "s1p1")), "figure_not_in_passage"),
+        (_made("a * 2", a=("10%", "s9p9")), "figure_not_in_passage"),
+        (_made("a * 2", a=("10% and 20%", "s1p1")), "figure_not_in_passage"),
+        (_made("a * 2", a=("ten or so", "s1p1")), "figure_not_in_passage"),
+        (_made("a * 1.37", a=("10%", "s1p1")), "figure_without_source"),
+        (_made("2 + 2"), "computation_without_figures"),
+        (_made("a + b", a=("3 km", "s3p2"), b=("250 kg", "s3p2")), "computation_units"),
+        (_made("sum(a, b)", a=("3 km", "s3p2"), b=("250 kg", "s3p2")), "computation_units"),
+        (_made("a / (b - b)", a=("3 km", "s3p2"), b=("250 kg", "s3p2")), "computation_by_zero"),
+        (_made("__import__('os').getcwd()", a=("3 km", "s3p2")), "computation_without_figures"),
+        (_made("a.real", a=("3 km", "s3p2")), "computation_unreadable"),
+        (_made("a ** a ** a", a=("250 kg", "s3p2")), "computation_unreadable"),
+        (_made("a +", a=("3 km", "s3p2")), "computation_unreadable"),
+        (_made("(" * 400 + "a" + ")" * 400, a=("3 km", "s3p2")), "computation_unreadable"),
+        (_made("a / b", "%", 0, a=("3", "s3p2"), b=("250 kg", "s3p2")), "figure_not_in_passage"),
+        (_made("a / 1000000", "", 2, a=("250 kg", "s3p2")), "computation_rounds_away"),
+        (_made("a", "% of 1234", a=("10%", "s1p1")), "computation_units"),
+    ],
+)
+def test_what_has_no_ground_is_refused_and_says_why(computation: Computation, code: str) -> None:
+    with pytest.raises(ComputationError) as refused:
+        carry_out(computation, TEXTS.get)
+    assert refused.value.code == code
