@@ -1,10 +1,47 @@
-"""Concurrent work: run coroutines side by side, and share one flight among equal requests."""
+"""Time and concurrent work: a clock that tests can replace, coroutines side by side, flights that are shared."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from typing import Any, Generic, TypeVar
+from datetime import UTC, datetime
+from typing import Any, Generic, Protocol, TypeVar
 
 _T = TypeVar("_T")
+
+
+class Clock(Protocol):
+    """Time as a program uses it."""
+
+    def monotonic(self) -> float:
+        """Return seconds that never go back."""
+        ...
+
+    def now(self) -> datetime:
+        """Return the date and time, in UTC."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        ...
+
+
+class SystemClock:
+    """The computer's clock."""
+
+    def monotonic(self) -> float:
+        """See `Clock.monotonic`."""
+        return time.monotonic()
+
+    def now(self) -> datetime:
+        """See `Clock.now`."""
+        return datetime.now(UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        """See `Clock.sleep`."""
+        await asyncio.sleep(seconds)
+
+
+SYSTEM_CLOCK = SystemClock()
 
 
 async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:

@@ -15,24 +15,20 @@ from typing import Any
 
 from deep_research.errors import ConfigError
 from deep_research.ports import Reader
+from deep_research.protocol.media_type import OCTETS, ZIP, signed_media_type, text_media_type
 
 KINDS = ("readers", "sources", "exporters")
 """The folders that hold components, which are also the ends of the entry points' groups."""
 
-_MAGIC = (
-    (b"%PDF-", "application/pdf"),
-    (b"\x1f\x8b", "application/gzip"),
-    (b"\x89PNG", ""), (b"\xff\xd8\xff", ""), (b"GIF8", ""), (b"RIFF", ""), (b"\x7fELF", ""), (b"BZh", ""),
-    (b"\xfd7zXZ", ""), (b"7z\xbc\xaf", ""), (b"Rar!", ""), (b"\xd0\xcf\x11\xe0", ""), (b"SQLite format 3", ""),
-)  # fmt: skip
-_ZIPPED = (
-    (b"application/epub+zip", "application/epub+zip"),
-    (b"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-    (b"ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
-    (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+_BINARY_FORMATS = ("application/pdf", "application/epub+zip", "application/vnd.openxmlformats-officedocument.")
+_SHAPING = (
+    "text.cleaning",
+    "text.document_builder",
+    "text.passages",
+    "text.sentences",
+    "i18n.language",
+    "protocol.media_type",
 )
-_UNKNOWN = "?"
-_SHAPING = ("text.cleaning", "text.document_builder", "text.passages", "text.sentences", "i18n.language")
 """The modules on which the text of a document and its passages depend."""
 
 
@@ -67,16 +63,14 @@ def reader_for(name: str | PurePath, first_bytes: bytes) -> Reader | None:
 
     Unmistakable bytes decide first (a `.pdf` may be a web page), then the suffix, then the look of the text.
     """
-    magic = _magic(first_bytes)
-    if magic == "":
-        return None
-    if magic:
-        return _by_media_type().get(magic)
-    suffix = PurePath(str(name).lower()).suffix
-    reader = _by_suffix().get(suffix)
+    signed = signed_media_type(first_bytes)
+    if signed and signed != ZIP:
+        return _by_media_type().get(signed)
+    reader = _by_suffix().get(PurePath(str(name).lower()).suffix)
     if reader is not None and not _is_binary_format(reader):
         return reader
-    return _by_media_type().get(_look(first_bytes)) or reader
+    looks = text_media_type(first_bytes)
+    return reader if looks in (OCTETS, "application/xml") else _by_media_type().get(looks) or reader
 
 
 def reader_of(media_type: str) -> Reader | None:
@@ -112,31 +106,8 @@ def _by_media_type() -> MappingProxyType[str, Reader]:
 
 
 def _is_binary_format(reader: Reader) -> bool:
-    """Whether files of this format always begin with bytes that `_magic` knows."""
-    return any(media == "application/pdf" or media in dict(_ZIPPED).values() for media in reader.media_types)
-
-
-def _magic(data: bytes) -> str | None:
-    """The media type that the first bytes prove; "" for formats that are never read, None when they prove nothing."""
-    if data.startswith(b"PK\x03\x04"):
-        return next((media for sign, media in _ZIPPED if sign in data), None)
-    start = data[:1024].lstrip()
-    return next((media for sign, media in _MAGIC if start.startswith(sign)), None)
-
-
-def _look(data: bytes) -> str:
-    """The media type of text by what it looks like; "?" when it is no text or none that is read."""
-    text = data.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    if text.startswith((b"<!doctype html", b"<html")) or b"<html" in text[:1024]:
-        return "text/html"
-    if text.startswith(b"<?xml") or (data.count(0) and not data.startswith((b"\xff\xfe", b"\xfe\xff"))):
-        return _UNKNOWN
-    controls = sum(byte < 9 or 13 < byte < 27 for byte in data)
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "text/plain"
-    if controls * 100 > len(data):
-        return _UNKNOWN
-    return "application/x-ndjson" if text.startswith(b'{"') else "text/plain"
+    """Tell whether files of this format always begin with bytes that prove it."""
+    return any(media.startswith(_BINARY_FORMATS) for media in reader.media_types)
 
 
 @cache

@@ -4,10 +4,11 @@ import pytest
 
 from deep_research.errors import StoreError
 from deep_research.fetch.addresses import parse_address
-from deep_research.fetch.http_cache import AnswerStore, cache_control, fresh_seconds, timestamp
+from deep_research.fetch.http_cache import AnswerStore, cache_control, fresh_seconds
 from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.transport import Answer
 from deep_research.fetch.web import WebOptions
+from deep_research.protocol.http_semantics import parse_http_date
 from tests.support import web_answers as answers
 
 
@@ -98,15 +99,15 @@ async def test_errors_are_not_kept_between_runs(internet, make_web, make_fetcher
     ],
 )
 def test_how_long_an_answer_is_fresh(headers, seconds):
-    at = timestamp("Thu, 01 Jan 2026 00:00:00 GMT")
+    at = parse_http_date("Thu, 01 Jan 2026 00:00:00 GMT")
     assert at is not None
     assert fresh_seconds(headers, at) == seconds
 
 
 def test_odd_cache_headers():
     assert cache_control({"cache-control": ",, =x, public"})["public"] == ""
-    assert timestamp("Thu, 99 Foo 2026") is None
-    assert timestamp("Thu, 01 Jan 99999999 00:00:00 GMT") is None
+    assert parse_http_date("Thu, 99 Foo 2026") is None
+    assert parse_http_date("Thu, 01 Jan 99999999 00:00:00 GMT") is None
 
 
 def test_a_full_cache_forgets_what_was_used_longest_ago(tmp_path):

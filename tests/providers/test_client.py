@@ -12,15 +12,15 @@ from deep_research.providers.model_client import CallRecord, ModelClient, OpenMo
 from deep_research.providers.provider_catalog import open_model
 from deep_research.providers.provider_limits import Ceiling, Gate
 from tests.providers.served import KEYS, asking
-from tests.providers.test_limits import HandClock
 from tests.support import Reply, ScriptedProvider
+from tests.support.clock import FakeClock
 
 
 class Setup:
     def __init__(self, provider: ScriptedProvider) -> None:
-        self.hand = HandClock()
+        self.hand = FakeClock()
         self.records: list[CallRecord] = []
-        self.gate = Gate(Ceiling(requests=4, at_first=4), self.hand.clock())
+        self.gate = Gate(Ceiling(requests=4, at_first=4), self.hand)
         self.url = provider.base_url
         self.client: ModelClient
 
@@ -34,7 +34,7 @@ async def client_of(provider: ScriptedProvider, *names: str, **options: Any) -> 
     setup.client = ModelClient(
         [setup.model(name) for name in names or ("gpt-4o-mini",)],
         account=setup.records.append,
-        clock=setup.hand.clock(),
+        clock=setup.hand,
         gates={"openai": setup.gate},
         jitter=lambda: 1.0,
         **options,

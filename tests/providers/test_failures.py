@@ -18,7 +18,7 @@ from deep_research.errors import (
     ResearchError,
 )
 from deep_research.providers.http_wire import WireFailure
-from deep_research.providers.provider_failures import About, error_body, retry_after, translate, unsupported_parameter
+from deep_research.providers.provider_failures import About, error_body, translate, unsupported_parameter
 from deep_research.providers.sdk_wire import failure_of
 
 ABOUT = About("openai", "gpt-x", "OPENAI_API_KEY", "https://example.org/v1")
@@ -133,23 +133,6 @@ def test_failures_below_http_are_a_provider_that_is_down(reason: str) -> None:
 def test_a_key_quoted_by_the_vendor_is_not_repeated() -> None:
     body = openai_error("Incorrect API key provided: sk-abc123", "invalid_api_key")
     assert "sk-abc123" not in str(translate(WireFailure("", status=401, body=body), ABOUT))
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "7"}, 7.0),
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
-        ({"retry-after": "Thu, 01 Jan 1970 00:02:00 GMT"}, 20.0),
-        ({"retry-after": "Thu, 01 Jan 1970 00:00:10 GMT"}, 0.0),
-        ({"retry-after": "-3"}, 0.0),
-        ({"retry-after": "soon"}, None),
-        ({}, None),
-    ],
-)
-def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(headers, now=100.0) == seconds
 
 
 @pytest.mark.parametrize(

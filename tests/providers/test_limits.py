@@ -1,5 +1,4 @@
 import asyncio
-from dataclasses import dataclass, field
 
 import pytest
 
@@ -12,23 +11,8 @@ from deep_research.errors import (
     ProviderDown,
     Refused,
 )
-from deep_research.providers.provider_limits import Ceiling, Clock, Gate, gate_of, policy_for
-
-
-@dataclass
-class HandClock:
-    """Time that moves only when somebody sleeps."""
-
-    time: float = 100.0
-    slept: list[float] = field(default_factory=list)
-
-    def clock(self) -> Clock:
-        return Clock(lambda: self.time, self.sleep)
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.time += seconds
-        await asyncio.sleep(0)
+from deep_research.providers.provider_limits import Ceiling, Gate, gate_of, policy_for
+from tests.support.clock import FakeClock
 
 
 async def settle() -> None:
@@ -99,23 +83,23 @@ async def test_a_place_given_to_one_that_is_cancelled_at_that_moment_is_passed_o
 
 
 async def test_429s_of_requests_in_flight_together_halve_once() -> None:
-    hand = HandClock()
-    gate = Gate(Ceiling(requests=8, at_first=8), hand.clock())
+    hand = FakeClock()
+    gate = Gate(Ceiling(requests=8, at_first=8), hand)
     for _ in range(3):
-        gate.limited(started=hand.time, seconds=0)
+        gate.limited(started=hand.monotonic(), seconds=0)
     assert gate.allowed == 4
 
 
 async def test_signs_from_before_the_last_halving_do_not_count() -> None:
-    hand = HandClock()
-    gate = Gate(Ceiling(requests=8, at_first=8), hand.clock())
-    started = hand.time
-    hand.time += 1
+    hand = FakeClock()
+    gate = Gate(Ceiling(requests=8, at_first=8), hand)
+    started = hand.monotonic()
+    hand.advance(1)
     gate.limited(started=started, seconds=0)
     gate.limited(started=started, seconds=0)
     assert gate.allowed == 4
-    hand.time += 1
-    gate.limited(started=hand.time, seconds=0)
+    hand.advance(1)
+    gate.limited(started=hand.monotonic(), seconds=0)
     assert gate.allowed == 2
     for _ in range(100):
         gate.answered()
@@ -123,20 +107,20 @@ async def test_signs_from_before_the_last_halving_do_not_count() -> None:
 
 
 async def test_a_closed_gate_opens_when_the_provider_said() -> None:
-    hand = HandClock()
-    gate = Gate(clock=hand.clock())
-    gate.limited(started=hand.time, seconds=12)
+    hand = FakeClock()
+    gate = Gate(clock=hand)
+    gate.limited(started=hand.monotonic(), seconds=12)
     async with gate.slot(1) as started:
-        assert started == 112
+        assert started == 12
     assert hand.slept == [12]
 
 
 async def test_nobody_waits_beyond_the_end_of_a_call() -> None:
-    hand = HandClock()
-    gate = Gate(clock=hand.clock())
-    gate.limited(started=hand.time, seconds=3600)
+    hand = FakeClock()
+    gate = Gate(clock=hand)
+    gate.limited(started=hand.monotonic(), seconds=3600)
     with pytest.raises(ModelRateLimited, match="3600 s"):
-        async with gate.slot(1, until=hand.time + 60):
+        async with gate.slot(1, until=hand.monotonic() + 60):
             pass
     assert hand.slept == []
 

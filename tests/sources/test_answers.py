@@ -1,18 +1,15 @@
 """Statuses, waits, dates and markup."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.sources import _markup
 from deep_research.sources._api import attempts
-from deep_research.sources._api_answers import Place, json_of, judge, parse_xml, retry_after
+from deep_research.sources._api_answers import Place, json_of, judge, parse_xml
 from deep_research.sources._fields import iso_date
 from tests.sources.answers import answer
 
 PLACE = Place("somewhere", "SOMEWHERE_KEY")
-NOW = datetime(2024, 5, 6, 12, 0, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -20,7 +17,7 @@ NOW = datetime(2024, 5, 6, 12, 0, 0, tzinfo=UTC)
     [
         (400, {}, SourceError), (401, {}, Blocked), (402, {}, Blocked), (403, {}, Blocked), (404, {}, NotFound),
         (408, {}, Unreachable), (410, {}, NotFound), (422, {}, SourceError), (429, {}, RateLimited), (432, {}, Blocked),
-        (500, {}, Unreachable), (503, {}, Unreachable), (503, {"retry-after": "3"}, RateLimited), (301, {}, SourceError),
+        (500, {}, Unreachable), (503, {}, Unreachable), (503, {"retry-after": "3"}, RateLimited), (301, {}, Unreadable),
     ],
 )  # fmt: skip
 def test_what_a_status_means(status, headers, kind):
@@ -50,25 +47,6 @@ def test_what_is_no_xml():
     for body in ("", "text", "<html><body></body></html>", "<a><b>", "<a>&undefined;</a>"):
         with pytest.raises(Unreadable):
             parse_xml(answer(body), PLACE)
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"retry-after": "12"}, 12.0),
-        ({"retry-after": "Mon, 06 May 2024 12:01:30 GMT"}, 90.0),
-        ({"retry-after": "Mon, 06 May 2024 11:00:00 GMT"}, 0.0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "-5"}, None),
-        ({"retry-after": "999999999"}, 86400.0),
-        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(NOW.timestamp()) + 30)}, 30.0),
-        ({"x-ratelimit-remaining": "7", "x-ratelimit-reset": str(int(NOW.timestamp()) + 30)}, None),
-        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1, 1419704"}, None),
-    ],
-)
-def test_how_long_to_wait(headers, seconds):
-    assert retry_after(headers, now=NOW) == seconds
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class FakeClock:
-    """Stands in for `fetch.clock.Clock`. `slept` lists what was waited, in seconds."""
+    """Stands in for `concurrency.Clock`. `slept` lists what was waited, in seconds."""
 
     def __init__(self, start: datetime | None = None) -> None:
         """Begin at `start` (default: 1 January 2026)."""

@@ -2,15 +2,16 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from deep_research.assembly.mcp_tools import masking
 from deep_research.concurrency import side_by_side
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import SourceError
 from deep_research.settings import Settings, load_keys
+from deep_research.text.cleaning import mask_secrets
 
 
 class ServerRow(NamedTuple):
@@ -63,7 +64,7 @@ async def _checked(row: ServerRow, settings: Settings, values: Mapping[str, str]
     from deep_research.mcp.tool_offers import chosen, query_argument  # noqa: PLC0415
 
     server = settings.mcp_servers[row.name]
-    hide = masking(server.secrets(values))
+    hide = partial(mask_secrets, secrets=server.secrets(values))
     connection = McpConnection(row.name, server.filled(values), proxy=settings.proxy, hide=hide)
     try:
         tools = await connection.open()

@@ -3,8 +3,9 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -17,6 +18,7 @@ from deep_research.mcp.tool_answers import strings_in
 from deep_research.ports import Journal, Library, Progress, SearchPlace
 from deep_research.settings import Settings, load_keys, load_settings
 from deep_research.stores.run_folder import RunRecord
+from deep_research.text.cleaning import mask_secrets
 
 _ADDRESS_ARGUMENTS = ("url", "uri", "link", "href", "website", "site", "domain", "host", "endpoint")
 
@@ -83,7 +85,6 @@ HACKER_NEWS = ("hackernews", "hn")
 """What a server is called that stands in for the source `hackernews`."""
 _MOST_PLACES = 3
 """Tools of one server that are searched."""
-_MASK = "…"
 
 
 class Server(Protocol):
@@ -258,21 +259,9 @@ def _servers(servers: Mapping[str, McpServer], settings: Settings) -> tuple[list
         if missing := server.missing(values):
             gaps.append(_gap(name, f"it is not ready: {missing}"))
             continue
-        hide = masking(server.secrets(values))
+        hide = partial(mask_secrets, secrets=server.secrets(values))
         ready.append(McpConnection(name, server.filled(values), proxy=settings.proxy, hide=hide))
     return ready, gaps
-
-
-def masking(secrets: frozenset[str]) -> Callable[[str], str]:
-    """Return what replaces these secrets in a text, the longest first."""
-    ordered = sorted(secrets, key=len, reverse=True)
-
-    def hide(text: str) -> str:
-        for secret in ordered:
-            text = text.replace(secret, _MASK)
-        return text
-
-    return hide
 
 
 def _given(tools: Sequence[Any]) -> list[Server]:

@@ -1,12 +1,10 @@
-"""Fetch policies as values: sizes, timeouts, retries, and the clock they are measured with."""
+"""Fetch policies as values: sizes, timeouts, retries."""
 
-import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
+from deep_research.concurrency import Clock
 from deep_research.errors import RateLimited, SourceError, Unreachable
 
 
@@ -62,38 +60,6 @@ class RetryPolicies:
     def of(self, error: SourceError) -> RetryPolicy:
         """Return the policy of an error."""
         return self.by_error.get(type(error), RetryPolicy())
-
-
-class Clock(Protocol):
-    """What fetching asks of time."""
-
-    def monotonic(self) -> float:
-        """Return seconds that never go back."""
-        ...
-
-    def now(self) -> datetime:
-        """Return the date and time, in UTC."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        ...
-
-
-class SystemClock:
-    """The computer's clock."""
-
-    def monotonic(self) -> float:
-        """See `Clock.monotonic`."""
-        return time.monotonic()
-
-    def now(self) -> datetime:
-        """See `Clock.now`."""
-        return datetime.now(UTC)
-
-    async def sleep(self, seconds: float) -> None:
-        """See `Clock.sleep`."""
-        await asyncio.sleep(seconds)
 
 
 T = TypeVar("T")

@@ -1,6 +1,24 @@
-"""What a fetch brings."""
+"""What a fetch brings, and the addresses that a page names: what may be opened after it was read."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from deep_research.errors import Blocked
+from deep_research.fetch.addresses import Address, join_address, parse_address
+from deep_research.fetch.allowed_addresses import urls_in
+from deep_research.text.page_noise import gives_orders, is_hidden, without_orders
+
+MAX_LINKS = 5_000
+_HTML = ("text/html", "application/xhtml+xml")
+_XML = ("application/xml", "text/xml", "application/rss+xml", "application/atom+xml")
+_TEXT = ("text/", "application/json")
+_UNSEEN = frozenset("script style noscript template svg iframe object select textarea dialog".split())
+_TOLD = frozenset(("alternate", "canonical", "next", "prev", "self", "related", "shortlink", "enclosure", "via"))
+"""Relations of a `link` that lead to content; others load something (prefetch, stylesheet)."""
+_PARAGRAPH = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +41,97 @@ class Page:
     etag: str = ""
     last_modified: str = ""
     archived_url: str = ""
+
+
+def links_of(page: Page) -> list[str]:
+    """Return the web addresses a page names, in order, without repeats, at most 5,000.
+
+    Of HTML and feeds these are the links, of other text the addresses written in it; a PDF's text is
+    for its reader to give (`KnownAddresses.add_page_text`). What no visitor sees names nothing, nor does a link in
+    an order to the reader.
+    """
+    if page.media_type in (*_HTML, *_XML):
+        found = _of_markup(page)
+    elif page.media_type.startswith(_TEXT):
+        found = iter(urls_in(without_orders(page.body.decode(page.charset or "utf-8", "replace"))))
+    else:
+        return []
+    links: dict[str, None] = {}
+    for link in found:
+        links[link] = None
+        if len(links) >= MAX_LINKS:
+            break
+    return list(links)
+
+
+def _of_markup(page: Page) -> Iterator[str]:
+    root = _tree(page)
+    if root is None:
+        return
+    base = parse_address(page.final_url)
+    for element in _visible(root):
+        name = element.tag.rpartition("}")[2].lower()
+        reference = _reference(element, name)
+        address = _joined(base, reference) if reference else None
+        if address and name == "base":
+            base = address
+        elif address:
+            yield address.url
+
+
+def _visible(root: Any) -> Iterator[Any]:
+    """The elements of a page without those that no visitor sees and what is in them."""
+    walk = import_module("lxml.etree").iterwalk(root, events=("start",))
+    for _, element in walk:
+        if not isinstance(element.tag, str):
+            continue
+        name = element.tag.rpartition("}")[2].lower()
+        if name in _UNSEEN or element.get("aria-hidden") == "true" or is_hidden(element.attrib):
+            walk.skip_subtree()
+        else:
+            yield element
+
+
+def _tree(page: Page) -> Any:
+    etree = import_module("lxml.etree")  # heavy, without types, and only pages need it
+    if page.media_type in _HTML:
+        parser = etree.HTMLParser(encoding=page.charset, no_network=True, recover=True)
+    else:
+        parser = etree.XMLParser(no_network=True, recover=True, resolve_entities=False, load_dtd=False)
+    try:
+        return etree.fromstring(page.body, parser)
+    except (etree.XMLSyntaxError, ValueError, LookupError):
+        return None
+
+
+def _reference(element: Any, name: str) -> str:
+    if name in ("a", "area", "base"):
+        href = "" if name == "a" and _is_order(element) else element.get("href")
+    elif name == "link":
+        href = element.get("href") if _relations(element) <= _TOLD else ""
+        href = href or element.text
+    elif name in ("guid", "id"):
+        href = element.text if (element.text or "").strip().startswith(("http://", "https://")) else ""
+    else:
+        return ""
+    # A browser drops line breaks and tabs inside an address, and so must who reads what it links to.
+    return re.sub(r"[\t\r\n]", "", href or "")
+
+
+def _relations(link: Any) -> set[str]:
+    return set((link.get("rel") or "").lower().split())
+
+
+def _is_order(link: Any) -> bool:
+    """Whether a link stands in an order to the reader: its own words, or those around it."""
+    around = link.getparent()
+    words = "".join((link if around is None else around).itertext())
+    # Around a link that stands in no paragraph is the whole page.
+    return gives_orders(words if len(words) <= _PARAGRAPH else "".join(link.itertext()))
+
+
+def _joined(base: Address, reference: str) -> Address | None:
+    try:
+        return join_address(base, reference)
+    except Blocked:
+        return None

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from weakref import WeakKeyDictionary
 
+from deep_research.concurrency import SYSTEM_CLOCK, Clock
 from deep_research.errors import RateLimited
-from deep_research.fetch.fetch_policies import Clock, SystemClock
 
 _Semaphores = dict[str, asyncio.Semaphore]
 
@@ -22,7 +22,7 @@ class HostPace:
         delays: Mapping[str, float] | None = None,
         concurrency: int = 2,
         max_wait: float = 60.0,
-        clock: Clock | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         """`delay` is seconds between the starts of two requests to one host (`delays` by host name);
         who would wait longer than `max_wait` seconds for a turn is told so instead."""
@@ -30,7 +30,7 @@ class HostPace:
         self._delays = dict(delays or {})
         self._concurrency = concurrency
         self._max_wait = max_wait
-        self._clock = clock or SystemClock()
+        self._clock = clock
         self._next: dict[str, float] = {}
         self._lock = threading.Lock()
         self._semaphores: WeakKeyDictionary[asyncio.AbstractEventLoop, _Semaphores] = WeakKeyDictionary()

@@ -9,13 +9,12 @@ import sqlite3
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 from deep_research.errors import StoreError
 from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.transport import Answer
+from deep_research.protocol.http_semantics import parse_http_date
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -126,9 +125,9 @@ def fresh_seconds(headers: Mapping[str, str], at: float) -> float:
         spent = headers.get("age", "0")
         return min(float(age), _FRESH_MOST) - (float(spent) if spent.isdecimal() else 0.0)
     if expires := headers.get("expires", ""):
-        until = timestamp(expires)
+        until = parse_http_date(expires)
         return min(until - at, _FRESH_MOST) if until is not None else 0.0
-    if (modified := timestamp(headers.get("last-modified", ""))) is not None:
+    if (modified := parse_http_date(headers.get("last-modified", ""))) is not None:
         return min((at - modified) * _HEURISTIC_SHARE, _HEURISTIC_MOST)
     return 0.0
 
@@ -145,21 +144,3 @@ def cache_control(headers: Mapping[str, str]) -> dict[str, str]:
         name, _, value = part.strip().partition("=")
         directives[name.strip().lower()] = value.strip().strip('"')
     return directives
-
-
-def timestamp(http_date: str) -> float | None:
-    """Return an HTTP date as seconds since 1970, or None when it is none."""
-    try:
-        moment = parsedate_to_datetime(http_date)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return the seconds that a Retry-After header asks to wait (RFC 9110, 10.2.3), or None."""
-    value = headers.get("retry-after", "").strip()
-    if value.isdecimal():
-        return float(value[:9])
-    until = timestamp(value)
-    return None if until is None else max(until - now.timestamp(), 0.0)

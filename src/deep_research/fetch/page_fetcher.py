@@ -8,20 +8,19 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from deep_research.concurrency import Flights
-from deep_research.errors import NotFound, RateLimited, SourceError, Unreachable, Unreadable
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights
+from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.fetch.addresses import Address, join_address, parse_address
 from deep_research.fetch.allowed_addresses import KnownAddresses
-from deep_research.fetch.fetch_policies import Clock, FetchLimits, RetryPolicies, SystemClock, with_retries
-from deep_research.fetch.fetched_page import Page
+from deep_research.fetch.fetch_policies import FetchLimits, RetryPolicies, with_retries
+from deep_research.fetch.fetched_page import Page, links_of
 from deep_research.fetch.host_rate_limit import HostPace
 from deep_research.fetch.http_cache import AnswerStore, Stored, may_be_kept, refreshed
-from deep_research.fetch.http_status import error_of, is_redirect
-from deep_research.fetch.media_type import charset_of, media_type_of
-from deep_research.fetch.page_links import links_of
 from deep_research.fetch.robots import MAX_BYTES as ROBOTS_BYTES
 from deep_research.fetch.robots import RobotsGate
 from deep_research.fetch.transport import Answer, Transport
+from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
+from deep_research.protocol.media_type import charset_of, media_type_of
 
 ARCHIVE_BASE = "https://archive.org"
 _COPY = re.compile(r"(/web/\d{4,14})(?:[a-z]{2}_)?/")
@@ -50,6 +49,16 @@ def archive_copy_address(body: bytes, address: Address) -> Address:
     return parse_address(_COPY.sub(r"\1id_/", url, count=1))
 
 
+_REASONS = {
+    401: "it asks for a login",
+    402: "it asks for payment",
+    403: "it refuses this program",
+    404: "the page does not exist",
+    410: "the page is gone for good",
+    429: "it asks to wait",
+    451: "it is withheld for legal reasons",
+    503: "it is overloaded or under maintenance",
+}
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,application/xml;q=0.8,text/plain;q=0.8,*/*;q=0.5"
 
 
@@ -74,7 +83,7 @@ class Fetcher:
         options: FetchOptions | None = None,
         pace: HostPace | None = None,
         cache: AnswerStore | None = None,
-        clock: Clock | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         """`transport`, `pace` and `cache` are shared by the runs of a process; `known` is the run's own.
 
@@ -83,7 +92,7 @@ class Fetcher:
         self.known = known
         self._transport = transport
         self._options = options or FetchOptions()
-        self._clock = clock or SystemClock()
+        self._clock = clock
         self._pace = pace or HostPace(clock=self._clock)
         self._cache = cache
         self._run = AnswerStore()
@@ -130,7 +139,7 @@ class Fetcher:
             if robots:
                 await self._robots.check(address)
             stored = await self._once(address)
-            if not is_redirect(stored.answer):
+            if not stored.answer.is_redirect:
                 return _page(asked, stored)
             address = join_address(address, stored.answer.headers["location"])
             if address.url in seen:
@@ -186,7 +195,7 @@ class Fetcher:
                     limits=limits,
                     cut=rules,
                 )
-            if error := error_of(answer, self._clock.now(), conditional=bool(validators)):
+            if error := _error_of(answer, self._now(), conditional=bool(validators)):
                 raise error
             return answer
 
@@ -197,6 +206,20 @@ class Fetcher:
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
+
+
+def _error_of(answer: Answer, now: float, *, conditional: bool) -> SourceError | None:
+    """Return the error an answer stands for, or None when it is a page or a redirect.
+
+    `conditional`: the request said what it has already, so "not modified" is an answer.
+    """
+    status, url = answer.status, answer.address.url
+    if status in (200, 203) or answer.is_redirect or (conditional and status == 304):
+        return None
+    meaning = status_meaning(status, answer.headers)
+    fields = {"retry_after": requested_wait(answer.headers, now)} if meaning == "wait" else {}
+    message = f"{url}: {_REASONS.get(status, 'no page came back')} (HTTP {status})."
+    return error_kind(meaning, refused=Blocked)(message, url=url, status=status, **fields)
 
 
 def _page(asked: Address, stored: Stored) -> Page:

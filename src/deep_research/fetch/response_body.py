@@ -4,8 +4,9 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import NoReturn
 
+from deep_research.concurrency import Clock
 from deep_research.errors import Unreachable, Unreadable
-from deep_research.fetch.fetch_policies import Clock, FetchLimits
+from deep_research.fetch.fetch_policies import FetchLimits
 
 ACCEPTED = "gzip, deflate"
 _STEP = 65_536

@@ -10,7 +10,6 @@ from deep_research.concurrency import Flights
 from deep_research.errors import Blocked, RateLimited, SourceError, Unreachable
 from deep_research.fetch.addresses import Address, join_address, refuse
 from deep_research.fetch.host_rate_limit import HostPace
-from deep_research.fetch.http_status import is_redirect
 from deep_research.fetch.transport import PRODUCT, Answer
 
 MAX_BYTES = 524_288
@@ -152,7 +151,7 @@ class RobotsGate:
         try:
             for _ in range(_MAX_REDIRECTS + 1):
                 answer = await self._ask(at)
-                if not is_redirect(answer):
+                if not answer.is_redirect:
                     return parse_robots(answer.body, PRODUCT)
                 moved = True
                 at = join_address(at, answer.headers["location"])

@@ -16,10 +16,11 @@ from weakref import WeakKeyDictionary
 
 import httpcore
 
+from deep_research.concurrency import SYSTEM_CLOCK, Clock
 from deep_research.errors import ConfigError, NotFound, Unreachable, Unreadable
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import Address, parse_address
-from deep_research.fetch.fetch_policies import Clock, FetchLimits, SystemClock
+from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.guarded_network import Dial, GuardedNetwork, Resolver, SystemResolver, judged_ips, system_dial
 from deep_research.fetch.response_body import ACCEPTED, Body
 
@@ -28,6 +29,7 @@ PRODUCT = "deep-research"
 
 _MAX_CONNECTIONS = 32
 _KEEPALIVE_SECONDS = 15.0
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,11 @@ class Answer:
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether it sends on to another address."""
+        return self.status in _REDIRECTS and "location" in self.headers
 
 
 def user_agent(contact: str = "") -> str:
@@ -60,7 +67,7 @@ class Transport:
         *,
         resolver: Resolver | None = None,
         dial: Dial = system_dial,
-        clock: Clock | None = None,
+        clock: Clock = SYSTEM_CLOCK,
         proxy: str = "",
         ca_file: Path | None = None,
         agent: str = "",
@@ -73,7 +80,7 @@ class Transport:
         self._guard = guard
         self._resolver = resolver or SystemResolver()
         self._dial = dial
-        self._clock = clock or SystemClock()
+        self._clock = clock
         self._proxy = parse_address(proxy) if proxy else None
         self._ca_file = ca_file
         self._agent = agent or user_agent()

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from deep_research.concurrency import SYSTEM_CLOCK, Clock
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.allowed_addresses import KnownAddresses
-from deep_research.fetch.fetch_policies import Clock, SystemClock
 from deep_research.fetch.guarded_network import Dial, Resolver, system_dial
 from deep_research.fetch.host_rate_limit import HostPace
 from deep_research.fetch.http_cache import AnswerStore
@@ -49,11 +49,11 @@ class Web:
         *,
         resolver: Resolver | None = None,
         dial: Dial = system_dial,
-        clock: Clock | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         """Open the cache; connections are made when needed. Raises ConfigError and StoreError."""
         self._options = options = options or WebOptions()
-        self._clock = clock = clock or SystemClock()
+        self._clock = clock
         agent = user_agent(options.contact)
 
         def transport(allowed: Sequence[str]) -> Transport:

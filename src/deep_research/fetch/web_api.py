@@ -8,14 +8,14 @@ import json as jsonlib
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
+from deep_research.concurrency import SYSTEM_CLOCK, Clock
 from deep_research.errors import RateLimited, SourceError, Unreachable
 from deep_research.fetch.addresses import Address, join_address, parse_address
-from deep_research.fetch.fetch_policies import Clock, FetchLimits, RetryPolicy, SystemClock
+from deep_research.fetch.fetch_policies import FetchLimits, RetryPolicy
 from deep_research.fetch.host_rate_limit import HostPace
-from deep_research.fetch.http_cache import retry_after
-from deep_research.fetch.http_status import is_redirect
 from deep_research.fetch.transport import Answer, Transport
 from deep_research.ports import ApiResponse
+from deep_research.protocol.http_semantics import requested_wait
 
 API_LIMITS = FetchLimits(max_bytes=32_000_000, total_seconds=60.0, read_seconds=45.0, slow_after_seconds=45.0)
 _MAX_REDIRECTS = 3
@@ -32,14 +32,14 @@ class WebApiClient:
         pace: HostPace | None = None,
         limits: FetchLimits = API_LIMITS,
         retry: RetryPolicy | None = None,
-        clock: Clock | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         """`transport` carries the guard: hosts of base addresses that the user set are to be allowed there.
 
         `pace` knows how often each host may be called.
         """
         self._transport = transport
-        self._clock = clock or SystemClock()
+        self._clock = clock
         self._pace = pace or HostPace(delay=0.0, concurrency=4, clock=self._clock)
         self._limits = limits
         self._retry = retry or RetryPolicy(attempts=3, first_wait=2.0, max_wait=30.0)
@@ -72,7 +72,7 @@ class WebApiClient:
         address = _with_params(url, params or {})
         for _ in range(_MAX_REDIRECTS + 1):
             answer = await self._asked(method.upper(), address, sent, content)
-            if method.upper() != "GET" or not is_redirect(answer):
+            if method.upper() != "GET" or not answer.is_redirect:
                 return ApiResponse(answer.status, answer.headers, answer.body, address.url)
             target = join_address(address, answer.headers["location"])
             if target.origin != address.origin:
@@ -130,14 +130,8 @@ class WebApiClient:
 
 def _asked_wait(answer: Answer, clock: Clock) -> float | None:
     """Return the seconds an API asks to wait: Retry-After, or the reset of a used-up quota (GitHub's 403)."""
-    if answer.status not in (403, 429, 503):
-        return None
-    if (wait := retry_after(answer.headers, clock.now())) is not None:
-        return wait
-    reset = answer.headers.get("x-ratelimit-reset", "")
-    if answer.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
-        return max(float(reset[:12]) - clock.now().timestamp(), 0.0)
-    return None
+    limited = answer.status in (403, 429, 503)
+    return requested_wait(answer.headers, clock.now().timestamp()) if limited else None
 
 
 def _rate_limited(answer: Answer, asked: float | None) -> RateLimited:

@@ -1,7 +1,8 @@
 """What goes wrong with an MCP server, in our words: by type and code, never by the words of a message."""
 
 from deep_research.data.outside_tools import ToolAnswer
-from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
+from deep_research.errors import SourceError, Unreachable, Unreadable
+from deep_research.protocol.http_semantics import error_kind, status_meaning
 from deep_research.text.cleaning import fold
 
 _LONGEST = 300
@@ -38,8 +39,7 @@ def shortened(text: str) -> str:
 
 def _why(cause: BaseException, code: object, status: int | None, seconds: float) -> tuple[type[SourceError], str]:
     if status is not None:
-        kinds: dict[int, type[SourceError]] = {401: Blocked, 403: Blocked, 404: NotFound, 429: RateLimited}
-        return kinds.get(status, Unreachable), f"answered HTTP {status}"
+        return error_kind(status_meaning(status), refused=Unreachable), f"answered HTTP {status}"
     if isinstance(cause, TimeoutError) or code == _REQUEST_TIMEOUT:
         return Unreachable, f"did not answer within {seconds:g} seconds"
     if code == _CONNECTION_CLOSED:

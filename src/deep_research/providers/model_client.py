@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from deep_research.concurrency import SYSTEM_CLOCK, Clock
 from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
 from deep_research.errors import ConfigError, ModelError, ModelRateLimited, ProviderDown, ResearchError
 from deep_research.providers.answer_parsing import prompt_tokens
 from deep_research.providers.model_families import Family
-from deep_research.providers.provider_limits import SYSTEM_CLOCK, Clock, Gate, Policy, gate_of, policy_for
+from deep_research.providers.provider_limits import Gate, Policy, gate_of, policy_for
 
 
 class OpenModel(Protocol):
@@ -95,7 +96,7 @@ class ModelClient:
         retries and fallbacks are used up.
         """
         asked = self.models_of(role)
-        deadline = self._clock.now() + self._patience.call_seconds
+        deadline = self._clock.monotonic() + self._patience.call_seconds
         for model in asked[:-1]:
             try:
                 return await self._insist(model, request, role, deadline)
@@ -123,7 +124,7 @@ class ModelClient:
             except (ModelError, ConfigError) as error:
                 failed += 1
                 pause = self._pause(policy_for(error), error, failed)
-                if pause is None or self._clock.now() + pause > deadline:
+                if pause is None or self._clock.monotonic() + pause > deadline:
                     raise
             if pause:
                 await self._clock.sleep(pause)
@@ -165,7 +166,7 @@ class ModelClient:
     def _record(self, role: Role, model: OpenModel, usage: object, started: float, error: str) -> None:
         used = usage if isinstance(usage, Usage) else Usage()
         cost = model.family.cost_usd(used)
-        seconds = self._clock.now() - started
+        seconds = self._clock.monotonic() - started
         self._account(CallRecord(role, model.provider, model.model, used, cost, seconds, error))
 
     def _gate(self, provider: str) -> Gate:

@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from deep_research.errors import (
@@ -15,6 +14,7 @@ from deep_research.errors import (
     Refused,
     ResearchError,
 )
+from deep_research.protocol.http_semantics import StatusMeaning, requested_wait, status_meaning
 from deep_research.providers.http_wire import WireFailure
 
 
@@ -114,16 +114,13 @@ _MESSAGES: tuple[tuple[re.Pattern[str], Meaning], ...] = (
     (re.compile(r"content filtering policy"), REFUSED),  # Anthropic
 )
 
-_STATUS: dict[int, Meaning] = {
-    401: BAD_KEY,
-    402: NO_CREDIT,
-    403: NO_ACCESS,
-    404: UNKNOWN_MODEL,
-    408: DOWN,
-    409: DOWN,
-    413: TOO_LONG,
-    425: DOWN,
-    429: RATE,
+_STATUSES: dict[StatusMeaning, Meaning] = {
+    "login": BAD_KEY,
+    "payment": NO_CREDIT,
+    "forbidden": NO_ACCESS,
+    "missing": UNKNOWN_MODEL,
+    "wait": RATE,
+    "down": DOWN,
 }
 
 
@@ -136,7 +133,7 @@ def translate(failure: WireFailure, about: About) -> ResearchError:
         "model": about.model,
         "status": failure.status or None,
         "request_id": body.request_id or failure.headers.get("request-id") or failure.headers.get("x-request-id"),
-        "retry_after": retry_after(failure.headers),
+        "retry_after": requested_wait(failure.headers, time.time()),
         "reason": meaning.reason if meaning is not DOWN else (failure.reason or "down"),
         **numbers,
     }
@@ -152,8 +149,8 @@ def meaning_of(failure: WireFailure, body: ErrorBody, provider: str) -> tuple[Me
         return (BAD_ADDRESS if failure.reason == "address" else DOWN), {}
     meaning = _by_code(failure.status, body, provider) or _by_message(failure.status, body.message)
     if meaning is None:
-        down = failure.status >= 500 or failure.status == 0
-        meaning = DOWN if down else _STATUS.get(failure.status, BAD_REQUEST)
+        broken = failure.status in (0, 409)  # 409 by OpenAI: a conflict that passes
+        meaning = DOWN if broken else _STATUSES.get(status_meaning(failure.status), BAD_REQUEST)
     return meaning, _numbers(body.message) if meaning is TOO_LONG else {}
 
 
@@ -247,17 +244,3 @@ def unsupported_parameter(failure: WireFailure) -> str:
     named = f"{body.param} {body.message}"
     found = [(match.start(), name) for name in _PARAMETERS if (match := re.search(rf"\b{name}\b", named))]
     return min(found)[1] if found else ""
-
-
-def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Return the seconds a server asks to wait: retry-after-ms, or Retry-After as seconds or date; else None."""
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            return max(0.0, float(headers[name]) / unit)
-        except (KeyError, ValueError):
-            continue
-    try:
-        moment = parsedate_to_datetime(headers["retry-after"]).timestamp()
-    except (KeyError, ValueError, TypeError):
-        return None
-    return max(0.0, moment - (time.time() if now is None else now))

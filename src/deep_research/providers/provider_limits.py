@@ -6,12 +6,12 @@ the number a little, each 429 halves it and closes the gate for as long as the p
 
 import asyncio
 import threading
-import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal, NamedTuple
 
+from deep_research.concurrency import SYSTEM_CLOCK, Clock
 from deep_research.errors import (
     ConfigError,
     ContextTooLong,
@@ -24,13 +24,6 @@ from deep_research.errors import (
 )
 
 
-class Clock(NamedTuple):
-    """Time and sleep, so that tests need neither."""
-
-    now: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-
-
 class Ceiling(NamedTuple):
     """The most that may be in flight at one provider: requests, and prompt tokens (0: no limit)."""
 
@@ -39,7 +32,6 @@ class Ceiling(NamedTuple):
     at_first: int = 8
 
 
-SYSTEM_CLOCK = Clock()
 USUAL = Ceiling()
 
 
@@ -78,11 +70,11 @@ class Gate:
         while True:
             await self._opened(until)
             await self._enter(tokens)
-            if self._opens_at <= self._clock.now():
+            if self._opens_at <= self._clock.monotonic():
                 break
             self._leave(tokens)  # it was closed while this one stood in line
         try:
-            yield self._clock.now()
+            yield self._clock.monotonic()
         finally:
             self._leave(tokens)
 
@@ -97,14 +89,14 @@ class Gate:
         Requests that were in flight together are one sign, not many.
         """
         with self._lock:
-            now = self._clock.now()
+            now = self._clock.monotonic()
             if started > self._lowered_at:
                 self.allowed = max(1.0, self.allowed / 2)
                 self._lowered_at = now
             self._opens_at = max(self._opens_at, now + seconds)
 
     async def _opened(self, until: float) -> None:
-        while (wait := self._opens_at - self._clock.now()) > 0:
+        while (wait := self._opens_at - self._clock.monotonic()) > 0:
             if self._opens_at > until:
                 message = f"The provider asks to wait {wait:.0f} s, which is longer than a call may take."
                 raise ModelRateLimited(message, retry_after=wait, reason="closed")

@@ -1,26 +1,11 @@
 """Bytes to text: byte-order mark, then the declared encoding, then UTF-8, then a guess."""
 
-import codecs
 import re
 
 from deep_research.errors import Unreadable
 from deep_research.i18n.language import KANA
+from deep_research.protocol.media_type import BOMS, codec_of
 
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-# Browsers read these labels as their supersets, and so do the pages that carry them
-# (WHATWG Encoding Standard, https://encoding.spec.whatwg.org/#names-and-labels).
-_SUPERSETS = {
-    "gb2312": "gb18030", "gbk": "gb18030", "ks_c_5601-1987": "cp949", "euc-kr": "cp949", "euc_kr": "cp949",
-    "shift_jis": "cp932", "shift-jis": "cp932", "sjis": "cp932", "x-sjis": "cp932",
-    "iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252", "ascii": "cp1252",
-    "big5": "big5hkscs",
-}  # fmt: skip
 _SAMPLE = 65_536
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b")
 _WESTERN = frozenset("àâäáãåæçèéêëíîïñóôöõøœùúûüÿßÀÂÄÁÅÆÇÈÉÊËÍÎÏÑÓÔÖÕØŒÙÚÛÜŸ€£§°©®™«»“”„‘’‚–—…·¡¿ºª×±½\xa0")
@@ -41,14 +26,14 @@ def decode(data: bytes, *, declared: str = "") -> str:
 
     Raises Unreadable when the bytes are no text at all.
     """
-    for bom, encoding in _BOMS:
+    for bom, encoding in BOMS:
         if data.startswith(bom):
             return data.decode(encoding, "replace").removeprefix("\ufeff")
     if encoding := _utf16_without_bom(data):
         return data.decode(encoding, "replace")
     if len(data[:_SAMPLE].translate(None, _CONTROLS)) < 0.92 * len(data[:_SAMPLE]):
         raise Unreadable("binary data, not text")
-    for encoding in filter(None, ("utf-8", _known(declared))):
+    for encoding in filter(None, ("utf-8", codec_of(declared))):
         if (text := _strictly(data, encoding)) is not None:
             return text
     # A few broken bytes in UTF-8 are likelier than that much valid multi-byte text in any other encoding.
@@ -56,16 +41,7 @@ def decode(data: bytes, *, declared: str = "") -> str:
     broken, wide = text.count("\ufffd"), len(data) - len(text)
     if broken * 20 < wide:
         return text
-    return data.decode(_known(declared) or _guess(data[:_SAMPLE]), "replace")
-
-
-def _known(label: str) -> str:
-    label = label.strip().strip("'\"").lower()
-    label = _SUPERSETS.get(label, label)
-    try:
-        return codecs.lookup(label).name if label else ""
-    except LookupError:
-        return ""
+    return data.decode(codec_of(declared) or _guess(data[:_SAMPLE]), "replace")
 
 
 def _strictly(data: bytes, encoding: str) -> str | None:

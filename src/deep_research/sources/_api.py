@@ -12,7 +12,7 @@ from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import Blocked, ConfigError, NotFound, SourceError
 from deep_research.ports import ApiClient, ApiResponse, Progress
 from deep_research.sources._api_answers import Place
-from deep_research.text.cleaning import fold
+from deep_research.text.cleaning import fold, mask_secrets
 from deep_research.text.tokens import STOP_WORDS
 
 _WORD = re.compile(r"\w(?:[\w.+#/'’\-]*[\w+#])?")
@@ -44,10 +44,6 @@ def shortened(query: str, max_chars: int) -> str:
         return query
     cut = query[: max_chars + 1]
     return cut.rsplit(" ", 1)[0] if " " in cut else query[:max_chars]
-
-
-_MASK = "…"
-_SHORTEST_SECRET = 6
 
 
 class ApiOptions(BaseModel):
@@ -221,17 +217,12 @@ class ApiSource(Generic[Options]):
 
     def _without_secrets(self, error: SourceError) -> SourceError:
         """Return the error with every key masked: services repeat keys in messages and addresses."""
-        message = self._masked(error.message)
+        secrets = tuple(self._secrets())
         fields = {
-            name: self._masked(value) if isinstance(value, str) else value for name, value in error.fields.items()
+            name: mask_secrets(value, secrets) if isinstance(value, str) else value
+            for name, value in error.fields.items()
         }
-        return type(error)(message, **fields)
-
-    def _masked(self, words: str) -> str:
-        for secret in self._secrets():
-            if len(secret) >= _SHORTEST_SECRET:
-                words = words.replace(secret, _MASK)
-        return words
+        return type(error)(mask_secrets(error.message, secrets), **fields)
 
     def _secrets(self) -> Iterable[str]:
         """The keys, the parts of keys in two parts, and what was made of them."""

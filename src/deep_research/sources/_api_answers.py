@@ -5,24 +5,20 @@ An answer that is no success, or no data, never becomes text: it ends here as a 
 
 import json
 import re
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from http import HTTPStatus
+import time
 from importlib import import_module
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
+from deep_research.errors import RateLimited, SourceError, Unreadable
 from deep_research.ports import ApiResponse
+from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
 from deep_research.sources._fields import at, listed, text
 from deep_research.sources._markup import line
 
 Element = Any  # lxml.etree._Element
 
-_PLAN_IS_USED_UP = (402, 432, 433)  # the last two are Tavily's
 _MAX_WHY_CHARS = 200
-_MAX_WAIT_SECONDS = 24 * 3600.0
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
 _WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too many requests|request limit", re.IGNORECASE)
@@ -39,27 +35,23 @@ class Place(NamedTuple):
 def judge(response: ApiResponse, place: Place) -> None:
     """Pass a success; raise what the status means otherwise.
 
-    401 and 403 → Blocked (naming the key's variable), 402 → Blocked (plan used up), 404 and 410 → NotFound,
-    429 and 503 with Retry-After → RateLimited, other 5xx → Unreachable, other 4xx → SourceError.
+    The classes are those of `http_semantics.error_kind`; what a key can repair names the key's variable.
     """
-    status = response.status
-    if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+    meaning = status_meaning(response.status, response.headers)
+    if meaning == "success":
         return
-    why = _explained(response)
-    wait = retry_after(response.headers)
-    if status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None):
+    if meaning == "wait":
         raise limited(response, place)
-    if status == HTTPStatus.UNAUTHORIZED:
-        raise failure(Blocked, response, place, f"{_key(place)} was refused (HTTP 401{why})")
-    if status in _PLAN_IS_USED_UP:
-        raise failure(Blocked, response, place, f"the plan of {_key(place)} is used up (HTTP {status}{why})")
-    if status == HTTPStatus.FORBIDDEN:
-        raise failure(Blocked, response, place, f"access was refused (HTTP 403{why}){_hint(place)}")
-    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-        raise failure(NotFound, response, place, f"not found (HTTP {status}{why})")
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.REQUEST_TIMEOUT:
-        raise failure(Unreachable, response, place, f"the service failed (HTTP {status}{why})")
-    raise failure(SourceError, response, place, f"the request was not accepted (HTTP {status}{why})")
+    status = f"(HTTP {response.status}{_explained(response)})"
+    key = f"the key in {place.needs}" if place.needs else "this computer"
+    why = {
+        "login": f"{key} was refused {status}",
+        "payment": f"the plan of {key} is used up {status}",
+        "forbidden": f"access was refused {status}{f'; check {place.needs}' if place.needs else ''}",
+        "missing": f"not found {status}",
+        "down": f"the service failed {status}",
+    }.get(meaning, f"the request was not accepted {status}")
+    raise failure(error_kind(meaning), response, place, why)
 
 
 def json_of(response: ApiResponse, place: Place) -> Any:
@@ -146,7 +138,7 @@ def local_name(element: Element) -> str:
 
 def limited(response: ApiResponse, place: Place) -> RateLimited:
     """Return the error that says how long to wait, as far as the API says."""
-    wait = retry_after(response.headers)
+    wait = requested_wait(response.headers, time.time())
     after = f"; wait {wait:.0f} s" if wait is not None else ""
     why = _explained(response)
     message = f"{place.name}: too many requests (HTTP {response.status}{why}){after}"
@@ -156,18 +148,6 @@ def limited(response: ApiResponse, place: Place) -> RateLimited:
 def failure(kind: type[SourceError], response: ApiResponse, place: Place, why: str) -> SourceError:
     """Return an error of `kind` about this answer; its message begins with the source's name."""
     return kind(f"{place.name}: {why}", **_about(response, place))
-
-
-def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Return the seconds that the headers ask to wait (Retry-After, x-ratelimit-reset), or None."""
-    now = now or datetime.now(UTC)
-    value = (headers.get("retry-after") or headers.get("x-rate-limit-retry-after-seconds") or "").strip()
-    if re.fullmatch(r"\d{1,9}(?:\.\d+)?", value):
-        return min(float(value), _MAX_WAIT_SECONDS)
-    try:
-        return _until(parsedate_to_datetime(value).timestamp(), now) if value else _reset(headers, now)
-    except (TypeError, ValueError, IndexError, OverflowError):
-        return _reset(headers, now)
 
 
 def says_wait(words: str) -> bool:
@@ -247,25 +227,6 @@ def _about(response: ApiResponse, place: Place) -> dict[str, object]:
         "url": f"{parts.scheme}://{parts.hostname or ''}{parts.path}",
         "status": response.status,
     }
-
-
-def _key(place: Place) -> str:
-    return f"the key in {place.needs}" if place.needs else "this computer"
-
-
-def _hint(place: Place) -> str:
-    return f"; check {place.needs}" if place.needs else ""
-
-
-def _reset(headers: Mapping[str, str], now: datetime) -> float | None:
-    value = (headers.get("x-ratelimit-reset") or "").strip()
-    if headers.get("x-ratelimit-remaining", "0").strip() != "0" or not re.fullmatch(r"\d{9,11}", value):
-        return None
-    return _until(float(value), now)
-
-
-def _until(moment: float, now: datetime) -> float:
-    return min(max(0.0, moment - now.timestamp()), _MAX_WAIT_SECONDS)
 
 
 def _escape(words: str | None) -> str:

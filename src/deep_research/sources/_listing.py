@@ -45,7 +45,7 @@ class ListingSource(ApiSource[Options]):
         if len(errors) == len(answers):
             raise errors[0]
         found = [one for answer in answers if isinstance(answer, list) for one in answer]
-        return found, [Gap(what=what, why=self._masked(error.message), source=self.name) for error in errors]
+        return found, [Gap(what=what, why=self._without_secrets(error).message, source=self.name) for error in errors]
 
     @abstractmethod
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:

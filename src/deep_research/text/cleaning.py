@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from deep_research.i18n.language import HAN, KANA
 
@@ -20,6 +21,7 @@ _WRAP_IN_WIDE_TEXT = re.compile(f"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
 
 _PLAIN = re.compile("[\n\t -~]*+")
 """Text that is clean as it stands, which is most of it."""
+_SHORTEST_SECRET = 6
 
 
 def clean(text: str) -> str:
@@ -30,6 +32,14 @@ def clean(text: str) -> str:
     text = _INVISIBLE.sub("", _CONTROL.sub("", text))
     text = _JOINER.sub("", text)
     return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def mask_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return `text` with every secret in it replaced by an ellipsis; strings of under 6 characters are no secrets."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, "…")
+    return text
 
 
 def fold(text: str) -> str:

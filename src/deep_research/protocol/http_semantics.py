@@ -1,0 +1,94 @@
+"""HTTP statuses and headers (RFC 9110): what a status means, how long a server asks to wait, dates."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Literal
+
+from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
+
+StatusMeaning = Literal["success", "redirect", "refused", "login", "payment", "forbidden", "missing", "wait", "down"]
+"""What a client can do about a status; `refused` is every error of the client that has no meaning of its own."""
+
+_MEANINGS: dict[int, StatusMeaning] = {
+    401: "login",
+    402: "payment",
+    403: "forbidden",
+    404: "missing",
+    407: "login",
+    408: "down",
+    410: "missing",
+    425: "down",
+    429: "wait",
+    451: "forbidden",
+    432: "payment",  # the last two are Tavily's
+    433: "payment",
+}
+MAX_WAIT_SECONDS = 24 * 3600.0
+"""A server that asks for more is treated as if it had asked for a day."""
+
+_ERRORS: dict[StatusMeaning, type[SourceError]] = {
+    "success": Unreadable,  # such as 204 and 206 where a whole page was asked for
+    "redirect": Unreadable,
+    "login": Blocked,
+    "payment": Blocked,
+    "forbidden": Blocked,
+    "missing": NotFound,
+    "wait": RateLimited,
+    "down": Unreachable,
+}
+
+_WAIT_HEADERS = (
+    ("retry-after-ms", 1000.0),  # OpenAI
+    ("retry-after", 1.0),
+    ("x-rate-limit-retry-after-seconds", 1.0),  # the US patent office
+)
+_SECONDS = re.compile(r"\d{1,12}(?:\.\d+)?")
+
+
+def status_meaning(status: int, headers: Mapping[str, str] | None = None) -> StatusMeaning:
+    """Return what a status means. A 503 with a Retry-After in its `headers` asks to wait, as a 429 does."""
+    if 200 <= status < 300:
+        return "success"
+    if 300 <= status < 400:
+        return "redirect"
+    if status == 503 and (headers or {}).get("retry-after"):
+        return "wait"
+    return _MEANINGS.get(status) or ("down" if status >= 500 else "refused")
+
+
+def error_kind(meaning: StatusMeaning, *, refused: type[SourceError] = SourceError) -> type[SourceError]:
+    """Return the class of error for a status of this meaning; `refused` is the one for a request not accepted."""
+    return _ERRORS.get(meaning, refused)
+
+
+def requested_wait(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds that a server asks to wait, at most a day, or None; `now` is in seconds since 1970.
+
+    Reads Retry-After (seconds or date), its variants of single vendors, and the reset of a used-up quota
+    (`x-ratelimit-remaining: 0` with `x-ratelimit-reset`, as GitHub sends it). Names of `headers` are in lower case.
+    """
+    for name, unit in _WAIT_HEADERS:
+        value = headers.get(name, "").strip()
+        if _SECONDS.fullmatch(value):
+            return min(float(value) / unit, MAX_WAIT_SECONDS)
+        if (until := parse_http_date(value)) is not None:
+            return _seconds_until(until, now)
+    reset = headers.get("x-ratelimit-reset", "").strip()
+    if headers.get("x-ratelimit-remaining", "0").strip() == "0" and re.fullmatch(r"\d{9,11}", reset):
+        return _seconds_until(float(reset), now)
+    return None
+
+
+def parse_http_date(value: str) -> float | None:
+    """Return an HTTP date as seconds since 1970, or None when it is none."""
+    try:
+        moment = parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _seconds_until(moment: float, now: float) -> float:
+    return min(max(0.0, moment - now), MAX_WAIT_SECONDS)

@@ -1,0 +1,44 @@
+"""How long a server asks to wait, and what its statuses mean."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from deep_research.protocol.http_semantics import requested_wait, status_meaning
+
+NOW = datetime(2024, 5, 6, 12, 0, 0, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "12"}, 12.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "Mon, 06 May 2024 12:01:30 GMT"}, 90.0),
+        ({"retry-after": "Mon, 06 May 2024 11:00:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "999999999"}, 86400.0),
+        ({"x-rate-limit-retry-after-seconds": "5"}, 5.0),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(NOW) + 30)}, 30.0),
+        ({"x-ratelimit-remaining": "7", "x-ratelimit-reset": str(int(NOW) + 30)}, None),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1, 1419704"}, None),
+    ],
+)
+def test_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    assert requested_wait(headers, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "meaning"),
+    [
+        (200, {}, "success"), (304, {}, "redirect"), (400, {}, "refused"), (401, {}, "login"), (402, {}, "payment"),
+        (403, {}, "forbidden"), (404, {}, "missing"), (410, {}, "missing"), (408, {}, "down"), (422, {}, "refused"),
+        (429, {}, "wait"), (451, {}, "forbidden"), (500, {}, "down"), (503, {}, "down"), (529, {}, "down"),
+        (503, {"retry-after": "3"}, "wait"),
+    ],
+)  # fmt: skip
+def test_what_a_status_means(status: int, headers: dict[str, str], meaning: str) -> None:
+    assert status_meaning(status, headers) == meaning
