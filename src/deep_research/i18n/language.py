@@ -1,4 +1,4 @@
-"""Which language a text is written in, from its script and its commonest words.
+"""Tell which language a text is written in, from its script and its commonest words.
 
 Chinese, Japanese and Korean are told apart by script (kana → Japanese, hangul → Korean, Han without
 kana → Chinese), which needs no model and is right on single sentences; other scripts map to their
@@ -7,6 +7,9 @@ main language; Latin text is told apart by function words.
 
 import re
 from collections import Counter
+from functools import cache
+
+from deep_research.i18n import lexicon
 
 HAN = "\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
@@ -26,18 +29,7 @@ _SCRIPTS = {
 }
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
-_FUNCTION_WORDS = {
-    "en": "the of and to in is are that for what how which with on does do between by it as from",
-    "de": "der die das und ist nicht mit für ein eine wie welche sind von zu im den auf was wird",
-    "fr": "le la les des et est une un du que qui pour dans sur quels quelles sont avec comment au",
-    "es": "el la los las de y es en que una un por para con qué cómo cuáles son del se",
-    "pt": "o a os as de e é em que uma um por para com quais como são do da não",
-    "it": "il la le di e è in che una un per con quali come sono del della gli non",
-    "nl": "de het een en is van in dat voor met op welke hoe zijn wat niet aan er te",
-}
-_WORD_SETS = {code: frozenset(words.split()) for code, words in _FUNCTION_WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+")
-_NAMES = {"en": "English", "zh": "中文", "ko": "한국어", "ja": "日本語", "de": "Deutsch", "fr": "français"}
 
 
 def detect(text: str, *, default: str = "en") -> str:
@@ -70,14 +62,21 @@ def _detect_cjk(counts: dict[str, int]) -> str:
 
 def _detect_latin(sample: str, default: str) -> str:
     words = Counter(_WORD.findall(sample.lower()))
-    scores = {code: sum(words[word] for word in known & words.keys()) for code, known in _WORD_SETS.items()}
+    scores = {code: sum(words[word] for word in known & words.keys()) for code, known in _function_words().items()}
     best = max(scores, key=lambda code: scores[code])
     return best if scores[best] > scores.get(default, 0) else default
 
 
+@cache
+def _function_words() -> dict[str, frozenset[str]]:
+    """Return the commonest words of the languages in Latin letters, from their lexica."""
+    known = {code: frozenset(lexicon.words("language.function_words", code)) for code in lexicon.languages()}
+    return {code: listed for code, listed in known.items() if listed}
+
+
 def language_name(code: str) -> str:
     """Return the language's own name, or the code where we have none."""
-    return _NAMES.get(code, code)
+    return lexicon.entry("language.name", code) or code
 
 
 def is_cjk(code: str) -> bool:

@@ -1,0 +1,117 @@
+"""Languages are data: complete, read when needed, and added by new files alone."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deep_research
+from deep_research.i18n import catalog, lexicon
+
+PACKAGE = Path(deep_research.__file__).parent
+MESSAGES = PACKAGE / "i18n" / "messages"
+LEXICA = PACKAGE / "i18n" / "lexicon"
+
+
+def _messages(language: str) -> dict[str, dict[str, str]]:
+    return tomllib.loads((MESSAGES / f"{language}.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("language", catalog.languages())
+def test_every_language_says_all_that_english_says(language: str) -> None:
+    english, own = _messages("en"), _messages(language)
+    assert {group: set(said) for group, said in own.items()} == {group: set(said) for group, said in english.items()}
+
+
+def test_no_name_stands_in_two_groups() -> None:
+    names = [name for group in _messages("en").values() for name in group]
+    assert len(names) == len(set(names))
+
+
+def _fragments(table: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _fragments(value, f"{path}{key}.")
+        elif key.endswith("_patterns"):
+            yield from ((f"{path}{key}", fragment) for fragment in value)
+
+
+@pytest.mark.parametrize("language", lexicon.languages())
+def test_patterns_are_regular_expressions_without_groups_of_their_own(language: str) -> None:
+    found = tomllib.loads((LEXICA / f"{language}.toml").read_text("utf-8"))
+    for name, fragment in _fragments(found):
+        assert re.compile(fragment).groups == 0, (name, fragment)
+
+
+def test_an_unknown_language_has_no_words_and_speaks_english() -> None:
+    assert lexicon.words("reference.things", "tlh") == ()
+    assert catalog.phrase("abstract", "tlh") == "Abstract"
+    with pytest.raises(KeyError):
+        catalog.phrase("no such message", "en")
+
+
+ESPERANTO = """
+[typography]
+colon = ": "
+[report]
+abstract = "Resumo"
+references = "Fontoj"
+gaps = "Kio ne troviĝis"
+question = "Demando"
+[reasons]
+number_missing = "nombro: {number} ne estas en la teksto"
+"""
+WORDS = """
+[language]
+name = "Esperanto"
+function_words = "la kaj estas de en kio kiel por kun ĝi ne al el pri tio"
+[reference]
+spaced = true
+pronoun_patterns = ['\\bĝi\\b']
+possessive_suffix = " de"
+"""
+FRAME = """
+from deep_research.conversation.coreference import Exchange, resolve
+from deep_research.i18n import catalog
+from deep_research.i18n.language import detect, language_name
+from deep_research.i18n.message_codes import told, verdict_of
+
+assert "eo" in catalog.languages()
+language = detect("Kio estas la plej granda urbo kaj kiel oni vivas en ĝi?")
+print(language, language_name(language))
+print(catalog.heading("question", language) + "Kio estas kato?")
+print("## " + catalog.phrase("abstract", language))
+print("## " + catalog.phrase("key_findings", language))
+print("## " + catalog.phrase("gaps", language))
+print(told(verdict_of("unverified", "number_missing", number="42"), language))
+print("## " + catalog.phrase("references", language))
+print(resolve("Kiel oni uzas ĝin kaj kio estas por ĝi la prezo?", [Exchange("Kio estas Rust?")], ["Rust"]).question)
+"""
+
+
+def test_a_fifth_language_is_new_files_alone(tmp_path: Path) -> None:
+    shutil.copytree(
+        PACKAGE, tmp_path / "deep_research", ignore=shutil.ignore_patterns("__pycache__", "bundled_library")
+    )
+    (tmp_path / "deep_research/i18n/messages/eo.toml").write_text(ESPERANTO, "utf-8")
+    (tmp_path / "deep_research/i18n/lexicon/eo.toml").write_text(WORDS, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", FRAME], capture_output=True, text=True, timeout=90, check=True,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path), "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == [
+        "eo Esperanto",
+        "**Demando:** Kio estas kato?",
+        "## Resumo",
+        "## Key findings",  # what a language does not say yet is said in English
+        "## Kio ne troviĝis",
+        "nombro: 42 ne estas en la teksto",
+        "## Fontoj",
+        "Kiel oni uzas ĝin kaj kio estas por Rust la prezo?",
+    ]
