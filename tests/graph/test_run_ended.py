@@ -45,7 +45,8 @@ class DyingSaver(AsyncSqliteSaver):
     async def aput(self, config: Any, *args: Any, **kwargs: Any) -> Any:
         if not config["configurable"].get("checkpoint_ns"):
             if self.stored == self.dies_at:
-                await asyncio.gather(*self._storing)
+                if self._storing:
+                    await asyncio.wait(self._storing)
                 raise Killed
             self.stored += 1
         return await super().aput(config, *args, **kwargs)

@@ -66,7 +66,8 @@ def steered(folder: Path, voice: Voice, place: Shelf, reasoner: Reasoner, **sett
     async def work() -> Trace:
         bench = Bench(folder, place, reasoner=reasoner, **settings)
         steering = Steering(lambda: voice.said, bench.trace.events.append)
-        voice.heard = steering.notice
+        voice.heard = steering.refresh
+        steering.refresh()
         bench.context = replace(bench.context, steering=steering)
         async with bench:
             return await bench.ask(QUESTION)

@@ -21,7 +21,7 @@ async def discover_invoke(
     turns = state.get("discovery_turns", [])
     if not turns:
         runtime.context.emit(StageStarted(stage="discover"))
-    finishing = bool(turns) and runtime.context.steering.finishing
+    finishing = bool(turns) and runtime.context.steering.now.finishing
     actions = (
         []
         if finishing

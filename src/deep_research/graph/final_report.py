@@ -26,7 +26,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
         original=state["original_query"],
         analysis=state["analysis"],
         decision=state["decision"],
-        brief=ctx.steering.briefed(state["brief"]),
+        brief=ctx.steering.now.brief_with_remarks(state["brief"]),
         sections=sections,
         claims=claims,
         gaps=state.get("gaps", []),
@@ -38,7 +38,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
 async def begin_composing(state: AgentState, ctx: RunContext) -> None:
     """Begin abstract and conclusion of the sections as they are, as `final_report` will ask for them."""
     sections, claims = await _told(state, ctx)
-    brief = ctx.steering.briefed(state["brief"])
+    brief = ctx.steering.now.brief_with_remarks(state["brief"])
     report.begin_composing(
         ctx, question=state["question"], analysis=state["analysis"], brief=brief, sections=sections, claims=claims
     )
@@ -46,5 +46,5 @@ async def begin_composing(state: AgentState, ctx: RunContext) -> None:
 
 async def _told(state: AgentState, ctx: RunContext) -> tuple[list[Section], dict[str, list[Claim]]]:
     """The sections that the user still wants, none saying what another one says."""
-    kept = ctx.steering.kept(state["sections"])
+    kept = ctx.steering.now.kept(state["sections"])
     return await asyncio.to_thread(without_repetition, kept, state.get("claims", {}))

@@ -109,10 +109,10 @@ async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, 
     """Make the searches of the round side by side; those of the first round also when the user wants the report."""
     ctx, round_ = runtime.context, state["iteration_count"] + 1
     ctx.emit(StageStarted(stage="research"))
-    asked = [(title, query) for title, query in state["current_queries"] if not ctx.steering.is_dropped(title)]
+    asked = [(title, query) for title, query in state["current_queries"] if title not in ctx.steering.now.dropped]
     actions = [Action(id=f"r{round_}q{i}", name="search", query=query) for i, (_, query) in enumerate(asked, 1)]
     try:
-        seen = await ctx.steering.unless_stopped("", lambda: search.perform(ctx, actions), finish_stops=round_ > 1)
+        seen = await ctx.steering.unless_stopped("", search.perform(ctx, actions), finish_stops=round_ > 1)
     except Interrupted:
         return {"current_queries": [], "iteration_count": round_}
     turns = [
@@ -125,7 +125,7 @@ async def retrieve(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, 
 async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """Read what was found into checked findings with their sources, for the sections that got something new."""
     touched = {title for title, _ in state["current_queries"]}
-    pending = [s for s in runtime.context.steering.kept(state["sections"]) if s.title in touched]
+    pending = [s for s in runtime.context.steering.now.kept(state["sections"]) if s.title in touched]
     written = await side_by_side(_read_for(section, state, runtime.context) for section in pending)
     claims = {w.section.title: list(w.claims) for w in written}
     supported = [c for w in written for c in w.claims if c.stands]
@@ -149,17 +149,18 @@ async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Lit
     What the user has added or remarked is searched for in any case; who wants the report now gets it.
     """
     ctx = runtime.context
-    if not ctx.steering.finishing and (wanted := _wanted(state, ctx)) is not None:
+    ctx.steering.refresh()
+    if not ctx.steering.now.finishing and (wanted := _wanted(state, ctx)) is not None:
         return Command(goto="retrieve", update=wanted)
     try:
-        return await ctx.steering.unless_stopped("", lambda: _reflected(state, ctx))
+        return await ctx.steering.unless_stopped("", _reflected(state, ctx))
     except Interrupted:
         return Command(goto="final_report", update={"is_sufficient": False, "current_queries": []})
 
 
 async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retrieve", "final_report"]]:
     ctx.emit(StageStarted(stage="review"))
-    sections = ctx.steering.kept(state["sections"])
+    sections = ctx.steering.now.kept(state["sections"])
     claims = [c for s in sections for c in state["claims"].get(s.title, [])]
     judged = await review.review(ctx, state["brief"], sections, claims, 0)
     weak = review.send_back(sections, judged)
@@ -178,11 +179,11 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
 
 def _wanted(state: LoopState, ctx: RunContext) -> dict[str, Any] | None:
     """A round for what the user has said since the last one: searches for added sections and remarks, or None."""
-    added = _taken_up(ctx, ctx.steering.added(state["sections"]))
+    added = _taken_up(ctx, ctx.steering.now.added_to(state["sections"]))
     known = [turn for _, turn in state["turns"]]
-    heard = ctx.steering.heard(known)[len(known) :]
+    heard = ctx.steering.now.add_remarks(known)[len(known) :]
     remarked = [
-        (s.title, remark) for s in ctx.steering.kept(state["sections"]) for turn in heard for remark in turn.remarks
+        (s.title, remark) for s in ctx.steering.now.kept(state["sections"]) for turn in heard for remark in turn.remarks
     ]
     if not added and not remarked:
         return None
@@ -206,7 +207,7 @@ def _searched(section: Section, state: LoopState) -> Section:
 async def _next_queries(section: Section, state: LoopState, ctx: RunContext) -> list[str]:
     """New searches for a weak section; those made before are not made again."""
     made = _made(section, state)
-    actions = await research.next_actions(ctx, section, state["brief"], ctx.steering.heard([]))
+    actions = await research.next_actions(ctx, section, state["brief"], ctx.steering.now.add_remarks([]))
     return [a.query for a in actions if a.name == "search" and a.query not in made]
 
 

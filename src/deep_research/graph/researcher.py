@@ -5,9 +5,9 @@ A section is reviewed in its own branch, as soon as it is written, and taken up 
 a branch that is done takes up a section that the user has added meanwhile. A researcher that fails hands back a failed section and a gap; it never ends the run or its siblings.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import wraps
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -23,42 +23,46 @@ from deep_research.run_context.steering import Interrupted
 from deep_research.settings import Settings
 from deep_research.steps import research, review
 
-_T = TypeVar("_T")
-
 
 class _Node(Protocol):
     """A node of the researcher, as LangGraph calls it."""
 
-    def __call__(self, state: ResearcherState, runtime: Runtime[RunContext]) -> Awaitable[Any]: ...
+    def __call__(self, state: ResearcherState, runtime: Runtime[RunContext]) -> Coroutine[Any, Any, Any]: ...
 
 
-def _costs_only_itself(node: _Node) -> _Node:
-    """Turn a failure inside a researcher into a gap; a full disk or a request to stop ends the run.
+def _contained(finish_stops: Callable[[ResearcherState], bool]) -> Callable[[_Node], _Node]:
+    """Decorate a node so that what ends it costs only its own section.
 
-    What the user has dropped ends without one.
+    A failure becomes a gap; a full disk or a request to stop ends the run. A section that the user drops ends without
+    a gap. Where `finish_stops`, the node ends when the user wants the report now.
     """
 
-    @wraps(node)
-    async def guarded(state: ResearcherState, runtime: Runtime[RunContext]) -> Any:
-        title, ctx = state["section"].title, runtime.context
-        try:
-            return await ctx.steering.unless_stopped(title, lambda: node(state, runtime), finish_stops=False)
-        except Interrupted:
-            return _dropped(state, ctx) if ctx.steering.is_dropped(title) else _written_up(state, ctx)
-        except Exception as error:  # noqa: BLE001 - a defect in one branch must not take its siblings along
-            gap = ctx.report_gap(Gap(what=title, why=reason_of(error, title)))
-        return _free(state, ctx, _failed(state, gap))
+    def decorate(node: _Node) -> _Node:
+        @wraps(node)
+        async def contained(state: ResearcherState, runtime: Runtime[RunContext]) -> Any:
+            title, ctx = state["section"].title, runtime.context
+            try:
+                return await ctx.steering.unless_stopped(title, node(state, runtime), finish_stops=finish_stops(state))
+            except Interrupted:
+                return _drop(state, ctx) if title in ctx.steering.now.dropped else _finish(state, ctx)
+            except Exception as error:  # noqa: BLE001 - a defect in one branch must not take its siblings along
+                gap = ctx.report_gap(Gap(what=title, why=reason_of(error, title)))
+            return _free(state, ctx, _failed(state, gap))
 
-    return guarded
+        return contained
+
+    return decorate
 
 
-def _dropped(state: ResearcherState, ctx: RunContext) -> Command[str]:
-    """Nobody wants the section any more: nothing of it is handed on but what was seen."""
+def _drop(state: ResearcherState, ctx: RunContext) -> Command[str]:
+    """End the section without a result; only what was seen is handed on."""
     return _free(state, ctx, {"raw_notes": _raw_notes(state)})
 
 
-def _written_up(state: ResearcherState, ctx: RunContext) -> Command[str]:
-    """The user wants the report now: what was seen is written up, or the text of an earlier attempt stays."""
+def _finish(state: ResearcherState, ctx: RunContext) -> Command[str]:
+    """Write up what was seen, or keep the text that the section has already."""
+    if state["is_complete"]:  # it is written; only its review is left
+        return _free(state, ctx, {})
     if _has_seen(state):
         seen = [turn for turn in state["turns"] if turn.observations]
         return Command(goto="compress_output", update={"turns": seen, "is_complete": True})
@@ -114,30 +118,19 @@ def _has_notes(state: ResearcherState) -> bool:
     return bool(_seen(state.get("turns", [])) or state.get("previous_claims"))
 
 
-async def _limited(
-    state: ResearcherState, ctx: RunContext, begin: Callable[[], Sequence[Coroutine[Any, Any, _T]]]
-) -> list[_T | None]:
-    """Do what `begin` gives side by side, within the section's time (None: there was none left) and as the user wants."""
-    title, has_notes = state["section"].title, _has_notes(state)
-    return await ctx.steering.unless_stopped(
-        title,
-        lambda: ctx.pace.within(title, begin(), ctx.elapsed, has_notes=has_notes),
-        finish_stops=_may_finish(state),
-    )
-
-
-@_costs_only_itself
+@_contained(finish_stops=_may_finish)
 async def researcher_invoke(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["tools", "compress_output"]]:
-    """Choose the next actions; without any, research is complete. The user's remarks are heard here."""
+    """Choose the next actions; without any, research is complete. The user's remarks are taken in here."""
     ctx, section, turns = runtime.context, state["section"], state.get("turns", [])
-    ctx.steering.begin(section.title)
     if not turns:
+        ctx.steering.begin(section.title)
         ctx.emit(SectionStarted(section=section.title, attempt=section.attempts))
         ctx.pace.start(section.title, ctx.elapsed())
-    turns = ctx.steering.heard(turns)
-    (actions,) = await _limited(state, ctx, lambda: [research.next_actions(ctx, section, state["brief"], turns)])
+    turns = ctx.steering.now.add_remarks(turns)
+    choosing = research.next_actions(ctx, section, state["brief"], turns)
+    (actions,) = await ctx.pace.within(section.title, [choosing], ctx.elapsed, has_notes=_has_notes(state))
     if actions is None:
         return _closed(state, ctx)
     if not actions:
@@ -145,15 +138,15 @@ async def researcher_invoke(
     return Command(goto="tools", update={"turns": [*turns, Turn(actions=tuple(actions))]})
 
 
-@_costs_only_itself
+@_contained(finish_stops=_may_finish)
 async def tools(
     state: ResearcherState, runtime: Runtime[RunContext]
 ) -> Command[Literal["researcher_invoke", "compress_output"]]:
     """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
     ctx, section, turn = runtime.context, state["section"], state["turns"][-1]
     complete = research.is_complete(turn.actions)
-    apart = research.apart(turn.actions)
-    seen = await _limited(state, ctx, lambda: [research.act(ctx, section, state["brief"], one) for one in apart])
+    acting = [research.act(ctx, section, state["brief"], group) for group in research.independent(turn.actions)]
+    seen = await ctx.pace.within(section.title, acting, ctx.elapsed, has_notes=_has_notes(state))
     done = turn.model_copy(update={"observations": tuple(o for group in seen for o in group or ())})
     update = {
         "turns": [*state["turns"][:-1], done],
@@ -165,18 +158,18 @@ async def tools(
     return Command(goto="compress_output" if complete else "researcher_invoke", update=update)
 
 
-@_costs_only_itself
+@_contained(finish_stops=lambda _state: False)
 async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) -> Command[Any]:
     """Write the section from what was noted, and check it; keep the earlier text when it was better.
 
-    It is reviewed where the review may still send it out again; what a model thinks of the draft is heard beside
-    the check.
+    It is reviewed where the review may still send it out again; a model reviews the draft while it is checked.
     """
     ctx, section, previous = runtime.context, state["section"], state.get("previous_claims", [])
     turns, closed = state.get("turns", []), state.get("is_closed", False)
     if closed and previous and not _seen(turns):
         return _free(state, ctx, {"sections": [section.model_copy(update={"status": "completed"})]})
-    reviews = section.attempts <= state.get("max_review_iterations", 0) and not closed and not ctx.steering.finishing
+    finishing = ctx.steering.now.finishing
+    reviews = section.attempts <= state.get("max_review_iterations", 0) and not closed and not finishing
     written = await research.write(ctx, section, state["brief"], turns, reviews=reviews)
     kept, claims = written.section, list(written.claims)
     if previous and not review.better(section, written.section, previous, claims):
@@ -195,20 +188,12 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
     return Command(goto="review_section", update=update) if reviews else _free(state, ctx, update)
 
 
-@_costs_only_itself
+@_contained(finish_stops=lambda _state: True)
 async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -> Command[Any]:
-    """Judge the section by itself; a weak one is researched again at once, with the review's notes.
-
-    Who wants the report now does not wait for a review.
-    """
+    """Judge the section by itself; a weak one is researched again at once, with the review's notes."""
     ctx, section = runtime.context, state["section"]
     claims, draft = state["previous_claims"], state.get("draft_review")
-    try:
-        judged = await ctx.steering.unless_stopped(
-            section.title, lambda: review.review_section(ctx, section, state["brief"], claims, draft)
-        )
-    except Interrupted:
-        return _free(state, ctx, {})
+    judged = await review.review_section(ctx, section, state["brief"], claims, draft)
     reviews = {section.title: judged}
     if not judged.retry:
         return _free(state, ctx, {"section_reviews": reviews})

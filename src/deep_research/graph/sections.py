@@ -54,10 +54,9 @@ async def plan_sections(
             return Command(goto="confirm_plan", update=update)
     sections = sections or list(brief.sections)
     steering = runtime.context.steering
-    sections = [*sections, *steering.added(sections)]
-    pending = [s for s in steering.kept(sections) if s.status == "pending"]
-    for section in pending:
-        steering.begin(section.title)
+    sections = [*sections, *steering.now.added_to(sections)]
+    pending = [s for s in steering.now.kept(sections) if s.status == "pending"]
+    steering.begin(*(s.title for s in pending))
     runtime.context.emit(StageStarted(stage="research"))
     out = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in pending]
     claims = state.get("claims", {})
@@ -93,10 +92,11 @@ async def review_sections(
     A section that the user has added is researched before; who wants the report now does not wait for a review.
     """
     steering = runtime.context.steering
-    if steering.added(state["sections"]):
+    steering.refresh()
+    if steering.now.added_to(state["sections"]):
         return Command(goto="plan_sections")
     try:
-        judged = await steering.unless_stopped("", lambda: _together(state, runtime.context))
+        judged = await steering.unless_stopped("", _together(state, runtime.context))
     except Interrupted:
         return Command(goto="final_report")
     found = {"contradictions": list(judged.contradictions)}
@@ -105,14 +105,14 @@ async def review_sections(
         again = {"sections": weak, "review_iterations": state.get("review_iterations", 0) + 1}
         return Command(goto="plan_sections", update={**found, **again})
     gaps = [runtime.context.report_gap(gap) for gap in review.gaps_of(judged)]
-    goto = "plan_sections" if steering.added(state["sections"]) else "final_report"
+    goto = "plan_sections" if steering.now.added_to(state["sections"]) else "final_report"
     return Command(goto=goto, update={**found, "gaps": gaps})
 
 
 async def _together(state: AgentState, ctx: RunContext) -> Review:
     """Review the sections that the user still wants."""
     ctx.emit(StageStarted(stage="review"))
-    sections = ctx.steering.kept(state["sections"])
+    sections = ctx.steering.now.kept(state["sections"])
     titles = {s.title for s in sections}
     claims = [c for title, group in state.get("claims", {}).items() if title in titles for c in group]
     known = [row for row in state.get("section_reviews", {}).values() if row.title in titles]

@@ -108,6 +108,7 @@ async def supervisor(
     if turns:
         turns = [*turns[:-1], delegate.observed(turns[-1], state["sections"], state["gaps"])]
     update: dict[str, Any] = {"notes": [s.content for s in state["sections"] if s.content]}
+    ctx.steering.refresh()
     owed = _owed(state, ctx)
     if owed:
         update["supervisor_messages"] = [*turns, Turn(actions=delegate.asked_for(owed, len(turns)))]
@@ -115,12 +116,12 @@ async def supervisor(
     if state["research_iterations"] >= ctx.settings.max_researcher_iterations:
         end = _end(state, ctx, rounds_used_up=True)
         return Command(goto="final_report", update={**update, "supervisor_messages": turns, **end})
-    turns = ctx.steering.heard(turns)
-    sections = ctx.steering.kept(state["sections"])
+    turns = ctx.steering.now.add_remarks(turns)
+    sections = ctx.steering.now.kept(state["sections"])
     try:
         actions = await ctx.steering.unless_stopped(
             "",
-            lambda: delegate.next_delegations(ctx, state["brief"], sections, turns),
+            delegate.next_delegations(ctx, state["brief"], sections, turns),
             finish_stops=bool(update["notes"]),
         )
     except Interrupted:
@@ -134,7 +135,7 @@ async def supervisor(
 def _owed(state: SupervisorState, ctx: RunContext) -> list[Section]:
     """The sections that the user has added and that nobody has begun."""
     begun = [s for s in state["sections"] if s.status != "pending"]
-    return ctx.steering.added(begun)
+    return ctx.steering.now.added_to(begun)
 
 
 async def supervisor_tools(
@@ -146,8 +147,7 @@ async def supervisor_tools(
         return Command(goto="final_report", update=_end(state, ctx, rounds_used_up=False))
     units = ctx.settings.max_concurrent_research_units
     round_ = delegate.lay_out(turn.actions, state["waiting"], state["sections"], units)
-    for section in round_.begun:
-        ctx.steering.begin(section.title)
+    ctx.steering.begin(*(s.title for s in round_.begun))
     claims = state.get("claims", {})
     sends = [
         Send("researcher", task_for(s, state["brief"], ctx.settings, claims.get(s.title, []))) for s in round_.begun
@@ -165,8 +165,8 @@ async def supervisor_tools(
 def _end(state: SupervisorState, ctx: RunContext, *, rounds_used_up: bool) -> dict[str, Any]:
     """What was asked for and never begun is a gap, never hidden."""
     asked = state["waiting"] if rounds_used_up else [*state["waiting"], *state["supervisor_messages"][-1].actions]
-    asked = [action for action in asked if not ctx.steering.is_dropped(delegate.title_of(action))]
-    sections = ctx.steering.kept(state["sections"])
+    asked = [action for action in asked if delegate.title_of(action) not in ctx.steering.now.dropped]
+    sections = ctx.steering.now.kept(state["sections"])
     failed, gaps = delegate.never_begun(ctx, sections, asked, rounds_used_up=rounds_used_up)
     return {"sections": failed, "gaps": gaps, "waiting": []}
 

@@ -94,7 +94,7 @@ def _written(
 ) -> Report:
     all_claims = tuple({c.id: c for c in (*section_claims, *disputed.claims, *parts.claims)}.values())
     weak = _weaknesses(sections, section_claims, ctx.library)
-    changes = ctx.steering.so_far()
+    changes = ctx.steering.now.changes()
     all_gaps = tuple(dict.fromkeys(g for g in [*gaps, *ctx.gaps, *parts.gaps, *weak] if g.what not in changes.dropped))
     references = References(ctx.library)
     ledger = ledger_of(ctx.journal, sources=len(ctx.library.sources()), seconds=ctx.elapsed())

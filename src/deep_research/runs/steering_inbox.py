@@ -140,18 +140,23 @@ def read_steers(path: Path) -> list[Steer]:
 
 
 class _SteeringFile:
-    """Reads the file again only when it has grown."""
+    """The instructions in a file, which is read again only when it has grown."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._size, self._said = path, 0, list[Steer]()
 
-    def __call__(self) -> list[Steer]:
+    def has_grown(self) -> bool:
+        """Return whether something was written since the file was read."""
         try:
-            size = self._path.stat().st_size
+            return self._path.stat().st_size != self._size
         except OSError:
-            return self._said
-        if size != self._size:
-            self._said, self._size = read_steers(self._path), size
+            return False
+
+    def read(self) -> list[Steer]:
+        """Return everything said so far, oldest first."""
+        if self.has_grown():
+            self._size = self._path.stat().st_size
+            self._said = read_steers(self._path)
         return self._said
 
 
@@ -160,33 +165,36 @@ async def listening(folder: RunFolder, emit: Callable[[Event], None]) -> AsyncIt
     """Give what the user says to a run while it is carried out; what an earlier sitting has taken in still holds."""
     events = await asyncio.to_thread(read_events, folder.events)
     steered = [e for e in events if isinstance(e, Steered)]
+    file = _SteeringFile(folder.steering)
     steering = Steering(
-        _SteeringFile(folder.steering),
+        file.read,
         emit,
         told={e.steer for e in steered},
         late={e.steer for e in steered if e.late},
         begun={e.section for e in events if isinstance(e, SectionStarted)},
         closed=any(isinstance(e, StageStarted) and e.stage == "report" for e in events),
     )
+    steering.refresh()
     loop = asyncio.get_running_loop()
-    watching = asyncio.create_task(_watch(steering))
+    watching = asyncio.create_task(_watch(file, steering))
     _in_this_process[folder.path] = lambda: loop.call_soon_threadsafe(_noticed, steering)
     try:
         yield steering
-        steering.notice()
+        steering.refresh()
     finally:
         del _in_this_process[folder.path]
         watching.cancel()
 
 
-async def _watch(steering: Steering) -> None:
-    """Look now and then, for a step that waits long."""
+async def _watch(file: _SteeringFile, steering: Steering) -> None:
+    """Push what other processes write to the file to the run, for as long as the run goes on."""
     while True:
-        _noticed(steering)
+        if file.has_grown():
+            _noticed(steering)
         await asyncio.sleep(_LOOK_SECONDS)
 
 
 def _noticed(steering: Steering) -> None:
     # A disk that is full is met again, and told, by the step that goes on.
     with suppress(ResearchError):
-        steering.notice()
+        steering.refresh()

@@ -131,7 +131,7 @@ def never_begun(
     What was not done is said.
     """
     code = "rounds_used_up" if rounds_used_up else "research_ended"
-    if ctx.steering.finishing:
+    if ctx.steering.now.finishing:
         code = "report_wanted"
     rounds = str(ctx.settings.max_researcher_iterations)
     left = {s.title: s for s in sections if s.status == "pending"}

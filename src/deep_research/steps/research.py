@@ -67,8 +67,8 @@ def is_complete(actions: Sequence[Action]) -> bool:
     return any(action.name == "research_complete" for action in actions)
 
 
-def apart(actions: Sequence[Action]) -> list[list[Action]]:
-    """Return actions as they are carried out: each by itself, or all together where research_complete is among them."""
+def independent(actions: Sequence[Action]) -> list[list[Action]]:
+    """Group actions by what is carried out together: each is by itself, except beside research_complete."""
     return [list(actions)] if is_complete(actions) else [[action] for action in actions]
 
 
@@ -87,7 +87,7 @@ async def write(
     With `reviews` the draft is reviewed while it is checked, by a reasoner that takes its time for both.
     """
     passages = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns))
-    draft = await ctx.reasoner.write_section(section, ctx.steering.briefed(brief), passages, ctx.library)
+    draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), passages, ctx.library)
     reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews else None
     try:
         checked = await check_draft(

@@ -54,7 +54,9 @@ async def review_section(
 
 async def _judged(ctx: RunContext, section: Section, brief: Brief, claims: Sequence[Claim]) -> SectionReview:
     try:
-        judged = await ctx.reasoner.review_section(section, ctx.steering.briefed(brief), claims, ctx.library)
+        judged = await ctx.reasoner.review_section(
+            section, ctx.steering.now.brief_with_remarks(brief), claims, ctx.library
+        )
     except Exception as error:  # noqa: BLE001 - a review that fails must cost neither the section nor its siblings
         what = f"review: {section.title}"
         ctx.report_gap(Gap(what=what, why=reason_of(error, what)))
@@ -87,7 +89,7 @@ async def review(
     themselves before (`known`), it may send back once. A review that fails is a gap, and sends nothing back.
     """
     try:
-        judged = await ctx.reasoner.review(ctx.steering.briefed(brief), sections, claims, ctx.library)
+        judged = await ctx.reasoner.review(ctx.steering.now.brief_with_remarks(brief), sections, claims, ctx.library)
     except Exception as error:  # noqa: BLE001 - the sections are there, and must reach the report
         ctx.report_gap(Gap(what="review", why=reason_of(error, "review")))
         judged = Review(is_sufficient=True, overall_score=5)
