@@ -38,7 +38,7 @@ def _fragments(table: dict[str, Any], path: str = "") -> Iterator[tuple[str, str
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _fragments(value, f"{path}{key}.")
-        elif key.endswith("_patterns"):
+        elif key.endswith("patterns"):
             yield from ((f"{path}{key}", fragment) for fragment in value)
 
 

@@ -1,6 +1,6 @@
 """Word lists and patterns by language, kept as data: `lexicon/LANGUAGE.toml`, read when first asked for.
 
-A new language is a new file there. A name is dotted (`reference.things`). A list whose name ends in `_patterns` holds
+A new language is a new file there. A name is dotted (`reference.things`). A list whose name ends in `patterns` holds
 fragments of regular expressions; all others hold plain words.
 """
 
@@ -64,4 +64,14 @@ def any_of(parts: Iterable[str], *, literal: bool = True) -> str:
 
 def any_word(name: str, language: str = "") -> str:
     """Return a fragment of a regular expression that matches an entry of a list; see `words` and `any_of`."""
-    return any_of(words(name, language), literal=not name.endswith("_patterns"))
+    return any_of(words(name, language), literal=not name.endswith("patterns"))
+
+
+@cache
+def groups(name: str) -> Mapping[str, tuple[Any, ...]]:
+    """Return a table of all languages together: for each key the values of the languages that have it."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for code in languages():
+        for key, value in (entry(name, code) or {}).items():
+            found[key] = (*found.get(key, ()), value)
+    return found

@@ -4,63 +4,28 @@ import re
 from collections.abc import Sequence
 
 from deep_research.i18n.language import CJK, HANGUL
+from deep_research.i18n.lexicon import any_of, any_word, groups
 from deep_research.text.tokens import content_terms, normalise
 
-_NEGATION = re.compile(
-    r"\b(?:not(?! only\b| just\b| merely\b| least\b)|cannot|never|neither|nor|without|no(?! (?:longer than|more than|less than|doubt)\b)"
-    r"|fail(?:s|ed|ing)? to|lack(?:s|ed|ing)?(?: of)?|unable to|hardly)\b|n['’]t\b"
-    r"|不(?!仅|但|只|断|同|过|久|良|少|管|论|足|得不|可或缺|是不)|没有?|无法|无(?!论|数|线|人机)|未(?!来|必)|并非|非(?!常|洲|凡)"
-)
-_DENIAL = re.compile(
-    r"\bno (?:\w+ )?(?:evidence|proof|indication|sign)\b(?: that| of| for)?|\b(?:not|never|yet to be) (?:been )?(?:clear|known|proven|shown|established|confirmed|demonstrated)\b"
-    r"|\b(?:false|untrue|a myth|wrong|unlikely|disputed|unproven) that\b|没有证据|并无证据|尚不清楚|尚未证实|증거(?:가|는|도)? ?없|확인되지 않|입증되지 않"
-)
-_KOREAN_NEGATION = re.compile(
-    r"지(?:는|도|를)? ?(?:않|못)|(?:이|가|은|는|도|수) ?없|(?:이|가) 아니|(?<![가-힣])(?:안|못) (?=[가-힣])"
-)
-_PAIRS = (
-    "increase increases increased increasing rise rises rose rising grow grows grew growth gain gains gained higher"
-    " 增加 增长 上升 提高 提升 升高 增大 上涨 증가 상승 높아 높은 높다 늘어"
-    " | decrease decreases decreased decreasing decline declines declined fall falls fell falling drop drops dropped"
-    " reduce reduces reduced reducing reduction lower shrink shrank loss"
-    " 减少 下降 降低 减小 下跌 降至 감소 하락 낮아 낮은 낮다 낮추 줄어 줄인 줄였"
-    "\nimprove improves improved improving improvement better superior 改善 향상 개선"
-    " | worsen worsens worsened worsening worse inferior 恶化 저하 악화"
-    "\nfaster accelerate accelerates accelerated 更快 加快 加速 빠르 빨라 | slower slow slows slowed decelerate 更慢 减慢 减速 느리 느려"
-    "\nlarger bigger greater | smaller"
-    "\nmore | less fewer"
-    "\nabove exceed exceeds exceeded 高于 大于 优于 多于 | below under 低于 小于 劣于 少于"
-    "\nbefore prior | after following"
-    "\nenable enables enabled allow allows allowed permit permits 允许 허용"
-    " | disable disables disabled forbid forbids forbidden prohibit prohibits prohibited prevent prevents prevented 禁止 금지"
-    "\nactivate activates activated activating activation agonist agonists 激活 激动剂 활성화"
-    " | inhibit inhibits inhibited inhibiting inhibition inhibitor antagonist antagonists deactivate 抑制 拮抗剂 억제"
-    "\nsupport supports supported 支持 지지 찬성 | oppose opposes opposed reject rejects rejected 反对 반대"
-    "\nwin wins won | lose loses lost"
-    "\nsensitive 敏感 | resistant 耐药"
-    "\nreversible reversibly | irreversible irreversibly"
-    "\ncovalent covalently | noncovalent non-covalent"
-    "\nsynchronous | asynchronous"
-    "\nalways | never"
-    "\ncheaper | costlier dearer"
-    "\nmaximum maximal highest most | minimum minimal lowest least"
-)
+_NEGATION = re.compile(any_word("negation.patterns"))
+_DENIAL = re.compile(any_word("negation.denial_patterns"))
+_BEHIND = re.compile(f"(?P<short>{any_word('negation.short_patterns')})|{any_word('negation.following_patterns')}")
+"""Negations of Korean: a short one stands before its word, the others behind it."""
 _MOST = 20
 """Negations looked at in one sentence; more is no sentence."""
 _SHARED = 0.5
 """Share of a clause's terms that makes a clause of the evidence its counterpart."""
-_CLAUSE = re.compile(
-    r"[,;:，；：、]\s*|\s(?:and|but|while|whereas|although|because|so that)\s|并且?|而且?|但是?|(?<=[가-힣])(?:으며|며|지만|고|아서|어서)\s"
-)
+_CLAUSE = re.compile(rf"[,;:，；：、]\s*|{any_word('negation.clause_patterns')}")
 
 
-def _compile(words: str) -> re.Pattern[str]:
-    latin = [re.escape(w) for w in words.split() if w.isascii()]
-    cjk = [re.escape(w) for w in words.split() if not w.isascii()]
-    return re.compile("|".join([*([rf"\b(?<!non-)(?:{'|'.join(latin)})\b"] if latin else []), *cjk]))
+def _any_of_side(listed: Sequence[str]) -> re.Pattern[str]:
+    """Return a pattern of the words of one side; Latin ones must stand alone."""
+    words = [word for text in listed for word in text.split()]
+    latin, other = [w for w in words if w.isascii()], [w for w in words if not w.isascii()]
+    return re.compile(rf"\b(?<!non-){any_of(latin)}\b|{any_of(other)}")
 
 
-_DIRECTIONS = [tuple(_compile(side) for side in pair.split("|")) for pair in _PAIRS.split("\n")]
+_DIRECTIONS = [tuple(_any_of_side(side) for side in zip(*pairs, strict=True)) for pairs in groups("opposites").values()]
 
 
 def conflict(claim: str, sentence: str) -> str:
@@ -144,8 +109,8 @@ def negated(text: str) -> list[list[str]]:
         scope = re.split(r"[.,;:!?，。；：！？、]", text[match.end() : match.end() + 60], maxsplit=1)[0]
         cjk = re.match(rf"\s*[{CJK}]", scope)
         found.append(content_terms(scope[:3] if cjk else scope)[: 2 if not cjk else 1])
-    for match in _KOREAN_NEGATION.finditer(text):
-        if match[0].strip() in ("안", "못"):
+    for match in _BEHIND.finditer(text):
+        if match["short"]:
             found.append(content_terms(text[match.end() : match.end() + 3])[:1])
         else:
             word = re.search(rf"([{HANGUL}]+)[\s]*$", text[max(0, match.start() - 12) : match.start()])
