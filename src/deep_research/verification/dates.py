@@ -1,22 +1,27 @@
-"""Dates, decades and times of day, in English, Chinese and Korean writing."""
+"""Read dates, decades and times of day."""
 
 import re
 from decimal import Decimal
 
+from deep_research.i18n.lexicon import any_word
 from deep_research.verification.units import MONTHS, Make, Quantity
 
+_YEAR_MARK, _MONTH_MARK, _DAY_MARK = (any_word(f"dates.{part}_marks") for part in ("year", "month", "day"))
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATES = re.compile(
     r"(?<!\d)(?P<y1>[12]\d{3})[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})(?!\d)"
-    r"|(?<!\d)(?P<y2>[12]\d{3}) ?[年년] ?(?P<m2>\d{1,2}) ?[月월](?: ?(?P<d2>\d{1,2}) ?[日日号號일])?"
+    rf"|(?<!\d)(?P<y2>[12]\d{{3}}) ?{_YEAR_MARK} ?(?P<m2>\d{{1,2}}) ?{_MONTH_MARK}(?: ?(?P<d2>\d{{1,2}}) ?{_DAY_MARK})?"
     rf"|\b(?P<n3>{_MONTH})\b\.? (?:the )?(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?(?:,? ?(?P<y3>[12]\d{{3}}))?(?!\d|\.\d|,\d{{3}}|%)"
     rf"|(?<![\d.,])(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<n4>{_MONTH})\b\.?(?:,? (?P<y4>[12]\d{{3}})(?!\d))?"
     rf"|\b(?P<n5>{_MONTH})\b\.?,? (?:of )?(?P<y5>[12]\d{{3}})(?!\d)"
     r"|(?<!\d)(?P<y6>[12]\d{3})-(?P<m6>0[1-9]|1[0-2])(?![\d-])"
-    r"|(?<!\d)(?P<m7>\d{1,2}) ?[月월] ?(?P<d7>\d{1,2}) ?[日号號일]",
+    rf"|(?<!\d)(?P<m7>\d{{1,2}}) ?{_MONTH_MARK} ?(?P<d7>\d{{1,2}}) ?{_DAY_MARK}",
     re.IGNORECASE | re.ASCII,
 )
-_DECADE = re.compile(r"(?<!\w)(?P<d>[12]\d{2}0)['’]?s\b|(?:(?P<c>\d{2})世[纪紀])?(?<!\d)(?P<x>\d0)年代", re.ASCII)
+_CENTURY, _YEARS = any_word("dates.century_patterns"), any_word("dates.decade_patterns")
+_DECADE = re.compile(
+    rf"(?<!\w)(?P<d>[12]\d{{2}}0)['’]?s\b|(?:(?P<c>\d{{2}}){_CENTURY})?(?<!\d)(?P<x>\d0){_YEARS}", re.ASCII
+)
 _CLOCK = re.compile(r"(?<![\d:])(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)(?![\d:])")
 
 

@@ -11,6 +11,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
+from deep_research.i18n.lexicon import any_of, any_word, words
 from deep_research.verification import units
 from deep_research.verification.dates import CALENDAR, DATE_EXTRACTORS, same_date
 from deep_research.verification.numerals import NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
@@ -53,7 +54,13 @@ _NOT_NUMBERS = re.compile(
 )
 _DIGITS = r"(?:\d+,\d{1,2}(?= ?%)|\d{1,3}(?:,\d{3})+(?!\d)|(?<![\d.])\d{1,3}(?: \d{3})+(?![\d,])|\d+)(?:\.\d+)?"
 _SCALE = "|".join(sorted((s for s in SCALES if not s.isascii()), key=len, reverse=True))
-_COMPOSITE = r"(?:亿|億|억|兆|조)(?: ?\d[\d,.]* ?(?:억|亿|億))?(?: ?\d[\d,.]* ?(?:천만|만|千万|万|萬))"
+
+
+def _scales(*powers: int) -> str:
+    return any_of(name for name, value in SCALES.items() if value.adjusted() in powers and not name.isascii())
+
+
+_COMPOSITE = rf"{_scales(8, 12)}(?: ?\d[\d,.]* ?{_scales(8)})?(?: ?\d[\d,.]* ?{_scales(4, 7)})"
 _WORD_SCALE = "hundred|thousand|million|billion|trillion|quadrillion|mln|mn|bn|tn"
 _SIGN = r"US\$|NT\$|HK\$|A\$|C\$|[$€£¥₩]|\b(?:USD|EUR|GBP|RMB|CNY|JPY|KRW) ?"
 _AMOUNT = re.compile(
@@ -63,19 +70,15 @@ _AMOUNT = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _FRACTION = re.compile(r"(?<![\d/.])(?P<n>\d{1,3})/(?P<d>\d{1,4})(?![\d/])")
-_AFTER_ABOUT = re.compile(r"\s?(?:左右|上下|前后|가량|정도|쯤|안팎|程度|ほど|前後|or so\b)")
+_AFTER_ABOUT = re.compile(rf"\s?{any_word('numbers.about_behind_patterns')}")
 _BEFORE = re.compile(
-    r"(?:(?P<about>\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.|c\.|some|close to|an estimated)"
-    r"|[~≈∼]|大约|大約|约为?|約|大概|将近|接近|近|약|대략|거의|およそ)"
-    r"|(?P<more>\b(?:over|more than|above|at least|exceeding|exceeds|exceeded|upwards of|greater than)|[>≥]|超过|超過|逾|多于|至少|高于|以上|넘는|최소)"
-    r"|(?P<less>\b(?:under|less than|fewer than|below|at most)|[<≤]|不到|少于|低于|至多|不足|최대))[ ]?(?:the |a )?[$€£¥₩]?$",
+    rf"(?:(?P<about>{any_word('numbers.about_patterns')})|(?P<more>{any_word('numbers.more_patterns')})"
+    rf"|(?P<less>{any_word('numbers.less_patterns')}))[ ]?(?:the |a )?[$€£¥₩]?$",
     re.IGNORECASE | re.ASCII,
 )
-_JOIN = re.compile(
-    r"\s?(?:–|-|~|to|至|到|~|±|\+/-|에서|부터|,|、|,? and|,? or|和|与|및|,\s|\(?vs\.?|,? versus|,? or|,? compared (?:with|to)|,? against)\s?"
-)
-
-_RANGE = re.compile(r"\s?(?:–|-|~|to|至|到|에서)\s?")
+_RANGE = re.compile(rf"\s?{any_word('numbers.range_patterns')}\s?")
+_JOIN = re.compile(rf"\s?(?:{any_word('numbers.range_patterns')}|{any_word('numbers.series_patterns')})\s?")
+_YEAR_MARKS = words("dates.year_marks")
 
 
 def quantities(text: str) -> list[Quantity]:
@@ -121,7 +124,7 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
         unit = units.SIGNS.get(sign) or units.CODES.get(sign.upper(), "")
     elif not unit and end < len(text) and text[end].isascii() and text[end].isalpha():
         return None  # 3D, 5HT: an identifier
-    if unit == "years" and _is_year(match, text) and text[end - 1] in "年년":
+    if unit == "years" and _is_year(match, text) and text[end - 1] in _YEAR_MARKS:
         unit = "year"
     if not unit and _is_year(match, text):
         unit = "year"
@@ -212,12 +215,8 @@ def _shared_scale(this: Quantity, following: Quantity, text: str) -> Decimal:
     return following.value / Decimal(written[1])
 
 
-_FALL = re.compile(
-    r"\b(?:fell|falls?|falling|fallen|dropp?(?:ed|s|ing)?|decreas\w+|reduc\w+|lower(?:ed|s|ing)|declin\w+|los(?:t|s|ses|es|ing))\b"
-    r"|下降|降低|减少|減少|减轻|減輕|下跌|低下",
-    re.IGNORECASE,
-)
-_FALL_AFTER = re.compile(r"\s?(?:감소|하락|줄|저하|低下|減少|下降|降低|减少)")
+_FALL = re.compile(any_word("numbers.fall_patterns"), re.IGNORECASE)
+_FALL_AFTER = re.compile(rf"\s?{any_word('numbers.fall_behind_patterns')}")
 _KINDS = frozenset({"year", "yearmonth", "date", "decade", "ordinal", "clock", "fraction"})
 _PERIODS = frozenset({"s", "day", "month"})
 _MONEY = frozenset({"usd", "eur", "gbp", "cny", "jpy", "krw", "¥"})

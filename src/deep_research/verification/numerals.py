@@ -1,24 +1,36 @@
-"""Numbers written in words: English, Chinese and Korean numerals, and ordinals."""
+"""Read numbers written in words: English, Chinese and Korean numerals, and ordinals."""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 
+from deep_research.i18n.language import HANGUL
+from deep_research.i18n.lexicon import any_of, any_word, entry, table, words
 from deep_research.verification import units
 from deep_research.verification.units import SCALES, Make, Quantity, unit_at
 
+_HAN_DIGITS: Mapping[str, int] = table("numerals.digits")
+_SINO_DIGITS: Mapping[str, int] = table("numerals.sino_digits")
+_NATIVE: Mapping[str, int] = table("numerals.native")
+_POINT: str = entry("numerals.point", "zh")
+_ZEROS = "".join(sign for sign, value in _HAN_DIGITS.items() if value == 0)
+_ONES = "".join(sign for sign, value in _HAN_DIGITS.items() if value)
+_TENS = "".join(sign for sign, value in SCALES.items() if len(sign) == 1 and value < 10_000)
+_MYRIADS = "".join(sign for sign, value in SCALES.items() if len(sign) == 1 and value >= 10_000)
 _HAN_NUMBER = re.compile(
-    r"百分之(?P<pct>[零〇一二三四五六七八九十百两点\d.]+)"
-    r"|(?<![第数數几幾上零〇一二三四五六七八九十百千万亿\d])(?P<han>[一二三四五六七八九两兩十百千万萬亿億零〇]{2,})(?![一-九]?分之)"
-    rf"|(?<![第数數几幾一-鿿\d])(?P<one>[二三四五六七八九两兩十])(?=[{units.HAN_COUNTERS}年月天]|小时|分钟)"
-    rf"|(?<=[共有为了用包含分的过在前后近约及和与、，。：:；])(?P<two>[二三四五六七八九两兩十])(?=[{units.HAN_COUNTERS}年天]|小时|分钟)"
+    rf"{any_word('numerals.percent_prefix_patterns')}(?P<pct>[{_ZEROS}{_ONES}{_TENS}{_POINT}\d.]+)"
+    rf"|(?P<run>{any_word('numerals.run_patterns')})|(?P<single>{any_word('numerals.single_patterns')})"
 )
-_HAN_IDIOMS = frozenset(
-    "十分 千万 万一 一一 万千 百万 亿万 千百 万万 三七 百千 一二 二三 三四 七八 九十 一万万".split()
-) - {"九十"}
+_HAN_IDIOMS = frozenset(words("numerals.idioms"))
+_HAN_YEAR = re.compile(f"[{_ONES}][{_ZEROS}{_ONES}]{{3}}")
+_HAN_WELL_FORMED = re.compile(rf"(?:[{_ONES}]?[{_TENS}](?:[{_ZEROS}]?[{_ONES}])?|[{_ONES}])*(?:[{_MYRIADS}]+.*)?")
 _KOREAN_NUMBER = re.compile(
-    rf"(?<![가-힣])(?!세대)(?P<native>{'|'.join(units.KOREAN_NATIVE)})(?= ?(?:{units.KOREAN_COUNTERS}))"
-    r"|(?<![가-힣\d])(?P<sino>[일이삼사오육칠팔구]?(?:[십백천만억][일이삼사오육칠팔구]?)+)(?= ?(?:퍼센트|년|개월|개|명|원|달러|배))"
+    rf"(?<![{HANGUL}])(?!{any_word('numerals.no_native_patterns')})(?P<native>{any_of(_NATIVE)})"
+    rf"(?= ?{any_word('numerals.native_counter_patterns')})"
+    rf"|(?<![{HANGUL}\d])(?P<sino>{any_word('numerals.sino_patterns')})(?= ?{any_word('numerals.sino_counter_patterns')})"
 )
+_HAN_PREFIX = any_word("numerals.ordinal_prefix_patterns", "zh")
+_KOREAN_PREFIX = any_word("numerals.ordinal_prefix_patterns", "ko")
 _WORD = "|".join(sorted(units.WORDS, key=len, reverse=True))
 _ENGLISH_NUMBER = re.compile(
     rf"\b(?P<words>(?:{_WORD})(?:[ -](?:and )?(?:{_WORD}|hundred|thousand|million|billion|trillion))*)\b(?!-(?:party|sided))",
@@ -26,7 +38,7 @@ _ENGLISH_NUMBER = re.compile(
 )
 _ORDINAL = re.compile(
     rf"\b(?P<digits>\d{{1,4}})(?:st|nd|rd|th)\b|(?<!one )(?<!one-)(?<!two )(?<!two-)(?<!a )\b(?P<word>{'|'.join(units.ORDINALS)})\b(?!s|-part)"
-    r"|第 ?(?P<han>[一二三四五六七八九十]{1,3}|\d+)|제 ?(?P<ko>\d+)(?=[가-힣 ])",
+    rf"|{_HAN_PREFIX} ?(?P<han>[{_ONES}{_TENS}]{{1,3}}|\d+)|{_KOREAN_PREFIX} ?(?P<ko>\d+)(?=[{HANGUL} ])",
     re.IGNORECASE | re.ASCII,
 )
 
@@ -34,41 +46,35 @@ _ORDINAL = re.compile(
 def _han(match: re.Match[str], text: str) -> Quantity | None:
     if match["pct"]:
         return Quantity(_han_value(match["pct"]), "%", match.start(), match.end())
-    numeral = match["han"] or match["one"] or match["two"]
-    if match["han"] and (
-        numeral in _HAN_IDIOMS or not set(numeral) & set("十百千万萬亿億") or not _well_formed(numeral)
-    ):
-        year = re.fullmatch("[一二][零〇一二三四五六七八九]{3}", numeral)
-        if year and text[match.end() : match.end() + 1] == "年":
-            value = Decimal("".join(str(units.HAN_DIGITS[c]) for c in numeral))
+    numeral = match["run"] or match["single"]
+    no_number = numeral in _HAN_IDIOMS or not set(numeral) & {*_TENS, *_MYRIADS} or not _is_well_formed(numeral)
+    if match["run"] and no_number:
+        mark = text[match.end() : match.end() + 1]
+        if _HAN_YEAR.fullmatch(numeral) and mark in words("dates.year_marks", "zh"):
+            value = Decimal("".join(str(_HAN_DIGITS[c]) for c in numeral))
             return Quantity(value, "year", match.start(), match.end() + 1)
         return None
     unit, end = unit_at(text, match.end())
     return Quantity(_han_value(numeral), unit, match.start(), end)
 
 
-def _well_formed(numeral: str) -> bool:
-    """Whether a run of numerals is a number: 三千五百, not 千千 or 一二."""
-    return bool(
-        re.fullmatch(
-            r"(?:[一二三四五六七八九两兩]?[十百千](?:[零〇]?[一二三四五六七八九])?|[一二三四五六七八九两兩])*(?:[万萬亿億]+.*)?",
-            numeral,
-        )
-    ) and (numeral[0] not in "百千万萬亿億零〇")
+def _is_well_formed(numeral: str) -> bool:
+    """Return whether a run of numerals is a number: 三千五百, not 千千 or 一二."""
+    return bool(_HAN_WELL_FORMED.fullmatch(numeral)) and (numeral[0] in _ONES or SCALES.get(numeral[0]) == 10)
 
 
 def _han_value(numeral: str) -> Decimal:
     """The value of 三百二十 or 一点五; Arabic digits pass through."""
     if numeral.isascii():
         return Decimal(numeral.strip(".") or "0")
-    whole, _, fraction = numeral.partition("点")
-    value = _positional(whole, units.HAN_DIGITS)
+    whole, _, fraction = numeral.partition(_POINT)
+    value = _positional(whole, _HAN_DIGITS)
     if fraction:
-        value += Decimal("0." + "".join(str(units.HAN_DIGITS.get(c, 0)) for c in fraction))
+        value += Decimal("0." + "".join(str(_HAN_DIGITS.get(c, 0)) for c in fraction))
     return value
 
 
-def _positional(numeral: str, digits: dict[str, int]) -> Decimal:
+def _positional(numeral: str, digits: Mapping[str, int]) -> Decimal:
     total = section = Decimal(0)
     digit: int | None = None
     for char in numeral:
@@ -85,13 +91,13 @@ def _positional(numeral: str, digits: dict[str, int]) -> Decimal:
 
 def _korean(match: re.Match[str], text: str) -> Quantity | None:
     if match["native"]:
-        value = Decimal(units.KOREAN_NATIVE[match["native"]])
-        if text[match.end() :].lstrip().startswith("번째"):
+        value = Decimal(_NATIVE[match["native"]])
+        if text[match.end() :].lstrip().startswith(entry("numerals.ordinal_suffix", "ko")):
             return Quantity(value, "ordinal", match.start(), match.end())
     elif len(match["sino"]) < 2:
         return None
     else:
-        value = _positional(match["sino"], units.HANGUL_DIGITS)
+        value = _positional(match["sino"], _SINO_DIGITS)
     unit, end = unit_at(text, match.end())
     return Quantity(value, unit, match.start(), end)
 
