@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fix types lint floors bench docs picture lock clean
+.PHONY: help setup demo test check fix types lint floors bench docs ratchets mutants picture lock clean
 
 help:  ## list the words
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -53,6 +53,13 @@ bench: setup  ## the offline benchmarks that need no data set
 
 docs: setup  ## write the generated pages anew: settings, result schema
 	$(BIN)/python -m tests.house.documents
+
+ratchets: setup  ## lower the counts that may only shrink to what is there
+	$(BIN)/python -m tests.house.ratchets
+
+SAMPLE ?= 0
+mutants: setup  ## change the code that judges claims, and see that the tests notice: all changes, or SAMPLE=200
+	$(BIN)/python benchmarks/mutants.py --sample $(SAMPLE)
 
 picture: setup  ## draw docs/run.svg from a real run
 	$(BIN)/python docs/picture.py

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import deep_research
 from deep_research.data import Report
 from deep_research.i18n import catalog as phrases
+from tests.house import ratchets
 from tests.house.documents import DOCS, PAGES, settings_page
 from tests.house.schema import violations
 from tests.house.sources import ROOT, oversized, readers_of_the_environment
@@ -175,3 +177,15 @@ def test_the_package_works_out_of_the_wheel(wheel: Path, tmp_path: Path) -> None
     assert package.startswith(str(tmp_path))
     assert library == str(tmp_path / "site" / "deep_research" / "bundled_library")
     assert "inference" in words
+
+
+@pytest.mark.parametrize("name", sorted(ratchets.RATCHETS))
+def test_what_may_only_shrink_has_not_grown(name: str) -> None:
+    found = ratchets.grown(ratchets.RATCHETS[name](), ratchets.allowed().get(name, {}))
+    assert found == {}, "found and allowed; see tests/house/ratchets.toml"
+
+
+def test_a_ratchet_is_lowered_and_never_raised() -> None:
+    found, limits = Counter(cli=5, text=900, mcp=3), {"cli": 9, "text": 800, "gone": 7}
+    assert ratchets.lowered(found, limits) == {"cli": 5, "text": 800}
+    assert ratchets.grown(found, limits) == {"text": (900, 800), "mcp": (3, 0)}
