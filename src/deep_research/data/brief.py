@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from deep_research.data.claims import Computation, Contradiction
+from deep_research.data.claims import Computation, Contradiction, Gap
 from deep_research.data.noun import Noun
 
 NextAction = Literal["START_RESEARCH", "NEED_CLARIFICATION", "VERIFY_TOPIC", "CONFIRM_PLAN", "CANNOT_DO"]
@@ -202,13 +202,15 @@ class Review(Noun):
 class SectionDraft(Noun):
     """A section as a reasoner wrote it: Markdown with passage ids in brackets, not yet checked.
 
-    `computations` are what `{k1}` in the text stands for; `missing` is what no passage said.
+    `computations` are what `{k1}` in the text stands for; `missing` is what no passage said; `gaps` say of
+    parts of the question that nothing was found for them, and which passage comes closest.
     """
 
     content: str
     key_findings: tuple[str, ...] = ()
     computations: tuple[Computation, ...] = ()
     missing: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
 
 
 class Advice(Noun):

@@ -117,8 +117,23 @@ async def check_draft(
     if rewrite is not None and failed:
         judged = await _rewritten(rewrite, judged, failed, heard, section, library, gaps)
         kept |= {i for i in failed if judged[i].shown}
-    changes = {i: (j.text, j.passages) if i in kept else None for i, j in enumerate(judged)}
+    changes = {i: (j.text, _shown_ids(i, draft, judged, kept)) if i in kept else None for i, j in enumerate(judged)}
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
+
+
+def _shown_ids(number: int, draft: Draft, judged: Sequence[_Judged], kept: Collection[int]) -> tuple[str, ...]:
+    """What a sentence cites in the text: nothing inside a verbatim stretch that was written with one citation at its
+    end, as long as the next kept sentence of the paragraph cites the same."""
+    own = judged[number].passages
+    sentence = draft.sentences[number]
+    if sentence.passages or judged[number].verdict != VERBATIM:
+        return own
+    while sentence.follows:
+        number += 1
+        sentence = draft.sentences[number]
+        if number in kept:
+            return () if judged[number].passages == own else own
+    return own
 
 
 def _by_code(draft_markdown: str, library: Library) -> tuple[Draft, list[_Judged], list[int]]:
@@ -139,6 +154,8 @@ def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
     near = _known(sentence.near, library) if not cited else []
     for candidate in (*near, *_candidates(sentence, cited, library)):
         second = _judge_text(sentence, [candidate], library)
+        if candidate in near and second.verdict == VERBATIM:
+            return second  # one citation at the end of a stretch stands for all of it
         if second.shown and (candidate in near or is_plainly_said(second.claim, _evidence(candidate, library))):
             return replace(second, repair="passage")
     return first

@@ -114,7 +114,7 @@ async def write(
     )
     if late is not None:
         reviewed = SectionReview(title=section.title, status="sufficient")  # it stays as it is
-    gaps = [*checked.gaps, *([late] if late is not None else [])]
+    gaps = [*checked.gaps, *([late] if late is not None else []), *(ctx.report_gap(gap) for gap in draft.gaps)]
     gaps += [gap for turn in turns for seen in turn.observations for gap in seen.gaps]
     supported = sum(c.stands for c in checked.claims)
     ctx.emit(

@@ -46,10 +46,11 @@ _JOINT = 2
 
 
 class Unit(NamedTuple):
-    """One thing a question names: what it is worth, and the sets of terms any of which says it."""
+    """One thing a question names: what it is worth, the sets of terms any of which says it, and its own words."""
 
     worth: float
     ways: tuple[frozenset[str], ...]
+    text: str = ""
 
     def share(self, terms: frozenset[str]) -> float:
         """Return how much of the unit `terms` cover (0–1); half a word of a script without spaces is no word, and
@@ -83,7 +84,7 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
             if named and not translated and _CJK_RUN.match(run):
                 worth *= _ASPECT
             ways += translated
-            found[own] = Unit(worth, tuple(way for way in ways if way))
+            found[own] = Unit(worth, tuple(way for way in ways if way), run)
     return list(found.values())
 
 

@@ -31,7 +31,8 @@ class Sentence(NamedTuple):
 
 
 _HEADING = re.compile(r"#{1,6} ")
-_ITEM = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s+")
+ITEM_MARKER = re.compile(r"\s{0,12}(?:[-*+•]|(?P<number>\d{1,3})[.)])\s+")
+"""What a list item begins with, at the beginning of its line."""
 _TABLE = re.compile(r"\s{0,3}\|")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 
@@ -92,7 +93,7 @@ def _kind_of(line: str, previous: BlockKind | None) -> BlockKind | None:
         return "heading"
     if _TABLE.match(line):
         return "table"
-    if _ITEM.match(line):
+    if ITEM_MARKER.match(line):
         # A number at the beginning of a wrapped line of prose is not a list.
         return "prose" if previous == "prose" and line.lstrip()[:1].isdigit() else "item"
     return "item" if previous == "item" else "prose"
@@ -114,7 +115,7 @@ def split(text: str) -> list[str]:
 
 def _split(text: str, block: Block) -> Iterator[Sentence]:
     start = block.start
-    if block.kind == "item" and (marker := _ITEM.match(text, block.start, block.end)):
+    if block.kind == "item" and (marker := ITEM_MARKER.match(text, block.start, block.end)):
         start = marker.end()
     for match in _END.finditer(text, start, block.end):
         if _ends_sentence(text, match, block.end):

@@ -20,7 +20,8 @@ class CitedSentence(NamedTuple):
 
     `passages` are the ids it cites, known or not (`s7` where only a source is named). `raw` still has
     the addresses and numbers that were typed instead of ids. `near` are ids cited by its neighbours:
-    the next sentence of the paragraph that cites, or the row. `context` says what a table cell is about.
+    the next sentence of the paragraph that cites, or the row. `context` says what a table cell is about;
+    `follows` says that another sentence of its paragraph comes after it.
     """
 
     text: str
@@ -31,6 +32,7 @@ class CitedSentence(NamedTuple):
     raw: str
     near: tuple[str, ...] = ()
     context: str = ""
+    follows: bool = False
 
 
 _ID = re.compile(r"(?<![A-Za-z0-9])s\d{1,7}(?:p\d{1,7})?(?![A-Za-z0-9])")
@@ -139,7 +141,8 @@ def cut_cited(body: str, offset: int, kind: Kind) -> Iterator[CitedSentence]:
         raw = clean[start:end]
         text = without_links(raw)
         made.append(CitedSentence(text, ids, offset + places[start], offset + last, kind, raw, near))
-    yield from (sentence for sentence in reversed(made) if re.search(r"\w", sentence.text))
+    whole = [sentence for sentence in reversed(made) if re.search(r"\w", sentence.text)]
+    yield from (sentence._replace(follows=sentence is not whole[-1]) for sentence in whole)
 
 
 def lift(body: str) -> tuple[str, list[int], list[tuple[int, tuple[str, ...], int]]]:

@@ -15,6 +15,9 @@ from deep_research.verification.citations import Cite, CitedSentence, cite_ids, 
 _MARKER = re.compile(r"(?:\s*>\s?)*\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?)?")
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _LABEL_WORDS, _LABEL_CHARS = 8, 80
+_BOLD = re.compile(r"(\*\*|__)[^*_]+\1[:：]?")
+_ROW_IDS = re.compile(r"\|\s*((?:\[s\d{1,7}p\d{1,7}\])+)\s*$")
+"""Ids behind the last bar of a row: the row is one claim."""
 _EMPTY_CELL = "—"
 
 
@@ -59,11 +62,7 @@ def _write(part: _Part, written: Callable[[int], str | None]) -> str | None:
     if part.kind == "table":
         return _write_table(part, written)
     kept = [text for line in part.lines for number in line if isinstance(number, int) and (text := written(number))]
-    return part.frame + _flow(kept) if kept else None
-
-
-def _flow(texts: Sequence[str]) -> str:
-    return " ".join(texts)
+    return part.frame + " ".join(kept) if kept else None
 
 
 def _write_table(part: _Part, written: Callable[[int], str | None]) -> str | None:
@@ -147,6 +146,9 @@ def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> 
     marker = _MARKER.match(raw)
     head = marker.end() if marker else 0
     body = raw[head:]
+    if _BOLD.fullmatch(body.strip()) and len(body) <= _LABEL_CHARS:
+        draft._parts.append(_Part("label", raw.strip()))
+        return
     found = list(cut_cited(body, block.start + head, "item" if block.kind == "item" else "prose"))
     if not found:
         _cite_before(draft, [key for _s, _e, ids in groups(body) for key in ids])
@@ -174,8 +176,7 @@ def _is_label(sentence: CitedSentence, following: str | None) -> bool:
     text = sentence.text.strip()
     if sentence.passages or len(text) > _LABEL_CHARS or len(text.split()) > _LABEL_WORDS:
         return False
-    bold = re.fullmatch(r"(\*\*|__)[^*_]+\1[:：]?", text) is not None
-    return bold or (text.endswith((":", "：")) and following in ("item", "table", "code"))
+    return _BOLD.fullmatch(text) is not None or (text.endswith((":", "：")) and following in ("item", "table", "code"))
 
 
 def _read_table(draft: Draft, text: str, block: Block) -> None:
@@ -191,8 +192,24 @@ def _read_table(draft: Draft, text: str, block: Block) -> None:
         if number == separator:
             lines.append(tuple(cell.strip() for cell in cells))
             continue
+        if number > separator and (ids := _ROW_IDS.search(text[at : _line_end(text, at, block)])):
+            lines.append((len(draft.sentences),))
+            draft.sentences.append(_row(text[at : at + ids.start()], ids[1], at))
+            continue
         lines.append(tuple(_read_row(draft, at, cells, header, is_head=number < separator)))
     draft._parts.append(_Part("table", level=separator + 1, lines=tuple(lines)))
+
+
+def _line_end(text: str, start: int, block: Block) -> int:
+    stop = text.find("\n", start, block.end)
+    return block.end if stop < 0 else stop
+
+
+def _row(line: str, ids: str, at: int) -> CitedSentence:
+    """A row that is one claim: its cells as they stand, without the outer bars."""
+    raw = line.strip().removeprefix("|").strip()
+    passages = tuple(key for _start, _end, keys in groups(ids) for key in keys)
+    return CitedSentence(raw, passages, at, at + len(line) + len(ids) + 1, "cell", raw)
 
 
 def _cells(line: str) -> list[str]:

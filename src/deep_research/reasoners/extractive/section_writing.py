@@ -3,10 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from deep_research.data import Brief, Passage, Section, SectionDraft
+from deep_research.data import Brief, Gap, Passage, Section, SectionDraft
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
+from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.answer_blocks import PartAnswer, answer_parts
 from deep_research.reasoners.extractive.definitions import begins_with, what_it_is
 from deep_research.reasoners.extractive.document_names import called
 from deep_research.reasoners.extractive.excerpts import (
@@ -18,6 +20,7 @@ from deep_research.reasoners.extractive.excerpts import (
     paragraph,
     pick,
 )
+from deep_research.reasoners.extractive.quoting import quoted
 from deep_research.reasoners.extractive.sentence_quality import defines
 from deep_research.reasoners.extractive.sentence_scoring import Role, Wish, weigh
 from deep_research.reasoners.extractive.topic_clusters import owner, theme_of
@@ -34,8 +37,8 @@ from deep_research.text.question_terms import (
 from deep_research.text.tokens import content_terms
 
 _SENTENCES, _CHARS = 9, 2200
-_ANSWER = 5
-"""Sentences of a quick answer."""
+_ANSWER_CHARS, _SUPPORTING = 1200, 3
+"""How long a quick answer may be, and how many blocks it may have beyond one for each part of the question."""
 _TITLED, _BEGINNING, _UNDER = 4, 4, 8
 _ENOUGH, _LITTLE = 4, 2
 """With fewer sentences in the reader's language, sentences in English are quoted too, with very few in any language."""
@@ -60,14 +63,15 @@ _FIGURES = re.compile(
 
 def write_section(section: Section, brief: Brief, passages: Sequence[Passage], library: Library) -> SectionDraft:
     """Return the section as Markdown of verbatim sentences, each with the id of its passage; "" where nothing answers."""
+    if section.title == phrase("answer", brief.language):
+        return answer(brief.title, brief.language, passages, library)
     wish = wish_of(section, brief)
     titles = {s.id: s.title for s in library.sources()}
     given = with_neighbours(passages, library, wish)
     if not section.subject and wish.role in ("theme", "survey"):
         given = _on_topic(_beneath(section, given, library, titles), section, brief, titles)
     ranked = own_page_first(excerpts(given, wish, titles=titles), called(brief.title, library.sources()))
-    quick = section.title == phrase("answer", brief.language)
-    chosen = _choose(ranked, brief.language, limit=_ANSWER if quick else _SENTENCES)
+    chosen = _choose(ranked, brief.language, limit=_SENTENCES)
     if not chosen:
         return SectionDraft(content="")
     if section.subject:
@@ -81,6 +85,23 @@ def write_section(section: Section, brief: Brief, passages: Sequence[Passage], l
     plain = [e for e in chosen if len(e.sentences) == 1 and not e.text[:1].islower()]
     findings = tuple(cited(e) for e in plain[:_FINDINGS])
     return SectionDraft(content=content, key_findings=findings)
+
+
+def answer(question: str, language: str, passages: Sequence[Passage], library: Library) -> SectionDraft:
+    """Return the blocks that answer a question, part by part, and a gap for each part that none answers."""
+    parts = answer_parts(question, language, passages, library, chars=_ANSWER_CHARS, most=_SUPPORTING)
+    blocks = [block for part in parts for block in part.blocks]
+    gaps = tuple(_not_found(part) for part in parts if not part.answered)
+    return SectionDraft(content=quoted(blocks), gaps=gaps)
+
+
+def _not_found(part: PartAnswer) -> Gap:
+    if part.closest is None:
+        return gap_of(part.text, "part_absent")
+    closest = part.closest.region
+    return gap_of(
+        part.text, "part_not_found", title=closest.title, passage=closest.passage(part.closest.block.atoms[0]).id
+    )
 
 
 def _choose(ranked: list[Excerpt], language: str, *, limit: int) -> list[Excerpt]:

@@ -1,0 +1,185 @@
+"""Blocks around the passages that a search found, ranked by how much of the question they speak of.
+
+The score of a block is the share of the question's weight that it holds: in its own text, less in the headings above
+it, least in the paragraphs beside it; with a little for its best sentence, for words said again, for the rank of its
+passage, and more for an entry, row or definition of what the question names.
+"""
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from deep_research.data import Passage
+from deep_research.ports import Library
+from deep_research.reasoners.extractive.asked_words import Word, terms_of
+from deep_research.text.quotable_blocks import Outline, QuotableBlock, outline, quotable_blocks
+
+_BEFORE, _AFTER = 1, 2
+"""Passages beside each hit in which blocks may begin or end."""
+_HEADING, _BESIDE = 0.75, 0.3
+"""What a word counts in the headings above a block, and in the paragraphs beside it, instead of in the block itself."""
+_FOCUS, _AGAIN, _PRIOR, _ENTRY = 0.45, 0.3, 0.25, 0.4
+_SPEAKS = 0.6
+_KEY = re.compile(r"^\W*([^:：\n|]{1,80}?)(?:[:：](?:\s|$)|\s\||\s[—–-]\s)")
+
+
+class Region(NamedTuple):
+    """A run of passages of one source: their text as one outline, which begins at offset `start` of the snapshot."""
+
+    source: str
+    title: str
+    passages: tuple[Passage, ...]
+    ranks: tuple[int, ...]
+    outline: Outline
+
+    @property
+    def start(self) -> int:
+        """Where the region begins in its snapshot."""
+        return self.passages[0].start
+
+    def passage(self, atom: int) -> Passage:
+        """Return the passage in which an atom begins."""
+        return self.passages[self._place(atom)]
+
+    def rank(self, atom: int) -> int:
+        """Return the rank of that passage among the hits."""
+        return self.ranks[self._place(atom)]
+
+    def _place(self, atom: int) -> int:
+        at = self.start + self.outline.atoms[atom].start
+        return max(0, bisect_right([p.start for p in self.passages], at) - 1)
+
+
+class Candidate(NamedTuple):
+    """A block that may answer. `said` holds for each word of the question how far the block says it (0–1)."""
+
+    region: Region
+    block: QuotableBlock
+    score: float
+    said: tuple[float, ...]
+
+    @property
+    def text(self) -> str:
+        """The text of the block, one atom a line."""
+        return "\n".join(self.region.outline.of(n) for n in self.block.atoms)
+
+    @property
+    def heading(self) -> str:
+        """The headings above the block."""
+        return self.region.passage(self.block.atoms[0]).heading
+
+    @property
+    def length(self) -> int:
+        """The characters of the block."""
+        return self.region.outline.length(self.block.atoms)
+
+
+def regions(hits: Sequence[Passage], library: Library) -> list[Region]:
+    """Return the text around `hits` (best first), each stretch once."""
+    ranks = {p.id: rank for rank, p in reversed(list(enumerate(hits)))}
+    wanted: dict[str, dict[int, Passage | None]] = defaultdict(dict)
+    for hit in hits:
+        number = _number(hit)
+        for near in range(max(1, number - _BEFORE), number + _AFTER + 1):
+            wanted[hit.source].setdefault(near, None)
+        wanted[hit.source][number] = hit
+    found: list[Region] = []
+    for source, numbers in wanted.items():
+        known = library.source(source)
+        title = known.title if known else ""
+        run: list[Passage] = []
+        for number in sorted(numbers):
+            passage = numbers[number] or library.passage(f"{source}p{number}")
+            if run and (passage is None or number != _number(run[-1]) + 1):
+                found.append(_region(source, title, run, ranks))
+                run = []
+            run += [passage] if passage is not None else []
+        if run:
+            found.append(_region(source, title, run, ranks))
+    return found
+
+
+def _number(passage: Passage) -> int:
+    return int(passage.id.rpartition("p")[2])
+
+
+def _region(source: str, title: str, run: Sequence[Passage], ranks: dict[str, int]) -> Region:
+    text = ""
+    for passage in run:
+        # What stands between two passages is white space; its length keeps the offsets true.
+        gap = passage.start - run[0].start - len(text)
+        text += "\n" * gap + passage.text
+    return Region(source, title, tuple(run), tuple(ranks.get(p.id, len(ranks)) for p in run), outline(text))
+
+
+def ranked(found: Sequence[Region], words: Sequence[Word]) -> list[Candidate]:
+    """Return the blocks of `found` that say anything of `words`, best first."""
+    total = sum(word.weight for word in words)
+    if not total:
+        return []
+    candidates = [c for region in found for c in _of_region(region, words, total)]
+    return sorted(candidates, key=lambda c: -c.score)
+
+
+def _of_region(region: Region, words: Sequence[Word], total: float) -> Iterator[Candidate]:
+    atoms = region.outline.atoms
+    said = [[word.share(terms_of(region.outline.of(n))) for word in words] for n in range(len(atoms))]
+    if not any(any(row) for row in said):
+        return
+    above: dict[str, list[float]] = {}
+    sections = {n: section for section in region.outline.sections for n in section}
+    for block in quotable_blocks(region.outline):
+        heading = region.passage(block.atoms[0]).heading
+        if heading not in above:
+            named = terms_of(f"{region.title}\n{heading}")
+            above[heading] = [word.share(named) for word in words]
+        yield _scored(region, block, words, total, said, above[heading], sections[block.atoms[0]])
+
+
+def _scored(
+    region: Region,
+    block: QuotableBlock,
+    words: Sequence[Word],
+    total: float,
+    said: Sequence[Sequence[float]],
+    above: Sequence[float],
+    section: Sequence[int],
+) -> Candidate:
+    rows = [said[n] for n in block.atoms]
+    first, last = section.index(block.atoms[0]), section.index(block.atoms[-1])
+    beside = [said[n] for n in (*section[max(0, first - 1) : first], *section[last + 1 : last + 2])]
+    own = tuple(max(row[i] for row in rows) for i in range(len(words)))
+    near = [max((row[i] for row in beside), default=0.0) for i in range(len(words))]
+    covered = weigh(words, [max(o, _HEADING * h, _BESIDE * n) for o, h, n in zip(own, above, near, strict=True)])
+    focus = max(weigh(words, row) for row in rows)
+    again = weigh(words, [_saturated(sum(row[i] for row in rows)) for i in range(len(words))])
+    rank = min(region.rank(n) for n in block.atoms)
+    score = (covered + _FOCUS * focus + _AGAIN * again) / total + _PRIOR / (1 + rank / 5)
+    score += _ENTRY * _named_by(region.outline, block, words, total)
+    full = tuple(max(o, h, 0.5 * n) for o, h, n in zip(own, above, near, strict=True))
+    return Candidate(region, block, score, full)
+
+
+def weigh(words: Sequence[Word], said: Sequence[float]) -> float:
+    """Return the weight of the words as far as they are said."""
+    return sum(word.weight * share for word, share in zip(words, said, strict=True))
+
+
+def _saturated(count: float) -> float:
+    return count / (count + 1.5)
+
+
+def _named_by(outlined: Outline, block: QuotableBlock, words: Sequence[Word], total: float) -> float:
+    """How much of the question the key of an entry, or the first cell of a row, names (0–1)."""
+    atom = next((n for n in block.atoms if outlined.atoms[n].kind in ("item", "row")), None)
+    if atom is None or block.kind not in ("item", "row"):
+        return 0.0
+    key = _KEY.match(outlined.of(atom))
+    terms = terms_of(key[1]) if key else frozenset[str]()
+    if not terms:
+        return 0.0
+    # A key that says more than was asked names something else.
+    asked = frozenset(term for word in words for way in word.ways for term in way)
+    return weigh(words, [word.share(terms) for word in words]) / total * len(terms & asked) / len(terms)

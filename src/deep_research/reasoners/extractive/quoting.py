@@ -1,0 +1,106 @@
+"""Blocks as draft Markdown: verbatim sentences, items, rows and code, each with the id of the passage it stands in."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import groupby
+
+from deep_research.reasoners.extractive.block_ranking import Candidate, Region
+from deep_research.reasoners.extractive.topic_clusters import plain_heading
+from deep_research.text.sentences import ITEM_MARKER
+from deep_research.verification.citations import cite_ids
+
+_LABEL_CHARS, _LABEL_WORDS = 78, 8
+
+
+def quoted(candidates: Sequence[Candidate]) -> str:
+    """Return blocks as draft Markdown in this order, each below a label that says where it stands.
+
+    Blocks of one place are joined in the order of the text, so that rows of a table share their header.
+    """
+    parts: list[str] = []
+    last = ""
+    places: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        places[candidate.region.source, candidate.heading].append(candidate)
+    for same in places.values():
+        label = label_of(same[0])
+        parts += [f"**{label}**"] if label and label != last else []
+        last = label
+        atoms = {}
+        for candidate in same:
+            atoms.update({(id(candidate.region), n): (candidate.region, n) for n in candidate.block.atoms})
+        for region, numbers in _by_region(list(atoms.values())):
+            parts += _atoms(region, numbers)
+    return "\n\n".join(parts)
+
+
+def _by_region(atoms: Sequence[tuple[Region, int]]) -> list[tuple[Region, list[int]]]:
+    found: dict[int, tuple[Region, list[int]]] = {}
+    for region, number in atoms:
+        found.setdefault(id(region), (region, []))[1].append(number)
+    return [(region, sorted(numbers)) for region, numbers in found.values()]
+
+
+def label_of(candidate: Candidate) -> str:
+    """Return where a block stands, in few words: its nearest heading, or the title of its document."""
+    path = [part for part in candidate.heading.split(" > ") if part]
+    label = plain_heading((path or [candidate.region.title])[-1])
+    words = " ".join(label.replace("*", "").split()).split(" ")[:_LABEL_WORDS]
+    while len(words) > 1 and len(" ".join(words)) > _LABEL_CHARS:
+        words.pop()
+    return " ".join(words)[:_LABEL_CHARS].rstrip(" .:：,，")
+
+
+def _atoms(region: Region, numbers: Sequence[int]) -> list[str]:
+    """The atoms of one region as Markdown blocks: paragraphs, lists, tables, code."""
+    blocks: list[str] = []
+    atoms = region.outline.atoms
+    previous = ""
+    for _, group in groupby(numbers, key=lambda n: atoms[n].unit):
+        unit = list(group)
+        kind = atoms[unit[0]].kind
+        if kind in ("header", "row"):
+            text = _table(region, unit)
+        elif kind == "code":
+            text = f"{region.outline.of(unit[0])}\n\n{_ids(region, unit[0])}"
+        else:
+            text = _flowing(region, unit)
+            text = f"{_marker(region, unit[0])}{text}" if kind == "item" else text
+        if kind == "item" and previous == "item":
+            blocks[-1] += f"\n{text}"
+        else:
+            blocks.append(text)
+        previous = kind
+    return blocks
+
+
+def _flowing(region: Region, unit: Sequence[int]) -> str:
+    """Sentences that follow each other, cited once for each passage."""
+    ids = [_ids(region, n) for n in unit]
+    said = [region.outline.of(n) for n in unit]
+    last = [i + 1 == len(unit) or ids[i] != ids[i + 1] for i in range(len(unit))]
+    return " ".join(f"{text} {key}" if end else text for text, key, end in zip(said, ids, last, strict=True))
+
+
+def _ids(region: Region, atom: int) -> str:
+    return cite_ids([region.passage(atom).id])
+
+
+def _marker(region: Region, atom: int) -> str:
+    """The marker of the item that begins with this atom, with its indentation; a bullet where it begins elsewhere."""
+    found = region.outline.atoms[atom]
+    line = region.outline.text.rfind("\n", 0, found.start) + 1
+    marker = ITEM_MARKER.fullmatch(region.outline.text, line, found.start)
+    return marker.group().lstrip("\n") if marker else "- "
+
+
+def _table(region: Region, unit: Sequence[int]) -> str:
+    """The header and rows of a table; a row cites behind its last cell, which makes it one claim."""
+    atoms = region.outline.atoms
+    every = [n for n in range(len(atoms)) if atoms[n].unit == atoms[unit[0]].unit]
+    header = [region.outline.of(n) for n in every if atoms[n].kind == "header"][:1]
+    rows = [n for n in unit if atoms[n].kind == "row"]
+    columns = max(1, len(re.findall(r"(?<!\\)\|", region.outline.of(rows[0] if rows else unit[0]))) - 1)
+    head = header or [f"|{' |' * columns}"]
+    return "\n".join([*head, f"|{' --- |' * columns}", *(f"{region.outline.of(n)} {_ids(region, n)}" for n in rows)])

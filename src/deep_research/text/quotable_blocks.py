@@ -1,0 +1,293 @@
+"""Blocks of a text that can be quoted alone: paragraphs, lists with their lead-in, table rows under their header.
+
+The text is light Markdown as readers produce it. It is cut into atoms (a sentence, a table row, a piece of code),
+and a block is a run of atoms: what is quoted is always a slice of the text at the atoms' offsets. No block crosses
+a heading. A block never begins with a sentence that points back at one left out, and never ends before one that
+limits what was said ("However, …"), where both stand in the same section.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Literal, NamedTuple
+
+from deep_research.i18n.lexicon import any_word
+from deep_research.text.sentences import ITEM_MARKER, Block, blocks, sentences
+
+AtomKind = Literal["prose", "item", "row", "header", "code"]
+Kind = Literal["paragraph", "item", "list", "row", "table", "code", "run"]
+
+PARAGRAPH_CHARS = 700
+"""A longer paragraph is offered in runs of sentences of at most `RUN_CHARS`."""
+RUN_CHARS = 560
+SECTION_CHARS = 800
+"""Neighbouring paragraphs, items, tables and code are offered together up to this length."""
+LIST_CHARS = 900
+"""Of a longer list only the first sentence of each outer item is quoted."""
+_CAPTION_CHARS = 160
+
+_SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_ENTRY_KEY = re.compile(r"[^:：\n]{1,80}[:：](?=\s|$|[^\x00-\x7f])")
+_LEADS_ON = re.compile(r"[:：]\s*$")
+
+
+class Atom(NamedTuple):
+    """The smallest thing that is quoted whole, at `text[start:end]`; `unit` numbers its paragraph, item or table.
+
+    `depth` is the indentation of a list item; `numbered` says that its list is.
+    """
+
+    kind: AtomKind
+    start: int
+    end: int
+    unit: int
+    depth: int = 0
+    numbered: bool = False
+
+
+class QuotableBlock(NamedTuple):
+    """A stretch of text that can stand alone: the numbers of its atoms, in order; a long list leaves some out."""
+
+    kind: Kind
+    atoms: tuple[int, ...]
+
+
+class Outline(NamedTuple):
+    """The atoms of a text, and which of them stand under the same heading (their numbers, section by section)."""
+
+    text: str
+    atoms: tuple[Atom, ...]
+    sections: tuple[tuple[int, ...], ...]
+
+    def of(self, number: int) -> str:
+        """Return the text of an atom, white space folded unless it is code."""
+        atom = self.atoms[number]
+        text = self.text[atom.start : atom.end]
+        return text if atom.kind == "code" else " ".join(text.split())
+
+    def length(self, numbers: Sequence[int]) -> int:
+        """Return how many characters these atoms have together."""
+        return sum(self.atoms[n].end - self.atoms[n].start for n in numbers)
+
+
+def outline(text: str) -> Outline:
+    """Cut `text` into atoms."""
+    atoms: list[Atom] = []
+    sections: list[list[int]] = [[]]
+    unit = 0
+    found_blocks = list(blocks(text))
+    for place, block in enumerate(found_blocks):
+        if block.kind == "heading":
+            sections.append([])
+            continue
+        found = list(_atoms(text, block, unit))
+        if _is_caption(block, found_blocks[place + 1 : place + 2]):
+            found = [Atom("prose", found[0].start, found[-1].end, unit)] if found else []
+        if block.kind == "item" and found and not ITEM_MARKER.match(text, block.start) and atoms:
+            # A wrapped line goes on with the item before it.
+            last = atoms[-1]
+            found = [atom._replace(unit=last.unit, depth=last.depth, numbered=last.numbered) for atom in found]
+        sections[-1].extend(range(len(atoms), len(atoms) + len(found)))
+        atoms.extend(found)
+        unit += 1
+    return Outline(text, tuple(atoms), tuple(tuple(section) for section in sections if section))
+
+
+def _is_caption(block: Block, following: Sequence[Block]) -> bool:
+    above = bool(following) and following[0].kind == "table"
+    return above and block.kind == "prose" and block.end - block.start <= _CAPTION_CHARS
+
+
+def _atoms(text: str, block: Block, unit: int) -> Iterator[Atom]:
+    if block.kind == "table":
+        yield from _rows(text, block, unit)
+    elif block.kind == "code":
+        yield Atom("code", block.start, block.end, unit)
+    elif block.kind == "prose" and (lines := _key_lines(text, block)):
+        yield from (Atom("prose", start, end, unit) for start, end in lines)
+    else:
+        marker = ITEM_MARKER.match(text, block.start, block.end) if block.kind == "item" else None
+        depth = marker.group().find(marker.group().strip()) if marker else 0
+        numbered = bool(marker and marker["number"])
+        for found in sentences(text[block.start : block.end]):
+            kind: AtomKind = "item" if block.kind == "item" else "prose"
+            yield Atom(kind, block.start + found.start, block.start + found.end, unit, depth, numbered)
+
+
+def _rows(text: str, block: Block, unit: int) -> Iterator[Atom]:
+    position = block.start
+    lines: list[tuple[int, int]] = []
+    for line in text[block.start : block.end].split("\n"):
+        lines.append((position, position + len(line)))
+        position += len(line) + 1
+    separator = next((n for n, (a, b) in enumerate(lines) if _SEPARATOR.match(text[a:b])), -1)
+    for number, (start, end) in enumerate(lines):
+        if number != separator and re.search(r"\w", text[start:end]):
+            yield Atom("header" if number < separator else "row", start, end, unit)
+
+
+def _key_lines(text: str, block: Block) -> list[tuple[int, int]]:
+    """The lines of a paragraph of which each is a key with its value ("Date: 5 March"); none for other paragraphs."""
+    spans = [(m.start(), m.end()) for m in re.finditer(r"[^\n]*\S[^\n]*", text[block.start : block.end])]
+    lines = [(block.start + start, block.start + end) for start, end in spans]
+    keyed = all(_ENTRY_KEY.match(text[start:end]) for start, end in lines)
+    return lines if len(lines) > 1 and keyed else []
+
+
+def quotable_blocks(outlined: Outline) -> list[QuotableBlock]:
+    """Return what can be quoted of a text, each block once."""
+    found: dict[tuple[int, ...], QuotableBlock] = {}
+    for section in outlined.sections:
+        units = [list(group) for _, group in groupby(section, key=lambda n: outlined.atoms[n].unit)]
+        for block in _of_section(outlined, units):
+            found.setdefault(block.atoms, block)
+    return list(found.values())
+
+
+def _of_section(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]:
+    for place, unit in enumerate(units):
+        first = outlined.atoms[unit[0]]
+        if first.kind in ("row", "header"):
+            yield from _of_table(outlined, units, place)
+        elif first.kind == "code":
+            yield QuotableBlock("code", (*_lead_in(outlined, units, place), *unit))
+        elif first.kind == "item":
+            yield from _of_item(outlined, units, place)
+        else:
+            yield from _of_prose(outlined, _without_lead(outlined, unit, units[place + 1 : place + 2]), "paragraph")
+    yield from _lists(outlined, units)
+    yield from _runs(outlined, units)
+
+
+def _of_prose(outlined: Outline, unit: Sequence[int], kind: Kind) -> Iterator[QuotableBlock]:
+    """A paragraph or item, or its runs of sentences where it is long."""
+    if not unit:
+        return
+    if outlined.length(unit) <= PARAGRAPH_CHARS:
+        yield QuotableBlock(kind, tuple(unit))
+        return
+    reached = -1
+    for first in range(len(unit)):
+        last = first
+        while last + 1 < len(unit) and outlined.length(unit[first : last + 2]) <= RUN_CHARS:
+            last += 1
+        if last > reached:
+            reached = last
+            yield QuotableBlock(kind, standing(outlined, unit[first : last + 1], unit))
+
+
+def _without_lead(outlined: Outline, unit: list[int], following: Sequence[Sequence[int]]) -> list[int]:
+    """A paragraph without its last sentence where that only announces what comes next ("The steps are:")."""
+    announces = following and outlined.atoms[following[0][0]].kind != "prose"
+    return unit[:-1] if announces and _LEADS_ON.search(outlined.of(unit[-1])) else unit
+
+
+def standing(outlined: Outline, chosen: Sequence[int], within: Sequence[int]) -> tuple[int, ...]:
+    """Return `chosen` (a run of `within`) lengthened until it neither points back nor stops before a turn."""
+    first, last = within.index(chosen[0]), within.index(chosen[-1])
+    while first > 0 and points_back(outlined.of(within[first])):
+        first -= 1
+    while last + 1 < len(within) and turns(outlined.of(within[last + 1])):
+        last += 1
+    return tuple(within[first : last + 1])
+
+
+def _of_item(outlined: Outline, units: list[list[int]], place: int) -> Iterator[QuotableBlock]:
+    """An item by itself, and with the paragraphs, code and deeper items that belong to it."""
+    own = units[place]
+    yield from _of_prose(outlined, own, "item")
+    more = [n for unit in units[place + 1 : _item_end(outlined, units, place)] for n in unit]
+    if more and outlined.length([*own, *more]) <= SECTION_CHARS:
+        yield QuotableBlock("item", (*own, *more))
+
+
+def _item_end(outlined: Outline, units: list[list[int]], place: int) -> int:
+    """Where the next item of the same list begins, or where the list ends: what stands between belongs to the item."""
+    depth = outlined.atoms[units[place][0]].depth
+    end = place + 1
+    for number in range(place + 1, len(units)):
+        atom = outlined.atoms[units[number][0]]
+        if atom.kind == "item" and atom.depth <= depth:
+            return number if atom.depth == depth else end
+        if atom.kind == "item":
+            end = number + 1
+    return end
+
+
+def _lead_in(outlined: Outline, units: list[list[int]], place: int) -> tuple[int, ...]:
+    """The sentence that announces what begins at `place`: the last one before it, with those it points back at."""
+    if place == 0:
+        return ()
+    before = units[place - 1]
+    if outlined.atoms[before[-1]].kind not in ("prose", "item"):
+        return ()
+    if not _LEADS_ON.search(outlined.of(before[-1])) and outlined.atoms[before[-1]].kind == "item":
+        return ()
+    return standing(outlined, before[-1:], before)
+
+
+def _lists(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]:
+    """Whole lists with their lead-in; of a long one the first sentence of each outer item."""
+    place = 0
+    while place < len(units):
+        first = outlined.atoms[units[place][0]]
+        if first.kind != "item":
+            place += 1
+            continue
+        end, outer = place, []
+        while end < len(units) and outlined.atoms[units[end][0]].kind == "item":
+            outer += [end] if outlined.atoms[units[end][0]].depth <= first.depth else []
+            following = _item_end(outlined, units, end)
+            end = following if following < len(units) or end + 1 == len(units) else max(end + 1, following)
+        lead = _lead_in(outlined, units, place)
+        whole = [n for unit in units[place:end] for n in unit]
+        if len(outer) > 1 and outlined.length(whole) <= LIST_CHARS:
+            yield QuotableBlock("list", (*lead, *whole))
+        elif len(outer) > 1:
+            shortened = tuple(units[number][0] for number in outer)
+            if outlined.length(shortened) <= 2 * LIST_CHARS:
+                yield QuotableBlock("list", (*lead, *shortened))
+        place = max(end, place + 1)
+
+
+def _of_table(outlined: Outline, units: list[list[int]], place: int) -> Iterator[QuotableBlock]:
+    """Each row under the header, and a small table whole; both with the caption."""
+    head = tuple(n for n in units[place] if outlined.atoms[n].kind == "header")
+    rows = [n for n in units[place] if outlined.atoms[n].kind == "row"]
+    caption = units[place - 1] if place else []
+    said = caption and outlined.atoms[caption[0]].kind == "prose" and outlined.length(caption) <= _CAPTION_CHARS
+    above = (*caption, *head) if said else head
+    for row in rows:
+        yield QuotableBlock("row", (*above, row))
+    if len(rows) > 1 and outlined.length([*above, *rows]) <= SECTION_CHARS:
+        yield QuotableBlock("table", (*above, *rows))
+
+
+def _runs(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]:
+    """Neighbouring units of one section together, none beginning inside a list."""
+    for place, unit in enumerate(units):
+        inside = outlined.atoms[unit[0]].kind == "item" and place and outlined.atoms[units[place - 1][0]].kind == "item"
+        if inside:
+            continue
+        end = place + 1
+        while end < len(units) and outlined.length([n for u in units[place : end + 1] for n in u]) <= SECTION_CHARS:
+            end += 1
+        whole = [*units[place : end - 1], _without_lead(outlined, units[end - 1], units[end : end + 1])]
+        chosen = [n for u in whole for n in u]
+        if end - place > 1 and chosen:
+            yield QuotableBlock("run", standing(outlined, chosen, chosen))
+
+
+_QUOTES = r"[\s\"'“‘(\[]*"
+_POINTS_BACK = re.compile(_QUOTES + any_word("quoting.back_patterns"), re.IGNORECASE)
+_TURNS = re.compile(_QUOTES + any_word("quoting.turn_patterns"), re.IGNORECASE)
+
+
+def points_back(sentence: str) -> bool:
+    """Return whether a sentence begins with a word that points at something said before it ("This", "However")."""
+    return _POINTS_BACK.match(sentence) is not None
+
+
+def turns(sentence: str) -> bool:
+    """Return whether a sentence limits or reverses what the one before it says ("However, …")."""
+    return _TURNS.match(sentence) is not None

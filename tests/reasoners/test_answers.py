@@ -1,0 +1,132 @@
+"""Answers without a model: whole blocks in their context, one for each part, nothing for what is not there."""
+
+import pytest
+
+from deep_research.data import Brief, Section, SectionDraft
+from deep_research.i18n.catalog import phrase
+from deep_research.i18n.language import detect
+from deep_research.reasoners.extractive.section_writing import write_section
+from deep_research.stores.memory_library import MemoryLibrary
+
+from .libraries import library
+
+
+def answer(question: str, made: MemoryLibrary) -> SectionDraft:
+    """Return what the quick workflow writes for `question`."""
+    language = detect(question)
+    section = Section(title=phrase("answer", language), queries=(question,))
+    brief = Brief(title=question, objective=question, language=language, sections=(section,))
+    hits = [hit.passage for hit in made.search(question, limit=20)]
+    return write_section(section, brief, hits, made)
+
+
+SHORT = (
+    "Berlin has 3.7 million inhabitants. The bridge over the Spree opened in 1932. Marie Curie won two Nobel prizes. "
+    "Water boils at 100 degrees Celsius at sea level. The museum closes at six in the evening."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("Paris is the capital of France.", "What is the capital of France?", "Paris"),
+        ("The pump moves 7 litres per second.", "How many litres per second does the pump move?", "7 litres"),
+        ("The turbine rotates at 3000 rpm.", "How fast does the turbine rotate?", "3000 rpm"),
+        ("Our CEO is Maria Lopez.", "Who is our CEO?", "Maria Lopez"),
+        ("The warranty lasts 24 months", "How long does the warranty last?", "24 months"),
+        ("保修期为24个月。", "保修期为多长时间？", "24个月"),
+        ("柏林有370万居民。", "柏林有多少居民？", "370万"),
+        ("보증 기간은 24개월이다.", "보증 기간은 얼마인가요?", "24개월"),
+        ("베를린의 인구는 370만 명이다.", "베를린의 인구는 몇 명인가요?", "370만"),
+        (SHORT, "How many inhabitants does Berlin have?", "3.7 million"),
+        (SHORT, "How many Nobel prizes did Marie Curie win?", "two Nobel prizes"),
+        ("The Zeta battery stores 300 watt hours per kilogram.", "How much energy does the Zeta battery store?", "300"),
+        ("The Omega valve opens at 77 bar.", "At what pressure does the Omega valve open?", "77 bar"),
+    ],
+)
+def test_a_short_sentence_is_an_answer(text: str, question: str, expected: str) -> None:
+    assert expected in answer(question, library(notes=text)).content
+
+
+NOTES = """# Weekly meeting
+
+## Decisions
+- The release date is 14 July.
+- Anna owns the migration.
+- Budget: 40,000 euros.
+
+## Mail
+the new server costs 3,200 euros. It arrives on Monday.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When is the release date?", "14 July"),
+        ("Who owns the migration?", "Anna"),
+        ("What is the budget?", "40,000"),
+        ("What does the new server cost?", "3,200"),
+        ("When does the new server arrive?", "Monday"),
+    ],
+)
+def test_a_team_s_own_notes_answer(question: str, expected: str) -> None:
+    assert expected in answer(question, library(notes=NOTES)).content
+
+
+LIMITS = """# Limits
+
+Table K.1. Limits of the database
+
+| Item | Upper limit | Comment |
+| --- | --- | --- |
+| relation size | 32 TB | with the default block size |
+| columns per table | 1,600 | see the note below |
+| field size | 1 GB | |
+"""
+
+
+def test_a_row_is_quoted_under_its_header_and_cites_as_a_whole() -> None:
+    said = answer("What is the maximum number of columns per table?", library(limits=LIMITS)).content
+    assert "| Item | Upper limit | Comment |\n| --- | --- | --- |" in said
+    assert "| columns per table | 1,600 | see the note below | [s1p1]" in said
+
+
+def test_a_value_is_not_quoted_without_the_sentence_that_corrects_it() -> None:
+    text = (
+        "SERIALIZABLE is the default transaction isolation level in the standard. In PostgreSQL the default is "
+        "ordinarily READ COMMITTED, but you can change it in the configuration file."
+    )
+    said = answer("Which transaction isolation level is the default in PostgreSQL?", library(set=text)).content
+    assert "READ COMMITTED" in said
+
+
+def test_steps_are_quoted_in_order() -> None:
+    text = (
+        "# Recovery\n\nTo recover from a backup, follow this procedure:\n\n1. Stop the server.\n2. Restore the files.\n"
+        "3. Create the file recovery.signal.\n4. Start the server.\n"
+    )
+    said = answer("How do I recover from a backup, step by step?", library(recovery=text)).content
+    assert "1. Stop the server. [s1p1]\n2. Restore the files. [s1p1]\n3. Create" in said
+
+
+def test_a_part_without_an_answer_is_a_gap_that_names_the_closest_passage() -> None:
+    draft = answer("Who owns the migration, and who audits the invoices?", library(notes=NOTES))
+    assert "Anna" in draft.content
+    (gap,) = draft.gaps
+    assert gap.what == "who audits the invoices"
+    assert gap.codes == ("part_not_found",)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I bake sourdough bread?",
+        "Which one is better?",
+        "How does it work?",
+        "那个呢？",
+        "どうすればいいですか？",
+    ],
+)
+def test_nothing_unrelated_answers(question: str) -> None:
+    assert not answer(question, library(notes=NOTES, limits=LIMITS)).content
