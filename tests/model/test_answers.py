@@ -14,8 +14,8 @@ KINDS = [kind for kind in vars(answers).values() if isinstance(kind, type) and i
 THOUGHT_FIRST = [
     ("DecideAnswer", "reasoning", "next_action"),
     ("AnalyzeAnswer", "reasoning", "query_type"),
-    ("VerdictAnswer", "reason", "verdict"),
-    ("SectionReviewAnswer", "notes", "status"),
+    ("FailureAnswer", "reason", "verdict"),
+    ("SectionReviewAnswer", "missing", "status"),
     ("SectionCoverage", "notes", "status"),
     ("ReviewAnswer", "reasoning", "is_sufficient"),
     ("ReviewAnswer", "section_coverage", "overall_score"),

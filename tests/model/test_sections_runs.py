@@ -82,14 +82,17 @@ def test_b6_thinking_searches_nowhere_and_research_complete_ends_it(
 
     def thinking(request: Request) -> Any:
         reply = play(request)
-        if step_of(request) == "research" and any(call.name == "search" for call in reply.tool_calls):
-            return Reply(tool_calls=(Call("think", {"thought": "I know of 7919 engines."}), *reply.tool_calls))
+        thought = any(call["name"] == "think" for m in request["messages"] for call in m["tool_calls"])
+        if step_of(request) == "research" and not thought:
+            return Reply(tool_calls=(Call("think", {"thought": "I know of 7919 engines."}),))
         return reply
 
     with served(monkeypatch, thinking) as provider:
         ran = research(tmp_path, max_review_iterations=0)
     assert set(researched(ran)) == {query for queries in PLAN.values() for query in queries}
-    assert steps(provider)["research"] == 2 * len(ENGINES), "one turn of searches, one that ends it"
+    assert steps(provider)["research"] == 2 * len(ENGINES), (
+        "one turn that thinks, one that ends it; the searches of the plan are made without asking"
+    )
     assert "I know of 7919" not in ran.report.report
     for section in ran.report.sections:
         assert section.content
@@ -127,7 +130,7 @@ async def test_b9_configurable_reaches_the_model_and_its_limits(
     with served(monkeypatch) as provider:
         graph = build_deep_research_graph(model_provider="compatible", model_name="scripted")
         values = {
-            "max_tool_calls_per_researcher": 2,
+            "max_tool_calls_per_researcher": 3,
             "max_review_iterations": 0,
             "docs": [str(engines(tmp_path / "n"))],
         }
@@ -136,7 +139,7 @@ async def test_b9_configurable_reaches_the_model_and_its_limits(
     assert {call.request["model"] for call in provider.calls} == {"scripted"}
     turns = [c for c in provider.calls if step_of(c.request) == "research"]
     assert turns
-    assert all("at most 2 in all" in call.request["prompt"] for call in turns)
+    assert all("Calls left for this section: 1." in call.request["prompt"] for call in turns)
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def composing(model: Model, gaps: list[Gap], *, window: int) -> Any:
 
 async def test_d5_a_report_too_long_for_the_window_is_trimmed_to_it_and_then_by_a_tenth() -> None:
     gaps: list[Gap] = []
-    model = Model(said(abstract="Parts. [s1p1]", conclusion="", table=""), limit=11_500)
+    model = Model(said(answer="Parts. [s1p1]", conclusion="", table=""), limit=11_500)
     made = await composing(model, gaps, window=20_000)
     assert made.abstract == "Parts. [s1p1]"
     assert gaps == []
@@ -196,7 +196,7 @@ async def test_d5_a_report_too_long_for_the_window_is_trimmed_to_it_and_then_by_
 
 async def test_d5_after_three_retries_it_is_composed_without_the_model_and_said() -> None:
     gaps: list[Gap] = []
-    model = Model(said(abstract="x", conclusion="", table=""), limit=1)
+    model = Model(said(answer="x", conclusion="", table=""), limit=1)
     await composing(model, gaps, window=20_000)
     assert len(model.asked) == 4
     assert [gap.what for gap in gaps] == ["report"]

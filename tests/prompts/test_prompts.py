@@ -11,17 +11,32 @@ from deep_research.data import Clarification, DiscoveredItem, Message, Section, 
 from deep_research.errors import ConfigError
 from deep_research.prompts import check, load, names, render
 
-SECTION = Section(title="How it works", description="Which parts does it have?", queries=("parts", "mechanism"))
+SECTION = Section(
+    title="How it works",
+    description="Which parts does it have?",
+    queries=("parts", "mechanism"),
+    covers=("number of parts", "weight, with date"),
+)
 ENTITY = DiscoveredItem(name="Alpha", category="engine", brief="A small engine.", priority="high")
 PASSAGE = '<passage id="s7p3" source="Engines">\nAn engine has 4 parts.\n</passage>'
-CLAIM = {"text": "An engine has 5 parts.", "cited": "[s7p3]", "reason": "the passage says 4"}
+CLAIM = {
+    "kind": "FACT",
+    "text": "An engine has 5 parts.",
+    "cited": "[s7p3]",
+    "flag": "its source is old",
+    "reason": "the passage says 4",
+}
 REVIEWED = {
     "title": SECTION.title,
     "description": SECTION.description,
     "content": "An engine has 4 parts. [s7p3]",
-    "sources": 1,
+    "sites": ["engines.example (2)"],
     "supported": 1,
     "newest": "2025-03-01",
+    "oldest": "2021-02-03",
+    "missing": ("price",),
+    "searched": ("engine price",),
+    "attempt": 2,
     "cut": 0,
 }
 TURNS = (Message(role="assistant", text="Which engine?"), Message(role="user", text="The small one."))
@@ -31,15 +46,21 @@ PLAN: dict[str, Any] = {
     "output_format": "table",
     "focus": ["parts"],
     "assumptions": ["small engines"],
+    "wants_advice": True,
     "passages": PASSAGE,
     "max_sections": 5,
+    "depth": "standard",
 }
 SAMPLES: dict[str, dict[str, Any]] = {
     "system": {
         "date": "2026-01-02",
         "question": "How do engines work?",
+        "parts": ["how engines work", "which to buy"],
         "language": "한국어",
+        "style": "한다체로 쓴다",
+        "background": "all",
         "objective": "Explain engines.",
+        "glossary": ["기관 (engine)", "부품 (part)"],
         "sections": [SECTION],
     },
     "decide": {
@@ -72,26 +93,69 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "plan_from_discovery": {**PLAN, "entities": [ENTITY]},
     "research": {
         "section": SECTION,
-        "notes": "Look for prices.",
+        "attempt": 2,
+        "missing": "prices of 2026",
+        "searched": ["engine price"],
+        "earlier": "An engine has 4 parts. [s7p3]",
         "places": PLACES,
-        "calls": 10,
         "outside": ["search_stories", "get_story"],
         "mcp_prompt": "Ask for stories before all else.",
     },
     "read_page": {"section": SECTION, "passages": PASSAGE, "part": 2, "parts": 3, "most": 8},
-    "write_section": {"section": SECTION, "passages": PASSAGE, "output_format": "table"},
-    "judge": {"passages": PASSAGE, "claims": [CLAIM, CLAIM]},
-    "rewrite": {"passages": PASSAGE, "claims": [CLAIM, CLAIM]},
-    "review_section": {"section": SECTION, "written": REVIEWED},
-    "review": {"title": "Engines", "sections": [REVIEWED, REVIEWED], "rows": [REVIEWED, REVIEWED]},
+    "research_now": {"calls": 7, "leads": ["Superseded-By: 734", "see also the appendix"]},
+    "write_section": {
+        "section": SECTION,
+        "passages": PASSAGE,
+        "earlier": "An engine has 4 parts. [s7p3]",
+        "missing": "prices of 2026",
+        "output_format": "table",
+        "words": "200 to 420 words",
+        "subsections": True,
+    },
+    "judge": {"date": "2026-01-02", "passages": PASSAGE, "claims": [CLAIM, CLAIM]},
+    "rewrite": {"date": "2026-01-02", "passages": PASSAGE, "claims": [CLAIM, CLAIM]},
+    "review_section": {
+        "section": SECTION,
+        "written": REVIEWED,
+        "attempt": 1,
+        "attempts": 3,
+        "searched": ["engine price"],
+        "places": PLACES,
+        "failed": ["engines.example"],
+    },
+    "review": {
+        "title": "Engines",
+        "parts": ["how engines work", "which to buy"],
+        "sections": [REVIEWED, REVIEWED],
+        "rows": [REVIEWED, REVIEWED],
+    },
     "supervise": {"units": 3, "rounds": 4},
-    "compose": {"title": "Engines", "output_format": "table", "sections": [REVIEWED]},
+    "compose": {
+        "title": "Engines",
+        "parts": ["how engines work", "which to buy"],
+        "wants_advice": True,
+        "output_format": "table",
+        "sections": [REVIEWED],
+        "missing": ["price of the small one"],
+        "searched": ["engine price"],
+        "background": "advice",
+        "answer_length": "100 to 150 words",
+        "conclusion_length": "80 to 140 words",
+    },
 }
 EMPTY: dict[str, Any] = {
     "focus": [],
     "assumptions": [],
     "conversation": [],
-    "notes": "",
+    "missing": "",
+    "earlier": "",
+    "searched": [],
+    "failed": [],
+    "leads": [],
+    "parts": ["how engines work"],
+    "glossary": [],
+    "style": "",
+    "background": "none",
     "objective": "",
     "sections": [],
     "rounds": 0,
@@ -102,9 +166,12 @@ EMPTY: dict[str, Any] = {
 """Values that optional parts of the prompts are left out for."""
 
 
+_KEPT = {("review", "sections"), ("read_page", "parts"), ("compose", "parts"), ("system", "background")}
+
+
 def _sparse(name: str) -> dict[str, Any]:
     """The sample of a prompt without its optional parts."""
-    changed = {key: EMPTY[key] for key in SAMPLES[name] if key in EMPTY and (name, key) != ("review", "sections")}
+    changed = {key: EMPTY[key] for key in SAMPLES[name] if key in EMPTY and (name, key) not in _KEPT}
     if name.startswith("plan"):
         changed |= {"passages": "", "max_sections": 3, "query_type": "general"}
     return SAMPLES[name] | changed
@@ -192,11 +259,11 @@ HEADER = "---\npurpose: mine\nvariables: {variables}\n---\n"
 @pytest.mark.parametrize(
     ("variables", "template", "said"),
     [
-        ("passages, claims", "One.\n{% for claim in claims %}", "line 6"),
-        ("passages, claims", "One.\nTwo {{ colour }}.", "line 6): there is no variable 'colour'"),
-        ("passages, claims, colour", "One.", "line 3): there is no variable 'colour'"),
-        ("claims", "{{ claims }}", "line 3): its header lacks the variable 'passages'"),
-        ("passages, claims", '{% include "nowhere.md" %}', "nowhere"),
+        ("date, passages, claims", "One.\n{% for claim in claims %}", "line 6"),
+        ("date, passages, claims", "One.\nTwo {{ colour }}.", "line 6): there is no variable 'colour'"),
+        ("date, passages, claims, colour", "One.", "line 3): there is no variable 'colour'"),
+        ("date, claims", "{{ claims }}", "line 3): its header lacks the variable 'passages'"),
+        ("date, passages, claims", '{% include "nowhere.md" %}', "nowhere"),
     ],
     ids=["syntax", "unknown variable", "unknown in the header", "missing in the header", "unknown include"],
 )
@@ -216,7 +283,7 @@ def test_a_file_of_the_user_that_is_no_text_is_refused_by_name(tmp_path: Path) -
 
 
 def test_files_of_the_user_that_are_right_pass(tmp_path: Path) -> None:
-    own = {"judge": "passages, claims", "frame": "claims"}
+    own = {"judge": "date, passages, claims", "frame": "claims"}
     for name, variables in own.items():
         text = HEADER.format(variables=variables) + '{{ claims }}{% if claims %}{% include "rewrite.md" %}{% endif %}'
         (tmp_path / f"{name}.md").write_text(text, "utf-8")
@@ -237,12 +304,14 @@ def test_the_rules_come_before_what_changes_from_run_to_run() -> None:
     assert "한국어" in first[:shared]
 
 
-def test_a_retry_names_the_searches_made_before_instead_of_suggesting_them() -> None:
+def test_a_retry_shows_the_text_so_far_what_it_lacks_and_the_searches_made() -> None:
     again = render("research", **SAMPLES["research"])
     first = render("research", **_sparse("research"))
-    assert "Look for prices." in again
-    assert "Suggested" not in again
-    assert "Suggested searches: parts · mechanism" in first
+    assert "prices of 2026" in again
+    assert "An engine has 4 parts. [s7p3]" in again
+    assert "Searched already: engine price" in again
+    assert "attempt" not in first
+    assert "Searched already" not in first
 
 
 @pytest.mark.parametrize("name", names())

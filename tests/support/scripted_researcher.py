@@ -29,11 +29,11 @@ _STEPS: Mapping[str, str] = {
     "sections": "plan",
     "relevant": "read_page",
     "key_findings": "write_section",
-    "verdicts": "judge",
+    "failures": "judge",
     "statements": "rewrite",
-    "search_again": "review_section",
     "section_coverage": "review",
-    "abstract": "compose",
+    "advice": "compose",
+    "score": "review_section",
 }
 """A field that only one step's answer has."""
 _SHARED_TERMS = 0.6
@@ -54,12 +54,6 @@ def step_of(request: Request) -> str:
     if "research_complete" in request["tools"]:
         return "research"
     fields = (request["schema"] or {}).get("properties", {})
-    # Writing and judging share a schema, and so do reviewing and composing; what is judged is numbered, at the end.
-    numbered = _STATEMENT.match(request["messages"][-1]["text"].rstrip().rsplit("\n", 1)[-1])
-    if {"verdicts", "key_findings"} <= fields.keys():
-        return "judge" if numbered else "write_section"
-    if {"section_coverage", "abstract"} <= fields.keys():
-        return "review" if numbered else "compose"
     return next((step for name, step in _STEPS.items() if name in fields), "")
 
 
@@ -116,7 +110,7 @@ class ScriptedResearcher:
         told = _PASSAGE.sub("", last)
         titles = [title for title in self._planned if title in told]
         if step_of(request) in ("judge", "rewrite"):
-            said = [_ID.sub("", text).strip() for _, text in _STATEMENT.findall(last)[:1]]
+            said = [_said(text) for _, text in _STATEMENT.findall(last)[:1]]
             titles = [t for t, content in self._written.items() if any(s in _ID.sub("", content) for s in said)]
         if step_of(request) == "review_section":
             titles = _SHOWN_SECTION.findall(last)[:1]
@@ -188,28 +182,33 @@ class ScriptedResearcher:
             cited = _ID.findall(written[0])[0]
             written.insert(1, f"This was measured 7919 times in the year 2031. [{cited}]")
         self._written[self.section_of(request)] = _paragraphs(written)
-        return {"content": _paragraphs(written), "key_findings": written[-2:]}
+        rest = {"computations": [], "missing": [], "dropped": []}
+        return {"content": _paragraphs(written), "key_findings": written[-2:], **rest}
 
     def _judge(self, request: Request) -> dict[str, Any]:
         known = {shown.id: shown.text for shown in passages_in(request)}
-        verdicts = []
-        for number, statement in _STATEMENT.findall(request["messages"][-1]["text"]):
+        statements = _STATEMENT.findall(request["messages"][-1]["text"])
+        failures = []
+        for number, statement in statements:
             evidence = " ".join(known.get(key, "") for key in _ID.findall(statement))
-            wanted = set(content_terms(_ID.sub("", statement)))
+            wanted = set(content_terms(_said(statement)))
             shared = len(wanted & set(content_terms(evidence))) / max(1, len(wanted))
-            kind = "supported" if shared >= _SHARED_TERMS else "unverified"
+            if shared >= _SHARED_TERMS:
+                continue
             cited = next((key for key in _ID.findall(statement) if key in known), "")
-            instead = "" if kind == "supported" else _first_sentence(known.get(cited, ""))
-            row = {"number": int(number), "verdict": kind, "reason": f"{shared:.0%} of its terms", "instead": instead}
-            verdicts.append(row)
-        return {"verdicts": verdicts}
+            instead = _first_sentence(known.get(cited, ""))
+            row = {"number": int(number), "verdict": "unverified", "reason": f"{shared:.0%}", "instead": instead}
+            failures.append(row)
+        return {"failures": failures, "checked": len(statements)}
 
     def _rewrite(self, request: Request) -> dict[str, Any]:
         known = {shown.id: shown.text for shown in passages_in(request)}
         rewritten = []
         for number, statement in _STATEMENT.findall(request["messages"][-1]["text"]):
             cited = next((key for key in _ID.findall(statement) if key in known), "")
-            rewritten.append({"number": int(number), "text": _first_sentence(known.get(cited, ""))})
+            rewritten.append(
+                {"number": int(number), "as_it_stands": False, "text": _first_sentence(known.get(cited, ""))}
+            )
         return {"statements": rewritten}
 
     def _weak(self, titles: Sequence[str]) -> list[str]:
@@ -221,9 +220,11 @@ class ScriptedResearcher:
     def _review_section(self, request: Request) -> dict[str, Any]:
         title = self.section_of(request)
         weak = bool(self._weak([title]))
-        notes = _note(title, self._sent[title]) if weak else ""
-        status = "partial" if weak else "sufficient"
-        return {"status": status, "score": 5 if weak else 8, "search_again": weak, "notes": notes}
+        if not weak:
+            return {"status": "sufficient", "score": 8, "missing": [], "queries": []}
+        number = self._sent[title]
+        queries = [f"{query} in detail {number}" for query in self._planned.get(title, ())]
+        return {"status": "partial", "score": 5, "missing": [_note(title, number)], "queries": queries}
 
     def _review(self, request: Request) -> dict[str, Any]:
         retry = self._weak(list(self._planned))
@@ -238,7 +239,20 @@ class ScriptedResearcher:
     def _compose(self, request: Request) -> dict[str, Any]:
         found = cut_cited(request["messages"][-1]["text"], 0, "prose")
         said = [f"{s.text} {cite_ids(s.passages)}" for s in found if s.passages and "<" not in s.text]
-        return {"abstract": " ".join(said[:3]), "conclusion": " ".join(said[-2:]), "table": ""}
+        return {
+            "answer": " ".join(said[:3]),
+            "parts": [],
+            "conclusion": " ".join(said[-2:]),
+            "table": "",
+            "advice": [],
+            "limits": [],
+            "computations": [],
+        }
+
+
+def _said(statement: str) -> str:
+    """A numbered statement of a prompt without its kind and its ids."""
+    return _ID.sub("", re.sub(r"^(?:FACT|CONCLUSION|ADVICE|ROW): ", "", statement)).strip()
 
 
 def _note(title: str, number: int) -> str:

@@ -96,7 +96,7 @@ class Obedient(ScriptedResearcher):
     def _compose(self, request: Request) -> dict[str, Any]:
         made = super()._compose(request)
         return made | {
-            "abstract": f"{made['abstract']} The Omega engine won. [{FAKE_ID}]",
+            "answer": f"{made['answer']} The Omega engine won. [{FAKE_ID}]",
             "conclusion": f"See {ADDRESS}",
         }
 

@@ -134,7 +134,8 @@ class Section(Noun):
 
     `queries` are the searches the plan suggests; `subject` is the entity the section is about
     ("" when it is about none); `attempts` counts how often it was researched. `covers` are the facts that have
-    their home in it; `missing` are those for which nothing was found so far; `searched` the queries made for it.
+    their home in it; `missing` are those for which nothing was found so far, `searched` the queries made for
+    it, `failed` the places and pages that could not be reached.
     """
 
     title: str
@@ -150,13 +151,15 @@ class Section(Noun):
     covers: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 class Brief(Noun):
     """What will be researched, in which scope, under which assumptions; `question` in the user's own words.
 
     `terms` are names in the question that were looked up, with their meaning.
-    `remarks` are what the user has said since the research began; `glossary` the terms that all sections share.
+    `remarks` are what the user has said since the research began; `glossary` the terms that all sections share;
+    `parts` what the reader must find answered.
     """
 
     title: str
@@ -170,6 +173,7 @@ class Brief(Noun):
     sections: tuple[Section, ...] = ()
     remarks: tuple[str, ...] = ()
     glossary: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 class SectionReview(Noun):
@@ -203,7 +207,8 @@ class SectionDraft(Noun):
     """A section as a reasoner wrote it: Markdown with passage ids in brackets, not yet checked.
 
     `computations` are what `{k1}` in the text stands for; `missing` is what no passage said; `gaps` say of
-    parts of the question that nothing was found for them, and which passage comes closest.
+    parts of the question that nothing was found for them, and which passage comes closest; `dropped` are the
+    statements of an earlier attempt that were left out, each with its reason.
     """
 
     content: str
@@ -211,6 +216,7 @@ class SectionDraft(Noun):
     computations: tuple[Computation, ...] = ()
     missing: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 class Advice(Noun):

@@ -119,10 +119,14 @@ class Side(Noun):
 
 
 class Contradiction(Noun):
-    """Statements of different sources about the same thing that cannot both be true; `topic` may be empty."""
+    """Statements of different sources about the same thing that cannot both be true; `topic` may be empty.
+
+    `prevails` says which of them holds and why; "" where that is open.
+    """
 
     topic: str = ""
     sides: tuple[Side, ...]
+    prevails: str = ""
 
 
 class Reference(Noun):

@@ -200,8 +200,8 @@ def _made(section: Section, state: LoopState) -> list[str]:
 
 
 def _searched(section: Section, state: LoopState) -> Section:
-    """The section with every search made for it so far, so that whoever chooses the next ones knows them."""
-    return section.model_copy(update={"queries": tuple(dict.fromkeys([*section.queries, *_made(section, state)]))})
+    """Return the section with every search made for it so far, so that the next ones differ."""
+    return section.model_copy(update={"searched": tuple(dict.fromkeys([*section.searched, *_made(section, state)]))})
 
 
 async def _next_queries(section: Section, state: LoopState, ctx: RunContext) -> list[str]:

@@ -145,9 +145,9 @@ async def tools(
     """Carry out the actions of the last turn, side by side; research_complete among them ends the research."""
     ctx, section, turn = runtime.context, state["section"], state["turns"][-1]
     complete = research.is_complete(turn.actions)
-    acting = [research.act(ctx, section, state["brief"], group) for group in research.independent(turn.actions)]
+    acting = [research.act(ctx, section, state["brief"], action) for action in turn.actions]
     seen = await ctx.pace.within(section.title, acting, ctx.elapsed, has_notes=_has_notes(state))
-    done = turn.model_copy(update={"observations": tuple(o for group in seen for o in group or ())})
+    done = turn.model_copy(update={"observations": tuple(o for o in seen if o is not None)})
     update = {
         "turns": [*state["turns"][:-1], done],
         "tool_call_iterations": state.get("tool_call_iterations", 0) + len(turn.actions),

@@ -67,16 +67,12 @@ def is_complete(actions: Sequence[Action]) -> bool:
     return any(action.name == "research_complete" for action in actions)
 
 
-def independent(actions: Sequence[Action]) -> list[list[Action]]:
-    """Group actions by what is carried out together: each is by itself, except beside research_complete."""
-    return [list(actions)] if is_complete(actions) else [[action] for action in actions]
-
-
-async def act(ctx: RunContext, section: Section, brief: Brief, actions: list[Action]) -> list[Observation]:
-    """Carry the actions out; beside research_complete nothing else is begun."""
-    if is_complete(actions):
-        return [Observation(action=action.id) for action in actions]
-    return await search.perform(ctx, actions, section=section, brief=brief)
+async def act(ctx: RunContext, section: Section, brief: Brief, action: Action) -> Observation:
+    """Carry one action out. What stands beside research_complete is still carried out, for the writer."""
+    if action.name == "research_complete":
+        return Observation(action=action.id)
+    (seen,) = await search.perform(ctx, [action], section=section, brief=brief)
+    return seen
 
 
 async def write(
@@ -86,7 +82,9 @@ async def write(
 
     With `reviews` the draft is reviewed while it is checked, by a reasoner that takes its time for both.
     """
-    passages = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns))
+    section = _with_searches(section, turns)
+    noted = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns))
+    passages = list({p.id: p for p in (*_cited(section.content, ctx.library), *noted)}.values())
     draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), passages, ctx.library)
     reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews else None
     try:
@@ -110,6 +108,7 @@ async def write(
             "key_findings": tuple(findings),
             "sources": tuple(sources),
             "status": "completed",
+            "missing": draft.missing,
         }
     )
     if late is not None:
@@ -128,6 +127,24 @@ async def write(
         )
     )
     return Written(done, checked.claims, tuple(gaps), reviewed)
+
+
+def _with_searches(section: Section, turns: Sequence[Turn]) -> Section:
+    """Return the section with the queries made for it in all attempts, and what could not be reached."""
+    made = [a.query for turn in turns for a in turn.actions if a.name in ("search", "recall")]
+    failed = [gap.source or gap.what for turn in turns for seen in turn.observations for gap in seen.gaps]
+    return section.model_copy(
+        update={
+            "searched": tuple(dict.fromkeys([*section.searched, *made])),
+            "failed": tuple(dict.fromkeys([*section.failed, *failed])),
+        }
+    )
+
+
+def _cited(content: str, library: Library) -> list[Passage]:
+    """Return the passages that the text of an earlier attempt rests on: a further attempt completes it."""
+    ids = dict.fromkeys(key for sentence in parse_draft(content).sentences for key in sentence.passages)
+    return [passage for key in ids if (passage := library.passage(key)) is not None]
 
 
 async def _outlasted(ctx: RunContext, section: Section, reviewing: "asyncio.Task[SectionReview | None]") -> Gap | None:

@@ -11,6 +11,7 @@ from deep_research.events import Reviewed, SectionReviewed
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.error_policy import reason_of
 from deep_research.text.cleaning import fold
+from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.drafts import parse_draft
 
 _MOST_GAPS = 4
@@ -23,7 +24,7 @@ async def review_draft(ctx: RunContext, section: Section, brief: Brief, draft: S
     if ctx.reasoner.info.kind != "model" or not draft.content.strip():
         return None
     cited = dict.fromkeys(p.split("p")[0] for s in parse_draft(draft.content).sentences for p in s.passages)
-    written = section.model_copy(update={"content": draft.content, "sources": tuple(cited)})
+    written = section.model_copy(update={"content": draft.content, "sources": tuple(cited), "missing": draft.missing})
     return await _judged(ctx, written, brief, ())
 
 
@@ -39,6 +40,8 @@ async def review_section(
     if draft is not None and not draft.retry and (cut := _mostly_cut(claims)):
         notes = f"no source supported: {' '.join(cut)}"
         judged = draft.model_copy(update={"status": "partial", "notes": notes, "retry": True})
+    if judged.retry and not _is_new(section, judged):
+        judged = judged.model_copy(update={"retry": False})
     ctx.emit(
         SectionReviewed(
             section=section.title,
@@ -71,8 +74,34 @@ def _mostly_cut(claims: Sequence[Claim]) -> list[str]:
 
 
 def again(section: Section, judged: SectionReview) -> Section:
-    """Return the section as its researcher takes it up again: with its text so far and the review's notes."""
-    return section.model_copy(update={"status": "researching", "notes": judged.notes, "attempts": section.attempts + 1})
+    """Return the section as its researcher takes it up again: with its text so far, what the review misses, and new
+    searches. `notes` collects all that was asked for, so that nothing is asked for twice in vain."""
+    return section.model_copy(
+        update={
+            "status": "researching",
+            "notes": "; ".join(dict.fromkeys(note for note in (section.notes, judged.notes) if note)),
+            "missing": judged.missing,
+            "queries": judged.queries or section.queries,
+            "attempts": section.attempts + 1,
+        }
+    )
+
+
+_ASKED_BEFORE = 0.7
+"""From this share of its words on, a missing fact was asked for before."""
+
+
+def _is_new(section: Section, judged: SectionReview) -> bool:
+    """Return whether a review asks for something new: a query not made yet, and a fact not asked for in vain.
+
+    A review that names neither (of a reasoner that goes by scores) is taken as it is.
+    """
+    made = {normalise(query) for query in section.searched}
+    if judged.queries and all(normalise(query) in made for query in judged.queries):
+        return False
+    asked = set(content_terms(section.notes))
+    wanted = [terms for fact in judged.missing if (terms := set(content_terms(fact)))]
+    return not wanted or any(len(terms & asked) < _ASKED_BEFORE * len(terms) for terms in wanted)
 
 
 async def review(

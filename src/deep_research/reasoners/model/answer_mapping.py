@@ -3,12 +3,18 @@
 import re
 
 from deep_research.data import (
+    Advice,
+    AnsweredPart,
     Brief,
     Clarification,
+    Composition,
+    Computation,
     Contradiction,
     Decision,
     DiscoveredItem,
     Discovery,
+    Limit,
+    Operand,
     QueryAnalysis,
     Question,
     Review,
@@ -19,17 +25,22 @@ from deep_research.data import (
 )
 from deep_research.ports import Library
 from deep_research.reasoners.model.answer_schemas import (
+    AnalyzeAnswer,
+    ComposeAnswer,
+    ComputationAnswer,
     DecideAnswer,
     EntitiesAnswer,
     PlanAnswer,
     ReviewAnswer,
     SectionAnswer,
+    SectionReviewAnswer,
 )
 
 _HIGH = re.compile(r"^#{1,2}\s+(?=\S)")
 """A heading of the level of the report's own."""
 _FRAME = re.compile(r"^[\s#*_]*(?:\d+(?:\.\d+)*[.)、．]?\s+)?|[\s*_:：#]+$")
 _UNSURE = 0.4
+_MAX_PARTS, _MAX_QUERIES, _MAX_COVERS, _MAX_TERMS, _MAX_MISSING, _MAX_ADVICE = 8, 4, 12, 12, 6, 12
 
 
 def decision_of(answer: DecideAnswer, question: Question) -> Decision:
@@ -59,6 +70,15 @@ def decision_of(answer: DecideAnswer, question: Question) -> Decision:
 def _distinct(texts: list[str]) -> tuple[str, ...]:
     """Each text once, on one line, without the empty ones."""
     return tuple(dict.fromkeys(line for text in texts if (line := " ".join(text.split()))))
+
+
+def analysis_of(answer: AnalyzeAnswer) -> QueryAnalysis:
+    """Return what kind of question it is, with its parts."""
+    return QueryAnalysis(
+        **answer.model_dump(exclude={"subjects", "parts"}),
+        subjects=tuple(answer.subjects),
+        parts=_distinct(answer.parts)[:_MAX_PARTS],
+    )
 
 
 def discovery_of(answer: EntitiesAnswer, library: Library) -> Discovery:
@@ -102,7 +122,8 @@ def brief_of(
         Section(
             title=" ".join(planned.title.split()),
             description=planned.description,
-            queries=tuple(q.strip() for q in planned.queries if q.strip())[:3],
+            queries=_distinct(planned.queries)[:_MAX_QUERIES],
+            covers=_distinct(planned.covers)[:_MAX_COVERS],
             subject=names.get(planned.title.strip().casefold(), ""),
         )
         for planned in answer.sections
@@ -116,6 +137,8 @@ def brief_of(
         language=question.language,
         output_format=analysis.output_format,
         sections=tuple(list(distinct.values())[::-1][:max_sections]),
+        glossary=_distinct(answer.glossary)[:_MAX_TERMS],
+        parts=analysis.parts,
     )
 
 
@@ -128,7 +151,30 @@ def section_draft_of(answer: SectionAnswer, title: str) -> SectionDraft:
     for number, line in enumerate(lines):
         in_code ^= line.lstrip().startswith("```")
         lines[number] = line if in_code else _HIGH.sub("### ", line)
-    return SectionDraft(content="\n".join(lines).strip(), key_findings=tuple(answer.key_findings))
+    return SectionDraft(
+        content="\n".join(lines).strip(),
+        key_findings=tuple(answer.key_findings),
+        computations=computations_of(answer.computations),
+        missing=_distinct(answer.missing)[:_MAX_MISSING],
+        dropped=_distinct(answer.dropped),
+    )
+
+
+def computations_of(answers: list[ComputationAnswer]) -> tuple[Computation, ...]:
+    """Return the arithmetic that a writer asks for; a name that is used twice counts once."""
+    made = {
+        answer.name.strip("{} "): Computation(
+            name=answer.name.strip("{} "),
+            expression=answer.expression,
+            operands=tuple(
+                Operand(name=o.name.strip(), value=o.value, passage=o.passage.strip("[] ")) for o in answer.operands
+            ),
+            unit=answer.unit,
+            decimals=answer.decimals,
+        )
+        for answer in reversed(answers)
+    }
+    return tuple(reversed(made.values()))
 
 
 def _bare(line: str) -> str:
@@ -151,6 +197,7 @@ def review_of(answer: ReviewAnswer) -> Review:
         contradictions=tuple(
             Contradiction(
                 topic=found.topic,
+                prevails=" ".join(found.prevails.split()),
                 sides=tuple(
                     Side(statement=s.statement, passages=tuple(key.strip("[] ") for key in s.passages))
                     for s in found.sides
@@ -159,4 +206,44 @@ def review_of(answer: ReviewAnswer) -> Review:
             for found in answer.contradictions
         ),
         reasoning=answer.reasoning,
+    )
+
+
+def section_review_of(answer: SectionReviewAnswer, title: str) -> SectionReview:
+    """Return how a section is covered; it is searched again only where a new query is named for what is missing."""
+    missing, queries = _distinct(answer.missing)[:_MAX_QUERIES], _distinct(answer.queries)[:_MAX_QUERIES]
+    return SectionReview(
+        title=title,
+        status=answer.status,
+        notes="; ".join(missing),
+        score=answer.score,
+        retry=answer.status != "sufficient" and bool(missing) and bool(queries),
+        missing=missing,
+        queries=queries,
+    )
+
+
+def composition_of(answer: ComposeAnswer) -> Composition:
+    """Return what stands around the sections; advice without an action is left out."""
+    return Composition(
+        abstract=answer.answer,
+        conclusion=answer.conclusion,
+        table=answer.table,
+        parts=tuple(AnsweredPart(text=p.text, answered=p.answered, where=p.where) for p in answer.parts),
+        advice=tuple(
+            Advice(
+                case=a.case.strip(),
+                action=a.action.strip(),
+                why=a.why.strip(),
+                condition=a.condition.strip(),
+                fallback=a.fallback.strip(),
+                premises=tuple(dict.fromkeys(key.strip("[] ") for key in a.premises)),
+            )
+            for a in answer.advice[:_MAX_ADVICE]
+            if a.action.strip()
+        ),
+        limits=tuple(
+            Limit(text=x.text.strip(), searched=_distinct(x.searched)) for x in answer.limits if x.text.strip()
+        ),
+        computations=computations_of(answer.computations),
     )

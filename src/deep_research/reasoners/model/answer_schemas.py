@@ -40,6 +40,8 @@ class AnalyzeAnswer(Answer):
     reasoning: str
     query_type: QueryType
     output_format: OutputFormat
+    parts: list[str] = Field(default_factory=list)
+    wants_advice: bool = False
     needs_discovery: bool
     discovery_target: str
     subjects: list[str]
@@ -75,6 +77,7 @@ class SectionPlan(Answer):
 
     title: str
     description: str
+    covers: list[str] = Field(default_factory=list)
     queries: list[str]
 
 
@@ -84,51 +87,64 @@ class PlanAnswer(Answer):
     title: str
     objective: str
     scope: str
+    glossary: list[str] = Field(default_factory=list)
     sections: list[SectionPlan] = Field(min_length=1)
+
+
+class OperandAnswer(Answer):
+    """A figure of a computation."""
+
+    name: str
+    value: str = Field(description="as it stands in the passage, with its unit")
+    passage: str
+
+
+class ComputationAnswer(Answer):
+    """Arithmetic over cited figures; the program computes it."""
+
+    name: str = Field(description="k1, k2, … as {k1} stands in the text")
+    expression: str = Field(
+        description="over the operands' names: + - * / ** and sum mean geomean min max abs sqrt change(a, b) days(a, b)"
+        " years(a, b); figures of percent count as 20 for 20 %"
+    )
+    operands: list[OperandAnswer]
+    unit: str
+    decimals: int
 
 
 class SectionAnswer(Answer):
     """See the prompt `write_section`."""
 
     content: str
+    computations: list[ComputationAnswer] = Field(default_factory=list)
     key_findings: list[str]
+    missing: list[str] = Field(default_factory=list)
+    dropped: list[str] = Field(
+        default_factory=list, description="statements of an earlier text that were left out, each with the reason"
+    )
 
 
-class VerdictAnswer(Answer):
-    """The verdict on one numbered statement."""
+class FailureAnswer(Answer):
+    """One statement that does not stand."""
 
     number: int
     reason: str
-    verdict: Literal["supported", "contradicted", "unverified"]
-    instead: str = Field(
-        "",
-        description="where the verdict is not supported: the sentence that the cited passages do support, in the"
-        " language of the statement, without ids; empty when they support nothing of it, and when supported",
-    )
+    verdict: Literal["contradicted", "unverified"]
+    instead: str = ""
 
 
 class JudgeAnswer(Answer):
-    """See the prompt `judge`."""
+    """See the prompt `judge`: only failures are listed; `checked` proves that all were judged."""
 
-    verdicts: list[VerdictAnswer]
-
-
-class SectionWork(Answer):
-    """One schema for writing a section and judging it: a schema stands before the prompt, so that two would
-    keep providers' caches from using the passages they share.
-    """
-
-    content: str = Field("", description="when a section is to be written: its Markdown; else empty")
-    key_findings: list[str] = Field(default_factory=list, description="when a section is to be written; else empty")
-    verdicts: list[VerdictAnswer] = Field(
-        default_factory=list, description="when statements are to be judged: one for each number; else empty"
-    )
+    failures: list[FailureAnswer]
+    checked: int
 
 
 class RewrittenClaim(Answer):
-    """One rewritten statement."""
+    """One repaired or confirmed statement."""
 
     number: int
+    as_it_stands: bool = False
     text: str
 
 
@@ -141,10 +157,10 @@ class RewriteAnswer(Answer):
 class SectionReviewAnswer(Answer):
     """See the prompt `review_section`."""
 
-    notes: str
+    missing: list[str]
     status: Literal["sufficient", "partial", "missing"]
     score: int = Field(ge=1, le=10)
-    search_again: bool
+    queries: list[str]
 
 
 class SectionCoverage(Answer):
@@ -167,6 +183,7 @@ class ContradictionAnswer(Answer):
 
     topic: str
     sides: list[SideAnswer]
+    prevails: str = ""
 
 
 class ReviewAnswer(Answer):
@@ -181,16 +198,39 @@ class ReviewAnswer(Answer):
     overall_score: int = Field(ge=1, le=10)
 
 
+class PartAnswer(Answer):
+    """One part of the question."""
+
+    text: str
+    where: str
+    answered: Literal["yes", "partly", "no"]
+
+
+class AdviceAnswer(Answer):
+    """One thing the reader should do."""
+
+    case: str
+    action: str
+    why: str
+    condition: str
+    fallback: str
+    premises: list[str] = Field(description="ids of the facts it rests on")
+
+
+class LimitAnswer(Answer):
+    """What was looked for and not found."""
+
+    text: str
+    searched: list[str]
+
+
 class ComposeAnswer(Answer):
     """See the prompt `compose`."""
 
-    abstract: str
-    conclusion: str
+    answer: str
+    parts: list[PartAnswer] = Field(default_factory=list)
     table: str
-
-
-class ReportWork(ReviewAnswer, ComposeAnswer):
-    """One schema for reviewing the sections and framing them, as `SectionWork` is: both show all sections.
-
-    What is not asked for stays empty.
-    """
+    advice: list[AdviceAnswer] = Field(default_factory=list)
+    conclusion: str
+    limits: list[LimitAnswer] = Field(default_factory=list)
+    computations: list[ComputationAnswer] = Field(default_factory=list)

@@ -6,16 +6,16 @@ from typing import Any, TypeVar
 
 from deep_research.data import Brief, Gap, ModelMessage, ReasonerInfo, Section, ToolSpec
 from deep_research.errors import LimitReached, ModelError
+from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import language_name
 from deep_research.i18n.message_codes import gap_from
 from deep_research.ports import Reasoner
 from deep_research.prompts import render
+from deep_research.reasoners.model.prompt_views import length_of
 from deep_research.reasoners.model.research_turns import remarked, tools
 from deep_research.reasoners.model.structured_calls import Asker, Complete
 
 _R = TypeVar("_R")
-Written = tuple[ModelMessage, dict[str, str]]
-"""What a section was written from: the system message, and the passages by id, fenced."""
 
 
 class Thinker:
@@ -42,6 +42,9 @@ class Thinker:
         mcp_prompt: str = "",
         on_gap: Callable[[Gap], object] = lambda _gap: None,
         prompt_folder: Path | None = None,
+        depth: str = "standard",
+        background: str = "advice",
+        max_review_iterations: int = 2,
     ) -> None:
         """`places` are (name, purpose) of what can be searched; `date` is today's, ISO 8601.
 
@@ -64,23 +67,34 @@ class Thinker:
         self._max_units = max_research_units
         self._max_rounds_of_delegations = max_researcher_iterations
         self._on_gap = on_gap
-        self._written: dict[str, Written] = {}
         self._proposed: dict[tuple[str, tuple[str, ...]], str] = {}
         self._folder = prompt_folder
+        self._depth = depth
+        self._background = background
+        self._attempts = max_review_iterations + 1
 
     def _render(self, name: str, **values: Any) -> str:
         return render(name, folder=self._folder, **values)
 
-    def _system(self, question: str, language: str, brief: Brief | None = None) -> ModelMessage:
+    def _system(
+        self, question: str, language: str, brief: Brief | None = None, parts: Sequence[str] = ()
+    ) -> ModelMessage:
         text = self._render(
             "system",
             date=self._date,
             question=question,
+            parts=brief.parts if brief else parts,
             language=language_name(language),
+            style=phrase("writing_style", language),
+            background=self._background,
             objective=brief.objective if brief else "",
+            glossary=brief.glossary if brief else (),
             sections=brief.sections if brief else (),
         )
         return ModelMessage(role="system", text=text)
+
+    def _length(self, kind: str, language: str) -> str:
+        return length_of(kind, self._depth, language)
 
     async def _or_else(
         self,

@@ -18,7 +18,7 @@ from deep_research.data import (
 )
 from deep_research.i18n.language import language_name
 from deep_research.ports import Library
-from deep_research.reasoners.model.answer_mapping import brief_of, decision_of, discovery_of
+from deep_research.reasoners.model.answer_mapping import analysis_of, brief_of, decision_of, discovery_of
 from deep_research.reasoners.model.answer_schemas import AnalyzeAnswer, DecideAnswer, EntitiesAnswer, PlanAnswer
 from deep_research.reasoners.model.base import Thinker, user
 from deep_research.reasoners.model.prompt_views import fenced
@@ -65,7 +65,7 @@ class Intake(Thinker):
 
         async def think() -> QueryAnalysis:
             answer = await self._ask.structured("research", [user(prompt)], AnalyzeAnswer, max_output_tokens=800)
-            return QueryAnalysis(**answer.model_dump(exclude={"subjects"}), subjects=tuple(answer.subjects))
+            return analysis_of(answer)
 
         return await self._or_else("analysis", think(), lambda: self._fallback.analyze(question))
 
@@ -146,7 +146,7 @@ class Planning(Thinker):
             async def make(budget: int) -> PlanAnswer:
                 seen = ((short, short) for p in passages if (short := shortened(p, library)))
                 text = self._plan_prompt(question, analysis, decision, discovery, "\n".join(within(seen, budget)))
-                messages = [self._system(question.text, question.language), user(text)]
+                messages = [self._system(question.text, question.language, parts=analysis.parts), user(text)]
                 return await self._ask.structured("research", messages, PlanAnswer)
 
             answer = await shrinking(_FIRST_LOOK_TOKENS, make)
@@ -166,6 +166,8 @@ class Planning(Thinker):
             "output_format": analysis.output_format,
             "focus": decision.research_focus,
             "assumptions": decision.assumptions,
+            "wants_advice": analysis.wants_advice,
+            "depth": self._depth,
             "passages": fenced,
             "max_sections": self._max_sections,
         }

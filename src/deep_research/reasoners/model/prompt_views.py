@@ -1,20 +1,24 @@
 """Passages, claims and sections as a prompt shows them."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
-from deep_research.data import Claim, Passage, Section
+from deep_research.data import Claim, Passage, Section, Source
+from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
-from deep_research.text.prompt_fencing import fence
+from deep_research.text.prompt_fencing import attribute, fence
 from deep_research.text.token_count import within
 
 
 def fenced(passages: Sequence[Passage], library: Library, budget: int) -> str:
-    """Passages, best first, as far as `budget` tokens reach."""
+    """Return passages, best first, as far as `budget` tokens reach."""
     return "\n".join(blocks(passages, library, budget).values())
 
 
 def blocks(passages: Sequence[Passage], library: Library, budget: int) -> dict[str, str]:
-    """The same by id."""
+    """Return the same by id."""
     return dict(within((((p.id, block), block) for p in passages if (block := fenced_passage(p, library))), budget))
 
 
@@ -25,15 +29,26 @@ def fenced_passage(passage: Passage, library: Library) -> str:
 
 
 def cited(claims: Sequence[Claim], library: Library) -> dict[str, str]:
-    """The passages that claims cite, fenced, by id."""
+    """Return the passages that claims cite, fenced, by id."""
     ids = dict.fromkeys(key for claim in claims for key in claim.passages)
     return {key: fenced_passage(p, library) for key in ids if (p := library.passage(key)) is not None}
 
 
+_KINDS = {"advice": "ADVICE", "inference": "CONCLUSION"}
+_ROW = re.compile(r"^\s*\|.*\|\s*$")
+
+
 def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
-    """Return claims with their ids and what was said against them."""
+    """Return claims as a prompt lists them: kind, text, ids, what code noticed, and why it refused them."""
     return [
-        {"text": c.text, "cited": "".join(f"[{key}]" for key in c.passages), "reason": c.verdict.reason} for c in claims
+        {
+            "kind": "ROW" if _ROW.match(c.text) else _KINDS.get(c.kind, "FACT"),
+            "text": c.text,
+            "cited": "".join(f"[{key}]" for key in c.passages),
+            "flag": "; ".join(phrase(f"flag_{flag}", "en") for flag in c.flags),
+            "reason": c.verdict.reason,
+        }
+        for c in claims
     ]
 
 
@@ -41,12 +56,41 @@ def for_review(section: Section, claims: Sequence[Claim], library: Library) -> d
     """Return what a reviewer is shown of a section and of what it rests on."""
     own = [c for c in claims if c.section == section.title]
     supported = sum(c.stands for c in own)
-    dates = (source.published for key in section.sources if (source := library.source(key)) is not None)
+    sources = [source for key in section.sources if (source := library.source(key)) is not None]
+    dates = sorted(date for source in sources if (date := source.published))
     return {
         "title": section.title,
         "content": section.content or "(nothing was found)",
-        "sources": len(section.sources),
-        "newest": max((date for date in dates if date), default=""),
+        "sites": _sites(sources),
+        "newest": dates[-1] if dates else "",
+        "oldest": dates[0] if dates else "",
+        "missing": section.missing,
+        "searched": section.searched,
+        "attempt": max(1, section.attempts),
         "supported": supported,
         "cut": len(own) - supported,
     }
+
+
+def _sites(sources: Sequence[Source]) -> list[str]:
+    """Sources by site, with how many documents of each: several documents of one site are one voice."""
+    counts = Counter(urlsplit(source.url).hostname or source.origin for source in sources)
+    return [f"{attribute(site)} ({count})" for site, count in counts.most_common()]
+
+
+_LENGTHS = {
+    "brief": {"section": (80, 140), "answer": (60, 110), "conclusion": (40, 80)},
+    "standard": {"section": (200, 420), "answer": (100, 150), "conclusion": (80, 140)},
+    "deep": {"section": (600, 1100), "answer": (120, 150), "conclusion": (120, 220)},
+}
+"""Words by depth of report and kind of text."""
+_CHARACTERS_PER_WORD = {"zh": 1.8, "ja": 2.2, "ko": 2.6}
+
+
+def length_of(kind: str, depth: str, language: str) -> str:
+    """Return how long a text is to be, in words, or in characters where a language sets no spaces or long words."""
+    least, most = _LENGTHS[depth][kind]
+    factor = _CHARACTERS_PER_WORD.get(language)
+    if factor is None:
+        return f"{least} to {most} words"
+    return f"{round(least * factor, -1):.0f} to {round(most * factor, -1):.0f} characters"

@@ -18,17 +18,16 @@ from deep_research.data import (
 from deep_research.errors import ContextTooLong
 from deep_research.i18n.message_codes import verdict_of
 from deep_research.ports import Library
-from deep_research.reasoners.model.answer_mapping import review_of
+from deep_research.reasoners.model.answer_mapping import composition_of, review_of, section_review_of
 from deep_research.reasoners.model.answer_schemas import (
     ComposeAnswer,
+    FailureAnswer,
     JudgeAnswer,
-    ReportWork,
     ReviewAnswer,
     RewriteAnswer,
     SectionReviewAnswer,
-    SectionWork,
 )
-from deep_research.reasoners.model.base import Thinker, Written, told, user
+from deep_research.reasoners.model.base import Thinker, told, user
 from deep_research.reasoners.model.prompt_views import cited, for_review, numbered
 from deep_research.reasoners.model.research_turns import remarked
 from deep_research.reasoners.model.structured_calls import fitted
@@ -40,35 +39,43 @@ class Judging(Thinker):
 
     async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
         """See `ports.Reasoner.judge`. Raises ModelError: the check step then leaves the claims unverified."""
-        answer = await self._judged(claims, library, self._written.get(claims[0].section))
-        given = {v.number: v for v in answer.verdicts}
-        for number, claim in enumerate(claims, 1):
-            if number in given and given[number].verdict != "supported":
-                self._proposed[claim.text, claim.passages] = given[number].instead
+        failures, checked = await self._judged(claims, library)
+        for number, failure in failures.items():
+            claim = claims[number - 1]
+            self._proposed[claim.text, claim.passages] = failure.instead
         missing = verdict_of("unverified", "no_verdict")
+        supported = Verdict(kind="supported", reason="", by_model=True)
         return [
-            Verdict(kind=given[n].verdict, reason=given[n].reason[:200], by_model=True) if n in given else missing
+            Verdict(kind=failures[n].verdict, reason=failures[n].reason[:200], by_model=True)
+            if n in failures
+            else supported
+            if n in checked
+            else missing
             for n in range(1, len(claims) + 1)
         ]
 
-    async def _judged(self, claims: Sequence[Claim], library: Library, written: "Written | None") -> JudgeAnswer:
-        """Judge after the very prompt that the section was written from; where that is too long, in smaller parts."""
-        system, shown = written or (None, {})
-        more = {key: block for key, block in cited(claims, library).items() if key not in shown}
-        prompt = self._render("judge", passages="\n".join([*shown.values(), *more.values()]), claims=numbered(claims))
-        messages = [*([system] if system else []), user(prompt)]
+    async def _judged(
+        self, claims: Sequence[Claim], library: Library
+    ) -> tuple[dict[int, FailureAnswer], frozenset[int]]:
+        """Return the failures by number, and the numbers that were judged; in halves where it is too long.
+
+        An answer that says it judged fewer statements than there are speaks for none of those it does not name.
+        """
+        passages = "\n".join(cited(claims, library).values())
+        prompt = self._render("judge", date=self._date, passages=passages, claims=numbered(claims))
         try:
-            return await self._ask.structured("judge", messages, JudgeAnswer, asked_as=SectionWork)
+            answer = await self._ask.structured("judge", [user(prompt)], JudgeAnswer)
         except ContextTooLong:
-            if written is not None:
-                return await self._judged(claims, library, None)
             if len(claims) < 2:
                 raise
+        else:
+            named = {f.number: f for f in answer.failures if 1 <= f.number <= len(claims)}
+            whole = answer.checked >= len(claims)
+            return named, frozenset(range(1, len(claims) + 1) if whole else named)
         half = len(claims) // 2
-        first = await self._judged(claims[:half], library, None)
-        second = await self._judged(claims[half:], library, None)
-        moved = [v.model_copy(update={"number": v.number + half}) for v in second.verdicts]
-        return JudgeAnswer(verdicts=[*(v for v in first.verdicts if v.number <= half), *moved])
+        first, checked = await self._judged(claims[:half], library)
+        second, more = await self._judged(claims[half:], library)
+        return first | {n + half: f for n, f in second.items()}, checked | {n + half for n in more}
 
     async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:
         """See `ports.Reasoner.rewrite`. What the judge proposed is not asked for again.
@@ -79,15 +86,18 @@ class Judging(Thinker):
         left = [claim for claim in claims if claim not in texts]
         if left:
             shown = "\n".join(cited(left, library).values())
-            prompt = self._render("rewrite", passages=shown, claims=numbered(left))
-            answer = await self._ask.structured("judge", [user(prompt)], RewriteAnswer, max_output_tokens=2000)
-            given = {s.number: s.text for s in answer.statements}
-            texts |= {claim: given.get(number, "") for number, claim in enumerate(left, 1)}
+            prompt = self._render("rewrite", date=self._date, passages=shown, claims=numbered(left))
+            answer = await self._ask.structured("judge", [user(prompt)], RewriteAnswer, max_output_tokens=3000)
+            given = {s.number: s for s in answer.statements}
+            for number, claim in enumerate(left, 1):
+                said = given.get(number)
+                texts[claim] = "" if said is None else claim.text if said.as_it_stands else said.text
         return [texts[claim] for claim in claims]
 
 
 _R = TypeVar("_R")
-_REPORT_TOKENS = 4096
+_REPORT_TOKENS = 6000
+_MOST_SEARCHES = 60
 
 
 class Reporting(Thinker):
@@ -97,18 +107,21 @@ class Reporting(Thinker):
         self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
     ) -> SectionReview:
         """See `ports.Reasoner.review_section`."""
-        prompt = self._render("review_section", section=section, written=for_review(section, claims, library))
+        prompt = self._render(
+            "review_section",
+            section=section,
+            written=for_review(section, claims, library),
+            attempt=max(1, section.attempts),
+            attempts=self._attempts,
+            searched=section.searched,
+            places=self._places,
+            failed=section.failed,
+        )
         messages = [self._system(brief.question or brief.title, brief.language, brief), told(prompt, brief)]
 
         async def think() -> SectionReview:
             answer = await self._ask.structured("review", messages, SectionReviewAnswer, max_output_tokens=1000)
-            return SectionReview(
-                title=section.title,
-                status=answer.status,
-                notes=answer.notes,
-                score=answer.score,
-                retry=answer.search_again,
-            )
+            return section_review_of(answer, section.title)
 
         async def enough() -> SectionReview:
             return SectionReview(title=section.title, status="sufficient")
@@ -127,10 +140,8 @@ class Reporting(Thinker):
         rows = [for_review(section, claims, library) for section in sections]
 
         async def make(shown: Sequence[dict[str, str]]) -> ReviewAnswer:
-            messages = self._sections_shown("review", brief, shown, rows=rows)
-            return await self._ask.structured(
-                "review", messages, ReviewAnswer, max_output_tokens=2500, asked_as=ReportWork
-            )
+            messages = self._sections_shown("review", brief, shown, parts=brief.parts, rows=rows)
+            return await self._ask.structured("review", messages, ReviewAnswer, max_output_tokens=2500)
 
         async def think() -> Review:
             return review_of(await self._fitted(brief, sections, make))
@@ -154,14 +165,26 @@ class Reporting(Thinker):
         """See `ports.Reasoner.compose`."""
 
         async def make(shown: Sequence[dict[str, str]]) -> ComposeAnswer:
-            messages = self._sections_shown("compose", brief, shown, output_format=analysis.output_format)
-            return await self._ask.structured("report", messages, ComposeAnswer, asked_as=ReportWork)
+            messages = self._sections_shown(
+                "compose",
+                brief,
+                shown,
+                parts=analysis.parts or (question.text,),
+                wants_advice=analysis.wants_advice,
+                output_format=analysis.output_format,
+                missing=list(dict.fromkeys(fact for s in sections for fact in s.missing)),
+                searched=list(dict.fromkeys(query for s in sections for query in s.searched))[:_MOST_SEARCHES],
+                background=self._background,
+                answer_length=self._length("answer", brief.language),
+                conclusion_length=self._length("conclusion", brief.language),
+            )
+            return await self._ask.structured("report", messages, ComposeAnswer, max_output_tokens=6000)
 
         async def think() -> Composition:
             if not any(s.content for s in sections):
                 return Composition()
             answer = await self._fitted(brief, sections, make)
-            return Composition(abstract=answer.abstract, conclusion=answer.conclusion, table=answer.table)
+            return composition_of(answer)
 
         return await self._or_else(
             "report",

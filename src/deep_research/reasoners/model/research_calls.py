@@ -1,7 +1,6 @@
 """Model calls of a researcher: choose actions, read pages, write a section."""
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, ModelMessage, Passage, Section, SectionDraft, Turn
@@ -10,17 +9,19 @@ from deep_research.i18n.message_codes import gap_from
 from deep_research.ports import Library
 from deep_research.reasoners.model import supervisor_turns as supervising
 from deep_research.reasoners.model.answer_mapping import section_draft_of
-from deep_research.reasoners.model.answer_schemas import ReadAnswer, SectionAnswer, SectionWork
+from deep_research.reasoners.model.answer_schemas import ReadAnswer, SectionAnswer
 from deep_research.reasoners.model.base import Thinker, told, told_plainly, user
-from deep_research.reasoners.model.prompt_views import blocks, fenced_passage
-from deep_research.reasoners.model.research_turns import actions_of, messages_of
+from deep_research.reasoners.model.prompt_views import fenced, fenced_passage
+from deep_research.reasoners.model.research_turns import actions_of, leads_in, messages_of
 from deep_research.reasoners.model.structured_calls import shrinking
 from deep_research.text.token_count import estimate_tokens
 
 _PARTS = 4
 """Calls that the reading of one page may take."""
-_MOST = 8
-"""Passages named of each part."""
+_MOST = 12
+"""Passages named of a page, and of each of its parts."""
+_AT_ONCE = 3
+"""Searches of a plan that are made together."""
 
 
 class Reading(Thinker):
@@ -46,8 +47,12 @@ class Reading(Thinker):
                 raise failed[0]
             for error in failed:
                 self._on_gap(gap_from(f"reading: {section.title}", error, "part_unread"))
-            rows = zip_longest(*(answer for answer in named if isinstance(answer, list)))
-            return list(dict.fromkeys(key for row in rows for key in row if key is not None))
+            if len(parts) == 1:
+                return list(dict.fromkeys(key for answer in named if isinstance(answer, list) for key in answer))
+            relevant = {key for answer in named if isinstance(answer, list) for key in answer}
+            # Parts are not equally good: across them the order is that of the section's words.
+            order = {key: rank for rank, key in enumerate(ranked)}
+            return sorted(relevant, key=lambda key: order.get(key, len(order)))[: _MOST * 2]
 
         async def instead() -> Sequence[str]:
             return ranked
@@ -117,21 +122,30 @@ class Researching(Thinker):
     async def next_actions(
         self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """See `ports.Reasoner.next_actions`."""
+        """See `ports.Reasoner.next_actions`. The searches that the plan or a review names are made without asking."""
+        planned = [query for query in section.queries if query not in section.searched]
+        if not turns and planned:
+            key = f"a{section.attempts}t0"
+            return [Action(id=f"{key}c{n}", name="search", query=q) for n, q in enumerate(planned[:_AT_ONCE], 1)]
         task = self._render(
             "research",
             section=section,
-            notes=section.notes,
+            attempt=section.attempts,
+            missing="; ".join(section.missing) or section.notes,
+            searched=section.searched,
+            earlier=section.content,
             places=self._places,
-            calls=self._max_tool_calls,
             outside=self._outside,
             mcp_prompt=self._mcp_prompt,
         )
         head = [self._system(brief.question or brief.title, brief.language, brief), user(task)]
         begun = any(turn.actions for turn in turns)
+        used = sum(len(turn.actions) for turn in turns)
 
         async def make(budget: int) -> Sequence[Action]:
-            answer = await self._ask.act("research", [*head, *messages_of(turns, library, budget=budget)], self._tools)
+            now = self._render("research_now", calls=self._max_tool_calls - used, leads=leads_in(turns, library))
+            messages = [*head, *messages_of(turns, library, budget=budget), user(now)]
+            answer = await self._ask.act("research", messages, self._tools)
             chosen = actions_of(answer, f"a{section.attempts}t{len(turns)}", self._outside)
             if begun or any(action.name in ("search", "recall", "read", "call_tool") for action in chosen):
                 return chosen
@@ -179,18 +193,18 @@ class Researching(Thinker):
             return SectionDraft(content="")
 
         async def make(budget: int) -> SectionDraft:
-            given = blocks(passages, library, budget)
             text = self._render(
                 "write_section",
                 section=section,
-                passages="\n".join(given.values()),
+                passages=fenced(passages, library, budget),
+                earlier=section.content,
+                missing="; ".join(section.missing) or section.notes,
                 output_format=brief.output_format,
+                words=self._length("section", brief.language),
+                subsections=self._depth == "deep",
             )
             system = self._system(brief.question or brief.title, brief.language, brief)
-            answer = await self._ask.structured(
-                "write", [system, told(text, brief)], SectionAnswer, asked_as=SectionWork
-            )
-            self._written[section.title] = (system, given)
+            answer = await self._ask.structured("write", [system, told(text, brief)], SectionAnswer)
             return section_draft_of(answer, section.title)
 
         return await self._or_else(

@@ -6,6 +6,7 @@ can be read again by id.
 """
 
 import json
+import re
 from collections.abc import Collection, Sequence
 from typing import cast
 
@@ -27,8 +28,9 @@ from deep_research.text.token_count import OBSERVED_TOKENS, estimate_tokens, wit
 
 _READ = "Read more of a source by its id (s7), or its text from a passage on (s7p3)."
 _READ_PAGES = f"{_READ} Also opens a web address that a passage or the question names, copied exactly."
-_SHOWN_CHARS = 260
-_SHOWN_PASSAGES = 5
+_SHOWN_PASSAGES, _SHOWN_TOKENS = 6, 1_100
+"""How many passages of one search are shown whole, and in how many tokens together."""
+_STUB_CHARS = 260
 _TOLD_CHARS = 400
 _LONGEST_ARGUMENTS = 20_000
 
@@ -45,7 +47,11 @@ def tools(places: Sequence[str], *, opens_addresses: bool = False) -> tuple[Tool
         _tool("read", _READ_PAGES if opens_addresses else _READ, {"source": text}),
         _tool("recall", "Search in what all researchers of this run have read so far.", {"query": text}),
         _tool("think", "Write down a thought about what to do next.", {"thought": text}),
-        _tool("research_complete", "End the research of this section.", {"passages": ids}),
+        _tool(
+            "research_complete",
+            "End the research of this section; calls of the same turn are still carried out, for the writer.",
+            {"passages": ids},
+        ),
     )
 
 
@@ -154,20 +160,48 @@ def _result(action: Action, seen: Observation | None, library: Library, shown: d
 
 
 def _shown(passages: Sequence[Passage], library: Library, shown: dict[str, bool], *, whole: bool) -> list[str]:
-    """What was not shown before: the beginnings of a few, or all of what was read on purpose; the others by id.
+    """What was not shown before: the best of a search, or all of what was read on purpose; the others by id.
 
     `shown` says of each passage in the conversation whether all of it stands there.
     """
     known = [p.id for p in passages if p.id in shown and (shown[p.id] or not whole)]
     new = [p for p in passages if p.id not in known]
-    fitting = list(within(((p, p.text) for p in new), OBSERVED_TOKENS)) if whole else new[:_SHOWN_PASSAGES]
-    shown.update((p.id, whole or len(p.text) <= _SHOWN_CHARS) for p in fitting)
-    parts = [fenced_passage(p, library) if whole else shortened(p, library) for p in fitting]
-    if whole and len(fitting) < len(new):
-        parts.append(f"Answer too, read them by id: {', '.join(p.id for p in new[len(fitting) :])}")
+    most, tokens = (len(new), OBSERVED_TOKENS) if whole else (_SHOWN_PASSAGES, _SHOWN_TOKENS)
+    fitting = list(within(((p, p.text) for p in new[:most]), tokens))
+    shown.update((p.id, True) for p in fitting)
+    parts = [fenced_passage(p, library) for p in fitting]
+    if left := new[len(fitting) :]:
+        parts.append(f"Also found, read them by id: {', '.join(p.id for p in left)}")
     if known:
         parts.append(f"Shown before: {', '.join(known)}")
     return parts
+
+
+_LEADS = re.compile(
+    r"\b(?:superseded|replaced|obsoleted|overtaken|amended|updated)[ -]by:?|\b(?:supersedes|replaces|obsoletes|requires|resolution):"
+    r"|\b(?:deprecated in favou?r of|see also|as (?:decided|specified|described) in)\b",
+    re.IGNORECASE,
+)
+_LEAD_CHARS, _MOST_LEADS = 60, 6
+
+
+def leads_in(turns: Sequence[Turn], library: Library) -> list[str]:
+    """Return what the passages found so far name as decisive elsewhere ("Superseded-By: 734"), as they say it.
+
+    What was searched for already is left out.
+    """
+    made = " ".join(a.query.casefold() for turn in turns for a in turn.actions)
+    ids = dict.fromkeys(key for turn in turns for seen in turn.observations for key in seen.passages)
+    found: dict[str, None] = {}
+    for key in ids:
+        passage = library.passage(key)
+        for match in _LEADS.finditer(passage.text) if passage is not None else ():
+            end = match.end() + _LEAD_CHARS
+            said = attribute(re.split(r"[\n;]|(?<=[.)])\s", passage.text[match.start() : end] if passage else "")[0])
+            named = said[match.end() - match.start() :].strip(" :`*").casefold()
+            if named and named not in made:
+                found.setdefault(said)
+    return list(found)[:_MOST_LEADS]
 
 
 def remarked(remarks: Sequence[str]) -> str:
@@ -179,7 +213,7 @@ def remarked(remarks: Sequence[str]) -> str:
 def shortened(passage: Passage, library: Library) -> str:
     """Return the beginning of a passage, fenced: enough to tell whether all of it is wanted."""
     source = library.source(passage.source)
-    text = passage.text if len(passage.text) <= _SHOWN_CHARS else passage.text[:_SHOWN_CHARS].rstrip() + " …"
+    text = passage.text if len(passage.text) <= _STUB_CHARS else passage.text[:_STUB_CHARS].rstrip() + " …"
     return fence(
         passage, title=source.title if source else "", published=source.published if source else None, text=text
     )
