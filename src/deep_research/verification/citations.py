@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from deep_research.i18n.lexicon import any_word
 from deep_research.text.sentences import sentences
 
 Cite = Callable[[Sequence[str]], str]
@@ -38,7 +39,8 @@ class CitedSentence(NamedTuple):
 _ID = re.compile(r"(?<![A-Za-z0-9])s\d{1,7}(?:p\d{1,7})?(?![A-Za-z0-9])")
 _GROUP = re.compile(
     r"\s{0,3}(?:\\?\[\^?|【|［|〔)(?P<square>[^\[\]【】［］〔〕\n]{0,160}?)(?:\\?\]|】|］|〕)(?:\((?P<link>[^()\s]{0,200})\))?"
-    r"|\s{0,3}[(（](?:(?:see|cf\.?|source|sources|passages?|参见|见|출처)[:：]?\s*)?(?P<round>s\d+p\d+(?:\s*(?:[,;、，；&/]|and)\s*s\d+p\d+)*)\s*[)）]"
+    rf"|\s{{0,3}}[(（](?:{any_word('statement.citation_patterns')}[:：]?\s*)?"
+    r"(?P<round>s\d+p\d+(?:\s*(?:[,;、，；&/]|and)\s*s\d+p\d+)*)\s*[)）]"
 )
 _NUMBERS = re.compile(r"\s{0,3}(?:(?<![\w`])|(?<=\s))[\[【]\s*\^?\d{1,3}(?:\s*[,;、–-]\s*\d{1,3})*\s*[\]】](?!\()")
 _LINK = re.compile(r"\[([^\[\]]*)\]\(\s*<?(?:https?:|www\.|mailto:)[^()\s]*>?(?:\s+\"[^\"]*\")?\s*\)")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from deep_research.i18n.language import detect
+from deep_research.i18n.lexicon import any_word
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.names import names, names_occur
 from deep_research.verification.near_misses import amounts, labels, without
@@ -19,18 +20,8 @@ from deep_research.verification.units import Quantity
 _SAME = 0.85
 """Share of the terms of each, its differing value left out, that the other must have."""
 _LEAST_TERMS = 3
-_OWN = re.compile(
-    r"\b(?:we|our|ours|us|this|these|here|study|studies|trials?|cohorts?|patients?|participants?|subjects|samples?|survey"
-    r"|respondents|experiments?|tables?|figures?|sections?|chapters?|examples?|cases?|default|e\.g|for instance)\b"
-    r"|我们|本文|本研究|患者|受试者|样本|实验|试验|示例|例如|默认|우리|본 연구|이 연구|환자|참가자|표본|실험|시험|예를 들|기본값",
-    re.IGNORECASE,
-)
-_LOOSE = re.compile(
-    r"\b(?:about|around|approximately|roughly|nearly|almost|some|up to|at least|at most|more than|less than|over|under"
-    r"|between|ranges?|from|typically|usually|often|can|could|may|might|would|if|when|estimated|expected|projected)\b"
-    r"|[~≈<>≤≥]|\d\s?[–-]\s?\d|大约|约|左右|超过|不到|至少|最多|可能|通常|预计|如果|약|정도|이상|이하|최대|최소|아마|보통|예상|경우",
-    re.IGNORECASE,
-)
+_OWN = re.compile(any_word("statement.own_patterns"), re.IGNORECASE)
+_LOOSE = re.compile(any_word("statement.loose_patterns"), re.IGNORECASE)
 
 
 def contradict(one: str, other: str, about: str = "") -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from deep_research.i18n.lexicon import any_word
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.names import Name, NameIndex, is_ordinary, names
 from deep_research.verification.numbers import quantities, same, unit_base
@@ -14,15 +15,9 @@ SAME_STATEMENT = 0.75
 """Share of a claim's terms, its differing value left out, that makes a sentence the same statement."""
 _HALF = 0.5
 _SUBJECT = re.compile(r"[\s*_“\"]*(?:The |A |An )?([A-Z][a-zA-Z-]{2,})\b")
-_KIND = re.compile(
-    r"\b(?:phase|stage|grade|type|level|class|cohort|arm|part|step|group|tier|category|table|figure|section|chapter)s?[ -]$",
-    re.IGNORECASE,
-)
-_PART = re.compile(
-    r"[,;，；、]\s*(?:and |while |whereas |but )?|\s(?:and|while|whereas|but|versus|vs\.?|than)\s|而|和|与",
-    re.IGNORECASE,
-)
-_RESPECTIVELY = re.compile(r"\brespectively\b|分别|각각", re.IGNORECASE)
+_KIND = re.compile(any_word("statement.numbered_kind_patterns"), re.IGNORECASE)
+_PART = re.compile(any_word("statement.part_patterns"), re.IGNORECASE)
+_RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
 _GENERIC = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from deep_research.data import Document, Verdict
 from deep_research.i18n.language import CJK, detect, is_cjk
+from deep_research.i18n.lexicon import any_word
 from deep_research.i18n.message_codes import verdict_of
 from deep_research.text.passages import cut
 from deep_research.text.sentences import blocks, sentences
@@ -51,20 +52,7 @@ alone must have, whatever the score; for a passage and for a document."""
 _ANCHORS, _CHARS_PER_ANCHOR = 3, 22
 """Across languages a claim stands on its names and numbers alone: at least so many, and as many characters for each."""
 
-_ERROR = re.compile(
-    r"^\W*(?:error\b\s*[:：]|(?:[A-Z]\w+)?(?:Error|Exception)\b\s*[:：(]|traceback\b|unreachable\b|rate ?limited\b"
-    r"|(?:HTTP(?: status)?(?: error)?|status(?: code)?) [45]\d\d\b|[45]\d\d (?:not found|forbidden|unauthorized|too many requests"
-    r"|bad gateway|(?:internal )?server error|service unavailable))"
-    r"|\b(?:search|fetch\w*|request|tool(?: call)?|retrieval|download|connection|api call)\b[^.]{0,30}\b(?:failed|timed out|was refused|returned an error)"
-    r"|\b(?:could|can|was|were|am|is)(?: ?not|n't) (?:be )?(?:able to )?(?:reach|read|open|f(?:i|ou)nd|fetch|access|retrieve|load|connect)"
-    r"(?:ed)?\b[^.]{0,40}\b(?:page|source|document|site|website|url|address|file|results?|information|passages?)\b"
-    r"|\b(?:page|source|document|site|website|url|address|file|results?|information|passages?)\b[^.]{0,40}"
-    r"\b(?:could|can)(?:not| not|n't) be (?:reached|read|opened|found|fetched|accessed|retrieved|loaded)"
-    r"|\bno (?:results?|passages?|documents?|sources?|information) (?:was |were )?(?:found|available|returned)|\bas an ai\b|\bas a language model\b"
-    r"|(?:搜索|请求|读取|下载|检索|连接)[^。]{0,8}(?:失败|超时|出错)|无法(?:访问|读取|打开|连接|获取)|未(?:能)?找到(?:相关|任何)?(?:结果|信息|资料|文档)"
-    r"|^\W*(?:错误|異常|异常|오류|에러|エラー)\s*[:：]|(?:검색|요청|읽기|연결)[^.]{0,8}(?:실패|시간 초과|오류)|(?:결과|정보|문서|자료)를? ?찾을 수 없|접근할 수 없",
-    re.IGNORECASE,
-)
+_ERROR = re.compile(any_word("failure.patterns"), re.IGNORECASE)
 
 
 def is_error_text(text: str) -> bool:
