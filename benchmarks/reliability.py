@@ -24,10 +24,11 @@ from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher
 
+from deep_research.assembly.environment import RunEnvironment
 from deep_research.data import Gap, Report, SearchResult
 from deep_research.errors import ConfigError, ResearchError, Unreachable
 from deep_research.ports import Progress
-from deep_research.runs import lifecycle as runs
+from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from deep_research.verification.verify import is_error_text
 
@@ -163,8 +164,8 @@ def try_run(
         began = time.monotonic()
         report, outcome = None, ""
         try:
-            folder = runs.create(QUESTION, home=home, settings=wanted, docs=[str(notes(home / "notes", long=long))])
-            report = asyncio.run(runs.carry_out(folder, home=home, listener=lambda _: None, places=places))
+            folder = create_run(QUESTION, wanted, home=home, docs=[str(notes(home / "notes", long=long))])
+            report = asyncio.run(resume_run(folder, RunEnvironment(home, places=places)))
         except ConfigError as error:
             outcome = f"stops: {error.message}"
         except ResearchError as error:

@@ -29,7 +29,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from tests.support.scripted_provider import RecordedCall, ScriptedProvider
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
-from deep_research.runs import lifecycle as runs
+from deep_research.assembly.environment import RunEnvironment
+from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from rig_pages import PLAN, QUESTION, SyntheticWeb
 
@@ -140,7 +141,7 @@ class Watchdog:
 async def _run(folder: Any, home: Path, watchdog: Watchdog, web: SyntheticWeb) -> Any:
     watching = asyncio.create_task(watchdog.watch())
     try:
-        return await runs.carry_out(folder, home=home, listener=lambda _: None, places=[web])
+        return await resume_run(folder, RunEnvironment(home, places=[web]))
     finally:
         watching.cancel()
 
@@ -151,7 +152,7 @@ def measure(latency: float, speed: float) -> dict[str, Any]:
     with serving(__file__, *options) as model, tempfile.TemporaryDirectory() as name:
         os.environ |= {"OPENAI_COMPATIBLE_BASE_URL": model.address, "OPENAI_COMPATIBLE_API_KEY": "none"}
         values = {"model_provider": "compatible", "model_name": "scripted", "allow_clarification": False}
-        folder = runs.create(QUESTION, home=Path(name), settings=Settings(**values), docs=[name])
+        folder = create_run(QUESTION, Settings(**values), home=Path(name), docs=[name])
         watchdog, web = Watchdog(), SyntheticWeb()
         began, worked = time.monotonic(), time.process_time()
         report = asyncio.run(_run(folder, Path(name), watchdog, web))

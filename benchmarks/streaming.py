@@ -35,7 +35,8 @@ from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
-from deep_research.runs import lifecycle as runs
+from deep_research.assembly.environment import RunEnvironment
+from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from rig import serving, warm
 from rig_pages import PLAN, QUESTION, SyntheticWeb, searches_of
@@ -105,12 +106,12 @@ def measure(seed: int, scale: float, *, streaming: bool, closing: bool) -> dict[
             section_patience=defaults.section_patience if closing else 0,
             section_patience_seconds=defaults.section_patience_seconds * scale,
         )
-        folder = runs.create(QUESTION, home=Path(name), settings=settings, docs=[name])
+        folder = create_run(QUESTION, settings, home=Path(name), docs=[name])
         said: Counter[str] = Counter()
         places = [SyntheticWeb(PLAN)]
         began = time.monotonic()
-        work = runs.carry_out(folder, home=Path(name), listener=lambda event: said.update([event.kind]), places=places)
-        report = asyncio.run(work)
+        listener = lambda event: said.update([event.kind])  # noqa: E731
+        report = asyncio.run(resume_run(folder, RunEnvironment(Path(name), listener=listener, places=places)))
         wall = time.monotonic() - began
         calls = model.figures()["calls"]
     assert all(section.status == "completed" for section in report.sections)

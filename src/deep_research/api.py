@@ -1,4 +1,4 @@
-"""The library's front door: research a question, watch it as events, or build the graph and run it."""
+"""The front door, for programs and for the command line: research a question, ask about its report, look into a run."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -7,25 +7,180 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deep_research import settings as settings_module
-from deep_research.assembly.mcp_tools import Outside
+from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.conversation.plan_outline import as_text
-from deep_research.data import FollowUp, Message, Report
+from deep_research.data import FollowUp, Message, Passage, Report, Source, Steer
+from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError
 from deep_research.events import Event
-from deep_research.runs import lifecycle as runs
-from deep_research.stores.run_folder import open_run
+from deep_research.runs import research_run
+from deep_research.settings import Settings
+from deep_research.stores import run_folder
+from deep_research.stores.run_folder import RunFolder, RunRecord
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
 
+    from deep_research.assembly.mcp_listing import ServerRow
+    from deep_research.data import ModelRequest, Verdict
+    from deep_research.runs.cost_estimate import Estimate
+    from deep_research.runs.single_step import Material, StepResult
+    from deep_research.sources import SourceRow
+    from deep_research.templates import TemplateFile
+
 Docs = Sequence["str | PathLike[str]"]
 OnQuestion = Callable[[str], "str | None | Awaitable[str | None]"]
-
 History = Sequence["str | Message | Mapping[str, str]"]
 
 # Keys of `configurable` that belong to LangGraph or to us, and are no settings.
 _OWN_KEYS = frozenset({"thread_id", "checkpoint_id", "checkpoint_ns", "docs", "home", "history", "hn_mcp_tools"})
+
+
+def _ignore(_event: Event) -> None:
+    """Show nothing."""
+
+
+class Run:
+    """A research in the state folder: carry it out, ask about its report, steer it, look into it.
+
+    Made by `start_run` and `open_run`. `mcp_servers` replace those of the settings in force (None: those).
+    """
+
+    def __init__(self, folder: RunFolder, home: Path, *, mcp_servers: Mapping[str, McpServer] | None = None) -> None:
+        self._folder, self._home, self._mcp_servers = folder, home, mcp_servers
+        self.id = folder.run_id
+        self.report_path = folder.report
+
+    @property
+    def record(self) -> RunRecord:
+        """What is known about the run without opening its stores. Raises RunNotFound."""
+        return self._folder.load()
+
+    @property
+    def has_report(self) -> bool:
+        """Whether the report is there."""
+        return self._folder.result.exists()
+
+    @property
+    def report(self) -> Report:
+        """The report. Raises RunNotFound while there is none."""
+        return self._folder.load_result()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process carries it out at this moment."""
+        from deep_research.stores.run_lock import is_held  # noqa: PLC0415 - only where it is asked for
+
+        return is_held(self._folder.lock)
+
+    async def carry_out(
+        self,
+        *,
+        listener: Callable[[Event], None] = _ignore,
+        answer: Answer | None = None,
+        hn_tools: Sequence[Any] = (),
+    ) -> Report:
+        """Do the run, or what is left of it, and return its report.
+
+        `answer` is called with what the user is asked; `hn_tools` are LangChain tools for Hacker News. Raises RunBusy
+        when another process does it, NeedsAnswer when the user must be asked and `answer` cannot, Declined when
+        nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was stopped,
+        another ResearchError when it failed; in each case it can be carried on later.
+        """
+        environment = RunEnvironment(
+            self._home, listener=listener, answer=answer, mcp_servers=self._mcp_servers, hn_tools=hn_tools
+        )
+        return await research_run.resume_run(self._folder, environment)
+
+    async def follow_up(
+        self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any
+    ) -> FollowUp:
+        """Answer a question about the report; see `afollow_up`."""
+        from deep_research.runs.follow_up_run import ask_follow_up  # noqa: PLC0415 - only where it is asked for
+
+        return await ask_follow_up(self._folder, question, RunEnvironment(self._home, listener=listener), settings)
+
+    def follow_ups(self) -> list[FollowUp]:
+        """Return the questions about the report with their answers, in order."""
+        from deep_research.runs.follow_up_run import follow_ups  # noqa: PLC0415
+
+        return follow_ups(self._folder)
+
+    def numbered_follow_up(self, number: int) -> FollowUp:
+        """Return one follow-up. Raises RunNotFound when the run has none of that number."""
+        from deep_research.runs.follow_up_run import numbered  # noqa: PLC0415
+
+        return numbered(self._folder, number)
+
+    def unfinished_follow_up(self) -> FollowUp | None:
+        """Return the last follow-up when it was interrupted or failed."""
+        made = self.follow_ups() if self.has_report else []
+        return made[-1] if made and made[-1].status != "finished" else None
+
+    def steer(self, kind: str, text: str = "") -> Steer:
+        """Give an instruction to the run while it goes on; see `runs.steering_inbox.steer`."""
+        from deep_research.runs.steering_inbox import steer  # noqa: PLC0415
+
+        return steer(self._folder, kind, text)
+
+    def sections(self) -> list[str]:
+        """Return the titles of the sections that the user has not dropped."""
+        from deep_research.runs.steering_inbox import sections_of  # noqa: PLC0415
+
+        return sections_of(self._folder)
+
+    def passage(self, passage: str) -> tuple[Passage, Source]:
+        """Return a passage and its source by the passage's id (`s7p3`). Raises ConfigError for an unknown id."""
+        from deep_research.stores.sqlite_library import SqliteLibrary  # noqa: PLC0415
+
+        library = SqliteLibrary(self._folder.library)
+        try:
+            found = library.passage(passage)
+            source = library.source(found.source) if found else None
+        finally:
+            library.close()
+        if found is None or source is None:
+            raise ConfigError(f"The run has no passage {passage!r}.", setting="passage", value=passage)
+        return found, source
+
+    async def step_inputs(self, section: str = "") -> "Material":
+        """Return the inputs of single steps as the run had them at its end; `section` defaults to the first."""
+        from deep_research.runs.single_step import inputs_of_run  # noqa: PLC0415
+
+        return await inputs_of_run(self._folder, section)
+
+
+def start_run(
+    question: str,
+    settings: Settings,
+    *,
+    docs: Docs = (),
+    history: History = (),
+    home: Path | None = None,
+    wanted_id: str = "",
+) -> Run:
+    """Make a new run; `Run.carry_out` does it. See `research` for the arguments.
+
+    Raises ConfigError for unusable input (nothing is made then), StoreError for an unusable disk.
+    """
+    home = home or settings_module.home()
+    paths = [str(path) for path in docs]
+    made = research_run.create_run(
+        question, settings, home=home, docs=paths, history=messages_of(history), wanted_id=wanted_id
+    )
+    return Run(made, home, mcp_servers=settings.mcp_servers)
+
+
+def open_run(run_id: str, *, home: Path | None = None) -> Run:
+    """Return an earlier run by its id or an unambiguous part of it. Raises RunNotFound."""
+    home = home or settings_module.home()
+    return Run(run_folder.open_run(home, run_id), home)
+
+
+def list_runs(*, home: Path | None = None) -> Sequence[RunRecord]:
+    """Return the records of all runs, newest first."""
+    return run_folder.list_runs(home or settings_module.home())
 
 
 def research(question: str, *, docs: Docs = (), history: History = (), **settings: Any) -> Report:
@@ -48,12 +203,13 @@ async def aresearch(
     on_clarify_question: OnQuestion | None = None,
     **settings: Any,
 ) -> Report:
-    """Like `research`, in an event loop.
+    """Research `question` in an event loop; see `research`.
 
     `on_clarify_question` is called with what the user is asked, a plan included, as one text. Without it nothing is
     asked; a plan that must be confirmed (`confirm_plan=True`) then raises NeedsAnswer, and the run can be resumed.
     """
-    return await _run(question, docs, on_clarify_question, settings, listener=lambda _event: None, history=history)
+    run = _start(question, settings, asks=on_clarify_question is not None, docs=docs, history=history)
+    return await run.carry_out(answer=_answer_of(on_clarify_question))
 
 
 def follow_up(run_id: str, question: str, **settings: Any) -> FollowUp:
@@ -62,18 +218,13 @@ def follow_up(run_id: str, question: str, **settings: Any) -> FollowUp:
 
 
 async def afollow_up(run_id: str, question: str, **settings: Any) -> FollowUp:
-    """Return the answer to a question about the report of an earlier run: from what the run has read, and by new
-    searches at its places where that says nothing (`found_in` says which).
+    """Answer a question about the report of an earlier run, from what it has read or else by new searches.
 
-    Passages keep the ids they have in the report. `settings` are those that differ from the run's (who thinks), and
-    `home` for the state folder; print(answer) shows its Markdown. Raises RunNotFound for a run that is not there or
-    has no report, ConfigError for unusable input.
+    `found_in` says which. Passages keep the ids they have in the report. `settings` are those that differ from the
+    run's (the model), and `home` for the state folder; print(answer) shows its Markdown. Raises RunNotFound for an
+    unknown run and for one without a report, ConfigError for unusable input.
     """
-    from deep_research.runs import follow_up_run as followup  # noqa: PLC0415 - only where it is asked for
-
-    home = Path(settings.pop("home", None) or settings_module.home())
-    folder = open_run(home, run_id)
-    return await followup.follow_up(folder, question, home=home, listener=lambda _event: None, settings=settings)
+    return await open_run(run_id, home=_home(settings)).follow_up(question, **settings)
 
 
 async def stream(
@@ -89,9 +240,9 @@ async def stream(
     Leaving the loop early stops the run; its state is kept.
     """
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
-    task = asyncio.create_task(
-        _run(question, docs, on_clarify_question, settings, listener=queue.put_nowait, history=history)
-    )
+    run = _start(question, settings, asks=on_clarify_question is not None, docs=docs, history=history)
+    work = run.carry_out(listener=queue.put_nowait, answer=_answer_of(on_clarify_question))
+    task = asyncio.create_task(work)
     task.add_done_callback(lambda _task: queue.put_nowait(None))
     try:
         while (event := await queue.get()) is not None:
@@ -103,32 +254,20 @@ async def stream(
             await asyncio.wait([task])
 
 
-async def _run(
-    question: str,
-    docs: Docs,
-    on_question: OnQuestion | None,
-    values: dict[str, Any],
-    *,
-    listener: Callable[[Event], None],
-    history: History = (),
-    hn_mcp_tools: Sequence[Any] = (),
-    wanted_id: str = "",
-) -> Report:
-    home = Path(values.pop("home", None) or settings_module.home())
-    if on_question is None:
+def _start(question: str, values: dict[str, Any], *, asks: bool, **request: Any) -> Run:
+    """Make a run with settings by name; where the user cannot be asked, nothing is asked unless they say so."""
+    home = _home(values)
+    if not asks:
         values.setdefault("allow_clarification", False)
-    settings = settings_module.load_settings(**values)
-    folder = runs.create(
-        question,
-        home=home,
-        settings=settings,
-        docs=[str(Path(d)) for d in docs],
-        history=messages_of(history),
-        wanted_id=wanted_id,
-    )
-    answer = (lambda asked: on_question(as_text(asked))) if on_question else None
-    outside = Outside(settings.mcp_servers, hn_mcp_tools)
-    return await runs.carry_out(folder, home=home, listener=listener, answer=answer, outside=outside)
+    return start_run(question, settings_module.load_settings(**values), home=home, **request)
+
+
+def _home(values: dict[str, Any]) -> Path:
+    return Path(values.pop("home", None) or settings_module.home())
+
+
+def _answer_of(on_question: OnQuestion | None) -> Answer | None:
+    return (lambda asked: on_question(as_text(asked))) if on_question else None
 
 
 def build_deep_research_graph(
@@ -169,22 +308,20 @@ async def run_deep_research(
     configurable: dict[str, Any] = dict(((graph.config if graph else None) or {}).get("configurable", {}))
     configurable.update((config or {}).get("configurable", {}))
     values = {name: value for name, value in configurable.items() if name not in _OWN_KEYS}
-    if home := configurable.get("home"):
-        values["home"] = home
-    return await _run(
+    run = _start(
         query,
-        configurable.get("docs", ()),
-        on_clarify_question,
-        values,
-        listener=lambda _event: None,
+        {**values, "home": configurable.get("home")},
+        asks=on_clarify_question is not None,
+        docs=configurable.get("docs", ()),
         history=configurable.get("history", ()),
-        hn_mcp_tools=configurable.get("hn_mcp_tools") or (),
         wanted_id=str(configurable.get("thread_id", "")),
     )
+    tools = configurable.get("hn_mcp_tools") or ()
+    return await run.carry_out(answer=_answer_of(on_clarify_question), hn_tools=tools)
 
 
 def messages_of(history: History) -> list[Message]:
-    """Return a conversation as messages; see `research`. Raises ConfigError for what is none."""
+    """Return a conversation as messages; see `research`. Raises ConfigError for anything else."""
     return [_message(turn) for turn in history]
 
 
@@ -197,7 +334,91 @@ def _message(turn: "str | Message | Mapping[str, str]") -> Message:
     text = turn.get("text", turn.get("content"))
     if role not in ("user", "assistant") or not isinstance(text, str):
         message = (
-            f"A message of `history` needs a role (user or assistant) and a text; this one has none: {turn!r:.120}"
+            f"A message of `history` needs a role (user or assistant) and a text. This one does not fit: {turn!r:.120}"
         )
         raise ConfigError(message, setting="history", value=str(turn)[:120])
     return Message(role=role, text=text)
+
+
+def save_text(path: Path, text: str) -> None:
+    """Write a text to a file in one step. Raises StoreError when the disk refuses."""
+    run_folder.write_atomically(path, text)
+
+
+def preview_run(settings: Settings, docs: Sequence[str] = ()) -> research_run.Preview:
+    """Return the model and the sources that a run would use. Raises ConfigError for what cannot be used."""
+    return research_run.preview(settings, docs, home=settings_module.home())
+
+
+def estimate_cost(settings: Settings) -> "Estimate | None":
+    """Return what a run would cost, or None without a model. Raises ConfigError."""
+    from deep_research.runs.cost_estimate import estimate  # noqa: PLC0415 - only where it is asked for
+
+    return estimate(settings)
+
+
+def list_sources(settings: Settings) -> "list[SourceRow]":
+    """Return one row for each web source: its purpose, its key, whether it is ready."""
+    from deep_research.sources import source_rows, variables  # noqa: PLC0415
+
+    return source_rows(settings_module.load_keys(variables()), settings.source_options)
+
+
+def list_strategies() -> Mapping[str, str]:
+    """Return the strategies with the purpose of each."""
+    from deep_research.sources import strategies  # noqa: PLC0415
+
+    return strategies()
+
+
+def list_mcp_servers(settings: Settings, *, connect: bool = False) -> "list[ServerRow]":
+    """Return one row for each MCP server; with `connect` each is started or called, and shows its tools."""
+    from deep_research.assembly import mcp_listing  # noqa: PLC0415
+
+    return asyncio.run(mcp_listing.checked_rows(settings)) if connect else mcp_listing.server_rows(settings)
+
+
+def list_templates() -> "tuple[Sequence[TemplateFile], Sequence[Path]]":
+    """Return the focus templates, and the folders in which the user's own are looked for."""
+    from deep_research.templates import load_templates, template_folders  # noqa: PLC0415
+
+    folders = template_folders(settings_module.home())
+    return load_templates(folders), folders
+
+
+def check_claim(claim: str, evidence: str) -> "Verdict":
+    """Return the verdict on a claim held against a text, without a model."""
+    from deep_research.steps import check_claims  # noqa: PLC0415
+
+    return check_claims.check_claim(claim, evidence)
+
+
+def read_text(data: bytes, name: str) -> str:
+    """Return the text of a file of any format that is read. Raises ConfigError for another, Unreadable."""
+    from deep_research.registry import reader_for  # noqa: PLC0415
+
+    reader = reader_for(name, data[:4096])
+    if reader is None:
+        raise ConfigError(f"The format of {name!r} cannot be read.", setting="file", value=name)
+    return reader.read(data, name=name).text
+
+
+def read_step_inputs(path: Path | None) -> "Material":
+    """Return the inputs of single steps from a file of JSON, or an example. Raises ConfigError."""
+    from deep_research.runs.single_step import read_inputs  # noqa: PLC0415 - only where it is asked for
+
+    return read_inputs(path)
+
+
+async def run_step(name: str, inputs: "Material", settings: Settings) -> "StepResult":
+    """Do one step of the reasoner and return its prompts, its answer and its cost. Raises ConfigError."""
+    from deep_research.runs import single_step  # noqa: PLC0415
+
+    return await single_step.run_step(name, inputs, settings, home=settings_module.home())
+
+
+async def show_prompt(name: str, inputs: "Material", settings: Settings) -> "ModelRequest":
+    """Return the request that a step would send to a model; nothing is sent. Raises ConfigError."""
+    from deep_research.runs import single_step  # noqa: PLC0415
+
+    return await single_step.render_prompt(name, inputs, settings, home=settings_module.home())

@@ -16,11 +16,14 @@ ResearchError
 │   └── ProviderDown       try later or elsewhere
 ├── StoreError             the disk or database failed
 ├── RunNotFound            no such run
-├── RunBusy                somebody else carries the run out
+├── RunBusy                another process carries the run out
+├── NeedsAnswer            the run waits for an answer of the user
 ├── Declined               ended on purpose: nothing can answer it, or the user rejected the plan
 ├── LimitReached           a budget is spent
 └── Stopped                the user asked to stop
 """
+
+from typing import Any
 
 
 class ResearchError(Exception):
@@ -106,6 +109,15 @@ class RunBusy(ResearchError):
 
 class Declined(ResearchError):
     """The run ended on purpose without a report. Fields: run_id, by ("program": nothing can answer it; "user")."""
+
+
+class NeedsAnswer(ResearchError):
+    """The run waits for an answer of the user. Fields: run_id, options, asked (an `Asked`)."""
+
+    @property
+    def asked(self) -> Any:
+        """Return what the user is asked."""
+        return self.fields["asked"]
 
 
 class LimitReached(ResearchError):

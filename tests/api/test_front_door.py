@@ -10,9 +10,8 @@ import deep_research
 from deep_research import aresearch, build_deep_research_graph, research, run_deep_research, stream
 from deep_research.assembly.reasoner_choice import resolve_provider
 from deep_research.data import Report
-from deep_research.errors import ConfigError
+from deep_research.errors import ConfigError, NeedsAnswer
 from deep_research.events import ReportReady, Reviewed, RunStarted
-from deep_research.runs.lifecycle import NeedsAnswer
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import list_runs
 from tests.runs.running import engines

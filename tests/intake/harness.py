@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.assembly.reasoner_choice import open_thinking
+from deep_research.assembly.reasoner_choice import Offers, open_reasoner
 from deep_research.data import Decision, Gap, Message, Question
 from deep_research.i18n.language import detect
 from deep_research.ports import SearchPlace
@@ -76,11 +76,13 @@ async def decided(
     """What intake decides; the model is the one of the environment."""
     journal = SqliteJournal(":memory:")
     gaps: list[Gap] = []
-    thinking = open_thinking(settings, load_keys(KEYS), journal=journal, places=places, home=Path(), on_gap=gaps.append)
+    opened = open_reasoner(
+        settings, load_keys(KEYS), journal=journal, home=Path(), on_gap=gaps.append, offers=Offers(places)
+    )
     ctx = RunContext(
         run_id="run",
         settings=settings,
-        reasoner=thinking.reasoner,
+        reasoner=opened.reasoner,
         library=MemoryLibrary(),
         journal=journal,
         places=places,
@@ -90,7 +92,7 @@ async def decided(
     try:
         return await decide(ctx, question, rounds=rounds)
     finally:
-        await thinking.close()
+        await opened.close()
         journal.close()
         assert gaps == []
 

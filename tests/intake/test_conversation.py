@@ -9,7 +9,7 @@ from deep_research import aresearch
 from deep_research.data import Asked, Message
 from deep_research.errors import ConfigError, Declined
 from deep_research.events import RunDeclined, Understood
-from deep_research.runs.lifecycle import create
+from deep_research.runs.research_run import create_run
 from deep_research.settings import Settings
 from tests.intake.harness import Judge, ask, assistant, extractively, start, user
 from tests.model.harness import PLAN, served
@@ -193,5 +193,5 @@ async def test_a8_a_message_that_is_none_is_refused(turn: dict[str, str], tmp_pa
 
 def test_a8_the_conversation_is_kept_with_the_run(tmp_path: Path) -> None:
     said = [user("KRAS G12C"), assistant("…")]
-    folder = create("that target", home=tmp_path, settings=Settings(), history=said)
+    folder = create_run("that target", Settings(), home=tmp_path, history=said)
     assert list(folder.load().history) == said

@@ -7,7 +7,7 @@ import pytest
 
 from deep_research.data import Question
 from deep_research.errors import ConfigError
-from deep_research.runs.lifecycle import create
+from deep_research.runs.research_run import create_run
 from deep_research.settings import Settings
 from deep_research.templates import choose, load_templates, template_folders
 from tests.graph.harness import Bench, Shelf
@@ -87,7 +87,7 @@ def test_a10_files_of_the_user_are_found_in_both_folders_and_come_first(
 def test_a10_a_broken_file_names_itself_and_what_is_wrong_and_makes_no_run(text: str, why: str, tmp_path: Path) -> None:
     _write(tmp_path / "templates", text)
     with pytest.raises(ConfigError) as refused:
-        create("How do engines work?", home=tmp_path, settings=Settings())
+        create_run("How do engines work?", Settings(), home=tmp_path)
     assert "engine.toml" in refused.value.message
     assert why in refused.value.message
     assert not (tmp_path / "runs").exists()
@@ -95,8 +95,8 @@ def test_a10_a_broken_file_names_itself_and_what_is_wrong_and_makes_no_run(text:
 
 def test_a10_an_unknown_name_is_refused_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="drug_target"):
-        create("engines", home=tmp_path, settings=Settings(template="motor"))
-    create("engines", home=tmp_path, settings=Settings(template="none"))
+        create_run("engines", Settings(template="motor"), home=tmp_path)
+    create_run("engines", Settings(template="none"), home=tmp_path)
 
 
 def test_a10_a_model_is_shown_the_template_as_a_suggestion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

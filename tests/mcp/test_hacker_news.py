@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from deep_research import build_deep_research_graph, run_deep_research
-from deep_research.assembly.mcp_tools import Outside
+from deep_research.assembly.environment import RunEnvironment
 from deep_research.data import Report
 from deep_research.errors import ConfigError
 from deep_research.events import Searched
 from deep_research.fetch.web import Web, WebOptions
-from deep_research.runs import lifecycle as runs
+from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder
 from tests.mcp.pocket_server import STORIES
@@ -34,15 +34,13 @@ def _research(web: FakeWeb, home: Path, servers: dict[str, Any], **settings: Any
     """Do a whole run that searches Hacker News, with Algolia on the fake web."""
     values = {"allow_clarification": False, "sources": ("hackernews",), "mcp_servers": servers, **settings}
     made = Settings.model_validate({"model_provider": "extractive", **values})
-    ran = Ran(runs.create(QUESTION, home=home, settings=made), home)
+    ran = Ran(create_run(QUESTION, made, home=home), home)
 
     def make_web(options: WebOptions) -> Web:
         return Web(options, resolver=web.dns, dial=web.dial, clock=FakeClock())
 
-    work = runs.carry_out(
-        ran.folder, home=home, listener=ran.events.append, make_web=make_web, outside=Outside(made.mcp_servers)
-    )
-    ran.finished = asyncio.run(work)
+    environment = RunEnvironment(home, listener=ran.events.append, make_web=make_web, mcp_servers=made.mcp_servers)
+    ran.finished = asyncio.run(resume_run(ran.folder, environment))
     return ran
 
 

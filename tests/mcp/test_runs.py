@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from deep_research.assembly.mcp_tools import Outside
+from deep_research.assembly.environment import RunEnvironment
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError
 from deep_research.events import Searched
-from deep_research.runs import lifecycle as runs
+from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder, list_runs, write_atomically
 from tests.cli.terminal import call, shows_no_traceback
@@ -63,12 +63,13 @@ def research(home: Path, servers: Mapping[str, Any], *, docs: Sequence[Path] = (
     """Do a whole run with these servers."""
     values = {"allow_clarification": False, "model_provider": "extractive", "mcp_servers": servers, **settings}
     made = Settings.model_validate(values)
-    ran = Ran(runs.create(QUESTION, home=home, settings=made, docs=[str(d) for d in docs]), home)
-    return go_on(ran, Outside(made.mcp_servers))
+    ran = Ran(create_run(QUESTION, made, home=home, docs=[str(d) for d in docs]), home)
+    return go_on(ran, mcp_servers=made.mcp_servers)
 
 
-def go_on(ran: Ran, outside: Outside) -> Ran:
-    ran.finished = asyncio.run(runs.carry_out(ran.folder, home=ran.home, listener=ran.events.append, outside=outside))
+def go_on(ran: Ran, **given: Any) -> Ran:
+    environment = RunEnvironment(ran.home, listener=ran.events.append, **given)
+    ran.finished = asyncio.run(resume_run(ran.folder, environment))
     return ran
 
 
@@ -237,7 +238,7 @@ def test_d7_a_run_keeps_the_names_of_servers_and_starts_those_of_today(
         model_provider="extractive",
         mcp_servers={"pocket": McpServer.model_validate(stdio()), "gone": McpServer.model_validate(stdio())},
     )
-    folder = runs.create(QUESTION, home=own_state, settings=settings)
+    folder = create_run(QUESTION, settings, home=own_state)
     record = json.loads((folder.path / "run.json").read_text())
     assert record["mcp_servers"] == ["pocket", "gone"]
     assert "mcp_servers" not in record["settings"]
@@ -246,7 +247,7 @@ def test_d7_a_run_keeps_the_names_of_servers_and_starts_those_of_today(
     write_atomically(folder.path / "run.json", json.dumps(record))
     _write_config(marks / "mine.toml", pocket=stdio(marks / "calls", tools=["search_stories"]))
     monkeypatch.setenv("DEEP_RESEARCH_CONFIG", str(marks / "mine.toml"))
-    ran = go_on(Ran(folder, own_state), Outside())
+    ran = go_on(Ran(folder, own_state))
     assert not (marks / "started").exists()
     assert _calls(marks / "calls")
     assert "'gone': it is not among the settings any more" in _why(ran)

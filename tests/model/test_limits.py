@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from deep_research.assembly.environment import RunEnvironment
 from deep_research.cli.main import run as command
 from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, Unreachable
 from deep_research.ports import Progress
-from deep_research.runs import lifecycle as runs
+from deep_research.runs.research_run import resume_run
 from tests.model.harness import ENGINES, PLAN, QUESTION, assert_presentable, research, served, standing, steps
 from tests.runs.running import begin, engines, write_notes
 from tests.support.scripted_replies import CHARS_PER_TOKEN, Reply, Request
@@ -174,12 +175,8 @@ async def test_when_every_search_fails_the_report_says_so_and_invents_nothing(
     with served(monkeypatch) as provider:
         values = {"model_provider": "compatible", "model_name": "scripted"}
         began = begin(QUESTION, home=tmp_path / "home", docs=[engines(tmp_path / "n")], **values)
-        report = await runs.carry_out(
-            began.folder,
-            home=began.home,
-            listener=began.events.append,
-            places=[Unanswering()],  # type: ignore[list-item]
-        )
+        environment = RunEnvironment(began.home, listener=began.events.append, places=[Unanswering()])  # type: ignore[list-item]
+        report = await resume_run(began.folder, environment)
     assert not report.answered
     assert not report.claims
     assert not report.references

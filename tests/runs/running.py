@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.data import Report
 from deep_research.events import Event
-from deep_research.runs import lifecycle as runs
+from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder
 
@@ -38,11 +39,11 @@ class Ran:
 def begin(question: str, *, home: Path, docs: Sequence[Path] = (), **settings: Any) -> Ran:
     """Make a run without doing it."""
     values = {"allow_clarification": False, **settings}
-    folder = runs.create(question, home=home, settings=Settings(**values), docs=[str(d) for d in docs])
+    folder = create_run(question, Settings(**values), home=home, docs=[str(d) for d in docs])
     return Ran(folder, home)
 
 
-def go_on(ran: Ran, *, answer: runs.Answer | None = None, listener: Callable[[Event], None] | None = None) -> Ran:
+def go_on(ran: Ran, *, answer: Answer | None = None, listener: Callable[[Event], None] | None = None) -> Ran:
     """Do what is left of a run."""
 
     def listen(event: Event) -> None:
@@ -50,7 +51,7 @@ def go_on(ran: Ran, *, answer: runs.Answer | None = None, listener: Callable[[Ev
         if listener is not None:
             listener(event)
 
-    ran.finished = asyncio.run(runs.carry_out(ran.folder, home=ran.home, listener=listen, answer=answer))
+    ran.finished = asyncio.run(resume_run(ran.folder, RunEnvironment(ran.home, listener=listen, answer=answer)))
     return ran
 
 

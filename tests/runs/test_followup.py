@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from deep_research import afollow_up
+from deep_research.assembly.environment import RunEnvironment
 from deep_research.data import FollowUp
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event, Searched
-from deep_research.runs.follow_up_run import follow_up, follow_ups
+from deep_research.runs.follow_up_run import ask_follow_up, follow_ups
 from deep_research.stores.run_folder import list_runs
 from tests.model.harness import chinese, korean
 from tests.runs.running import Ran, begin, engines, run, write_notes
@@ -24,7 +25,7 @@ QUAY = (
 
 def ask(ran: Ran, question: str, listener: Callable[[Event], None] = lambda _event: None) -> FollowUp:
     """Ask about a run."""
-    return asyncio.run(follow_up(ran.folder, question, home=ran.home, listener=listener))
+    return asyncio.run(ask_follow_up(ran.folder, question, RunEnvironment(ran.home, listener=listener)))
 
 
 @pytest.fixture

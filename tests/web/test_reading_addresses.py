@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from deep_research.assembly.environment import RunEnvironment
 from deep_research.assembly.page_access import QuestionPages, RunPages, addresses_in
 from deep_research.data import Action, Brief, Document, Found, Observation, Passage, Section, Source
 from deep_research.fetch.allowed_addresses import KnownAddresses
@@ -15,7 +16,7 @@ from deep_research.fetch.web import Web, WebOptions
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.run_context.context import RunContext
-from deep_research.runs.follow_up_run import follow_up
+from deep_research.runs.follow_up_run import ask_follow_up
 from deep_research.settings import Settings
 from deep_research.steps import search
 from deep_research.steps.read import open_address
@@ -337,8 +338,8 @@ def test_a_follow_up_reads_the_page_that_it_names(world: World, own_state: Path)
         return Web(options, resolver=world.web.dns, dial=world.web.dial, clock=FakeClock())
 
     made = asyncio.run(
-        follow_up(
-            ran.folder, f"Who built the Beta engine of {second}?", home=own_state, listener=print, make_web=make_web
+        ask_follow_up(
+            ran.folder, f"Who built the Beta engine of {second}?", RunEnvironment(own_state, make_web=make_web)
         )
     )
     assert "Anna Holm" in str(made)

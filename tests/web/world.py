@@ -7,8 +7,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from deep_research.assembly.environment import RunEnvironment
 from deep_research.fetch.web import Web, WebOptions
-from deep_research.runs import lifecycle as runs
+from deep_research.runs.research_run import create_run, resume_run
 from deep_research.settings import Settings
 from deep_research.text.tokens import content_terms
 from tests.runs.running import Ran
@@ -102,7 +103,7 @@ def begin(
     """Make a run that searches these web sources; SearXNG is at its site."""
     options = {"searxng": {"base_url": f"http://{SEARCH}"}, **settings.pop("source_options", {})}
     values = {"allow_clarification": False, "sources": tuple(sources), "source_options": options, **settings}
-    folder = runs.create(question, home=home, settings=Settings(**values), docs=[str(path) for path in docs])
+    folder = create_run(question, Settings(**values), home=home, docs=[str(path) for path in docs])
     return Ran(folder, home)
 
 
@@ -113,7 +114,8 @@ def research(web: FakeWeb, question: str = QUESTION, *, home: Path, **settings: 
     def make_web(options: WebOptions) -> Web:
         return Web(options, resolver=web.dns, dial=web.dial, clock=FakeClock())
 
-    ran.finished = asyncio.run(runs.carry_out(ran.folder, home=home, listener=ran.events.append, make_web=make_web))
+    environment = RunEnvironment(home, listener=ran.events.append, make_web=make_web)
+    ran.finished = asyncio.run(resume_run(ran.folder, environment))
     return ran
 
 

@@ -1,31 +1,234 @@
-"""Open what a run needs: library, journal, sources and reasoner; and close it again."""
+"""The composition root: what a program gives to a run, and the opening of all that the run's steps then use."""
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from deep_research import registry
-from deep_research.assembly.mcp_tools import NOTHING_BROUGHT, Outside, OutsideTools, open_tools
 from deep_research.assembly.page_access import addresses_in
-from deep_research.assembly.reasoner_choice import Thinking, key_variables, open_thinking
-from deep_research.assembly.web_search import MakeWeb, WebPlaces, open_web_places, source_variables
-from deep_research.data import Gap, ReasonerInfo
+from deep_research.assembly.reasoner_choice import Offers, key_variables, open_reasoner
+from deep_research.data import Asked, Gap, Ledger, ToolSpec
+from deep_research.data.outside_tools import McpServer
 from deep_research.events import Event
-from deep_research.ports import Pages, SearchPlace
+from deep_research.ports import Journal, Library, OutsideTool, SearchPlace
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.deadlines import Pace
+from deep_research.run_context.prefetch import Speculation
+from deep_research.run_context.steering import Steering
 from deep_research.settings import Settings, load_keys
 from deep_research.sources.documents import DocumentsSource
-from deep_research.stores.event_log import EventLog, read_events
+from deep_research.stores.event_log import EventLog
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_folder import RunFolder, RunRecord
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.stores.sqlite_scan import ScannedLibrary
 from deep_research.templates import load_templates, template_folders
+
+if TYPE_CHECKING:
+    from deep_research.assembly.web_search import WebPlaces
+    from deep_research.fetch.allowed_addresses import KnownAddresses
+    from deep_research.fetch.web import Web, WebOptions
+
+Answer = Callable[[Asked], "str | Awaitable[str | None] | None"]
+"""Called with what the user is asked; None means that it cannot be answered now."""
+MakeWeb = Callable[["WebOptions"], "Web"]
+"""Builds the connection to the web from its options; a test builds one that leads to a web of its own."""
+
+
+def _ignore(_event: Event) -> None:
+    """Show nothing."""
+
+
+@dataclass(frozen=True)
+class RunEnvironment:
+    """What a program gives to its runs: the state folder, who listens and answers, and what replaces the usual parts.
+
+    `places` are searched instead of the run's own sources. `make_web` builds the connection to the web in place of
+    `fetch.web.Web`. `mcp_servers` replace those of the settings in force (None: those); `hn_tools` are LangChain
+    tools for Hacker News.
+    """
+
+    home: Path
+    listener: Callable[[Event], None] = _ignore
+    answer: Answer | None = None
+    places: Sequence[SearchPlace] | None = None
+    make_web: MakeWeb | None = None
+    mcp_servers: Mapping[str, McpServer] | None = None
+    hn_tools: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of work in a run's folder: the research itself, or a follow-up question about its report.
+
+    `question` holds all the user's words, because the addresses in them may be opened. `prefetch` allows work ahead
+    of intake. `before` is what the run had cost before a follow-up: its sources are prepared when they are first
+    searched, and its costs are counted separately.
+    """
+
+    folder: RunFolder
+    record: RunRecord
+    settings: Settings
+    question: str
+    log: EventLog
+    steering: Steering = field(default_factory=Steering)
+    prefetch: bool = False
+    before: Ledger | None = None
+
+
+@dataclass(frozen=True)
+class OpenTools:
+    """The tools of MCP servers and of the program, while they are open.
+
+    `tools` are named as a model calls them; `places` are those that can be searched; `gaps` say what did not open;
+    `replaced` are the sources that a tool stands in for.
+    """
+
+    tools: Mapping[str, OutsideTool] = field(default_factory=dict)
+    places: tuple[SearchPlace, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    replaced: frozenset[str] = frozenset()
+    share: "Callable[[KnownAddresses], None]" = lambda _addresses: None
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as a model sees them."""
+        return tuple(tool.spec for tool in self.tools.values())
+
+
+@asynccontextmanager
+async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[RunContext]:
+    """Give the complete context of a job; everything is closed at the end of the block.
+
+    The sources are not prepared. Raises ConfigError and StoreError.
+    """
+    async with AsyncExitStack() as stack:
+        library, journal = await asyncio.to_thread(_open_stores, job)
+        stack.push_async_callback(asyncio.to_thread, _close_stores, library, journal)
+        tools = await stack.enter_async_context(_open_tools(job, environment, journal, library))
+
+        def on_gap(gap: Gap) -> None:
+            ctx.report_gap(gap)
+
+        web = _open_web(job, environment, tools, on_gap)
+        if web is not None:
+            stack.push_async_callback(web.close)
+            tools.share(web.known)
+        places = _places(job, environment, tools, web)
+        for place in places:
+            stack.push_async_callback(place.close)
+        opens_addresses = web is not None and bool(job.settings.sources)
+        reasoner = await asyncio.to_thread(
+            open_reasoner,
+            job.settings,
+            load_keys(key_variables()),
+            journal=journal,
+            home=environment.home,
+            offers=Offers(places, opens_addresses, tools.specs),
+            on_gap=on_gap,
+        )
+        stack.push_async_callback(reasoner.close)
+        ctx = RunContext(
+            run_id=job.record.run_id,
+            settings=job.settings,
+            reasoner=reasoner.reasoner,
+            library=library,
+            journal=_own_costs(journal, job),
+            places=_lazy(places, job, on_gap),
+            templates=load_templates(template_folders(environment.home)),
+            pages=web.pages if web is not None else None,
+            tools=tools.tools,
+            unopened=tools.gaps,
+            gaps=_earlier_gaps(job.log.earlier),
+            pace=Pace(job.settings.section_patience, job.settings.section_patience_seconds, job.log.earlier),
+            emit=job.log.emit,
+            steering=job.steering,
+            speculation=Speculation(enabled=job.prefetch),
+            elapsed=lambda: job.log.seconds,
+        )
+        stack.push_async_callback(ctx.speculation.drop)
+        yield ctx
+
+
+def _open_stores(job: Job) -> tuple[Library, SqliteJournal]:
+    """Open library and journal: without a model the library is searched all the time; a model names what it wants."""
+    if job.settings.model_provider == "extractive":
+        library = SqliteLibrary(job.folder.library)
+    else:
+        from deep_research.stores.sqlite_scan import ScannedLibrary  # noqa: PLC0415 - only with a model
+
+        library = ScannedLibrary(job.folder.library)
+    return library, SqliteJournal(job.folder.journal)
+
+
+def _close_stores(*stores: Library | Journal) -> None:
+    """Close them one by one; closing writes what is left to the disk, which may take its time."""
+    for store in stores:
+        store.close()
+
+
+@asynccontextmanager
+async def _open_tools(
+    job: Job, environment: RunEnvironment, journal: Journal, library: Library
+) -> AsyncIterator[OpenTools]:
+    if (environment.places is None and job.record.mcp_servers) or environment.hn_tools:
+        from deep_research.assembly.mcp_tools import open_tools  # noqa: PLC0415 - only with tools
+
+        async with open_tools(job, environment, journal=journal, library=library) as tools:
+            yield tools
+    else:
+        yield OpenTools()
+
+
+def _open_web(
+    job: Job, environment: RunEnvironment, tools: OpenTools, on_gap: Callable[[Gap], object]
+) -> "WebPlaces | None":
+    """Open the web for the sources that were chosen, and for addresses that the user wrote into the question."""
+    names = tuple(name for name in job.settings.sources if name not in tools.replaced)
+    if environment.places is not None or not (names or addresses_in(job.question)):
+        return None
+    from deep_research.assembly.web_search import open_web_places, source_variables  # noqa: PLC0415 - only for the web
+
+    keys = load_keys(source_variables())
+    return open_web_places(names, job.settings, keys, environment, question=job.question, on_gap=on_gap)
+
+
+def _places(
+    job: Job, environment: RunEnvironment, tools: OpenTools, web: "WebPlaces | None"
+) -> tuple[SearchPlace, ...]:
+    """Return all places to search; the bundled library stands in only where nothing else is searched."""
+    if environment.places is not None:
+        return (*tools.places, *environment.places)
+    found = (*tools.places, *(web.places if web is not None else ()))
+    if job.record.docs or not found:
+        return (*open_documents(job.record.docs, environment.home, job.settings), *found)
+    return found
+
+
+def _own_costs(journal: Journal, job: Job) -> Journal:
+    if job.before is None:
+        return journal
+    from deep_research.assembly.follow_up_parts import JournalSince  # noqa: PLC0415 - only in a follow-up
+
+    return JournalSince(journal, {"model": job.before.model_calls, "search": job.before.searches})
+
+
+def _lazy(places: tuple[SearchPlace, ...], job: Job, on_gap: Callable[[Gap], object]) -> tuple[SearchPlace, ...]:
+    """Return the places, prepared when they are first searched in a follow-up: most follow-ups search none."""
+    if job.before is None:
+        return places
+    from deep_research.assembly.follow_up_parts import prepared_late  # noqa: PLC0415 - only in a follow-up
+
+    return prepared_late(places, job.log.emit, on_gap)
+
+
+def _earlier_gaps(events: Sequence[Event]) -> list[Gap]:
+    """Return what earlier sittings could not find or do."""
+    return [Gap(**e.model_dump(include=set(Gap.model_fields))) for e in events if e.kind == "gap_found"]
 
 
 def bundled_library() -> Path:
@@ -34,8 +237,13 @@ def bundled_library() -> Path:
     return packaged if packaged.is_dir() else Path(__file__).parents[3] / "examples" / "library"
 
 
-def open_places(docs: Sequence[str], home: Path, settings: Settings) -> tuple[SearchPlace, ...]:
-    """Return the places to search, not yet prepared; without `docs` that is the bundled library.
+def is_bundled(record: RunRecord, places: Sequence[SearchPlace]) -> bool:
+    """Return whether the bundled library stands in because the user named nothing to search."""
+    return not record.docs and any(place.name == "documents" for place in places)
+
+
+def open_documents(docs: Sequence[str], home: Path, settings: Settings) -> tuple[SearchPlace, ...]:
+    """Return the source of the user's documents, not yet prepared; without `docs` that of the bundled library.
 
     Each set of paths has an index of its own in the state folder, kept from run to run. One that another
     version of the readers has made would be emptied file by file, so it is replaced as a whole.
@@ -49,153 +257,5 @@ def open_places(docs: Sequence[str], home: Path, settings: Settings) -> tuple[Se
         if not old.name.startswith(index.name):
             with suppress(OSError):  # another process may hold it open
                 old.unlink()
-    library = SqliteLibrary(index)
     limit = settings.max_file_megabytes * 1024 * 1024
-    return (DocumentsSource(paths, library, max_file_bytes=limit),)
-
-
-@asynccontextmanager
-async def opened(
-    folder: RunFolder,
-    record: RunRecord,
-    settings: Settings,
-    *,
-    home: Path,
-    log: EventLog,
-    events: Path,
-    given: Sequence[SearchPlace] | None = None,
-    make_web: MakeWeb | None = None,
-    outside: Outside = NOTHING_BROUGHT,
-) -> AsyncIterator[RunContext]:
-    """Give the context of a sitting at a run, with `settings`; everything is closed at the end of the block.
-
-    `events` is the file of the sittings before, whose gaps are known; `given` are searched instead of the run's
-    own places. `outside` are the MCP servers and tools that a program brings along. The places are not prepared.
-    Raises ConfigError and StoreError.
-    """
-    library = await asyncio.to_thread(_open_library, settings, folder)
-    journal = await asyncio.to_thread(SqliteJournal, folder.journal)
-    own = record if given is None else record.model_copy(update={"mcp_servers": ()})
-    async with (
-        _closed(library, journal),
-        open_tools(own, settings, outside, journal=journal, library=library) as tools,
-        _thinking(record, settings, home, given, make_web, tools, journal, lambda gap: ctx.report_gap(gap)) as looking,  # noqa: PLW0108 - ctx is made below
-    ):
-        ctx = RunContext(
-            run_id=record.run_id,
-            settings=settings,
-            reasoner=looking.thinking.reasoner,
-            library=library,
-            journal=journal,
-            places=looking.places,
-            templates=load_templates(template_folders(home)),
-            pages=looking.pages,
-            tools=tools.tools,
-            unopened=tools.gaps,
-            gaps=_earlier_gaps(events),
-            pace=Pace(settings.section_patience, settings.section_patience_seconds, read_events(events)),
-            emit=log.emit,
-            elapsed=lambda: log.seconds,
-        )
-        yield ctx
-
-
-class _Looking(NamedTuple):
-    """Who thinks, and where a run looks."""
-
-    thinking: Thinking
-    places: tuple[SearchPlace, ...]
-    pages: Pages | None
-
-
-@asynccontextmanager
-async def _closed(*stores: SqliteLibrary | SqliteJournal) -> AsyncIterator[None]:
-    """Close the stores at the end."""
-    try:
-        yield
-    finally:
-        await asyncio.to_thread(_close, *stores)
-
-
-@asynccontextmanager
-async def _thinking(
-    record: RunRecord,
-    settings: Settings,
-    home: Path,
-    given: Sequence[SearchPlace] | None,
-    make_web: MakeWeb | None,
-    tools: OutsideTools,
-    journal: SqliteJournal,
-    on_gap: Callable[[Gap], object],
-) -> AsyncIterator[_Looking]:
-    """Open the places and who thinks, and close them at the end."""
-    web = _open_web(settings, home, record.question, tools, on_gap, make_web) if given is None else None
-    if web is not None:
-        tools.share(web.known)
-    # The bundled library stands in only where nothing else is searched.
-    alone = given is None and web is None and not tools.places
-    local = open_places(record.docs, home, settings) if given is None and (record.docs or alone) else ()
-    places = (*local, *tools.places, *(web.places if web else ()), *(given or ()))
-    thinking = await asyncio.to_thread(
-        open_thinking,
-        settings,
-        load_keys(key_variables()),
-        journal=journal,
-        places=places,
-        home=home,
-        on_gap=on_gap,
-        opens_addresses=web is not None and bool(settings.sources),
-        outside=tools.specs,
-    )
-    try:
-        yield _Looking(thinking, places, web.pages if web else None)
-    finally:
-        await thinking.close()
-        for place in places:
-            await place.close()
-        if web is not None:
-            await web.close()
-
-
-def is_bundled(record: RunRecord, places: Sequence[SearchPlace]) -> bool:
-    """Whether a run has nothing of the user's to search, so that the bundled library stands in."""
-    return not record.docs and any(place.name == "documents" for place in places)
-
-
-def named(info: ReasonerInfo) -> str:
-    """Who thinks, for screens: `extractive`, or provider and models."""
-    models = ", ".join(dict.fromkeys(info.models.values()))
-    return f"{info.provider} {models}".strip() or info.kind
-
-
-def _close(*stores: SqliteLibrary | SqliteJournal) -> None:
-    """Closing writes what is left to the disk, which may take its time."""
-    for store in stores:
-        store.close()
-
-
-def _open_library(settings: Settings, folder: RunFolder) -> SqliteLibrary:
-    """Without a model the library is searched all the time; a model names what it wants by ids."""
-    return (SqliteLibrary if settings.model_provider == "extractive" else ScannedLibrary)(folder.library)
-
-
-def _open_web(
-    settings: Settings,
-    home: Path,
-    question: str,
-    tools: OutsideTools,
-    on_gap: Callable[[Gap], object],
-    make_web: MakeWeb | None,
-) -> WebPlaces | None:
-    """The way out: for the sources that were chosen, and for addresses that the user wrote into the question."""
-    names = tuple(name for name in settings.sources if name not in tools.replaced)
-    if not names and not addresses_in(question):
-        return None
-    keys = load_keys(source_variables())
-    return open_web_places(names, settings, keys, home, question=question, on_gap=on_gap, make_web=make_web)
-
-
-def _earlier_gaps(events: Path) -> list[Gap]:
-    """What earlier sittings could not find or do."""
-    seen: list[Event] = read_events(events)
-    return [Gap(**e.model_dump(include=set(Gap.model_fields))) for e in seen if e.kind == "gap_found"]
+    return (DocumentsSource(paths, SqliteLibrary(index), max_file_bytes=limit),)

@@ -1,7 +1,7 @@
 """What `deep-research sources` says about MCP servers: ready or not, and with a check what each of them offers."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -80,13 +80,3 @@ async def _checked(row: ServerRow, settings: Settings, values: Mapping[str, str]
         return "searched" if query_argument(parameters) and not changes else "offered"
 
     return row._replace(tools=tuple((t.name, use(t.name, t.parameters, t.changes)) for t in tools))
-
-
-def shown(rows: Sequence[ServerRow], width: int) -> str:
-    """Return the rows as text for a terminal."""
-    lines: list[str] = []
-    for row in rows:
-        state = "ready" if row.ready else f"not ready: {row.missing}"
-        lines.append(f"{row.name:<{width}}  {state:<38}  {row.reached_by}")
-        lines += [f"{'':<{width}}  {name}: {use}" for name, use in row.tools]
-    return "\n".join(lines)

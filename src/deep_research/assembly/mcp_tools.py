@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
+from deep_research.assembly.environment import Job, OpenTools, RunEnvironment
 from deep_research.concurrency import side_by_side
 from deep_research.data import Document, Found, Gap, SearchResult, ToolSpec
 from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
@@ -17,7 +18,6 @@ from deep_research.fetch.allowed_addresses import KnownAddresses, urls_in
 from deep_research.mcp.tool_answers import strings_in
 from deep_research.ports import Journal, Library, Progress, SearchPlace
 from deep_research.settings import Settings, load_keys, load_settings
-from deep_research.stores.run_folder import RunRecord
 from deep_research.text.cleaning import mask_secrets
 
 _ADDRESS_ARGUMENTS = ("url", "uri", "link", "href", "website", "site", "domain", "host", "endpoint")
@@ -79,8 +79,6 @@ def _addresses(name: str, value: Any) -> Iterable[str]:
             yield f"https://{text.strip()}"
 
 
-if TYPE_CHECKING:
-    from deep_research.fetch.allowed_addresses import KnownAddresses
 HACKER_NEWS = ("hackernews", "hn")
 """What a server is called that stands in for the source `hackernews`."""
 _MOST_PLACES = 3
@@ -105,47 +103,6 @@ class Server(Protocol):
         ...
 
 
-class Outside(NamedTuple):
-    """What a program brings along: `servers` by name (None: those of the settings in force), tools for Hacker News."""
-
-    servers: Mapping[str, McpServer] | None = None
-    hn_tools: Sequence[Any] = ()
-
-
-NOTHING_BROUGHT = Outside()
-
-
-class OutsideTools:
-    """What the servers of a sitting offer: `tools` by the name a model calls them, `places` to search, `gaps`."""
-
-    def __init__(
-        self,
-        tools: Mapping[str, "PaidTool"],
-        places: Sequence[SearchPlace],
-        gaps: Sequence[Gap],
-        known: "NamedAddresses | None" = None,
-    ) -> None:
-        self._known = known
-        self.tools = dict(tools)
-        self.places = tuple(places)
-        self.gaps = tuple(gaps)
-
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools as a model sees them."""
-        return tuple(tool.spec for tool in self.tools.values())
-
-    def share(self, addresses: "KnownAddresses") -> None:
-        """Let what the tools name be opened by the way out to the web, and the other way round."""
-        if self._known is not None:
-            self._known.share(addresses)
-
-    @property
-    def replaced(self) -> frozenset[str]:
-        """The sources that a server stands in for."""
-        return frozenset(place.name for place in self.places if place.name == HACKER_NEWS[0])
-
-
 def check_installed(settings: Settings) -> None:
     """Raise ConfigError when there are MCP servers and the SDK is not installed."""
     if settings.mcp_servers and find_spec("mcp") is None:
@@ -155,30 +112,37 @@ def check_installed(settings: Settings) -> None:
 
 @asynccontextmanager
 async def open_tools(
-    record: RunRecord, settings: Settings, outside: Outside, *, journal: Journal, library: Library
-) -> AsyncIterator[OutsideTools]:
-    """Give the tools of a run's servers, as the settings have them today, and of what a program brings along.
+    job: Job, environment: RunEnvironment, *, journal: Journal, library: Library
+) -> AsyncIterator[OpenTools]:
+    """Give the tools of a run's servers, as the settings have them today, and of those that a program hands in.
 
     A server that does not come up is a gap. At the end of the block every session is closed and every program that
     was started is gone. Raises ConfigError for settings and tools that cannot be used.
     """
-    servers = outside.servers
+    wanted = job.record.mcp_servers if environment.places is None else ()
+    servers = environment.mcp_servers
     if servers is None:
-        servers = load_settings().mcp_servers if record.mcp_servers else {}
-    names = [name for name in record.mcp_servers if name in servers]
-    gaps = [_gap(name, "it is not among the settings any more") for name in record.mcp_servers if name not in servers]
-    if not names and not outside.hn_tools:
-        yield OutsideTools({}, (), gaps)
+        servers = load_settings().mcp_servers if wanted else {}
+    names = [name for name in wanted if name in servers]
+    gaps = [_gap(name, "it is not among the settings any more") for name in wanted if name not in servers]
+    if not names and not environment.hn_tools:
+        yield OpenTools(gaps=tuple(gaps))
         return
-    ready, unready = _servers({name: servers[name] for name in names}, settings)
-    opened = [*ready, *_given(outside.hn_tools)]
-    known = NamedAddresses(record.question, library)
+    ready, unready = _servers({name: servers[name] for name in names}, job.settings)
+    opened = [*ready, *_given(environment.hn_tools)]
+    known = NamedAddresses(job.question, library)
     try:
         lists = await side_by_side(_listed(server, journal) for server in opened)
         listed, more = _chosen(opened, lists, servers)
         tools = _paid(listed, {server.name: server for server in opened}, journal, known)
-        places = _places(tools, settings)
-        yield OutsideTools({tool.name: tool for tool in tools}, places, [*gaps, *unready, *more], known)
+        places = _places(tools, job.settings)
+        yield OpenTools(
+            tools={tool.name: tool for tool in tools},
+            places=tuple(places),
+            gaps=(*gaps, *unready, *more),
+            replaced=frozenset(place.name for place in places if place.name == HACKER_NEWS[0]),
+            share=known.share,
+        )
     finally:
         await side_by_side(server.close() for server in opened)
 

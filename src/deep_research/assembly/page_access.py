@@ -133,6 +133,13 @@ async def offer_pages(ctx: RunContext) -> None:
             place.offer(await read_addresses(ctx, place.urls))
 
 
+def readable_question(ctx: RunContext, question: str) -> str:
+    """Return the question for the reasoner: one that goes by words gets the titles of the pages that it names."""
+    pages = next((place for place in ctx.places if isinstance(place, QuestionPages)), None)
+    by_words = ctx.reasoner.info.kind == "extractive"
+    return pages.told(question) if pages is not None and by_words else question
+
+
 async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str, on_gap: OnGap) -> "Page":
     """Return the page, or its archived copy when it is gone, which is told as a gap. Raises SourceError."""
     try:

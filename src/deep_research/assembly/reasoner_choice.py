@@ -1,16 +1,14 @@
-"""Who thinks in a run: the extractive reasoner, or a language model whose calls go through the journal."""
+"""The reasoner of a run: the extractive one, or a language model whose calls go through the journal."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
-from deep_research.assembly.budget import PaidCalls, note_attempt
 from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
 from deep_research.errors import ConfigError
 from deep_research.ports import Journal, Reasoner, SearchPlace
-from deep_research.prompts import check
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.settings import Settings
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     """Return the provider of a run; `auto` is the first whose key is set, else `extractive`.
 
-    Raises ConfigError for a provider there is none of, or whose key is missing.
+    Raises ConfigError for an unknown provider and a missing key.
     """
     name = settings.model_provider
     if name == "extractive":
@@ -36,6 +34,15 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     return name
 
 
+def default_model(settings: Settings, provider: str, keys: Mapping[str, str]) -> str:
+    """Return the model that a run would ask; "" without one. Raises ConfigError."""
+    if provider == "extractive":
+        return ""
+    from deep_research.providers.provider_catalog import open_model  # noqa: PLC0415 - only with a model
+
+    return open_model(provider, settings.model_name, keys=keys, base_url=settings.model_base_url).model
+
+
 def key_variables() -> tuple[str, ...]:
     """Return the variables that hold keys and addresses of model providers."""
     from deep_research.providers.provider_catalog import VARIABLES  # noqa: PLC0415
@@ -43,41 +50,50 @@ def key_variables() -> tuple[str, ...]:
     return VARIABLES
 
 
-class Thinking:
-    """The reasoner of a run and what it holds open."""
+class OpenReasoner:
+    """The reasoner of a run and the connections that it holds open."""
 
     def __init__(self, reasoner: Reasoner, client: "ModelClient | None" = None) -> None:
         self.reasoner = reasoner
         self._client = client
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         if self._client is not None:
             await self._client.close()
 
 
-def open_thinking(
+class Offers(NamedTuple):
+    """What a model is told it can use: places to search, whether `read` takes addresses, tools of others."""
+
+    places: Sequence[SearchPlace] = ()
+    opens_addresses: bool = False
+    tools: Sequence[ToolSpec] = ()
+
+
+_NOTHING = Offers()
+
+
+def open_reasoner(
     settings: Settings,
     keys: Mapping[str, str],
     *,
     journal: Journal,
-    places: Sequence[SearchPlace],
     home: Path,
     on_gap: Callable[[Gap], object],
-    opens_addresses: bool = False,
-    outside: Sequence[ToolSpec] = (),
+    offers: Offers = _NOTHING,
     watch: Callable[[ModelRequest, Role], object] = lambda _request, _role: None,
-) -> Thinking:
-    """Return who thinks; `watch` sees every request of a model, `opens_addresses` tells it that `read` takes addresses,
-    `outside` are the tools of others.
+) -> OpenReasoner:
+    """Return the reasoner that the settings name; `watch` sees every request to a model.
 
     Raises ConfigError for an unknown provider and a missing key.
     """
     if settings.model_provider == "extractive":
-        return Thinking(ExtractiveReasoner())
+        return OpenReasoner(ExtractiveReasoner())
     for slow in ("httpx", "jinja2"):  # now, where nobody waits for the event loop, rather than with the first call
         import_module(slow)
-    from deep_research.providers.model_client import ModelClient, Patience  # noqa: PLC0415 - only with a model
+    from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415 - only with a model
+    from deep_research.providers.model_client import ModelClient, Patience  # noqa: PLC0415
 
     first, others, roles = _open_models(settings, keys)
     _check_prices(settings, [first, *others, *roles.values()])
@@ -98,17 +114,9 @@ def open_thinking(
     info = ReasonerInfo(kind="model", provider=first.provider, models=named)
     context = min(settings.max_context_tokens, first.family.context_tokens)
     reasoner = model_reasoner(
-        complete,
-        settings,
-        info=info,
-        places=places,
-        home=home,
-        on_gap=on_gap,
-        context_tokens=context,
-        opens_addresses=opens_addresses,
-        outside=outside,
+        complete, settings, info=info, home=home, on_gap=on_gap, offers=offers, context_tokens=context
     )
-    return Thinking(reasoner, client)
+    return OpenReasoner(reasoner, client)
 
 
 def model_reasoner(
@@ -116,17 +124,16 @@ def model_reasoner(
     settings: Settings,
     *,
     info: ReasonerInfo,
-    places: Sequence[SearchPlace],
     home: Path,
     on_gap: Callable[[Gap], object],
+    offers: Offers = _NOTHING,
     context_tokens: int,
-    opens_addresses: bool = False,
-    outside: Sequence[ToolSpec] = (),
 ) -> Reasoner:
-    """Return the reasoner that thinks with `complete`, set up as `settings` say.
+    """Return the reasoner that asks a model with `complete`, set up as `settings` say.
 
     Raises ConfigError for a prompt file of the user's that cannot be used.
     """
+    from deep_research.prompts import check  # noqa: PLC0415 - only with a model
     from deep_research.reasoners.model.model_reasoner import ModelReasoner  # noqa: PLC0415
 
     folder = home / "prompts"
@@ -136,9 +143,9 @@ def model_reasoner(
         complete,
         info=info,
         fallback=ExtractiveReasoner(),
-        places=[(place.name, place.purpose) for place in places],
-        opens_addresses=opens_addresses,
-        outside=outside,
+        places=[(place.name, place.purpose) for place in offers.places],
+        opens_addresses=offers.opens_addresses,
+        outside=offers.tools,
         mcp_prompt=settings.mcp_prompt,
         date=datetime.now(UTC).date().isoformat(),
         max_context_tokens=context_tokens,
@@ -205,3 +212,9 @@ def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate
         address = settings.model_base_url if name == settings.model_provider else ""
         gates[name] = gate_of(name, address, ceiling)
     return gates
+
+
+def reasoner_name(info: ReasonerInfo) -> str:
+    """Return the reasoner's name for screens: `extractive`, or provider and models."""
+    models = ", ".join(dict.fromkeys(info.models.values()))
+    return f"{info.provider} {models}".strip() or info.kind

@@ -2,7 +2,7 @@
 
 import asyncio
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +15,11 @@ from deep_research.ports import Progress, SearchPlace
 from deep_research.settings import Settings
 
 if TYPE_CHECKING:
+    from deep_research.assembly.environment import RunEnvironment
     from deep_research.fetch.allowed_addresses import KnownAddresses
     from deep_research.fetch.page_fetcher import Fetcher
     from deep_research.fetch.web import Web, WebOptions
     from deep_research.sources._api import ApiSource
-
-MakeWeb = Callable[["WebOptions"], "Web"]
-"""Builds the way out from its options; tests build one that leads to a web of their own."""
 
 _FAILURES = 2
 """Searches in a row that may fail at a place before it is not asked again in the run."""
@@ -82,11 +80,10 @@ def open_web_places(
     names: Sequence[str],
     settings: Settings,
     keys: Mapping[str, str],
-    home: Path,
+    environment: "RunEnvironment",
     *,
     question: str,
     on_gap: OnGap,
-    make_web: MakeWeb | None = None,
 ) -> WebPlaces:
     """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
 
@@ -99,7 +96,7 @@ def open_web_places(
 
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
     named = addresses_in(question)
-    web = (make_web or Web)(_web_options(settings, options, keys, home))
+    web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home))
     opened = [open_source(name, web.api, keys, options[name]) for name in names]
     for source in opened:
         source.asked_in = detect(question)

@@ -6,54 +6,32 @@ from typing import Any, NamedTuple
 
 import click
 
-from deep_research import __version__
+from deep_research import __version__, api
 from deep_research import settings as settings_module
-from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
+from deep_research.api import Run
 from deep_research.cli.flags import settings_of
-from deep_research.cli.line_input import Prompt
 from deep_research.cli.report_printer import came_from, print_answer, print_report, reference_line
 from deep_research.cli.run_commands import list_lines, passage_text
 from deep_research.cli.session import Interrupted, Session
+from deep_research.cli.terminal_input import Prompt
 from deep_research.data import Report
 from deep_research.errors import ConfigError, ResearchError
-from deep_research.runs.lifecycle import check_usable
-from deep_research.settings import Settings, load_keys
-from deep_research.stores.run_folder import RunFolder, list_runs, open_run, write_atomically
+from deep_research.settings import Settings
 
 
 def greeting(settings: Settings, docs: Sequence[str]) -> str:
-    """Return the greeting. Raises ConfigError for a path, provider or workflow that cannot be used."""
-    check_usable(docs, settings)
-    provider = resolve_provider(settings, load_keys(key_variables()))
+    """Return the greeting. Raises ConfigError for a path, provider or setting that cannot be used."""
+    used = api.preview_run(settings, docs)
+    model = f"{used.provider} {used.model}" if used.model else "none (extractive); sentences are quoted word for word"
+    places = [*used.docs, *([f"web: {used.web}"] if used.web else [])]
     return "\n".join(
         [
             f"deep-research {__version__}",
-            f"Thinks:   {_thinker(provider, settings)}",
-            f"Searches: {_searched(provider, settings, docs)}",
+            f"Model:    {model}",
+            f"Searches: {' · '.join(places) or 'the bundled library (name your own documents with --docs PATH)'}",
             "Type a question. /help lists the commands, Ctrl-D leaves.",
         ]
     )
-
-
-def _thinker(provider: str, settings: Settings) -> str:
-    if provider == "extractive":
-        return "no language model (extractive): it quotes what it finds, word for word"
-    from deep_research.providers.provider_catalog import open_model  # noqa: PLC0415 - only with a model
-
-    opened = open_model(
-        provider, settings.model_name, keys=load_keys(key_variables()), base_url=settings.model_base_url
-    )
-    return f"{provider} {opened.model}"
-
-
-def _searched(provider: str, settings: Settings, docs: Sequence[str]) -> str:
-    """The places as the next run will choose them (`runs.run`)."""
-    places = [*docs]
-    if settings.sources:
-        places.append("web: " + ", ".join(settings.sources))
-    elif settings.strategy or (provider != "extractive" and not docs):
-        places.append(f"web: {settings.strategy or 'auto'}")
-    return " · ".join(places) or "the bundled library (name your own documents with --docs PATH)"
 
 
 _SHOWN_RUNS = 10
@@ -72,9 +50,8 @@ class Conversation:
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
-        self._home = settings_module.home()
         self._session = Session(flags)
-        self._folder: RunFolder | None = None
+        self._run: Run | None = None
         self._report: Report | None = None
         self._left = False
         self._commands = {
@@ -93,7 +70,7 @@ class Conversation:
     def hold(self) -> int:
         """Talk until the user leaves; returns the exit code. Raises ConfigError for flags that cannot be used."""
         click.echo(greeting(settings_of(self._flags), self._flags.get("docs") or ()), err=True)
-        prompt = Prompt(history=self._home / "history", words=tuple(self._commands))
+        prompt = Prompt(history=settings_module.home() / "history", words=tuple(self._commands))
         try:
             while not self._left:
                 try:
@@ -135,24 +112,24 @@ class Conversation:
             known.do(words.strip())
 
     def _new(self, question: str) -> None:
-        self._sit(self._session.begin(question))
+        self._carry_out(self._session.begin(question))
 
-    def _sit(self, folder: RunFolder) -> None:
-        report = self._session.sit(folder)
-        self._folder, self._report = folder, report
-        self._session.deliver(folder, report)
+    def _carry_out(self, run: Run) -> None:
+        report = self._session.carry_out(run)
+        self._run, self._report = run, report
+        self._session.deliver(run, report)
         if report.answered:
             click.echo("Ask about this report, or /new QUESTION for another research.", err=True)
 
     def _follow_up(self, question: str) -> None:
-        folder, _ = self._current()
-        print_answer(self._session.follow_up(folder, question))
+        run, _ = self._current()
+        print_answer(self._session.follow_up(run, question))
 
-    def _current(self) -> tuple[RunFolder, Report]:
-        """The run that is talked about. Raises ConfigError when there is none."""
-        if self._folder is None or self._report is None:
+    def _current(self) -> tuple[Run, Report]:
+        """Return the run of the conversation with its report. Raises ConfigError when there is none."""
+        if self._run is None or self._report is None:
             raise ConfigError("There is no report yet; ask a question first, or /open a run.", setting="run", value="")
-        return self._folder, self._report
+        return self._run, self._report
 
     def _show_report(self, _words: str) -> None:
         print_report(self._current()[1])
@@ -162,12 +139,10 @@ class Conversation:
         click.echo("\n".join(reference_line(reference) for reference in report.references) or "Nothing is cited.")
 
     def _passage(self, words: str) -> None:
-        click.echo(passage_text(self._current()[0].library, words.strip("[] ")))
+        click.echo(passage_text(self._current()[0], words.strip("[] ")))
 
     def _answers(self, _words: str) -> None:
-        from deep_research.runs.follow_up_run import follow_ups  # noqa: PLC0415 - only where it is asked for
-
-        made = follow_ups(self._current()[0])
+        made = self._current()[0].follow_ups()
         click.echo("\n".join(f"{one.number}. {one.question} — {came_from(one)}" for one in made) or "None yet.")
 
     def _save(self, words: str) -> None:
@@ -176,20 +151,20 @@ class Conversation:
         path = Path(words).expanduser().absolute()
         if path.is_dir() or not path.parent.is_dir():
             raise ConfigError(f"{words!r} is no place for a file.", setting="save", value=words)
-        write_atomically(path, self._current()[1].report)
+        api.save_text(path, self._current()[1].report)
         click.echo(f"Report: {path}", err=True)
 
     def _runs(self, _words: str) -> None:
-        records = list_runs(self._home)[:_SHOWN_RUNS]
+        records = api.list_runs()[:_SHOWN_RUNS]
         click.echo("\n".join(line for record in records for line in list_lines(record)) or "No runs yet.")
 
     def _open(self, words: str) -> None:
-        folder = open_run(self._home, words)
-        if not folder.result.exists():
-            self._sit(folder)
+        run = api.open_run(words)
+        if not run.has_report:
+            self._carry_out(run)
             return
-        self._folder, self._report = folder, folder.load_result()
-        click.echo(f"Now talking about: {self._report.title} (run {folder.run_id}). /report shows it.", err=True)
+        self._run, self._report = run, run.report
+        click.echo(f"Now talking about: {self._report.title} (run {run.id}). /report shows it.", err=True)
 
     def _help(self, _words: str) -> None:
         rows = [(f"{name} {command.takes}".strip(), command.purpose) for name, command in self._commands.items()]

@@ -1,5 +1,8 @@
 """`deep-research settings`, `sources` and `templates`: what can be configured, searched and chosen."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import click
 
 
@@ -19,23 +22,19 @@ def settings_command() -> None:
 @click.option("--check", is_flag=True, help="Connect to the MCP servers, and show the tools of each.")
 def sources_command(as_json: bool, check: bool) -> None:
     """List all web sources, strategies and MCP servers: name, what for, key or keyless, ready or not."""
-    import asyncio  # noqa: PLC0415
     import json  # noqa: PLC0415
 
-    from deep_research.assembly import mcp_listing  # noqa: PLC0415
-    from deep_research.settings import load_keys, load_settings  # noqa: PLC0415
-    from deep_research.sources import source_rows, strategies, variables  # noqa: PLC0415
+    from deep_research import api  # noqa: PLC0415
+    from deep_research.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
-    rows = source_rows(load_keys(variables()), settings.source_options)
-    servers = asyncio.run(mcp_listing.checked_rows(settings)) if check else mcp_listing.server_rows(settings)
+    rows, strategies = api.list_sources(settings), api.list_strategies()
+    servers = api.list_mcp_servers(settings, connect=check)
     if as_json:
         told = [row._asdict() | {"ready": row.ready} for row in rows]
         tools = [row._asdict() | {"ready": row.ready, "tools": dict(row.tools)} for row in servers]
         click.echo(
-            json.dumps(
-                {"sources": told, "strategies": strategies(), "mcp_servers": tools}, ensure_ascii=False, indent=1
-            )
+            json.dumps({"sources": told, "strategies": strategies, "mcp_servers": tools}, ensure_ascii=False, indent=1)
         )
         return
     width = max(len(row.name) for row in rows)
@@ -44,11 +43,18 @@ def sources_command(as_json: bool, check: bool) -> None:
         state = "ready" if row.ready else f"not ready: {row.missing}"
         click.echo(f"{row.name:<{width}}  {state:<38}  {key}\n{'':<{width}}  {row.purpose}")
     click.echo("\nStrategies (--strategy NAME):")
-    for name, purpose in strategies().items():
+    for name, purpose in strategies.items():
         click.echo(f"{name:<{width}}  {purpose}")
     if servers:
         click.echo("\nMCP servers (settings mcp_servers):")
-        click.echo(mcp_listing.shown(servers, width))
+        click.echo("\n".join(line for row in servers for line in _server_lines(row, width)))
+
+
+def _server_lines(row: Any, width: int) -> Iterator[str]:
+    state = "ready" if row.ready else f"not ready: {row.missing}"
+    yield f"{row.name:<{width}}  {state:<38}  {row.reached_by}"
+    for name, use in row.tools:
+        yield f"{'':<{width}}  {name}: {use}"
 
 
 @click.command("templates")
@@ -58,11 +64,9 @@ def templates_command(as_json: bool, language: str) -> None:
     """List all focus templates: name, what for, where it lies, words it applies to, focus points."""
     import json  # noqa: PLC0415
 
-    from deep_research.settings import home  # noqa: PLC0415
-    from deep_research.templates import load_templates, template_folders  # noqa: PLC0415
+    from deep_research import api  # noqa: PLC0415
 
-    folders = template_folders(home())
-    found = load_templates(folders)
+    found, folders = api.list_templates()
     if as_json:
         rows = [{**t.model_dump(mode="json"), "origin": t.origin} for t in found]
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))

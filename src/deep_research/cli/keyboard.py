@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from deep_research.api import Run
 from deep_research.errors import ResearchError
-from deep_research.runs.steering_inbox import steer
-from deep_research.stores.run_folder import RunFolder
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^\[O])")
 _MOST = 4000
@@ -130,8 +129,8 @@ HINT = "type to the run: a remark, /drop 2, /add Title: what, /finish"
 _KINDS = {"/drop": "drop", "/add": "add", "/finish": "finish", "/remark": "remark"}
 
 
-def say(folder: RunFolder, line: str) -> str:
-    """Say a line to a run and return what to tell the user: that it was noted, or why it cannot be done."""
+def pass_on(run: Run, line: str) -> str:
+    """Give a typed line to the run, and return the message for the user: that it was noted, or why it cannot be."""
     name, _, words = line.partition(" ")
     kind = _KINDS.get(name.lower()) if line.startswith("/") else "remark"
     if kind is None:
@@ -139,7 +138,7 @@ def say(folder: RunFolder, line: str) -> str:
     if kind == "drop" and not words.strip():
         return "Use: /drop NUMBER or /drop TITLE."
     try:
-        noted = steer(folder, kind, words if line.startswith("/") else line)
+        noted = run.steer(kind, words if line.startswith("/") else line)
     except ResearchError as error:
         return error.message
     return "Noted: " + " ".join(part for part in (noted.kind, noted.section, noted.text) if part)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import click
 
-from deep_research.cli.progress_table import Board
+from deep_research.errors import NeedsAnswer
 from deep_research.events import Event, Steered
 from deep_research.i18n.catalog import phrase
 
@@ -162,6 +162,8 @@ class LiveView:
     draws_input = True
 
     def __init__(self, console: "Console", language: str, *, passing: bool = False) -> None:
+        from deep_research.cli.progress_table import Board  # noqa: PLC0415 - only on a terminal
+
         self._console, self._passing = console, passing
         self._board = Board(overview=phrase("overview", language))
         self._live: Live | None = None
@@ -178,8 +180,6 @@ class LiveView:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Give the screen back, with the last state standing; a question to the user takes its place."""
-        from deep_research.runs.lifecycle import NeedsAnswer  # noqa: PLC0415 - loaded with the run
-
         self._board.typed, self._board.told = None, ""
         if self._live is not None:
             self._live.transient = self._passing or (kind is not None and issubclass(kind, NeedsAnswer))

@@ -146,11 +146,9 @@ def resume_command(run_id: str, **flags: Any) -> int:
 
 def print_estimate(settings: "Settings") -> None:
     """Say what a run with these settings would cost. Raises ConfigError for an unusable provider."""
-    from deep_research.assembly.reasoner_choice import key_variables  # noqa: PLC0415
-    from deep_research.runs.cost_estimate import estimate  # noqa: PLC0415 - only where it is asked for
-    from deep_research.settings import load_keys  # noqa: PLC0415
+    from deep_research import api  # noqa: PLC0415 - help stays fast
 
-    made = estimate(settings, load_keys(key_variables()))
+    made = api.estimate_cost(settings)
     if made is None:
         click.echo("Without a model (provider extractive) a run makes no model calls and costs nothing.")
         return

@@ -1,14 +1,13 @@
 """`deep-research list`, `show` and `steer`: earlier runs, and instructions to a running one."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from deep_research.api import Run, RunRecord
     from deep_research.data import FollowUp
-    from deep_research.stores.run_folder import RunFolder, RunRecord
 
 _QUESTION_CHARS = 70
 
@@ -17,10 +16,9 @@ _QUESTION_CHARS = 70
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
 def list_command(as_json: bool) -> None:
     """List earlier runs, newest first; below a run that waits or failed, what for or why."""
-    from deep_research.settings import home  # noqa: PLC0415
-    from deep_research.stores.run_folder import list_runs  # noqa: PLC0415
+    from deep_research import api  # noqa: PLC0415 - help stays fast
 
-    records = list_runs(home())
+    records = api.list_runs()
     if as_json:
         import json  # noqa: PLC0415
 
@@ -57,28 +55,26 @@ def show_command(run_id: str, as_json: bool, passage: str | None, number: int | 
 
     Of a run without a report its state is shown: what it waits for, or why it ended.
     """
+    from deep_research import api  # noqa: PLC0415 - help stays fast
     from deep_research.cli.report_printer import print_markdown, print_report  # noqa: PLC0415
-    from deep_research.runs.follow_up_run import follow_ups, numbered  # noqa: PLC0415
-    from deep_research.settings import home  # noqa: PLC0415
-    from deep_research.stores.run_folder import open_run  # noqa: PLC0415
 
-    folder = open_run(home(), run_id)
+    run = api.open_run(run_id)
     if passage:
-        click.echo(passage_text(folder.library, passage))
+        click.echo(passage_text(run, passage))
         return 0
-    if not folder.result.exists():
-        return _say_state(folder)
+    if not run.has_report:
+        return _say_state(run.record)
     if number is not None:
-        made = numbered(folder, number)
+        made = run.numbered_follow_up(number)
         click.echo(made.model_dump_json(indent=1)) if as_json else print_markdown(str(made))
         return 0
-    report = folder.load_result()
+    report = run.report
     if as_json:
         click.echo(report.model_dump_json(indent=1))
         return 0
     print_report(report)
-    if asked := follow_ups(folder):
-        _say_follow_ups(folder.run_id, asked)
+    if asked := run.follow_ups():
+        _say_follow_ups(run.id, asked)
     return 0
 
 
@@ -91,9 +87,8 @@ def _say_follow_ups(run_id: str, asked: "list[FollowUp]") -> None:
     click.echo(f"Show an answer: deep-research show {run_id} --followup N")
 
 
-def _say_state(folder: "RunFolder") -> int:
-    """Say, on standard error, what a run without a report is at; returns the exit code that fits."""
-    record = folder.load()
+def _say_state(record: "RunRecord") -> int:
+    """Say, on standard error, how far a run without a report is; returns the exit code that fits."""
     lines = [f"The run {record.run_id} has no report yet: {record.status}.", f"Question: {record.question}"]
     again = f"Go on with: deep-research resume {record.run_id}"
     if record.status == "waiting":
@@ -107,22 +102,12 @@ def _say_state(folder: "RunFolder") -> int:
     return 4 if record.status == "waiting" else 1
 
 
-def passage_text(path: Path, wanted: str) -> str:
-    """Return one passage of the library at `path` with where it was read. Raises ConfigError for an unknown id."""
-    from deep_research.errors import ConfigError  # noqa: PLC0415
-    from deep_research.stores.sqlite_library import SqliteLibrary  # noqa: PLC0415
-
-    library = SqliteLibrary(str(path))
-    try:
-        found = library.passage(wanted)
-        source = library.source(found.source) if found else None
-        if found is None or source is None:
-            raise ConfigError(f"The run has no passage {wanted!r}.", setting="passage", value=wanted)
-        place = f", page {found.page}" if found.page else ""
-        head = f"{found.id}: {source.title}{place} ({source.url or source.key}), characters {found.start}–{found.end}"
-        return f"{head}\n{found.heading}\n\n{found.text}"
-    finally:
-        library.close()
+def passage_text(run: "Run", wanted: str) -> str:
+    """Return one passage of a run with where it was read. Raises ConfigError for an unknown id."""
+    found, source = run.passage(wanted)
+    place = f", page {found.page}" if found.page else ""
+    head = f"{found.id}: {source.title}{place} ({source.url or source.key}), characters {found.start}–{found.end}"
+    return f"{head}\n{found.heading}\n\n{found.text}"
 
 
 @click.command("steer")
@@ -131,7 +116,7 @@ def passage_text(path: Path, wanted: str) -> str:
 @click.option("--drop", metavar="SECTION", help="Leave a section out: its title or number.")
 @click.option("--add", metavar="SECTION", help='Research a section more: "TITLE: what to look for".')
 @click.option("--finish", is_flag=True, help="End the research and write the report now, from what is known.")
-def command(run_id: str, remark: str | None, drop: str | None, add: str | None, finish: bool) -> int:
+def steer_command(run_id: str, remark: str | None, drop: str | None, add: str | None, finish: bool) -> int:
     """Say something to RUN while it goes on; without a flag its sections are listed.
 
     \b
@@ -139,20 +124,17 @@ def command(run_id: str, remark: str | None, drop: str | None, add: str | None, 
     deep-research steer RUN --drop 3 --add "Costs: prices per patient and year"
     deep-research steer RUN --finish
     """
-    from deep_research.runs.steering_inbox import sections_of, steer  # noqa: PLC0415
-    from deep_research.settings import home  # noqa: PLC0415
-    from deep_research.stores.run_folder import open_run  # noqa: PLC0415
-    from deep_research.stores.run_lock import is_held  # noqa: PLC0415
+    from deep_research import api  # noqa: PLC0415 - help stays fast
 
-    folder = open_run(home(), run_id)
+    run = api.open_run(run_id)
     wanted = {"remark": remark, "drop": drop, "add": add, "finish": "" if finish else None}
-    said = [steer(folder, kind, text) for kind, text in wanted.items() if text is not None]
+    said = [run.steer(kind, text) for kind, text in wanted.items() if text is not None]
     if not said:
-        for number, title in enumerate(sections_of(folder), 1):
+        for number, title in enumerate(run.sections(), 1):
             click.echo(f"{number}. {title}")
         return 0
     for one in said:
         click.echo(f"Noted: {' '.join(part for part in (one.kind, one.section, one.text) if part)}")
-    if not is_held(folder.lock):
-        click.echo(f"The run does not go on at the moment; it will with: deep-research resume {folder.run_id}")
+    if not run.is_running:
+        click.echo(f"The run is not going on at the moment. It takes this in with: deep-research resume {run.id}")
     return 0

@@ -1,4 +1,4 @@
-"""One sitting at the terminal: run or resume, show what happens, ask what the run asks, hand over the report."""
+"""A run at the terminal: start or resume it, show its progress, ask what it asks, hand over the report."""
 
 import asyncio
 import gc
@@ -11,16 +11,13 @@ from typing import Any, TypeVar
 
 import click
 
-from deep_research import settings as settings_module
-from deep_research.cli.clarify_prompt import ask_user, say_asked
+from deep_research import api
+from deep_research.api import Run
 from deep_research.cli.flags import output_file, settings_of
-from deep_research.cli.keyboard import listening, say
 from deep_research.cli.progress_view import View, make_view
-from deep_research.cli.report_printer import print_answer, print_report
 from deep_research.data import Asked, FollowUp, Report
+from deep_research.errors import NeedsAnswer
 from deep_research.i18n.catalog import phrase
-from deep_research.runs import lifecycle as runs
-from deep_research.stores.run_folder import RunFolder, open_run, write_atomically
 
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
 _R = TypeVar("_R")
@@ -28,7 +25,7 @@ _Listening = Callable[[asyncio.AbstractEventLoop], AbstractContextManager[None]]
 
 
 class Interrupted(Exception):
-    """A sitting ended without a report; `code` is the exit code that says why. The way on was shown."""
+    """A run was left without a report; `code` is the exit code. How to go on was shown."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -40,7 +37,6 @@ class Session:
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self._flags = flags
-        self._home = settings_module.home()
         self._ready = False
 
     def start(self, question: str) -> int:
@@ -54,83 +50,75 @@ class Session:
 
     def resume(self, run_id: str) -> int:
         """Take an earlier run up again, or a question about it that was interrupted."""
-        return self._to_the_end(open_run(self._home, run_id))
+        return self._to_the_end(api.open_run(run_id))
 
     def ask(self, run_id: str, question: str) -> int:
         """Ask a question about a finished run. Returns the exit code."""
         output_file(self._flags)
         try:
-            made = self.follow_up(open_run(self._home, run_id), question)
+            made = self.follow_up(api.open_run(run_id), question)
         except Interrupted as stopped:
             return stopped.code
         return self._hand_over(made)
 
-    def begin(self, question: str) -> RunFolder:
+    def begin(self, question: str) -> Run:
         """Make a new run. Raises ConfigError for unusable flags or an unusable question."""
         output_file(self._flags)
-        settings = settings_of(self._flags)
-        return runs.create(question, home=self._home, settings=settings, docs=self._flags.get("docs") or ())
+        return api.start_run(question, settings_of(self._flags), docs=self._flags.get("docs") or ())
 
-    def sit(self, folder: RunFolder) -> Report:
+    def carry_out(self, run: Run) -> Report:
         """Do the run, or what is left of it, asking the user what it asks. Raises Interrupted and ResearchError."""
         self._get_ready()
-        view = make_view(quiet=self._is_set("quiet"), verbose=self._is_set("verbose"), language=folder.load().language)
+        view = make_view(quiet=self._is_set("quiet"), verbose=self._is_set("verbose"), language=run.record.language)
         answers = [self._flags["answer"]] if self._flags.get("answer") is not None else []
-        nobody = not answers and not self._can_ask()
+        can_answer = bool(answers) or self._can_ask()
 
         def answer(_asked: Asked) -> str | None:
             return answers.pop() if answers else None
 
         while True:
-            work = runs.carry_out(folder, home=self._home, listener=view.show, answer=None if nobody else answer)
+            work = run.carry_out(listener=view.show, answer=answer if can_answer else None)
             try:
                 with view:
-                    return _interruptible(work, self._keyboard(folder, view))
+                    return _interruptible(work, self._keyboard(run, view))
             except (asyncio.CancelledError, KeyboardInterrupt):
-                raise _stopped(folder) from None
-            except runs.NeedsAnswer as waiting:
-                asked = folder.load().asked or Asked(question=waiting.message)
-                answers.append(self._answer_of(folder, asked))
+                raise _stopped(run) from None
+            except NeedsAnswer as waiting:
+                asked = run.record.asked or Asked(question=waiting.message)
+                answers.append(self._answer_to(run, asked))
 
-    def follow_up(self, folder: RunFolder, question: str) -> FollowUp:
-        """Ask about a finished run; "" takes up the question that was interrupted. Raises Interrupted, ResearchError."""
-        from deep_research.runs import follow_up_run as followup  # noqa: PLC0415 - only where it is asked for
-
+    def follow_up(self, run: Run, question: str) -> FollowUp:
+        """Ask about a finished run; "" resumes the question that was interrupted. Raises Interrupted, ResearchError."""
         self._get_ready()
         view = make_view(quiet=self._is_set("quiet"), verbose=self._is_set("verbose"), language="en", passing=True)
-        changes = {
-            "model_provider": self._flags.get("provider"),
-            "model_name": self._flags.get("model"),
-        }
+        changes = {"model_provider": self._flags.get("provider"), "model_name": self._flags.get("model")}
         given = {name: value for name, value in changes.items() if value is not None}
         try:
             with view:
-                return _interruptible(
-                    followup.follow_up(folder, question, home=self._home, listener=view.show, settings=given)
-                )
+                return _interruptible(run.follow_up(question, listener=view.show, **given))
         except (asyncio.CancelledError, KeyboardInterrupt):
-            raise _stopped(folder) from None
+            raise _stopped(run) from None
 
-    def _keyboard(self, folder: RunFolder, view: View) -> "_Listening":
-        """What listens to the keyboard while a run goes on; nothing where nobody is there."""
+    def _keyboard(self, run: Run, view: View) -> "_Listening":
+        """Return what reads the keyboard while a run goes on; nothing is read without a terminal."""
         if not self._can_ask():
             return lambda _loop: nullcontext()
+        from deep_research.cli.keyboard import listening, pass_on  # noqa: PLC0415 - only at a terminal
+
         view.typed("")
 
         def on_line(line: str) -> None:
-            view.told(say(folder, line))
+            view.told(pass_on(run, line))
 
         on_change = view.typed if view.draws_input else None
         return lambda loop: listening(loop, on_line=on_line, on_change=on_change)
 
-    def _to_the_end(self, folder: RunFolder) -> int:
-        from deep_research.runs.follow_up_run import unfinished  # noqa: PLC0415
-
+    def _to_the_end(self, run: Run) -> int:
         try:
-            left = unfinished(folder) if folder.result.exists() else None
+            left = run.unfinished_follow_up() if run.has_report else None
             if left is not None:
-                return self._hand_over(self.follow_up(folder, left.question))
-            return self.deliver(folder, self.sit(folder))
+                return self._hand_over(self.follow_up(run, left.question))
+            return self.deliver(run, self.carry_out(run))
         except Interrupted as stopped:
             return stopped.code
 
@@ -147,54 +135,60 @@ class Session:
         return bool(self._flags.get(flag))
 
     def _can_ask(self) -> bool:
-        """Whether there is somebody at a terminal who does not want silence."""
+        """Return whether there is a terminal, and the user does not want silence."""
         wants = not (self._is_set("as_json") or self._is_set("quiet"))
         return wants and sys.stdin.isatty() and sys.stderr.isatty()
 
-    def _answer_of(self, folder: RunFolder, asked: Asked) -> str:
-        """What the user says to a question of the run. Raises Interrupted when nobody does."""
+    def _answer_to(self, run: Run, asked: Asked) -> str:
+        """Return what the user answers. Raises Interrupted when the user cannot be asked, or does not answer."""
+        from deep_research.cli.terminal_input import ask_user, say_asked  # noqa: PLC0415 - only where it is asked
+
         if not self._can_ask():
             say_asked(asked)
-            click.echo(f'Answer with: deep-research resume {folder.run_id} --answer "…"', err=True)
+            click.echo(f'Answer with: deep-research resume {run.id} --answer "…"', err=True)
             raise Interrupted(EXIT_NEEDS_ANSWER)
         try:
             return ask_user(asked)
         except KeyboardInterrupt:
-            raise _stopped(folder) from None
+            raise _stopped(run) from None
         except EOFError:
-            click.echo(phrase("continue_hint", "en", run_id=folder.run_id), err=True)
+            click.echo(phrase("continue_hint", "en", run_id=run.id), err=True)
             raise Interrupted(EXIT_NEEDS_ANSWER) from None
 
-    def deliver(self, folder: RunFolder, report: Report) -> int:
+    def deliver(self, run: Run, report: Report) -> int:
         """Hand a finished report over as the flags want it; returns the exit code."""
         path = output_file(self._flags)
         if path is not None:
-            write_atomically(path, report.report)
+            api.save_text(path, report.report)
         if self._is_set("as_json"):
             click.echo(report.model_dump_json(indent=1))
         elif self._flags.get("out") == "-" or not self._is_set("quiet"):
+            from deep_research.cli.report_printer import print_report  # noqa: PLC0415 - only to show it
+
             print_report(report, plain=self._flags.get("out") == "-")
         if not self._is_set("as_json"):
-            run = "" if self._is_set("quiet") else f"   (run {folder.run_id})"
-            click.echo(f"Report: {path or folder.report}{run}", err=True)
+            name = "" if self._is_set("quiet") else f"   (run {run.id})"
+            click.echo(f"Report: {path or run.report_path}{name}", err=True)
         return EXIT_OK if report.answered else EXIT_NOTHING_FOUND
 
     def _hand_over(self, made: FollowUp) -> int:
         """Hand the answer to a follow-up over; returns the exit code."""
         path = output_file(self._flags)
         if path is not None:
-            write_atomically(path, str(made))
+            api.save_text(path, str(made))
         if self._is_set("as_json"):
             click.echo(made.model_dump_json(indent=1))
         elif self._flags.get("out") == "-":
             click.echo(str(made))
         elif not self._is_set("quiet"):
+            from deep_research.cli.report_printer import print_answer  # noqa: PLC0415 - only to show it
+
             print_answer(made)
         return EXIT_OK if made.report is not None and made.report.answered else EXIT_NOTHING_FOUND
 
 
-def _stopped(folder: RunFolder) -> Interrupted:
-    click.echo(phrase("continue_hint", "en", run_id=folder.run_id), err=True)
+def _stopped(run: Run) -> Interrupted:
+    click.echo(phrase("continue_hint", "en", run_id=run.id), err=True)
     return Interrupted(EXIT_STOPPED)
 
 

@@ -7,9 +7,8 @@ as in the `quick` workflow; code decides which (`steps.follow_up`).
 from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer, Command, Send
+from langgraph.types import Command, Send
 
 from deep_research.data import Brief, FoundIn, QueryAnalysis
 from deep_research.events import Planned, StageStarted
@@ -71,8 +70,8 @@ async def recall(state: FollowUpState, runtime: Runtime[RunContext]) -> Command[
     )
 
 
-def compile_follow_up(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, RunContext, Any, Any]:
-    """Return the graph of a follow-up, ready to run."""
+def build_follow_up() -> StateGraph[Any, RunContext, Any, Any]:
+    """Return the graph of a follow-up, not compiled."""
     graph = StateGraph(FollowUpState, context_schema=RunContext)
     graph.add_node("understand", understand, destinations=("recall", END))
     graph.add_node("recall", recall, destinations=("researcher", "final_report"))
@@ -81,4 +80,4 @@ def compile_follow_up(checkpointer: Checkpointer = None) -> CompiledStateGraph[A
     graph.add_edge(START, "understand")
     graph.add_edge("researcher", "final_report")
     graph.add_edge("final_report", END)
-    return graph.compile(checkpointer=checkpointer, name="follow_up")
+    return graph

@@ -4,11 +4,11 @@ The numbers per step are those of the rig (benchmarks/rig.py): a prompt's fixed 
 the sections, the searches and the passages that a writer gets.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
+from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
 from deep_research.data import Usage
-from deep_research.settings import Settings
+from deep_research.settings import Settings, load_keys
 
 _SECTIONS = 5
 """Sections of a usual plan."""
@@ -36,14 +36,14 @@ class Estimate(NamedTuple):
     most_usd: float | None
 
 
-def estimate(settings: Settings, keys: Mapping[str, str]) -> Estimate | None:
+def estimate(settings: Settings) -> Estimate | None:
     """Return what a run of the workflow `sections` will cost, or None without a model.
 
     Raises ConfigError for an unknown provider and a missing key.
     """
-    from deep_research.assembly.reasoner_choice import resolve_provider  # noqa: PLC0415
     from deep_research.providers.provider_catalog import open_model  # noqa: PLC0415 - only with a model
 
+    keys = load_keys(key_variables())
     provider = resolve_provider(settings, keys)
     if provider == "extractive":
         return None

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from deep_research.assembly.reasoner_choice import key_variables, model_reasoner, open_thinking, resolve_provider
+from deep_research.assembly.reasoner_choice import key_variables, model_reasoner, open_reasoner, resolve_provider
 from deep_research.data import (
     Brief,
     Claim,
@@ -36,19 +36,6 @@ from deep_research.stores.memory_library import MemoryLibrary
 from deep_research.stores.run_folder import RunFolder
 from deep_research.stores.sqlite_library import SqliteLibrary
 
-STEPS = (
-    "decide",
-    "analyze",
-    "entities",
-    "plan",
-    "research",
-    "write_section",
-    "judge",
-    "rewrite",
-    "review_section",
-    "review",
-    "compose",
-)
 _EXAMPLE = {
     "question": "How does speculative decoding work?",
     "passages": [
@@ -112,8 +99,18 @@ class StepResult(NamedTuple):
     calls: list[PaidCall]
     gaps: list[Gap]
 
+    def as_json(self) -> str:
+        """Return the answer as JSON."""
+        return json.dumps(_plain(self.answer), ensure_ascii=False, indent=1)
 
-def from_file(path: Path | None) -> Material:
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def read_inputs(path: Path | None) -> Material:
     """Return the inputs in a file of JSON, or an example. Raises ConfigError for one that does not fit."""
     if path is None:
         return material(StepInputs.model_validate(_EXAMPLE))
@@ -171,7 +168,7 @@ def _complete(
 _OPEN = Verdict(kind="unverified", reason="not judged yet")
 
 
-async def from_run(folder: RunFolder, section: str) -> Material:
+async def inputs_of_run(folder: RunFolder, section: str) -> Material:
     """Return the inputs as an earlier run had them at its end. Raises ConfigError when it had not planned yet."""
     from deep_research.graph.run_graph import open_checkpoints  # noqa: PLC0415 - the engine is slow to load
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
@@ -235,18 +232,17 @@ def _thought(name: str, reasoner: Reasoner, m: Material) -> Awaitable[Any]:
     return _THOUGHTS[name](reasoner, m)
 
 
-async def carry_out_step(name: str, inputs: Material, settings: Settings, *, home: Path) -> StepResult:
+async def run_step(name: str, inputs: Material, settings: Settings, *, home: Path) -> StepResult:
     """Do one step and return all about it. Raises ConfigError for an unknown step or provider, and a missing key."""
     keys = load_keys(key_variables())
     settings = settings.model_copy(update={"model_provider": resolve_provider(settings, keys)})
     requests: list[tuple[Role, ModelRequest]] = []
     gaps: list[Gap] = []
     journal = SqliteJournal(":memory:")
-    thinking = open_thinking(
+    opened = open_reasoner(
         settings,
         keys,
         journal=journal,
-        places=(),
         home=home,
         on_gap=gaps.append,
         watch=lambda request, role: requests.append((role, request)),
@@ -254,13 +250,13 @@ async def carry_out_step(name: str, inputs: Material, settings: Settings, *, hom
     try:
         answer: Any = None
         try:
-            answer = await _thought(name, thinking.reasoner, inputs)
+            answer = await _thought(name, opened.reasoner, inputs)
         except ModelError as error:
             gaps.append(Gap(what=name, why=error.message))
         calls = [PaidCall.model_validate_json(text) for text in journal.answers("model")]
         return StepResult(requests, answer, calls, gaps)
     finally:
-        await thinking.close()
+        await opened.close()
         journal.close()
 
 
@@ -268,7 +264,7 @@ class _Shown(Exception):
     """Raised where a model would be asked."""
 
 
-async def shown_prompt(name: str, inputs: Material, settings: Settings, *, home: Path) -> ModelRequest:
+async def render_prompt(name: str, inputs: Material, settings: Settings, *, home: Path) -> ModelRequest:
     """Return the request that a step would send; no model and no key is needed. Raises ConfigError."""
     seen: list[ModelRequest] = []
 
@@ -281,7 +277,6 @@ async def shown_prompt(name: str, inputs: Material, settings: Settings, *, home:
         complete,
         settings,
         info=ReasonerInfo(kind="model"),
-        places=(),
         home=home,
         on_gap=lambda _: None,
         context_tokens=context,
@@ -294,14 +289,3 @@ async def shown_prompt(name: str, inputs: Material, settings: Settings, *, home:
         raise
     message = f"The step {name!r} asks no model with these inputs (it lacks passages, sections or claims)."
     raise ConfigError(message, setting="step", value=name)
-
-
-def as_json(answer: Any) -> str:
-    """Return what a step answered as JSON."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, BaseModel):
-            return value.model_dump(mode="json")
-        return [plain(part) for part in value] if isinstance(value, list | tuple) else value
-
-    return json.dumps(plain(answer), ensure_ascii=False, indent=1)

@@ -1,4 +1,4 @@
-"""What the user says to a run, from any process: kept in the run's folder, noticed by whoever carries the run out."""
+"""User instructions to a running run (remark, drop, add, finish), kept in its folder so that any process can give them."""
 
 import asyncio
 import os
@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from deep_research.data import Steer
 from deep_research.errors import ConfigError, ResearchError, StoreError
-from deep_research.events import Event, SectionStarted, StageStarted, Steered
+from deep_research.events import SectionStarted, StageStarted, Steered
 from deep_research.run_context.steering import Steering
 from deep_research.settings import Settings
-from deep_research.stores.event_log import read_events
+from deep_research.stores.event_log import EventLog, read_events
 from deep_research.stores.run_folder import RunFolder
 from deep_research.text.cleaning import fold
 
@@ -139,11 +139,12 @@ def read_steers(path: Path) -> list[Steer]:
     return said
 
 
-class _SteeringFile:
-    """The instructions in a file, which is read again only when it has grown."""
+class SteeringInbox:
+    """The instructions in a run's folder, taken in by the process that carries the run out."""
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._size, self._said = path, 0, list[Steer]()
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder, self._path = folder.path, folder.steering
+        self._size, self._said = 0, list[Steer]()
 
     def has_grown(self) -> bool:
         """Return whether something was written since the file was read."""
@@ -153,48 +154,47 @@ class _SteeringFile:
             return False
 
     def read(self) -> list[Steer]:
-        """Return everything said so far, oldest first."""
+        """Return all instructions so far, oldest first; the file is read again only when it has grown."""
         if self.has_grown():
             self._size = self._path.stat().st_size
             self._said = read_steers(self._path)
         return self._said
 
+    def steering(self, log: EventLog) -> Steering:
+        """Return the steering of the run; what an earlier sitting has taken in still holds."""
+        steered = [e for e in log.earlier if isinstance(e, Steered)]
+        return Steering(
+            self.read,
+            log.emit,
+            told={e.steer for e in steered},
+            late={e.steer for e in steered if e.late},
+            begun={e.section for e in log.earlier if isinstance(e, SectionStarted)},
+            closed=any(isinstance(e, StageStarted) and e.stage == "report" for e in log.earlier),
+        )
 
-@asynccontextmanager
-async def listening(folder: RunFolder, emit: Callable[[Event], None]) -> AsyncIterator[Steering]:
-    """Give what the user says to a run while it is carried out; what an earlier sitting has taken in still holds."""
-    events = await asyncio.to_thread(read_events, folder.events)
-    steered = [e for e in events if isinstance(e, Steered)]
-    file = _SteeringFile(folder.steering)
-    steering = Steering(
-        file.read,
-        emit,
-        told={e.steer for e in steered},
-        late={e.steer for e in steered if e.late},
-        begun={e.section for e in events if isinstance(e, SectionStarted)},
-        closed=any(isinstance(e, StageStarted) and e.stage == "report" for e in events),
-    )
-    steering.refresh()
-    loop = asyncio.get_running_loop()
-    watching = asyncio.create_task(_watch(file, steering))
-    _in_this_process[folder.path] = lambda: loop.call_soon_threadsafe(_noticed, steering)
-    try:
-        yield steering
+    @asynccontextmanager
+    async def watching(self, steering: Steering) -> AsyncIterator[None]:
+        """Push to `steering`, inside the block, what is written to the inbox."""
         steering.refresh()
-    finally:
-        del _in_this_process[folder.path]
-        watching.cancel()
+        loop = asyncio.get_running_loop()
+        watch = asyncio.create_task(self._watch(steering))
+        _in_this_process[self._folder] = lambda: loop.call_soon_threadsafe(_refresh, steering)
+        try:
+            yield
+            steering.refresh()
+        finally:
+            del _in_this_process[self._folder]
+            watch.cancel()
+
+    async def _watch(self, steering: Steering) -> None:
+        """Look for what other processes write, for as long as the run goes on."""
+        while True:
+            if self.has_grown():
+                _refresh(steering)
+            await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def _watch(file: _SteeringFile, steering: Steering) -> None:
-    """Push what other processes write to the file to the run, for as long as the run goes on."""
-    while True:
-        if file.has_grown():
-            _noticed(steering)
-        await asyncio.sleep(_LOOK_SECONDS)
-
-
-def _noticed(steering: Steering) -> None:
-    # A disk that is full is met again, and told, by the step that goes on.
+def _refresh(steering: Steering) -> None:
+    # A disk that is full is met again, and reported, by the step that goes on.
     with suppress(ResearchError):
         steering.refresh()

@@ -10,13 +10,17 @@ from deep_research.events import Event, event_adapter
 
 
 class EventLog:
-    """Numbers events, writes each as a line of JSON before it is shown, and passes it on."""
+    """Numbers events, writes each as a line of JSON before it is shown, and passes it on.
+
+    `earlier` are the events that the file held when it was opened.
+    """
 
     def __init__(self, path: Path, listener: Callable[[Event], None], *, seconds_before: float = 0.0) -> None:
         self._path = path
         self._listener = listener
         self._begun = time.monotonic() - seconds_before
-        self._number = sum(1 for _ in read_events(path))
+        self.earlier = read_events(path)
+        self._number = len(self.earlier)
         try:
             self._file = path.open("a", encoding="utf-8", errors="surrogatepass")
             if _is_cut_short(path):

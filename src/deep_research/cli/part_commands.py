@@ -1,5 +1,7 @@
-"""`deep-research step` and `deep-research prompt`: one thought of the program by itself."""
+"""`deep-research check`, `step` and `prompt`: one part of the program by itself."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -31,17 +33,15 @@ def step_command(name: str, as_json: bool, **flags: Any) -> int:
     """
     import asyncio  # noqa: PLC0415 - help stays fast
 
+    from deep_research import api  # noqa: PLC0415
     from deep_research.cli.flags import settings_of  # noqa: PLC0415
-    from deep_research.runs import single_step  # noqa: PLC0415
-    from deep_research.settings import home  # noqa: PLC0415
 
-    settings = settings_of(flags)
-    result = asyncio.run(single_step.carry_out_step(name, _inputs(flags), settings, home=home()))
+    result = asyncio.run(api.run_step(name, _inputs(flags), settings_of(flags)))
     if not as_json:
         for role, request in result.requests:
             click.echo(_shown(request, f"asked as {role}"))
         click.echo("── answer " + "─" * 60)
-    click.echo(single_step.as_json(result.answer))
+    click.echo(result.as_json())
     for gap in result.gaps:
         click.echo(f"gap: {gap.what}: {gap.why}", err=True)
     click.echo(_cost(result.calls), err=True)
@@ -55,31 +55,26 @@ def prompt_command(name: str, **flags: Any) -> None:
     """Show the prompt of a step as a model would get it; no model is asked and no key is needed."""
     import asyncio  # noqa: PLC0415
 
+    from deep_research import api  # noqa: PLC0415
     from deep_research.cli.flags import settings_of  # noqa: PLC0415
-    from deep_research.runs import single_step  # noqa: PLC0415
-    from deep_research.settings import home  # noqa: PLC0415
 
-    settings = settings_of(flags)
     step = "plan" if name.startswith("plan_from") else name
-    request = asyncio.run(single_step.shown_prompt(step, _inputs(flags), settings, home=home()))
+    request = asyncio.run(api.show_prompt(step, _inputs(flags), settings_of(flags)))
     click.echo(_shown(request, f"the prompt of {step}"))
 
 
 def _inputs(flags: dict[str, Any]) -> Any:
     import asyncio  # noqa: PLC0415
-    from pathlib import Path  # noqa: PLC0415
 
+    from deep_research import api  # noqa: PLC0415
     from deep_research.errors import ConfigError  # noqa: PLC0415
-    from deep_research.runs import single_step  # noqa: PLC0415
-    from deep_research.settings import home  # noqa: PLC0415
-    from deep_research.stores.run_folder import open_run  # noqa: PLC0415
 
     path, run_id = flags["path"], flags["run_id"]
     if path and run_id:
         raise ConfigError("Give --input or --run, not both.", setting="input", value=path)
     if run_id:
-        return asyncio.run(single_step.from_run(open_run(home(), run_id), flags["section"]))
-    return single_step.from_file(Path(path).expanduser() if path else None)
+        return asyncio.run(api.open_run(run_id).step_inputs(flags["section"]))
+    return api.read_step_inputs(Path(path).expanduser() if path else None)
 
 
 def _shown(request: Any, what: str) -> str:
@@ -101,3 +96,36 @@ def _cost(calls: Any) -> str:
     prompt, cached = sum(u.prompt_tokens for u in usage), sum(u.cached_tokens for u in usage)
     written, seconds = sum(u.completion_tokens for u in usage), sum(call.seconds for call in calls)
     return f"{len(calls)} calls · {prompt} prompt tokens ({cached} cached) · {written} written · {dollars} · {seconds:.1f} s"
+
+
+@click.command("check")
+@click.option("--claim", required=True, help="The sentence to judge.")
+@click.option("--evidence", required=True, metavar="FILE", help="The file to hold it against; - for standard input.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
+def check_command(claim: str, evidence: str, as_json: bool) -> int:
+    """Judge whether FILE supports a claim, without a model: numbers, names, quotations, support."""
+    from deep_research import api  # noqa: PLC0415 - help stays fast
+
+    verdict = api.check_claim(claim, read_evidence(evidence))
+    if as_json:
+        click.echo(verdict.model_dump_json())
+    else:
+        score = "" if verdict.score is None else f" (score {verdict.score:.2f})"
+        click.echo(f"{verdict.kind}{score}: {verdict.reason}")
+    return 0
+
+
+def read_evidence(name: str) -> str:
+    """Return the text of the file `name` (- for standard input). Raises ConfigError, Unreadable."""
+    from deep_research import api  # noqa: PLC0415
+    from deep_research.errors import ConfigError  # noqa: PLC0415
+
+    if name == "-":
+        return sys.stdin.read()
+    path = Path(name).expanduser()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        message = f"Cannot read {name!r}: {error.strerror or error}."
+        raise ConfigError(message, setting="evidence", value=name) from error
+    return api.read_text(data, path.name)

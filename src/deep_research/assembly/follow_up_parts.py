@@ -1,0 +1,69 @@
+"""What differs in the context of a follow-up: sources that are prepared late, and costs that are counted separately."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from deep_research.assembly.page_access import QuestionPages
+from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.events import Event, Progress
+from deep_research.ports import Journal, SearchPlace
+from deep_research.ports import Progress as OnProgress
+
+
+class JournalSince:
+    """A journal whose counts and answers begin after the calls of each kind that were there before."""
+
+    def __init__(self, journal: Journal, before: Mapping[str, int]) -> None:
+        self._journal, self._before = journal, before
+        self.call, self.close = journal.call, journal.close
+
+    def count(self, kind: str) -> int:
+        """See `ports.Journal.count`."""
+        return self._journal.count(kind) - self._before.get(kind, 0)
+
+    def answers(self, kind: str) -> Sequence[str]:
+        """See `ports.Journal.answers`."""
+        return self._journal.answers(kind)[self._before.get(kind, 0) :]
+
+
+def prepared_late(
+    places: Sequence[SearchPlace], emit: Callable[[Event], None], on_gap: Callable[[Gap], object]
+) -> tuple[SearchPlace, ...]:
+    """Return the places, each made ready before its first search; the pages of the question need nothing."""
+
+    def show(what: str, done: int, total: int) -> None:
+        emit(Progress(what=what, done=done, total=total))
+
+    return tuple(place if isinstance(place, QuestionPages) else _PreparedLate(place, show, on_gap) for place in places)
+
+
+class _PreparedLate:
+    """A place that makes itself ready before its first search (`ports.SearchPlace`)."""
+
+    def __init__(self, place: SearchPlace, on_progress: OnProgress, on_gap: Callable[[Gap], object]) -> None:
+        self.name, self.purpose = place.name, place.purpose
+        self.close = place.close
+        self._place, self._on_progress, self._on_gap = place, on_progress, on_gap
+        self._ready = False
+        self._lock = asyncio.Lock()
+
+    async def prepare(self, progress: OnProgress) -> Sequence[Gap]:
+        """Do nothing yet."""
+        return ()
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        """See `ports.SearchPlace.search`."""
+        await self._prepare()
+        return await self._place.search(query, limit=limit)
+
+    async def read(self, found: Found) -> Document:
+        """See `ports.SearchPlace.read`."""
+        await self._prepare()
+        return await self._place.read(found)
+
+    async def _prepare(self) -> None:
+        async with self._lock:
+            if not self._ready:
+                for gap in await self._place.prepare(self._on_progress):
+                    self._on_gap(gap)
+                self._ready = True

@@ -1,0 +1,216 @@
+"""A run: a question is researched from its first reading to its report."""
+
+import re
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from deep_research.assembly.environment import Job, RunEnvironment, is_bundled
+from deep_research.assembly.page_access import offer_pages, readable_question
+from deep_research.assembly.reasoner_choice import default_model, key_variables, resolve_provider
+from deep_research.data import Gap, Message, Question, Report
+from deep_research.errors import ConfigError, Declined
+from deep_research.events import Progress, StageStarted
+from deep_research.i18n.catalog import phrase
+from deep_research.i18n.language import detect
+from deep_research.run_context.context import RunContext
+from deep_research.runs.lifecycle import RunTask, carry_out
+from deep_research.runs.steering_inbox import SteeringInbox
+from deep_research.settings import Settings, load_keys
+from deep_research.stores.event_log import EventLog
+from deep_research.stores.run_folder import RunFolder, RunRecord, new_run_id
+from deep_research.stores.run_lock import held
+from deep_research.templates import NONE, load_templates, named_template, template_folders
+
+_TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
+"""Control sequences of ECMA-48, such as colours: pasted from a terminal, they would become words."""
+
+
+def create_run(
+    question: str,
+    settings: Settings,
+    *,
+    home: Path,
+    docs: Sequence[str] = (),
+    history: Sequence[Message] = (),
+    wanted_id: str = "",
+) -> RunFolder:
+    """Make a new run on disk; `history` is the conversation before the question, oldest first.
+
+    Raises ConfigError for an unusable question, path, provider or setting (nothing is made then), StoreError for an
+    unusable disk.
+    """
+    text = clean_question(question, settings)
+    check_usable(docs, settings, home=home)
+    settings = _resolved(settings, docs, text)
+    folder = RunFolder(home, new_run_id(home, wanted=wanted_id))
+    record = RunRecord(
+        run_id=folder.run_id,
+        question=text,
+        language=detect(text),
+        status="running",
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        docs=tuple(str(Path(d).expanduser().absolute()) for d in docs),
+        history=tuple(history),
+        mcp_servers=tuple(settings.mcp_servers),
+        settings=settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"}),
+    )
+    folder.create(record)
+    return folder
+
+
+def _resolved(settings: Settings, docs: Sequence[str], question: str) -> Settings:
+    """Settle what depends on the keys of today, so that a run goes on as it began."""
+    provider = resolve_provider(settings, load_keys(key_variables()))
+    strategy = _strategy(settings, docs, provider)
+    settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})
+    if not strategy and not settings.sources:
+        return settled
+    from deep_research.assembly.web_search import chosen_sources, source_variables  # noqa: PLC0415 - only for the web
+
+    names = chosen_sources(settled, load_keys(source_variables()), question=question, language=detect(question))
+    return settled.model_copy(update={"sources": names})
+
+
+def _strategy(settings: Settings, docs: Sequence[str], provider: str) -> str:
+    """Return the strategy of a run; a user with a model and without documents wants the web searched."""
+    usual = "auto" if not settings.sources and not docs and provider != "extractive" else ""
+    return settings.strategy or usual
+
+
+class Preview(NamedTuple):
+    """What a run would use: provider, model ("" without one), documents, web sources or strategy."""
+
+    provider: str
+    model: str
+    docs: tuple[str, ...]
+    web: str
+
+
+def preview(settings: Settings, docs: Sequence[str], *, home: Path) -> Preview:
+    """Return what a run would use. Raises ConfigError for paths, providers and settings that cannot be used."""
+    check_usable(docs, settings, home=home)
+    keys = load_keys(key_variables())
+    provider = resolve_provider(settings, keys)
+    web = ", ".join(settings.sources) or _strategy(settings, docs, provider)
+    return Preview(provider, default_model(settings, provider, keys), tuple(docs), web)
+
+
+def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None:
+    """Raise ConfigError for paths, MCP servers and focus templates that a run could not use."""
+    for path in docs:
+        if not Path(path).expanduser().exists():
+            raise ConfigError(f"There is no file or folder {path!r}.", setting="docs", value=path)
+        if any("\ud800" <= c <= "\udfff" for c in path):
+            message = f"The name of {path!r} is not valid Unicode and cannot be stored. Rename it or link to it."
+            raise ConfigError(message, setting="docs", value=path)
+    if settings.mcp_servers:
+        from deep_research.assembly.mcp_tools import check_installed  # noqa: PLC0415 - only with servers
+
+        check_installed(settings)
+    templates = load_templates(template_folders(home))
+    if settings.template not in ("", NONE):
+        named_template(templates, settings.template)
+
+
+def clean_question(question: str, settings: Settings) -> str:
+    """Return the question without control characters and terminal codes.
+
+    Raises ConfigError when it is empty or too long.
+    """
+    text = "".join(c if c.isprintable() else " " for c in _TERMINAL_CODE.sub("", question))
+    text = " ".join(text.split())
+    if not text:
+        message = 'No question was given. Example: deep-research "How does speculative decoding work?"'
+        raise ConfigError(message, setting="question", value="")
+    if len(text) > settings.max_question_chars:
+        message = (
+            f"The question has {len(text):,} characters; the limit is {settings.max_question_chars:,} "
+            "(setting max_question_chars). Put long material into a file and name it with --docs."
+        )
+        raise ConfigError(message, setting="question", value=len(text))
+    return text
+
+
+async def resume_run(folder: RunFolder, environment: RunEnvironment) -> Report:
+    """Do a run, or what is left of it, and return its report.
+
+    Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and the environment cannot,
+    Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
+    stopped, another ResearchError when it failed; in each case it can be resumed.
+    """
+    folder.load()
+    with held(folder.lock, run_id=folder.run_id):
+        return await carry_out(ResearchRun(folder), environment)
+
+
+class ResearchRun(RunTask):
+    """The research of a run's question."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder, self.record = folder, folder.load()
+        self.question, self.language = self.record.question, self.record.language
+        self.seconds = self.record.seconds
+        self.events, self.checkpoints = folder.events, folder.checkpoints
+        self._inbox = SteeringInbox(folder)
+
+    def job(self, log: EventLog) -> Job:
+        """See `RunTask.job`; a user who was asked something has not answered with the question alone."""
+        settings = Settings(**self.record.settings)
+        return Job(
+            folder=self.folder,
+            record=self.record,
+            settings=settings,
+            question=self.question,
+            log=log,
+            steering=self._inbox.steering(log),
+            prefetch=settings.speculate and not any(e.kind == "clarification_asked" for e in log.earlier),
+        )
+
+    def notice(self, ctx: RunContext) -> str:
+        """See `RunTask.notice`."""
+        return "bundled" if is_bundled(self.record, ctx.places) else ""
+
+    def listening(self, ctx: RunContext) -> AbstractAsyncContextManager[object]:
+        """See `RunTask.listening`."""
+        return self._inbox.watching(ctx.steering)
+
+    async def start(self, ctx: RunContext) -> dict[str, Any]:
+        """See `RunTask.start`."""
+        gaps = await _prepare(ctx)
+        asked = readable_question(ctx, self.question)
+        return {
+            "messages": [],
+            "original_query": self.question,
+            "question": Question(text=asked, language=self.language, history=self.record.history),
+            "sections": [],
+            "claims": {},
+            "gaps": gaps,
+            "max_review_iterations": ctx.settings.max_review_iterations,
+        }
+
+    def save(self, values: dict[str, Any]) -> tuple[Report, Path]:
+        """See `RunTask.save`. Raises Declined without a report."""
+        if "report" not in values:
+            reason = str(values.get("final_report") or phrase("cannot_do", self.language))
+            raise Declined(reason, run_id=self.folder.run_id, by=values.get("declined_by", "program"))
+        report: Report = values["report"]
+        self.folder.save_result(report)
+        return report, self.folder.report
+
+    def note(self, **changes: Any) -> None:
+        """See `RunTask.note`."""
+        self.folder.save(self.folder.load().model_copy(update=changes))
+
+
+async def _prepare(ctx: RunContext) -> list[Gap]:
+    """Make the sources ready, and return what could not be."""
+    ctx.emit(StageStarted(stage="prepare"))
+    gaps = [ctx.report_gap(gap) for gap in ctx.unopened]
+    for place in ctx.places:
+        found = await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
+        gaps.extend(ctx.report_gap(gap) for gap in found)
+    await offer_pages(ctx)
+    return gaps
