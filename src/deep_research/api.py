@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
     from deep_research.assembly.mcp_listing import ServerRow
+    from deep_research.assembly.run_settings import Preview
     from deep_research.data import ModelRequest, Verdict
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.single_step import Material, StepResult
@@ -345,9 +346,11 @@ def save_text(path: Path, text: str) -> None:
     run_folder.write_atomically(path, text)
 
 
-def preview_run(settings: Settings, docs: Sequence[str] = ()) -> research_run.Preview:
+def preview_run(settings: Settings, docs: Sequence[str] = ()) -> "Preview":
     """Return the model and the sources that a run would use. Raises ConfigError for what cannot be used."""
-    return research_run.preview(settings, docs, home=settings_module.home())
+    from deep_research.assembly.run_settings import preview  # noqa: PLC0415 - only where it is asked for
+
+    return preview(settings, docs, home=settings_module.home())
 
 
 def estimate_cost(settings: Settings) -> "Estimate | None":

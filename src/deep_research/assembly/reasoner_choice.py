@@ -34,13 +34,14 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     return name
 
 
-def default_model(settings: Settings, provider: str, keys: Mapping[str, str]) -> str:
-    """Return the model that a run would ask; "" without one. Raises ConfigError."""
+def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | None":
+    """Return the model that a run would ask, or None without one; nothing is sent. Raises ConfigError."""
+    provider = resolve_provider(settings, keys)
     if provider == "extractive":
-        return ""
+        return None
     from deep_research.providers.provider_catalog import open_model  # noqa: PLC0415 - only with a model
 
-    return open_model(provider, settings.model_name, keys=keys, base_url=settings.model_base_url).model
+    return open_model(provider, settings.model_name, keys=keys, base_url=settings.model_base_url)
 
 
 def key_variables() -> tuple[str, ...]:

@@ -6,7 +6,7 @@ the sections, the searches and the passages that a writer gets.
 
 from typing import NamedTuple
 
-from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
+from deep_research.assembly.reasoner_choice import choose_model, key_variables
 from deep_research.data import Usage
 from deep_research.settings import Settings, load_keys
 
@@ -41,13 +41,9 @@ def estimate(settings: Settings) -> Estimate | None:
 
     Raises ConfigError for an unknown provider and a missing key.
     """
-    from deep_research.providers.provider_catalog import open_model  # noqa: PLC0415 - only with a model
-
-    keys = load_keys(key_variables())
-    provider = resolve_provider(settings, keys)
-    if provider == "extractive":
+    model = choose_model(settings, load_keys(key_variables()))
+    if model is None:
         return None
-    model = open_model(provider, settings.model_name, keys=keys, base_url=settings.model_base_url)
     sections = min(_SECTIONS, settings.max_sections)
     calls, usage = _expected(settings, sections)
     attempts = 1 + settings.max_review_iterations

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from deep_research.assembly.environment import Job, RunEnvironment, is_bundled
 from deep_research.assembly.page_access import offer_pages, readable_question
-from deep_research.assembly.reasoner_choice import default_model, key_variables, resolve_provider
+from deep_research.assembly.run_settings import check_usable, settle
 from deep_research.data import Gap, Message, Question, Report
 from deep_research.errors import ConfigError, Declined
 from deep_research.events import Progress, StageStarted
@@ -18,11 +18,10 @@ from deep_research.i18n.language import detect
 from deep_research.run_context.context import RunContext
 from deep_research.runs.lifecycle import RunTask, carry_out
 from deep_research.runs.steering_inbox import SteeringInbox
-from deep_research.settings import Settings, load_keys
+from deep_research.settings import Settings
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_folder import RunFolder, RunRecord, new_run_id
 from deep_research.stores.run_lock import held
-from deep_research.templates import NONE, load_templates, named_template, template_folders
 
 _TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
 """Control sequences of ECMA-48, such as colours: pasted from a terminal, they would become words."""
@@ -44,7 +43,7 @@ def create_run(
     """
     text = clean_question(question, settings)
     check_usable(docs, settings, home=home)
-    settings = _resolved(settings, docs, text)
+    settings = settle(settings, docs, text)
     folder = RunFolder(home, new_run_id(home, wanted=wanted_id))
     record = RunRecord(
         run_id=folder.run_id,
@@ -59,60 +58,6 @@ def create_run(
     )
     folder.create(record)
     return folder
-
-
-def _resolved(settings: Settings, docs: Sequence[str], question: str) -> Settings:
-    """Settle what depends on the keys of today, so that a run goes on as it began."""
-    provider = resolve_provider(settings, load_keys(key_variables()))
-    strategy = _strategy(settings, docs, provider)
-    settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})
-    if not strategy and not settings.sources:
-        return settled
-    from deep_research.assembly.web_search import chosen_sources, source_variables  # noqa: PLC0415 - only for the web
-
-    names = chosen_sources(settled, load_keys(source_variables()), question=question, language=detect(question))
-    return settled.model_copy(update={"sources": names})
-
-
-def _strategy(settings: Settings, docs: Sequence[str], provider: str) -> str:
-    """Return the strategy of a run; a user with a model and without documents wants the web searched."""
-    usual = "auto" if not settings.sources and not docs and provider != "extractive" else ""
-    return settings.strategy or usual
-
-
-class Preview(NamedTuple):
-    """What a run would use: provider, model ("" without one), documents, web sources or strategy."""
-
-    provider: str
-    model: str
-    docs: tuple[str, ...]
-    web: str
-
-
-def preview(settings: Settings, docs: Sequence[str], *, home: Path) -> Preview:
-    """Return what a run would use. Raises ConfigError for paths, providers and settings that cannot be used."""
-    check_usable(docs, settings, home=home)
-    keys = load_keys(key_variables())
-    provider = resolve_provider(settings, keys)
-    web = ", ".join(settings.sources) or _strategy(settings, docs, provider)
-    return Preview(provider, default_model(settings, provider, keys), tuple(docs), web)
-
-
-def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None:
-    """Raise ConfigError for paths, MCP servers and focus templates that a run could not use."""
-    for path in docs:
-        if not Path(path).expanduser().exists():
-            raise ConfigError(f"There is no file or folder {path!r}.", setting="docs", value=path)
-        if any("\ud800" <= c <= "\udfff" for c in path):
-            message = f"The name of {path!r} is not valid Unicode and cannot be stored. Rename it or link to it."
-            raise ConfigError(message, setting="docs", value=path)
-    if settings.mcp_servers:
-        from deep_research.assembly.mcp_tools import check_installed  # noqa: PLC0415 - only with servers
-
-        check_installed(settings)
-    templates = load_templates(template_folders(home))
-    if settings.template not in ("", NONE):
-        named_template(templates, settings.template)
 
 
 def clean_question(question: str, settings: Settings) -> str:

@@ -1,0 +1,68 @@
+"""What a run uses: its settings checked, and what depends on today's keys settled."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from deep_research.assembly.reasoner_choice import choose_model, key_variables, resolve_provider
+from deep_research.errors import ConfigError
+from deep_research.i18n.language import detect
+from deep_research.settings import Settings, load_keys
+from deep_research.templates import NONE, load_templates, named_template, template_folders
+
+
+def check_usable(docs: Sequence[str], settings: Settings, *, home: Path) -> None:
+    """Raise ConfigError for paths, MCP servers and focus templates that a run could not use."""
+    for path in docs:
+        if not Path(path).expanduser().exists():
+            raise ConfigError(f"There is no file or folder {path!r}.", setting="docs", value=path)
+        if any("\ud800" <= c <= "\udfff" for c in path):
+            message = f"The name of {path!r} is not valid Unicode and cannot be stored. Rename it or link to it."
+            raise ConfigError(message, setting="docs", value=path)
+    if settings.mcp_servers:
+        from deep_research.assembly.mcp_tools import check_installed  # noqa: PLC0415 - only with servers
+
+        check_installed(settings)
+    templates = load_templates(template_folders(home))
+    if settings.template not in ("", NONE):
+        named_template(templates, settings.template)
+
+
+def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
+    """Return the settings with provider, strategy and sources chosen, so that a run goes on as it began.
+
+    Raises ConfigError for unknown ones and for those that lack their key.
+    """
+    provider = resolve_provider(settings, load_keys(key_variables()))
+    strategy = _strategy(settings, docs, provider)
+    settled = settings.model_copy(update={"model_provider": provider, "strategy": strategy})
+    if not strategy and not settings.sources:
+        return settled
+    from deep_research.assembly.web_search import chosen_sources, source_variables  # noqa: PLC0415 - only for the web
+
+    names = chosen_sources(settled, load_keys(source_variables()), question=question, language=detect(question))
+    return settled.model_copy(update={"sources": names})
+
+
+def _strategy(settings: Settings, docs: Sequence[str], provider: str) -> str:
+    """Return the strategy of a run; a user with a model and without documents wants the web searched."""
+    usual = "auto" if not settings.sources and not docs and provider != "extractive" else ""
+    return settings.strategy or usual
+
+
+class Preview(NamedTuple):
+    """What a run would use: provider, model ("" without one), documents, and web sources or strategy."""
+
+    provider: str
+    model: str
+    docs: tuple[str, ...]
+    web: str
+
+
+def preview(settings: Settings, docs: Sequence[str], *, home: Path) -> Preview:
+    """Return what a run would use. Raises ConfigError for paths, providers and settings that cannot be used."""
+    check_usable(docs, settings, home=home)
+    keys = load_keys(key_variables())
+    provider, model = resolve_provider(settings, keys), choose_model(settings, keys)
+    web = ", ".join(settings.sources) or _strategy(settings, docs, provider)
+    return Preview(provider, model.model if model is not None else "", tuple(docs), web)
