@@ -12,7 +12,6 @@ import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from deep_research.data import Asked, Question
-from deep_research.graph.follow_up_graph import compile_follow_up
 from deep_research.graph.run_graph import drive, open_checkpoints
 from deep_research.graph.workflows import compile_workflow
 from tests.graph.harness import Bench, Planner, Shelf
@@ -71,7 +70,9 @@ async def _sitting(folder: Path, workflow: str, question: str, *, dies_at: int |
             saver: AsyncSqliteSaver = living
             if dies_at is not None:
                 saver = DyingSaver(living.conn, serde=living.serde, dies_at=dies_at)
-            graph = compile_follow_up(saver) if workflow == "follow_up" else compile_workflow(workflow, saver)
+            graph = (
+                compile_workflow(workflow, saver)
+            )
             return await drive(graph, bench.context, _start(workflow, question), ask=_unasked)
     except Killed:
         return None
