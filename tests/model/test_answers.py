@@ -4,11 +4,16 @@ from typing import Any
 
 import pytest
 
+from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role
 from deep_research.providers.openai_compatible import is_strict
+from deep_research.providers.provider_catalog import open_model
 from deep_research.reasoners.model import answer_schemas as answers
 from deep_research.reasoners.model.answer_mapping import section_draft_of
 from deep_research.reasoners.model.answer_schemas import Answer, SectionAnswer
-from deep_research.reasoners.model.structured_calls import schema_of
+from deep_research.reasoners.model.structured_calls import Asker, schema_of
+from tests.providers.served import KEYS
+from tests.support.scripted_provider import ScriptedProvider
+from tests.support.scripted_replies import Reply
 
 KINDS = [kind for kind in vars(answers).values() if isinstance(kind, type) and issubclass(kind, Answer)]
 THOUGHT_FIRST = [
@@ -58,3 +63,24 @@ def test_what_is_written_for_readers_of_the_code_is_not_sent_to_models(kind: typ
     schema = schema_of(kind)
     assert "description" not in schema
     assert not any("description" in nested for nested in schema.get("$defs", {}).values())
+
+
+class _Spoken(Answer):
+    words: str
+    number: int = 0
+
+
+async def test_an_answer_cut_at_its_limit_is_asked_for_again_and_never_repaired() -> None:
+    cut = Reply(text='{"words": "The rate was 12}', finish_reason="length")
+    whole = Reply(text="{'words': 'The rate was 120', 'number': 1,}")
+    with ScriptedProvider([cut, whole]) as provider:
+        model = open_model("compatible", "scripted", keys=KEYS, base_url=provider.base_url, facts={"structured": "text"})
+
+        async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
+            return await model.complete(request)
+
+        asked = [ModelMessage(role="user", text="Say it.")]
+        answer = await Asker(complete).structured("write", asked, _Spoken)
+        await model.close()
+    assert answer == _Spoken(words="The rate was 120", number=1)
+    assert "be brief" in str(provider.calls[1].request)

@@ -141,8 +141,8 @@ async def test_empty_answers_end_as_malformed() -> None:
 
 async def test_silence_ends_at_the_limit_of_an_answer() -> None:
     with ScriptedProvider(faulty("timeout", "timeout", "")) as provider:
-        async with client_of(provider, patience=Patience(answer_seconds=0.05)) as setup:
-            with pytest.raises(ProviderDown, match=r"within 0\.05 s"):
+        async with client_of(provider, patience=Patience(answer_seconds=0.4)) as setup:
+            with pytest.raises(ProviderDown, match=r"within 0\.4 s"):
                 await setup.client.complete(asking(), role="write")
     assert len(provider.calls) == 2
 

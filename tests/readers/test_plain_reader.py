@@ -64,6 +64,24 @@ def test_markdown():
     assert [document.text[h.start :].split("\n")[0] for h in document.headings] == ["## Setext heading", "# Results"]
 
 
+@pytest.mark.parametrize(
+    ("text", "read_as"),
+    [
+        ("**“注意力”**是一种方法。", "“注意力”是一种方法。"),
+        ("See [the guide][nowhere] and [a page](./a page.md).", "See the guide and a page."),
+        ("[[`0d8a`](https://a.org/0d8a)] - fix ([b](c) (d))", "[0d8a] - fix (b (d))"),
+        ("<div align=center>\n<b>Bold</b> **words**<br>below\n</div>", "Bold words below"),
+        ("Seen<!-- hidden\n\nin two blocks --> text", "Seen text"),
+        ("```\n<!-- shown -->\n```", "```\n<!-- shown -->\n```"),
+        ("- a\n\n  more of a\n\n  ```\n  code\n  ```\n- b", "- a\n\nmore of a\n\n```\ncode\n```\n\n- b"),
+        ("one  \ntwo\\\nthree", "one\n\ntwo\n\nthree"),
+        ("Text\n[a]: https://a.org\n[^n]: A note\non two lines", "Text\n\nA note on two lines"),
+    ],
+)
+def test_markdown_as_people_write_it(text: str, read_as: str):
+    assert read(text) == read_as
+
+
 def test_title_is_the_top_heading_or_the_file_name():
     reader = PlainReader()
     assert reader.read(b"# Top\n\ntext", name="a.md").title == "Top"

@@ -9,7 +9,7 @@ from deep_research.errors import MalformedOutput, Refused
 from deep_research.providers.model_families import Family, Structured
 from deep_research.providers.provider_failures import About
 from deep_research.providers.reasoning_tags import split_reasoning
-from deep_research.text.json_repair import find_object, parse_object
+from deep_research.text.model_json import find_object, parse_object
 from deep_research.text.token_count import estimate_tokens
 
 LONG_ANSWER_TOKENS = 8192
@@ -64,12 +64,13 @@ def understood(heard: Heard, request: ModelRequest, about: About, *, forced: boo
     if heard.refusal or finish == "refusal":
         message = f"{about.provider} ({about.model}) declines to answer: {(heard.refusal or said)[:300]!r}."
         raise Refused(message, reason="refusal", **fields)
-    calls = tuple(_call(call, index, request) for index, call in enumerate(heard.calls))
+    complete = finish != "length"
+    calls = tuple(_call(call, index, request, complete=complete) for index, call in enumerate(heard.calls))
     if forced and request.schema_ is not None and calls:
         mine = next((call for call in calls if call.name == request.schema_name), calls[0])
         said, calls = mine.raw if mine.arguments is None else _dumps(mine.arguments), ()
     elif request.schema_ is not None and not calls:
-        found = find_object(said)
+        found = find_object(said, complete=complete)
         said = said if found is None else _dumps(found)
     if not said and not calls and finish != "length":
         message = (
@@ -89,8 +90,8 @@ def understood(heard: Heard, request: ModelRequest, about: About, *, forced: boo
     )
 
 
-def _call(call: RawCall, index: int, request: ModelRequest) -> ToolCall:
-    arguments = parse_object(call.raw) if call.raw.strip() else {}
+def _call(call: RawCall, index: int, request: ModelRequest, *, complete: bool) -> ToolCall:
+    arguments = parse_object(call.raw, complete=complete) if call.raw.strip() else {}
     # Ollama and some servers give no id; one that is new in the conversation is made.
     made = f"call_{len(request.messages)}_{index}"
     return ToolCall(id=call.id or made, name=call.name, arguments=arguments, raw=call.raw)

@@ -20,7 +20,7 @@ from deep_research.providers.answer_parsing import (
 from deep_research.providers.base_model import WiredModel
 from deep_research.providers.http_wire import WireFailure, in_form
 from deep_research.providers.provider_failures import error_body
-from deep_research.text.json_repair import parse_object
+from deep_research.text.model_json import parse_object
 
 
 def written(message: ModelMessage, system_role: str = "system") -> dict[str, Any]:

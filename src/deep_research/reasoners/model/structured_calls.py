@@ -1,6 +1,5 @@
 """Ask a model for structured answers by schema with repair, in contexts that shrink when they do not fit."""
 
-import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
@@ -11,6 +10,7 @@ from pydantic import ValidationError
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, ToolSpec
 from deep_research.errors import ContextTooLong, MalformedOutput
 from deep_research.reasoners.model.answer_schemas import Answer
+from deep_research.text.model_json import find_object
 from deep_research.text.token_count import estimate_tokens
 
 Complete = Callable[[ModelRequest, Role], Awaitable[ModelAnswer]]
@@ -56,12 +56,18 @@ class Asker:
             )
             answer = await self._complete(request, role)
             last = answer.text
-            try:
-                return kind.model_validate(first_object(answer.text))
-            except (ValueError, ValidationError) as error:
-                said = ModelMessage(role="assistant", text=answer.text or "(empty)")
-                problem = f"That does not fit the schema: {_brief(error)}\nAnswer again with the JSON object alone."
-                conversation = [*messages, said, ModelMessage(role="user", text=problem)]
+            complete = answer.finish_reason != "length"
+            problem = (
+                "There is no JSON object in that." if complete else "That was cut off at its length limit; be brief."
+            )
+            if (found := find_object(answer.text, complete=complete)) is not None:
+                try:
+                    return kind.model_validate(found)
+                except ValidationError as error:
+                    problem = f"That does not fit the schema: {_brief(error)}"
+            said = ModelMessage(role="assistant", text=answer.text or "(empty)")
+            again = ModelMessage(role="user", text=f"{problem}\nAnswer again with the JSON object alone.")
+            conversation = [*messages, said, again]
         raise MalformedOutput(f"The answer to {name!r} did not fit its schema.", text=last, reason="schema")
 
     async def act(self, role: Role, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> ModelAnswer:
@@ -104,30 +110,12 @@ def _strict(schema: Any) -> Any:
     return made
 
 
-def first_object(text: str) -> Any:
-    """Return the first JSON object in `text`, which may stand in a code fence or between words.
-
-    Raises ValueError when there is none.
-    """
-    start = text.find("{")
-    while start >= 0:
-        try:
-            found, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
-        except ValueError:
-            start = text.find("{", start + 1)
-            continue
-        return found
-    raise ValueError("no JSON object in the answer")
-
-
 def _schema_name(kind: type[Answer]) -> str:
     return kind.__name__.removesuffix("Answer").lower()
 
 
-def _brief(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        return "; ".join(f"{'.'.join(str(x) for x in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
-    return str(error)
+def _brief(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(str(x) for x in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
 
 
 _RETRIES = 3
