@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deep_research.text.document_builder import DocumentBuilder
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-    from markdown_it.token import Token
+
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILINE)
@@ -65,7 +65,7 @@ class _Blocks:
         self._rows: list[list[str]] = []
         self._heading = 0
 
-    def write(self, tokens: Sequence["Token"]) -> None:
+    def write(self, tokens: Sequence[Any]) -> None:
         for token in tokens:
             if token.type == "inline":
                 self._inline(token)
@@ -86,7 +86,7 @@ class _Blocks:
                 self._builder.table(self._rows)
                 self._rows = []
 
-    def _inline(self, token: "Token") -> None:
+    def _inline(self, token: Any) -> None:
         paragraphs = list(_lines(token.children or ()))
         if self._row is not None:
             self._row.append(" ".join(paragraphs))
@@ -102,7 +102,7 @@ class _Blocks:
                 self._builder.paragraph(text)
 
 
-def _lines(tokens: Sequence["Token"]) -> Iterator[str]:
+def _lines(tokens: Sequence[Any]) -> Iterator[str]:
     """Yield the words of a block without marks, apart where it breaks its lines hard; code spans as they stand."""
     pieces: list[str] = []
     prose: list[str] = []
