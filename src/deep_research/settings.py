@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -105,6 +105,13 @@ class Settings(BaseModel):
     max_iterations: int = Field(5, ge=1, le=10, description="Rounds of the `loop` workflow.")
     max_context_tokens: int = Field(
         100_000, ge=4_000, le=10_000_000, description="Context window of the model, tokens."
+    )
+    depth: Literal["brief", "standard", "deep"] = Field(
+        "standard", description="Length and depth of the report: about 500, 1,500 to 3,000, or 5,000 to 10,000 words."
+    )
+    background: Literal["none", "advice", "all"] = Field(
+        "advice",
+        description="Where the model may add general knowledge without a source, marked with †: nowhere, in advice, or anywhere.",
     )
     compression_target_tokens: int = Field(
         8_000, ge=500, le=200_000, description="Passages given to the writer, tokens."

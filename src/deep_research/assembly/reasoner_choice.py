@@ -160,6 +160,9 @@ def model_reasoner(
         retries=settings.max_structured_output_retries,
         on_gap=on_gap,
         prompt_folder=folder if folder.is_dir() else None,
+        depth=settings.depth,
+        background=settings.background,
+        max_review_iterations=settings.max_review_iterations,
     )
 
 

@@ -9,18 +9,21 @@ contradicted.
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from deep_research.data import Claim, Gap, Passage, Verdict
+from deep_research.data import Claim, ClaimKind, Computation, Gap, Passage, Verdict
 from deep_research.data.claims import Repair
 from deep_research.errors import LimitReached, ModelError
+from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.i18n.message_codes import gap_from, gap_of, verdict_of
 from deep_research.ports import Library
 from deep_research.verification.citations import CitedSentence, claim_text
-from deep_research.verification.drafts import Draft, parse_draft
+from deep_research.verification.computations import ComputationError, Result, carry_out
+from deep_research.verification.conclusions import BACKGROUND, FOLLOWS, is_too_specific, is_unfounded
+from deep_research.verification.drafts import PLACEHOLDER, Draft, parse_draft, settle_marks
 from deep_research.verification.verify import (
     VERBATIM,
     Evidence,
@@ -43,8 +46,23 @@ _UNCITED = verdict_of("unverified", "uncited")
 _BY_JUDGE = Verdict(
     kind="supported", reason="worded by the judge after the passage; nothing in it says otherwise", by_model=True
 )
+_NO_COMPUTATION = verdict_of("unverified", "computation_missing")
 _CANDIDATES = 8
 """How many passages of the library are tried in place of one that does not support its claim."""
+
+
+class Ground(NamedTuple):
+    """What a draft may use beside its passages: the arithmetic its writer asks for, what was `known` before (the
+    question and the terms of the plan), whether general knowledge may stand, and the `language` of the report."""
+
+    computations: Sequence[Computation] = ()
+    known: str = ""
+    background: bool = False
+    language: str = "en"
+
+
+NO_GROUND = Ground()
+"""Passages alone."""
 
 
 class Checked(NamedTuple):
@@ -60,7 +78,7 @@ class _Judged:
     """A sentence on its way through the checks. `shown` says whether it stays in the text.
 
     `context` is what a table cell is about; a cell that is a whole sentence of a passage needs none. `repair` says
-    what was changed to make it stand.
+    what was changed to make it stand. `bare` is a conclusion without the results of arithmetic in it.
     """
 
     text: str
@@ -68,6 +86,8 @@ class _Judged:
     verdict: Verdict
     context: str = ""
     repair: Repair = ""
+    kind: ClaimKind = "fact"
+    bare: str = ""
 
     @property
     def claim(self) -> str:
@@ -76,7 +96,7 @@ class _Judged:
 
     @property
     def shown(self) -> bool:
-        return self.verdict.kind == "supported"
+        return self.verdict.kind == "supported" or self.verdict == BACKGROUND
 
 
 def check_claim(text: str, evidence_text: str) -> Verdict:
@@ -92,15 +112,16 @@ async def check_draft(
     judge: Judge | None = None,
     rewrite: Rewrite | None = None,
     settled: Collection[Claim] = (),
+    ground: Ground = NO_GROUND,
 ) -> Checked:
-    """Return the draft with only what its passages support, and a claim for every sentence it had.
+    """Return the draft with only what stands by the measure of its kind, and a claim for every sentence it had.
 
     `section` is the title the claims belong to; `settled` are claims judged before, which need no judge
     again. Never raises for what a model did: a failed judge or rewrite is a gap.
     """
     gaps: list[Gap] = []
     # In a thread: this is arithmetic over words, and other sections wait for the event loop.
-    draft, judged, open_ = await asyncio.to_thread(_by_code, draft_markdown, library)
+    draft, judged, open_ = await asyncio.to_thread(_by_code, draft_markdown, library, ground)
     known = {(c.text, c.passages): c.verdict for c in settled if c.stands}
     judged = [
         replace(j, context="", verdict=known[j.text, j.passages]) if (j.text, j.passages) in known else j
@@ -115,7 +136,7 @@ async def check_draft(
         judged, kept, heard = await _ask(judge, judged, unsure, refused, kept, section, library, gaps)
     failed = [i for i, j in enumerate(judged) if i not in kept and j.passages]
     if rewrite is not None and failed:
-        judged = await _rewritten(rewrite, judged, failed, heard, section, library, gaps)
+        judged = await _rewritten(rewrite, judged, failed, heard, section, library, ground, gaps)
         kept |= {i for i in failed if judged[i].shown}
     changes = {i: (j.text, _shown_ids(i, draft, judged, kept)) if i in kept else None for i, j in enumerate(judged)}
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
@@ -126,6 +147,8 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[_Judged], kept: Colle
     end, as long as the next kept sentence of the paragraph cites the same."""
     own = judged[number].passages
     sentence = draft.sentences[number]
+    if sentence.role == "inference" and not sentence.passages:
+        return ()  # a lead that sums up its paragraph: what follows cites
     if sentence.passages or judged[number].verdict != VERBATIM:
         return own
     while sentence.follows:
@@ -136,11 +159,59 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[_Judged], kept: Colle
     return own
 
 
-def _by_code(draft_markdown: str, library: Library) -> tuple[Draft, list[_Judged], list[int]]:
-    """The draft, its sentences as the mechanical checks judge them, and which of them a judge may judge."""
-    draft = parse_draft(draft_markdown)
-    judged = [_check_sentence(sentence, library) for sentence in draft.sentences]
+def _by_code(draft_markdown: str, library: Library, ground: Ground) -> tuple[Draft, list[_Judged], list[int]]:
+    """Return the draft, its sentences as the mechanical checks judge them, and which of them a judge may judge."""
+    draft = parse_draft(settle_marks(draft_markdown))
+    results = {c.name: _computed(c, library) for c in ground.computations}
+    judged = [
+        _check_sentence(s, library) if s.role == "fact" else _check_own(s, library, ground, results)
+        for s in draft.sentences
+    ]
     return draft, judged, [i for i, j in enumerate(judged) if _is_for_judge(j, library)]
+
+
+def _computed(computation: Computation, library: Library) -> Result | ComputationError:
+    def text_of(key: str) -> str | None:
+        passage = library.passage(key)
+        return passage.text if passage is not None else None
+
+    try:
+        return carry_out(computation, text_of)
+    except ComputationError as error:
+        return error
+
+
+def _check_own(
+    sentence: CitedSentence, library: Library, ground: Ground, results: Mapping[str, Result | ComputationError]
+) -> _Judged:
+    """Judge what is the writer's own: a conclusion, a computation, or general knowledge."""
+    if sentence.role == "background":
+        refused = is_too_specific(sentence.text) if ground.background else verdict_of("unverified", "uncited")
+        return _Judged(sentence.text, (), refused or BACKGROUND, kind="background")
+    bare, text = PLACEHOLDER.sub("", sentence.text), sentence.text
+    used: list[str] = []
+    for name in dict.fromkeys(PLACEHOLDER.findall(sentence.text)):
+        result = results.get(name)
+        if not isinstance(result, Result):
+            why = verdict_of("unverified", result.code, score=None, **result.values) if result else _NO_COMPUTATION
+            return _Judged(bare, _ids(sentence, library), why, kind="computed", bare=bare)
+        shown = f"{result.value} ({phrase('computed', ground.language)}: {result.working})"
+        text = text.replace(f"{{{name}}}", shown)
+        used += result.passages
+    ids = tuple(dict.fromkeys([*_ids(sentence, library), *used]))
+    return _judge_own(_Judged(text, ids, FOLLOWS, kind=sentence.role, bare=bare), library, ground)
+
+
+def _judge_own(judged: _Judged, library: Library, ground: Ground) -> _Judged:
+    evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
+    unfounded = is_unfounded(judged.bare or judged.text, [f"{e.about}\n{e.text}" for e in evidence], ground.known)
+    if is_error_text(judged.text):
+        unfounded = verdict_of("unverified", "error_text")
+    return replace(judged, verdict=unfounded) if unfounded else judged
+
+
+def _ids(sentence: CitedSentence, library: Library) -> tuple[str, ...]:
+    return tuple(p.id for p in _known(sentence.passages or sentence.near, library))
 
 
 def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
@@ -221,6 +292,7 @@ async def _rewritten(
     heard: Collection[int],
     section: str,
     library: Library,
+    ground: Ground,
     gaps: list[Gap],
 ) -> list[_Judged]:
     """Ask once for sentences that the passages do support; each goes through the mechanical checks again.
@@ -236,20 +308,25 @@ async def _rewritten(
         return done
     others = {j.claim for i, j in enumerate(judged) if i not in failed}
     for i, text in zip(failed, texts, strict=False):
-        second = await asyncio.to_thread(_again, text, judged[i], library, by_judge=i in heard)
+        confirmed = bool(text.strip()) and text.strip() in (judged[i].text, judged[i].claim)
+        by_judge = i in heard or confirmed
+        second = await asyncio.to_thread(_again, text, judged[i], library, ground, by_judge=by_judge)
         # What another sentence says already is not said twice.
         if second is not None and second.shown and second.claim not in others:
-            done[i] = replace(second, repair="rewritten")
+            done[i] = replace(second, repair="" if confirmed else "rewritten")
             others.add(second.claim)
     return done
 
 
-def _again(text: str, before: _Judged, library: Library, *, by_judge: bool) -> _Judged | None:
-    """A rewritten sentence as the mechanical checks judge it; None when it is not one sentence.
+def _again(text: str, before: _Judged, library: Library, ground: Ground, *, by_judge: bool) -> _Judged | None:
+    """Return a rewritten sentence as the mechanical checks judge it; None when it is not one sentence.
 
     Words that claim and passage share can be too few, above all across languages; then what the judge
     says stands where nothing speaks against it.
     """
+    if before.kind in ("inference", "computed"):
+        own = replace(before, text=text.strip().lstrip("→ "), bare="", verdict=FOLLOWS, kind="inference")
+        return _judge_own(own, library, ground) if own.text else None
     again = parse_draft(text.strip().removeprefix(f"{before.context}:")).sentences
     if len(again) != 1:
         return None
@@ -276,6 +353,8 @@ def _is_for_judge(judged: _Judged, library: Library) -> bool:
     """
     if not judged.passages or judged.verdict in (VERBATIM, _CODE):
         return False
+    if judged.kind != "fact":
+        return judged.shown
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
     return judged.shown or certain_disproof(judged.text, evidence) is None
 
@@ -320,14 +399,30 @@ def _not_judged(failure: Gap, score: float | None) -> Verdict:
 
 
 def _claims(judged: Sequence[_Judged], section: str) -> list[Claim]:
-    """Claims with ids that depend on section and text alone, so that a replay gives the same."""
+    """Return claims with ids that depend on section and text alone, so that a replay gives the same."""
     seen: Counter[str] = Counter()
     claims = []
     for item in judged:
         seen[item.claim] += 1
         key = f"{section}\0{item.claim}\0{seen[item.claim]}"
         claims.append(_claim(f"c{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}", item, section))
-    return claims
+    return with_premises(claims, claims)
+
+
+def with_premises(claims: Sequence[Claim], facts: Sequence[Claim]) -> list[Claim]:
+    """Return `claims`, conclusions with the ids of those `facts` that rest on the same passages."""
+    return [
+        claim
+        if claim.kind in ("fact", "background")
+        else claim.model_copy(
+            update={
+                "premises": tuple(
+                    f.id for f in facts if f.kind == "fact" and f.stands and set(f.passages) & set(claim.passages)
+                )
+            }
+        )
+        for claim in claims
+    ]
 
 
 def _claim(key: str, judged: _Judged, section: str) -> Claim:
@@ -338,4 +433,5 @@ def _claim(key: str, judged: _Judged, section: str) -> Claim:
         passages=judged.passages,
         verdict=judged.verdict,
         repair=judged.repair if judged.shown else "",
+        kind=judged.kind,
     )

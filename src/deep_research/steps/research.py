@@ -5,14 +5,25 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from deep_research.data import Action, Brief, Claim, Gap, Observation, Passage, Section, SectionReview, Turn
+from deep_research.data import (
+    Action,
+    Brief,
+    Claim,
+    Computation,
+    Gap,
+    Observation,
+    Passage,
+    Section,
+    SectionReview,
+    Turn,
+)
 from deep_research.events import SectionClosed, SectionWritten
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.error_policy import reason_of
 from deep_research.steps import review, search
-from deep_research.steps.check_claims import check_draft
+from deep_research.steps.check_claims import Ground, check_draft
 from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
 
@@ -94,6 +105,7 @@ async def write(
             library=ctx.library,
             judge=ctx.reasoner.judge,
             rewrite=ctx.reasoner.rewrite,
+            ground=ground_of(ctx, brief, draft.computations),
         )
         late = None if reviewing is None else await _outlasted(ctx, section, reviewing)
         reviewed = reviewing.result() if reviewing is not None and late is None else None
@@ -127,6 +139,18 @@ async def write(
         )
     )
     return Written(done, checked.claims, tuple(gaps), reviewed)
+
+
+def ground_of(ctx: RunContext, brief: Brief, computations: Sequence[Computation]) -> Ground:
+    """Return what a draft of this report may use beside its passages."""
+    known = (brief.question, brief.title, brief.objective, *brief.parts, *brief.glossary)
+    sections = (f"{section.title} {section.description}" for section in brief.sections)
+    return Ground(
+        computations=computations,
+        known="\n".join((*known, *sections)),
+        background=ctx.settings.background == "all",
+        language=brief.language,
+    )
 
 
 def _with_searches(section: Section, turns: Sequence[Turn]) -> Section:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from deep_research.data import ClaimKind
 from deep_research.i18n.lexicon import any_word
 from deep_research.text.sentences import sentences
 
@@ -22,7 +23,8 @@ class CitedSentence(NamedTuple):
     `passages` are the ids it cites, known or not (`s7` where only a source is named). `raw` still has
     the addresses and numbers that were typed instead of ids. `near` are ids cited by its neighbours:
     the next sentence of the paragraph that cites, or the row. `context` says what a table cell is about;
-    `follows` says that another sentence of its paragraph comes after it.
+    `follows` says that another sentence of its paragraph comes after it. `role` says by what measure it is judged;
+    a conclusion ("→ …") is one sentence however many full stops it has.
     """
 
     text: str
@@ -34,6 +36,7 @@ class CitedSentence(NamedTuple):
     near: tuple[str, ...] = ()
     context: str = ""
     follows: bool = False
+    role: ClaimKind = "fact"
 
 
 _ID = re.compile(r"(?<![A-Za-z0-9])s\d{1,7}(?:p\d{1,7})?(?![A-Za-z0-9])")

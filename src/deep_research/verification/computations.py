@@ -88,8 +88,14 @@ def _figure(operand: Operand, text_of: Callable[[str], str | None]) -> _Number |
     if text is None or len(found) != 1:
         raise ComputationError("figure_not_in_passage", figure=operand.value[:40], passage=operand.passage)
     (figure,) = found
-    if not any(same(figure._replace(bound=other.bound), other, text) for other in quantities(text)):
-        raise ComputationError("figure_not_in_passage", figure=operand.value[:40], passage=operand.passage)
+    there = quantities(text)
+    if not any(same(figure._replace(bound=other.bound), other, text) for other in there):
+        # A writer may leave the unit out; then it is the passage's.
+        written = not figure.unit and re.search(r"\d", operand.value)
+        bare = [other for other in there if written and other.value == figure.value]
+        if not bare:
+            raise ComputationError("figure_not_in_passage", figure=operand.value[:40], passage=operand.passage)
+        figure = figure._replace(unit=bare[0].unit)
     if figure.unit in CALENDAR:
         return _date_or_year(figure)
     return _Number(Fraction(figure.value), figure.unit)

@@ -19,6 +19,12 @@ _BOLD = re.compile(r"(\*\*|__)[^*_]+\1[:：]?")
 _ROW_IDS = re.compile(r"\|\s*((?:\[s\d{1,7}p\d{1,7}\])+)\s*$")
 """Ids behind the last bar of a row: the row is one claim."""
 _EMPTY_CELL = "—"
+_ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
+_LEAD_WORDS, _LEAD_CHARS = 4, 30
+_MARKED = re.compile(r"†\W*$")
+_MARK_AFTER_STOP = re.compile(r"\s*([.!?。！？][\"'”’」』）)]*)[ \t]*†")
+PLACEHOLDER = re.compile(r"\{(k\d{1,3})\}")
+"""Where the result of a computation belongs."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,11 @@ def _join(done: list[tuple[_Part, str]]) -> str:
     return out
 
 
+def settle_marks(text: str) -> str:
+    """Return a draft with the mark of general knowledge before the full stop, so that it stays with its sentence."""
+    return _MARK_AFTER_STOP.sub(r" †\1", text)
+
+
 def parse_draft(text: str) -> Draft:
     """Read a draft. Headings, labels ("**Benefits**", "It offers:" before a list), a table's header row and
     its first column are no claims unless they cite; all other text is, cited or not."""
@@ -149,20 +160,49 @@ def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> 
     if _BOLD.fullmatch(body.strip()) and len(body) <= _LABEL_CHARS:
         draft._parts.append(_Part("label", raw.strip()))
         return
-    found = list(cut_cited(body, block.start + head, "item" if block.kind == "item" else "prose"))
+    kind: Literal["item", "prose"] = "item" if block.kind == "item" else "prose"
+    if arrow := _ARROW.match(body):
+        _add(
+            draft,
+            _Part(kind, raw[:head] + "→ ", 0, ((len(draft.sentences),),)),
+            [_conclusion(body, arrow.end(), block)],
+        )
+        return
+    found = [_with_role(s) for s in cut_cited(body, block.start + head, kind)]
     if not found:
         _cite_before(draft, [key for _s, _e, ids in groups(body) for key in ids])
         return
     if len(found) == 1 and _is_label(found[0], following):
         draft._parts.append(_Part("label", raw[:head] + found[0].text))
         return
-    first = len(draft.sentences)
     frame = re.sub(r"\n+", "", raw[:head])
-    _add(
-        draft,
-        _Part(block.kind if block.kind == "item" else "prose", frame, 0, (tuple(range(first, first + len(found))),)),
-        found,
-    )
+    if len(found) > 1 and not found[0].passages and _BOLD.fullmatch(found[0].raw):
+        found, frame = _with_lead(found, frame)
+    first = len(draft.sentences)
+    _add(draft, _Part(kind, frame, 0, (tuple(range(first, first + len(found))),)), found)
+
+
+def _conclusion(body: str, start: int, block: Block) -> CitedSentence:
+    """Return a paragraph that is the writer's own conclusion as one claim; all its ids are its premises."""
+    ids = tuple(dict.fromkeys(key for _s, _e, keys in groups(body) for key in keys))
+    text = " ".join(without_links(lift(body[start:])[0]).split())
+    return CitedSentence(text, ids, block.start, block.end, "prose", text, role="inference")
+
+
+def _with_role(sentence: CitedSentence) -> CitedSentence:
+    if _MARKED.search(sentence.text):
+        return sentence._replace(role="background")
+    return sentence._replace(role="computed") if PLACEHOLDER.search(sentence.text) else sentence
+
+
+def _with_lead(found: list[CitedSentence], frame: str) -> tuple[list[CitedSentence], str]:
+    """Return a paragraph's sentences and frame when it opens with a bold lead: a few words are no statement; a
+    sentence is one that sums up what follows, and rests on all of it."""
+    lead, *rest = found
+    if len(lead.text.split()) <= _LEAD_WORDS and len(lead.text) <= _LEAD_CHARS:
+        return rest, f"{frame}{lead.raw} "
+    ids = tuple(dict.fromkeys(key for sentence in rest for key in sentence.passages))
+    return [lead._replace(near=ids, role="inference"), *rest], frame
 
 
 def _cite_before(draft: Draft, ids: Sequence[str]) -> None:

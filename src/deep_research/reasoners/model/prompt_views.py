@@ -34,7 +34,7 @@ def cited(claims: Sequence[Claim], library: Library) -> dict[str, str]:
     return {key: fenced_passage(p, library) for key in ids if (p := library.passage(key)) is not None}
 
 
-_KINDS = {"advice": "ADVICE", "inference": "CONCLUSION"}
+_KINDS = {"advice": "ADVICE", "inference": "CONCLUSION", "computed": "CONCLUSION"}
 _ROW = re.compile(r"^\s*\|.*\|\s*$")
 
 

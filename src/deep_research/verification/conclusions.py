@@ -1,0 +1,66 @@
+"""What a writer adds of its own: conclusions, advice and general knowledge, held against what they rest on.
+
+Whether a conclusion follows is for a judge to say. Code sees to it that it brings in nothing: no figure, date, name or
+quotation that its premises (the cited passages, and the question) do not have. General knowledge without a source may
+not have any figure, date or quotation at all.
+"""
+
+import re
+from collections.abc import Sequence
+
+from deep_research.data import Verdict
+from deep_research.i18n.language import detect, is_cjk
+from deep_research.i18n.message_codes import verdict_of
+from deep_research.verification.names import names_occur
+from deep_research.verification.numbers import numbers_agree, quantities
+from deep_research.verification.quotations import quotations, quotations_occur
+from deep_research.verification.units import Quantity
+
+FOLLOWS = verdict_of("supported", "follows")
+"""The verdict on a conclusion that no judge has judged: it brings in nothing of its own."""
+BACKGROUND = verdict_of("unverified", "background")
+"""The verdict on a statement of general knowledge: shown and marked, never as a fact."""
+_SHORT = 80
+
+
+def is_unfounded(claim: str, premises: Sequence[str], also: str = "") -> Verdict | None:
+    """Return why a conclusion may not stand: a figure, date, name or quotation that its premises lack; else None.
+
+    `premises` are the texts it rests on with the titles of their sources; `also` is what was known before, such as the
+    question.
+    """
+    if not premises:
+        return verdict_of("unverified", "no_premises")
+    ground = "\n".join([*premises, also])
+    quoted = quotations_occur(claim, ground)
+    if not quoted.ok:
+        return verdict_of("unverified", "quotation_missing", quotation=quoted.missing[0].text[:_SHORT])
+    missing = numbers_agree(claim, ground, _written_quantities(claim)).missing
+    if missing:
+        number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
+        return verdict_of("unverified", "number_missing", number=number)
+    absent = [name.text for name in names_occur(claim, ground).missing] or _foreign_words(claim, ground)
+    return verdict_of("unverified", "name_missing", name=", ".join(absent[:4])) if absent else None
+
+
+def _foreign_words(claim: str, ground: str) -> list[str]:
+    """Return the capitalised Latin words of a Chinese, Japanese or Korean conclusion that its ground lacks.
+
+    In such a text they are names, wherever they stand.
+    """
+    if not is_cjk(detect(claim)):
+        return []
+    known = ground.casefold()
+    return [word for word in re.findall(r"(?<![A-Za-z])[A-Z][A-Za-z]+", claim) if word.casefold() not in known]
+
+
+def is_too_specific(text: str) -> Verdict | None:
+    """Return why a statement without a source may not stand: it has a figure, a date or a quotation; else None."""
+    if _written_quantities(text) or quotations(text):
+        return verdict_of("unverified", "background_specific")
+    return None
+
+
+def _written_quantities(text: str) -> list[Quantity]:
+    """Return what is written in digits or has a unit: "both" and "the first two" are language, not figures."""
+    return [q for q in quantities(text) if q.unit not in ("", "ordinal") or re.search(r"\d", text[q.start : q.end])]
