@@ -73,6 +73,15 @@ class Checked(NamedTuple):
     gaps: tuple[Gap, ...]
 
 
+class _Work(NamedTuple):
+    """What the check of one draft shares; `gaps` collects what failed."""
+
+    section: str
+    library: Library
+    ground: Ground
+    gaps: list[Gap]
+
+
 @dataclass(frozen=True)
 class _Judged:
     """A sentence on its way through the checks. `shown` says whether it stays in the text.
@@ -120,6 +129,7 @@ async def check_draft(
     again. Never raises for what a model did: a failed judge or rewrite is a gap.
     """
     gaps: list[Gap] = []
+    work = _Work(section, library, ground, gaps)
     # In a thread: this is arithmetic over words, and other sections wait for the event loop.
     draft, judged, open_ = await asyncio.to_thread(_by_code, draft_markdown, library, ground)
     known = {(c.text, c.passages): c.verdict for c in settled if c.stands}
@@ -133,10 +143,10 @@ async def check_draft(
     if judge is not None and unsure:
         # What code has refused already goes along where there is a rewrite: the judge says what it should be.
         refused = {i for i, j in enumerate(judged) if i not in kept and j.passages} if rewrite is not None else set()
-        judged, kept, heard = await _ask(judge, judged, unsure, refused, kept, section, library, gaps)
+        judged, kept, heard = await _ask(judge, judged, unsure, refused, kept, work)
     failed = [i for i, j in enumerate(judged) if i not in kept and j.passages]
     if rewrite is not None and failed:
-        judged = await _rewritten(rewrite, judged, failed, heard, section, library, ground, gaps)
+        judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
     changes = {i: (j.text, _shown_ids(i, draft, judged, kept)) if i in kept else None for i, j in enumerate(judged)}
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
@@ -290,27 +300,24 @@ async def _rewritten(
     judged: Sequence[_Judged],
     failed: Sequence[int],
     heard: Collection[int],
-    section: str,
-    library: Library,
-    ground: Ground,
-    gaps: list[Gap],
+    work: _Work,
 ) -> list[_Judged]:
     """Ask once for sentences that the passages do support; each goes through the mechanical checks again.
 
     Of `heard`, which the judge has judged, it is the judge who says what the passages support.
     """
-    claims = [_claim(f"c{i}", judged[i], section) for i in failed]
+    claims = [_claim(f"c{i}", judged[i], work.section) for i in failed]
     done = list(judged)
     try:
-        texts = await rewrite(claims, library)
+        texts = await rewrite(claims, work.library)
     except (ModelError, LimitReached) as error:
-        gaps.append(gap_from("rewrite", error))
+        work.gaps.append(gap_from("rewrite", error))
         return done
     others = {j.claim for i, j in enumerate(judged) if i not in failed}
     for i, text in zip(failed, texts, strict=False):
         confirmed = bool(text.strip()) and text.strip() in (judged[i].text, judged[i].claim)
         by_judge = i in heard or confirmed
-        second = await asyncio.to_thread(_again, text, judged[i], library, ground, by_judge=by_judge)
+        second = await asyncio.to_thread(_again, text, judged[i], work.library, work.ground, by_judge=by_judge)
         # What another sentence says already is not said twice.
         if second is not None and second.shown and second.claim not in others:
             done[i] = replace(second, repair="" if confirmed else "rewritten")
@@ -365,9 +372,7 @@ async def _ask(
     unsure: Collection[int],
     refused: Collection[int],
     kept: set[int],
-    section: str,
-    library: Library,
-    gaps: list[Gap],
+    work: _Work,
 ) -> tuple[list[_Judged], set[int], set[int]]:
     """Let the judge decide on `unsure`: the sentences, which are kept, and which the judge was heard on.
 
@@ -375,15 +380,15 @@ async def _ask(
     well; its verdicts on them count for nothing.
     """
     asked = sorted({*unsure, *refused})
-    claims = [_claim(f"c{i}", judged[i], section) for i in asked]
+    claims = [_claim(f"c{i}", judged[i], work.section) for i in asked]
     try:
-        verdicts = list(await judge(claims, library))
+        verdicts = list(await judge(claims, work.library))
         failure = None if len(verdicts) == len(claims) else gap_of("judge", "judge_count")
     except (ModelError, LimitReached) as error:
         verdicts, failure = [], gap_from("judge", error)
     done = list(judged)
     if failure is not None:
-        gaps.append(failure)
+        work.gaps.append(failure)
         for i in unsure:
             done[i] = replace(judged[i], verdict=_not_judged(failure, judged[i].verdict.score))
         return done, kept, set()
