@@ -3,13 +3,14 @@
 import re
 
 from deep_research.i18n.language import CJK, HAN, HANGUL
+from deep_research.i18n.lexicon import any_word, groups, table, words
 from deep_research.text.tokens import index_terms
 
 _CJK = re.compile(f"[{CJK}]")
 _HAN = re.compile(f"[{HAN}]")
 _HANGUL = re.compile(f"[{HANGUL}]")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
-_PARTICLE = re.compile("[のはをにがでとへもや的了是在和与與之]")
+_PARTICLE = re.compile(f"[{''.join(words('morphology.particle_signs'))}]")
 
 # A word of a spaced script is one term; a CJK word of n characters is n-1 bigrams and n characters.
 # These weights make a CJK word of two or three characters count about as much as a word.
@@ -18,11 +19,16 @@ _CHARACTER = 0.15
 _ACROSS_A_PARTICLE = 0.15
 _KANA_ENDING = 0.25
 
-_ASKS_WHEN = re.compile("いつ|何[年月日時]|什么时候|什麼時候|何时|何時|哪年|哪一年|哪天|几[年月]|언제|몇 ?[년월]")
-_DATE = re.compile("[0-9]+ ?[年月日時년월일]|世[紀纪]|세기")
-_ASKS_HOW_MANY = re.compile("[何几幾몇] ?([人名歳岁살年月日時点回次番位個个种種本枚円元層层階字명개번])")
-_ASKS_HOW_MUCH = re.compile("いくつ|いくら|何[%％]|ど(?:の|れ)?[くぐ]らい|多少|얼마")
-_NUMBER = "[0-9一二三四五六七八九十百千万億亿兆만억]"
+_ASKS_WHEN = re.compile(any_word("question.when_patterns"))
+_DATE = re.compile(any_word("question.date_patterns"))
+_ASKS_HOW_MANY = re.compile(f"{any_word('question.how_many')} ?({any_word('question.counters')})")
+_ASKS_HOW_MUCH = re.compile(any_word("question.how_much_patterns"))
+_SIGNS = (
+    *table("numerals.digits"),
+    *(name for listed in groups("scales").values() for text in listed for name in text.split()),
+)
+_NUMBER = f"[0-9{''.join(sign for sign in _SIGNS if len(sign) == 1)}]"
+_ABOUT = any_word("question.approximately")
 
 
 def query_terms(text: str) -> dict[str, float]:
@@ -43,7 +49,7 @@ def expected_answer(query: str) -> re.Pattern[str] | None:
     if _ASKS_WHEN.search(query):
         return _DATE
     if unit := _ASKS_HOW_MANY.search(query):
-        return re.compile(f"{_NUMBER} ?[余約约多]?{unit[1]}")
+        return re.compile(f"{_NUMBER} ?{_ABOUT}?{unit[1]}")
     return re.compile("[0-9]") if _ASKS_HOW_MUCH.search(query) else None
 
 

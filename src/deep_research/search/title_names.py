@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 
 from deep_research.i18n.language import CJK
+from deep_research.i18n.lexicon import groups, words
 from deep_research.text.tokens import STOP_WORDS, fold_diacritics, normalise
 
 LONGEST_TITLE = 12
@@ -22,7 +23,7 @@ _CAPITAL = (
 _SMALL = r"(?:of|the|and|de|la|le|du|des|von|van|der|den|di|da|del|for|in|on|at|to|a|an|et|el|al|y|[&–-])"
 _PHRASE = re.compile(rf"{_CAPITAL}(?:,? (?:{_SMALL} ){{0,2}}{_CAPITAL})*")
 _BREAK = re.compile(r",| and | (?=(?:in|at|on|for|to) )")
-_MARKED = re.compile(r"[《「『〈“]([^《》「」『』〈〉“”\n]{2,24})[》」』〉”]|([\u30a1-\u30fa\u30fc・]{3,})")
+_MARKED = re.compile(r"[《「『〈“]([^《》「」『』〈〉“”\n]{2,24})[》」』〉”]|([\u30a1-\u30fa\u30fb\u30fc]{3,})")
 _WORD = re.compile(r"[^\W_]+")
 _PIECE = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
 _CJK_CHAR = re.compile(f"[{CJK}]")
@@ -33,10 +34,8 @@ _NUMBERING = re.compile(
 SMALL = "~"
 _SMALL_NAME = re.compile(r"(?<![\w.-])[a-z][a-z0-9_]{2,}(?:[.-][a-z0-9_]+)*(?![\w-])")
 _DASH = re.compile(r"\s+[—–-]\s+")
-_NOT_NAMES = STOP_WORDS | set(
-    "one two three many since although however january february march april june july august september october"
-    " november december monday tuesday wednesday thursday friday saturday sunday".split()
-)
+_MONTHS = {text.split()[0] for listed in groups("months").values() for text in listed}
+_NOT_NAMES = STOP_WORDS.union(words("stop_words.leading"), words("stop_words.weekdays"), _MONTHS)
 
 
 def key(name: str) -> str:

@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from deep_research.i18n.language import HAN, HANGUL, KANA, detect
+from deep_research.i18n.lexicon import any_word, words
 
 LANGUAGES = ("en", "zh", "ko", "ja")
 """The languages of the glossary, in the order of its columns."""
@@ -30,10 +31,8 @@ _HANGUL_CHAR = re.compile(f"[{HANGUL}]")
 _LATIN = re.compile("[a-z0-9]")
 _WORDS = re.compile(r"[a-z0-9]+(?:[.'’+#]+[a-z0-9]+)*[+#]*")
 # Words that may stand beside a noun of one character without being a part of it.
-_FUNCTION_CHARS = frozenset("的和与及或了吗呢之在是等のはがをにでとへもやか")
-_PARTICLE = re.compile(
-    f"(?:들)?(?:은|는|이|가|을|를|의|에|에서|으로|로|와|과|도|만|까지|부터|보다|이란|란|이나|나)?(?![{HANGUL}])"
-)
+_FUNCTION_CHARS = frozenset("".join(words("morphology.function_signs")))
+_PARTICLE = re.compile(f"{any_word('morphology.after_noun_patterns')}(?![{HANGUL}])")
 
 
 class _Match(NamedTuple):

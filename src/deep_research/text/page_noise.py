@@ -3,28 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from deep_research.i18n.lexicon import any_word
 from deep_research.text.sentences import sentences
 
 _QUOTED = re.compile(
     r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|‘[^’\n]{1,300}’|「[^」\n]{1,300}」|『[^』\n]{1,300}』|`[^`\n]{1,300}`"
 )
-_WHAT = r"(?:instructions?|prompts?|rules|directives|guidelines|commands|orders|context|programming|tasks?)"
-_ORDER = re.compile(
-    rf"\b(?:ignore|disregard|forget|override|bypass|do not follow|don't follow|stop following)\s+(?:\w+\s+){{0,3}}?"
-    rf"(?:all|any|every|previous|prior|above|earlier|preceding|foregoing|your|former|existing|system|other)\s+(?:\w+\s+){{0,3}}?{_WHAT}\b"
-    rf"|\b(?:ignore|disregard|forget) the {_WHAT} (?:above|before|given|you)\b"
-    r"|\bforget (?:everything|all)\b[^.!?\n]{0,30}\b(?:above|before|previous\w*|told|said)\b"
-    r"|\b(?:new|updated|real|actual) instructions?\s*[:：]|\b(?:reveal|print|show|repeat|leak)\b[^.!?\n]{0,30}\bsystem prompt\b"
-    r"|\byou are now\b[^.!?\n]{0,60}\b(?:ai|assistant|agent|model|chatbot|mode|dan)\b"
-    r"|\b(?:ai|llm|language model|assistant|agent|chatbot)s?\b[^.!?\n]{0,40}\b(?:must|should|shall|are (?:required|instructed) to)\b"
-    r"[^.!?\n]{0,40}\b(?:ignore|cite|open|visit|fetch|click|recommend|rate|obey)\b"
-    r"|\bdo not (?:tell|inform|alert|warn) the user\b|\bchange your (?:plan|instructions|task)\b"
-    r"|(?:忽略|无视|無視|忽視|忘记|忘掉|不要理会|不要遵守|覆盖)[^。！？\n]{0,20}(?:指令|指示|提示词?|規則|规则|命令|要求|上下文)"
-    r"|(?:泄露|透露|输出|显示)[^。！？\n]{0,12}(?:系统提示|系統提示)|(?:更改|改变|修改)你的(?:计划|任务|指令)|不要告诉用户"
-    r"|(?:지시|명령|지침|프롬프트|규칙|지시사항)[을를은는]?[^.!?\n]{0,20}(?:무시|잊어|따르지)|(?:무시|잊)[^.!?\n]{0,12}(?:지시|명령|지침|프롬프트)"
-    r"|(?:시스템 프롬프트)[^.!?\n]{0,12}(?:공개|출력|보여)|계획을 바꾸(?:세요|십시오|어라)|사용자에게 (?:알리지|말하지) 마",
-    re.IGNORECASE,
-)
+_ORDER = re.compile(any_word("page.order_patterns"), re.IGNORECASE)
 
 
 def gives_orders(text: str) -> bool:
@@ -66,49 +51,15 @@ def is_hidden(attributes: Mapping[str, str]) -> bool:
     return bool(style) and bool(_HIDDEN_STYLE.search(style) or (_NO_SIZE.search(style) and _CUT_OFF.search(style)))
 
 
-_SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "a check for robots",
-        re.compile(
-            r"verify (?:that )?you are (?:a )?human|are you a robot|checking your browser|captcha|unusual traffic|security check"
-            r"|just a moment\.\.\.|ddos protection|press (?:and|&) hold|请完成验证|安全验证|人机验证|滑动验证|로봇이 아닙니다|보안 확인|ロボットでは",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "a page that needs JavaScript",
-        re.compile(
-            r"(?:enable|turn on|requires?|activate|without) javascript|javascript (?:is|must be|has been|was) (?:disabled|enabled|required|not)"
-            r"|需要启用 ?javascript|请(?:启用|开启|打开) ?javascript|자바스크립트(?:를|가)|javascriptを有効",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "a paywall or login",
-        re.compile(
-            r"subscribe (?:now )?to (?:continue|read|unlock|keep)|(?:sign|log) in to (?:continue|read|view|access)|already a subscriber"
-            r"|to continue reading|create a free account|this (?:article|content|story) is (?:for|reserved|available to) (?:subscribers|members)"
-            r"|purchase (?:access|this article)|请登录后|登录后(?:查看|阅读)|订阅后|会员(?:专享|可读)|로그인 (?:후|하시면)|구독(?:하시면|자 전용)|続きを読むには|ログインして",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "a consent wall",
-        re.compile(
-            r"(?:we|our partners) (?:and our partners )?(?:use|store) (?:and/or access )?cookies|accept all cookies|cookie (?:consent|preferences)"
-            r"|manage (?:your )?(?:consent|privacy)|before you continue to|我们使用 ?cookie|쿠키를 사용|クッキーを使用",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "an error page",
-        re.compile(
-            r"access denied|403 forbidden|404 not found|page (?:not|cannot be) found|page you (?:requested|are looking for)|service unavailable"
-            r"|internal server error|bad gateway|gateway time-?out|error 5\d\d|temporarily unavailable|页面不存在|找不到(?:该)?页面|无法访问"
-            r"|페이지를 찾을 수 없|접근이 거부|ページが見つかりません",
-            re.IGNORECASE,
-        ),
-    ),
+_SIGNS = tuple(
+    (name, re.compile(any_word(f"page.{kind}_patterns"), re.IGNORECASE))
+    for name, kind in (
+        ("a check for robots", "robot_check"),
+        ("a page that needs JavaScript", "script"),
+        ("a paywall or login", "paywall"),
+        ("a consent wall", "consent"),
+        ("an error page", "error"),
+    )
 )
 _MUCH_PROSE = 1500
 _SOME_PROSE = 300

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from deep_research.data import Passage, QueryAnalysis, Question
 from deep_research.i18n.language import CJK, detect, is_cjk
-from deep_research.i18n.lexicon import words
+from deep_research.i18n.lexicon import any_word, words
 from deep_research.text.glossary import translations
 from deep_research.text.tokens import STOP_WORDS, content_terms, without_particle
 
@@ -18,27 +18,9 @@ _MOST_UNITS = 8.0
 _NAME, _PLAIN, _ASPECT = 2.0, 1.0, 0.4
 _UNSEEN = 2.0
 """A word that no passage found has is what the question is really about: it weighs double in what is missing."""
-_FURNITURE = frozenset(
-    content_terms(
-        "explain explains describe compare compared comparing comparison difference differences different differ work works working"
-        " name list enumerate kind kinds type types sort way ways exist available main major best good better offer offers provide"
-        " provides support used using tell give know understand overview introduction get make makes many much each become do happen"
-        " please question look research find information versus vs long often big mean means define must need new"
-    )
-)
-_ASPECTS = frozenset(
-    content_terms(
-        "benefit advantage disadvantage drawback limitation limit pros cons side effect cost purpose feature property appropriate"
-        " suitable important recommended reason result latest recent progress development history trend method technique approach"
-        " strategy option mechanism internally structure rate level point role impact influence performance"
-    )
-)
-_CJK_FURNITURE = re.compile(
-    "有哪些|哪些|哪几种|什么|如何|怎么样?|怎样|为什么|请问?|介绍|解释|详细|说明|比较|对比|区别|差异|不同|方法|方式|类型|种类|原理|机制|目前"
-    "|主要|常见|最新|进展|优缺点|优点|缺点|何时|适合|分别|各自|多少|几种|之间|以及|提供|支持|适用|场景|使用|采用|具有|包含|包括|应该|需要|工作(?![流站负区])|[的和与及或了吗呢是]"
-    "|무엇|어떤|어떻게|종류|차이점?|비교|설명|방법|알려|주세요|해요?(?![가-힣])|작동|있나요|인가요|합니까|되나요|생기나요|하나요|것들?이?|각각|언제|사용|얼마|제공|지원|필요|적합|경우"
-    "|教えて|ください|どのような|違い|仕組み|種類|について|もの(?=が|は)|ありますか|[\u3041-\u309f]+"
-)
+_FURNITURE = frozenset(content_terms(" ".join(words("question.furniture"))))
+_ASPECTS = frozenset(content_terms(" ".join(words("question.aspects"))))
+_CJK_FURNITURE = re.compile(any_word("question.furniture_patterns"))
 _RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&][^\W{CJK}]+)*[+#]*")
 _CJK_RUN = re.compile(f"[{CJK}]")
 _WINDOW = 3

@@ -14,6 +14,8 @@ from functools import lru_cache
 import Stemmer
 
 from deep_research.i18n.language import CJK, HAN, HANGUL, KANA
+from deep_research.i18n.lexicon import any_word
+from deep_research.i18n.lexicon import words as words_of
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
 _GRAMS = HAN + KANA + _UNSPACED
@@ -38,31 +40,11 @@ _INVISIBLE = (
 _TYPOGRAPHIC = _INVISIBLE | dict.fromkeys("“”„«»–—•→", " ")
 _UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 
-STOP_WORDS = frozenset(
-    "a about above after again against all also am an and any are as at be because been before being below between"
-    " both but by can could did do does doing down during each etc few for from further had has have having he her"
-    " here hers him his how i if in into is it its itself just me more most my no nor not now of off on once only or"
-    " other our out over own please same she should so some such than that the their them then there these they this"
-    " those through to too under until up us use used using very was we were what when where which while who whom"
-    " whose why will with would you your".split()
-)
-
-_QUESTION_WORDS = re.compile(
-    # Chinese
-    "请问|請問|(?:是|有|为|為)?(?:什么|什麼|什麽|甚麼|哪些|哪个|哪個|哪种|哪種|哪里|哪裡|哪儿|哪位|哪|谁|誰|怎么样|怎么|怎麼|怎样|怎樣)"
-    "|如何|为何|為何|是否|多少|几(?=[个個种種次年月日号岁歲人位名点點天])|[吗嗎呢](?=[？?。!！\\s]|$)"
-    # Japanese
-    "|(?<![幾如任])何(?=[がをでとかにのはも人年歳月日時度回番種個本枚円\\s、？?]|$)|なに(?=[がをかも])|どのように|どんな|どのような"
-    "|どの|どこ|どれ|だれ|いつ|なぜ|いくつ|いくら|でしょうか|ですか|ますか"
-    # Korean
-    "|무엇(?:인가요|인가|입니까|이|을|을까)?|어떤|어떻게|어느|왜|언제|어디(?:에서|에|서)?|누구(?:가|를|의)?|얼마나?|몇"
-    "|있나요|있습니까|인가요|입니까|합니까|한가요|하나요|되나요"
-)
-_PARTICLES = (
-    "에서는 으로는 에게는 으로써 으로서 이라는 에서의 으로의 까지 부터 에서 에게 으로 처럼 보다 이나 이란 라는 에는 에도 와의 과의 들이 들을 들은 들의"
-    " 이다 은 는 을 를 의 에 와 이 가 도 로 과 만"
-).split()
-_FRAGILE = frozenset("이 가 도 로 과 만".split())
+STOP_WORDS = frozenset(words_of("stop_words.function"))
+"""Words that tell nothing of what a text is about; the index leaves them out."""
+_QUESTION_WORDS = re.compile(any_word("question.word_patterns"))
+_PARTICLES = words_of("morphology.particles", "ko")
+_FRAGILE = frozenset(words_of("morphology.fragile_particles", "ko"))
 """Particles that are as often the last syllable of a noun: taken off longer words only."""
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.language import CJK, detect
+from deep_research.i18n.lexicon import any_word, words
 from deep_research.text.tokens import STOP_WORDS, normalise
 from deep_research.verification.units import EXACT, MONTHS, WORDS
 
@@ -35,22 +36,16 @@ class NameAgreement(NamedTuple):
 _TITLE = re.compile(r"《([^《》]{1,80})》|〈([^〈〉]{1,80})〉|『([^『』]{1,80})』")
 _LATIN = "A-Za-zÀ-ɏ"
 _WORD = re.compile(rf"[{_LATIN}0-9µμα-ωΑ-Ω](?:[{_LATIN}0-9α-ω+#_]|[-.'’&/](?=[{_LATIN}0-9]))*")
-_CONNECTOR = re.compile(r"(?:of|the|de|la|du|von|van|der|den|di|da|&|del|al|bin)\Z")
+_CONNECTOR = re.compile(rf"{any_word('names.connectors')}\Z")
 _NUMBERED = re.compile(
     r" (\d{1,2}(?:\.\d{1,2})?)(?=[\s,;:)]*(?:$|[.,;:)](?!\d)|\s(?:and|or|is|was|are|were|has|had|to|on|in|with|at|by|as|can|did|does|adds?|the|a)\b))"
 )
 _CODE_NUMBER = re.compile(_NUMBERED.pattern.replace(r"\d{1,2}(?:\.\d{1,2})?", r"\d{1,3}(?:\.\d{1,2})?", 1))
 """After a code (CodeBreaK 100, KEYNOTE 189) a number of three digits belongs to the name as well."""
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：;；|•]|\n\s*[-*+]|\n)[\"'“”‘’(\[*_«「《\s]*$")
-_ORDINARY = (
-    "monday tuesday wednesday thursday friday saturday sunday however although though despite since according"
-    " additionally furthermore moreover therefore thus hence instead rather another many several some most both either"
-    " neither each every while whereas when where which first second third later earlier early recently currently also"
-    " today figure fig table section chapter part appendix step phase stage type grade level version vs eg ie i ok"
-    " unlike like upon within without among across via per yet still even only such these those"
-)
 _VERBAL = re.compile(r"[A-Z][a-z]+(?:ing|ed)\Z")
-_NOT_NAMES = frozenset([*MONTHS, *WORDS, *STOP_WORDS, *_ORDINARY.split()])
+_NOT_NAMES = frozenset([*MONTHS, *WORDS, *STOP_WORDS, *words("stop_words.weekdays"), *words("stop_words.frame")])
+_PERSONS_TITLES = frozenset(words("names.persons_titles"))
 _MIXED = re.compile(r"[a-z0-9][A-Z]|[a-z]_[a-z]|[A-Z]{2}|[A-Za-z]\d|\d[A-Za-z]|[a-z]\.[a-z]{2,}")
 _QUANTITY = re.compile(r"[~<>]?\d[\d.,]*(?:st|nd|rd|th|s|x|[a-zA-Zµμ]{1,4})?(?:-[a-z]+)*\Z")
 _UNIT_LIKE = frozenset(EXACT) | frozenset(
@@ -254,14 +249,6 @@ class NameIndex:
         """Whether the family name stands somewhere without another capitalised word before it."""
         for match in re.finditer(rf"(?i)(?<!\w){re.escape(family)}(?!\w)", self.text):
             before = re.search(rf"([A-Z][{_LATIN}.'’-]*) $", self.text[max(0, match.start() - 30) : match.start()])
-            if before is None or before[1].lower().strip(".") in _NOT_NAMES | {
-                "dr",
-                "mr",
-                "mrs",
-                "ms",
-                "prof",
-                "professor",
-                "president",
-            }:
+            if before is None or before[1].lower().strip(".") in _NOT_NAMES | _PERSONS_TITLES:
                 return True
         return False
