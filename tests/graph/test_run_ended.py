@@ -70,9 +70,7 @@ async def _sitting(folder: Path, workflow: str, question: str, *, dies_at: int |
             saver: AsyncSqliteSaver = living
             if dies_at is not None:
                 saver = DyingSaver(living.conn, serde=living.serde, dies_at=dies_at)
-            graph = (
-                compile_workflow(workflow, saver)
-            )
+            graph = compile_workflow(workflow, saver)
             return await drive(graph, bench.context, _start(workflow, question), ask=_unasked)
     except Killed:
         return None

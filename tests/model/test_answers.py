@@ -74,7 +74,9 @@ async def test_an_answer_cut_at_its_limit_is_asked_for_again_and_never_repaired(
     cut = Reply(text='{"words": "The rate was 12}', finish_reason="length")
     whole = Reply(text="{'words': 'The rate was 120', 'number': 1,}")
     with ScriptedProvider([cut, whole]) as provider:
-        model = open_model("compatible", "scripted", keys=KEYS, base_url=provider.base_url, facts={"structured": "text"})
+        model = open_model(
+            "compatible", "scripted", keys=KEYS, base_url=provider.base_url, facts={"structured": "text"}
+        )
 
         async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
             return await model.complete(request)

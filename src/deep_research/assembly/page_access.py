@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from deep_research.data import Document, Found, Gap, SearchResult, Source
 from deep_research.errors import NotFound, SourceError, Unreadable
+from deep_research.i18n.lexicon import any_word
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Progress
 from deep_research.registry import reader_for, reader_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from deep_research.fetch.page_fetcher import Fetcher
 
 OnGap = Callable[[Gap], object]
-_LEFT_OVER = re.compile(r"(?:\s*(?:,|、|\band|\bor|\bwith|和|与|及|또는|및))+\s*(?=[.?!。？]?$)")
+_LEFT_OVER = re.compile(rf"(?:\s*{any_word('document.list_joint_patterns')})+\s*(?=[.?!。？]?$)")
 """What stood between two addresses of which the second could not be read."""
 _TITLE_CHARS = 120
 MOST_NAMED = 10

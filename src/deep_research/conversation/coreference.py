@@ -25,7 +25,8 @@ _NAME = re.compile(
 )
 """A name by its form: GLP-1, KRAS G12C, RAG, BitNet b1.58."""
 _NAME_OR_CAPITAL = re.compile(r"(?<=\s)[A-Z0-9]\w|[a-z]+[A-Z]")
-_HANGUL_FIRST, _HANGUL_LAST, _FINALS = "\uac00", "\ud7a3", 28
+_SYLLABLES, _FINALS = range(0xAC00, 0xD7A4), 28
+"""Korean syllables, and how many of them share a beginning; the first of these has no final sound."""
 _MAX_OVERLAP = 6
 
 
@@ -257,7 +258,7 @@ def _expand_contraction(word: str) -> str:
 def _fit_particle(name: str, after: str) -> str:
     """Return `after` with its Korean particle in the form that fits the last sound of `name`."""
     forms = table("reference.particle_forms").get(after[:1])
-    if forms is None or not (len(after) == 1 or after[1] in " ,?") or not _HANGUL_FIRST <= name[-1] <= _HANGUL_LAST:
+    if forms is None or not (len(after) == 1 or after[1] in " ,?") or ord(name[-1]) not in _SYLLABLES:
         return after
-    closed = (ord(name[-1]) - ord(_HANGUL_FIRST)) % _FINALS != 0
+    closed = (ord(name[-1]) - _SYLLABLES[0]) % _FINALS != 0
     return (forms[0] if closed else forms[1]) + after[1:]

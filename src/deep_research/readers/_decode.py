@@ -4,18 +4,14 @@ import re
 
 from deep_research.errors import Unreadable
 from deep_research.i18n.language import KANA
+from deep_research.i18n.lexicon import words
 from deep_research.protocol.media_type import BOMS, codec_of
 
 _SAMPLE = 65_536
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b")
 _WESTERN = frozenset("àâäáãåæçèéêëíîïñóôöõøœùúûüÿßÀÂÄÁÅÆÇÈÉÊËÍÎÏÑÓÔÖÕØŒÙÚÛÜŸ€£§°©®™«»“”„‘’‚–—…·¡¿ºª×±½\xa0")
 # The commonest characters of each language; a wrong decoding of its bytes yields rare ones instead.
-_COMMON_HAN = frozenset(
-    "的一是不了在人有我他这個中大来上国國和地到以说時时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实"
-    "日军者意无力它与與長长把机十民第公此已工使情明性知全三又关点正业外将两高间由问很最重并物手应战向头文体政美相见被利什二等产或新己制身果加西斯月话合回特代内信表化老给世位次度门任常先海通教儿原东声提立及"
-    "比员解水名真论处走义各入几口认条平系气题活尔更别打女变四神总何电数安少报才结反受目太量再感建务做接必场件计管期市直德资命山金指克许统区保至队形社便空决治展马科司五基眼书非则听白却界达光放强即像难且权思"
-    "王象完设式色路记南品住告类求据程北边死张该交规万取拉格望觉术领共确传师观清今切院让识候带导争运為發學會來說對們過後開經問題現實種將產應關機見點業當動無從"
-)
+_COMMON_HAN = frozenset("".join(words("script.common_signs")))
 _CANDIDATES = ("gb18030", "cp932", "euc_jp", "cp949", "big5hkscs")
 _KANA_RE = re.compile(f"[{KANA}]")
 _HALF_KANA = re.compile("[\uff66-\uff9f]")
@@ -96,5 +92,6 @@ def _ordinary(sample: bytes, encoding: str) -> float:
     if encoding in ("cp932", "euc_jp"):
         common += len(_KANA_RE.findall(text)) - 2 * len(_HALF_KANA.findall(text))
     if encoding == "cp949":
-        common = sum("가" <= char <= "힣" for char in letters) - sum("㐀" <= char <= "鿿" for char in letters)
+        common = sum(0xAC00 <= ord(char) <= 0xD7A3 for char in letters)
+        common -= sum(0x3400 <= ord(char) <= 0x9FFF for char in letters)
     return common / len(letters)

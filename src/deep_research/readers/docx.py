@@ -6,11 +6,12 @@ from typing import Any
 
 from deep_research.data import Document
 from deep_research.errors import Unreadable
+from deep_research.i18n.lexicon import any_word
 from deep_research.readers._zip import open_zip
 from deep_research.text.document_builder import DocumentBuilder
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-_HEADING = re.compile(r"(?:heading|überschrift|标题|標題|제목|見出し)\s*(\d)", re.IGNORECASE)
+_HEADING = re.compile(rf"{any_word('document.heading_styles')}\s*(\d)", re.IGNORECASE)
 _LIST = re.compile(r"list|aufzählung|bullet", re.IGNORECASE)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from deep_research.data import Document
+from deep_research.i18n.lexicon import any_word
 from deep_research.readers import _html_tree as tree
 from deep_research.readers._html_tree import Element, text_of
 from deep_research.readers._html_walk import write_blocks
@@ -19,7 +20,9 @@ _DATE_NAMES = (
 )  # fmt: skip
 _AUTHOR_NAMES = ("citation_author", "author", "dc.creator", "dcterms.creator", "parsely-author")
 _TITLE_NAMES = ("citation_title", "og:title", "dc.title", "twitter:title")
-_ISO_DATE = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?)?(?!\d)")
+_ISO_DATE = re.compile(
+    rf"(?<!\d)((?:1[5-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}}))?)?(?!\d)"
+)
 _MAX_JSON_LD = 500_000
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from deep_research.data import Document
 from deep_research.errors import Unreadable
+from deep_research.i18n.lexicon import any_word
 from deep_research.readers.html import iso_date
 from deep_research.text.cleaning import clean, fold
 from deep_research.text.document_builder import DocumentBuilder
@@ -192,7 +193,9 @@ _EDGE_LINES = 3  # lines at the top and bottom of a page among which running hea
 _REPEATED = 0.3  # of the pages
 _DIGITS = re.compile(r"\d+|\b[ivxlc]+\b")
 _PAGE_NUMBER = re.compile(
-    r"[-–—\s]*(?:page|p\.|第)?\s*(?:\d{1,4}|[ivxlc]{1,6})\s*(?:(?:of|/)\s*\d+|页|頁|쪽)?[-–—\s]*", re.IGNORECASE
+    rf"[-–—\s]*{any_word('document.page_words')}?\s*(?:\d{{1,4}}|[ivxlc]{{1,6}})\s*"
+    rf"(?:(?:of|/)\s*\d+|{any_word('document.page_counters')})?[-–—\s]*",
+    re.IGNORECASE,
 )
 _CONTENTS_LINE = re.compile(r"(?:\.\s?){5,}\s*(?:\d+|[ivxlc]+)?\s*$")
 _NO_TITLE = re.compile(r"^(?:untitled|microsoft |powerpoint |slide 1$)|\.(?:dvi|docx?|tex|indd|pptx?|qxd|fm)$")

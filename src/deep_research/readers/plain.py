@@ -4,6 +4,7 @@ import re
 from pathlib import PurePath
 
 from deep_research.data import Document
+from deep_research.i18n.lexicon import any_word
 from deep_research.readers._decode import decode
 from deep_research.readers._markdown import write_markdown
 from deep_research.readers._plain_text import write_text
@@ -17,7 +18,7 @@ _MARKDOWN_SIGN = re.compile(r"^#{1,6} \S|^```|^\[[^\]]+\]\(|\]\(https?://|^\|.*\
 _RST_SIGN = re.compile(r"^\.\. [\w-]+::|:[a-z]+:`[^`]+`|^\.\. _", re.MULTILINE)
 _DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 _DATE_LINE = re.compile(
-    r"^\W{0,4}(?:published|date|updated|last modified|发表|发布|日期|발행|날짜|公開|発行)\W{0,4}[:：]\W{0,4}(\d{4}(?:-\d{2}){0,2})\b",
+    rf"^\W{{0,4}}{any_word('document.date_labels')}\W{{0,4}}[:：]\W{{0,4}}(\d{{4}}(?:-\d{{2}}){{0,2}})\b",
     re.I | re.M,
 )
 """A line near the beginning that says when a text was published."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
+from deep_research.i18n.lexicon import any_word
 from deep_research.text.cleaning import fold
 
 _MAX_NUMBER_CHARS = 18
@@ -83,7 +84,9 @@ def score(value: Any) -> float:
 
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
 _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
-_ISO = re.compile(r"(?<!\d)((?:1[4-9]|20)\d\d)(?:[-/.年](\d{1,2})(?!\d)(?:[-/.月](\d{1,2})(?!\d))?)?")
+_ISO = re.compile(
+    rf"(?<!\d)((?:1[4-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?!\d)(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}})(?!\d))?)?"
+)
 _COMPACT = re.compile(r"\s*((?:1[4-9]|20)\d\d)(\d\d)(\d\d)(?:\d{6})?\s*")
 _DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})\.?,?[ -]((?:1[4-9]|20)\d\d)\b")
 _MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? ((?:1[4-9]|20)\d\d)\b")

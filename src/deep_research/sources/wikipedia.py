@@ -10,6 +10,7 @@ from pydantic import Field
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import Blocked, NotFound, SourceError, Unreadable
 from deep_research.i18n.language import detect
+from deep_research.i18n.lexicon import words
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, result, snippet
@@ -23,13 +24,6 @@ PURPOSE = "Encyclopedia articles in the language of the question; background rat
 NEEDS = None
 _PLACE = Place(NAME)
 _HEADING = re.compile(r"^(={2,6})\s*(.+?)\s*\1\s*$", re.MULTILINE)
-_LEFT_OUT = frozenset(
-    (
-        "references|notes|bibliography|citations|footnotes|sources|see also|further reading|external links"
-        "|explanatory notes|参考文献|參考文獻|参考资料|參考資料|外部链接|外部連結|参见|參見|注释|註釋"
-        "|각주|참고 문헌|외부 링크|같이 보기"
-    ).split("|")
-)
 _WAITING = ("maxlag", "ratelimited")
 
 
@@ -154,7 +148,7 @@ def _article(title: str, body: str, published: str | None) -> Document:
         level = len(marks)
         if skipped and level > skipped:
             continue
-        skipped = level if heading.strip().lower() in _LEFT_OUT else 0
+        skipped = level if heading.strip().lower() in words("document.apparatus") else 0
         if not skipped:
             builder.heading(level, heading)
             _writing.write_text(builder, text_below.replace("\n", "\n\n"))
