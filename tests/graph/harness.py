@@ -25,7 +25,7 @@ from deep_research.data import (
     Turn,
 )
 from deep_research.data import Passage as PassageNoun
-from deep_research.events import Event
+from deep_research.events import Event, GapFound
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.graph.workflows import compile_workflow
 from deep_research.i18n.language import detect
@@ -131,6 +131,11 @@ class Trace:
     def report(self) -> Report:
         return self.state["report"]
 
+    @property
+    def failures(self) -> list[GapFound]:
+        """The gaps that the research met, without what the report says of sections that rest on little."""
+        return [e for e in self.of(GapFound) if e.codes not in (("few_sources",), ("section_empty",))]
+
     def of(self, kind: type[E]) -> list[E]:
         return [event for event in self.events if isinstance(event, kind)]
 
@@ -180,7 +185,6 @@ class Bench:
             "question": Question(text=question, language=detect(question)),
             "sections": [],
             "claims": {},
-            "gaps": [],
         }
         return await self._run({**given, **state})
 

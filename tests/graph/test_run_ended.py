@@ -58,7 +58,7 @@ async def _unasked(_asked: Asked) -> str:
 def _start(workflow: str, question: str) -> dict[str, Any]:
     state = {"messages": [], "original_query": question, "question": Question(text=question, language="en")}
     own = {"understood": question, "assumptions": ()} if workflow == "follow_up" else {}
-    return {**state, **own, "sections": [], "claims": {}, "gaps": []}
+    return {**state, **own, "sections": [], "claims": {}}
 
 
 async def _sitting(folder: Path, workflow: str, question: str, *, dies_at: int | None = None) -> dict[str, Any] | None:

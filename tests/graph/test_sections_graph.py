@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.data import Brief, Claim, Gap, Question, Review, SearchResult, Section, SectionReview
+from deep_research.data import Brief, Claim, Question, Review, SearchResult, Section, SectionReview
 from deep_research.events import Planned, Reviewed, SectionStarted, StageStarted
 from deep_research.graph.discovery import build_discover
 from deep_research.graph.graph_state import (
@@ -17,7 +17,6 @@ from deep_research.graph.graph_state import (
     ResearcherOutput,
     ResearcherState,
     claims_reducer,
-    gaps_reducer,
     section_reducer,
 )
 from deep_research.graph.researcher import build_researcher
@@ -113,7 +112,7 @@ class Meeting(Shelf):
 def test_b1_researchers_work_side_by_side_and_meet_at_aggregate(tmp_path: Path) -> None:
     place = Meeting(len(THREE), **NOTES)
     trace = ask(tmp_path, "Engines", place, reasoner=Planner(*THREE), max_review_iterations=0)
-    assert trace.state["gaps"] == []
+    assert trace.failures == []
     assert trace.nodes.count("researcher") == 3
     assert trace.nodes.count("aggregate") == 1
     assert max(i for i, n in enumerate(trace.nodes) if n == "researcher") < trace.nodes.index("aggregate")
@@ -129,7 +128,7 @@ def test_b2_state_has_the_fields_of_the_design() -> None:
         "section", "research_brief", "tool_call_iterations", "max_tool_calls", "is_complete",
     }  # fmt: skip
     assert set(Section.model_fields) >= {"title", "description", "status", "content", "sources"}
-    assert set(ResearcherOutput.__annotations__) >= {"sections", "claims", "gaps"}
+    assert set(ResearcherOutput.__annotations__) >= {"sections", "claims", "section_reviews"}
 
 
 def test_b2_a_finished_run_has_filled_them(tmp_path: Path) -> None:
@@ -168,10 +167,8 @@ def test_b2_section_reducer_takes_updates_of_different_sections_in_any_order(
     assert {s.title: s for s in first} == {s.title: s for s in second}
 
 
-def test_b2_claims_and_gaps_merge() -> None:
+def test_b2_claims_merge() -> None:
     assert claims_reducer({"a": [], "b": []}, {"b": [_claim("x")]}) == {"a": [], "b": [_claim("x")]}
-    one, two = Gap(what="1", why="x"), Gap(what="2", why="x")
-    assert gaps_reducer([one], [two, one]) == [one, two]
 
 
 def _claim(text: str) -> Claim:

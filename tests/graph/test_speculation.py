@@ -9,7 +9,7 @@ import pytest
 
 from deep_research.data import Clarification, Decision, QueryAnalysis, Question, ReasonerInfo, SearchResult
 from deep_research.errors import ProviderDown, Unreachable
-from deep_research.events import GapFound, Searched
+from deep_research.events import Searched
 from deep_research.run_context.prefetch import Speculation
 from tests.graph.harness import Bench, Planner, Shelf, Trace
 from tests.steering.harness import ENGINES, QUESTION, TITLES
@@ -97,7 +97,7 @@ def test_what_was_begun_is_cancelled_when_the_user_is_asked(tmp_path: Path) -> N
     trace = _ask(tmp_path, place, reasoner, answer="Boats", allow_clarification=True)
     assert reasoner.analysed == [QUESTION, REFINED]
     assert reasoner.finished == 1, "the first one was cancelled"
-    assert trace.of(GapFound) == []
+    assert trace.failures == []
     assert trace.report.answered
 
 
@@ -107,7 +107,7 @@ def test_a_search_that_fails_ahead_fails_once(tmp_path: Path, error: Exception) 
     place = Watched(reasoner.searching, error)
     trace = _ask(tmp_path, place, reasoner)
     assert place.calls.count(place.calls[0]) == 1
-    assert len(trace.of(GapFound)) == 1
+    assert len(trace.failures) == 1
     assert trace.report.answered
 
 

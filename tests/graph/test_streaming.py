@@ -99,7 +99,7 @@ def test_b14_a_finished_section_is_reviewed_and_sent_out_again_while_another_sti
     second = next(i for i, e in enumerate(trace.events) if isinstance(e, SectionStarted) and e.attempt == 2)
     slow = next(i for i, e in enumerate(trace.events) if isinstance(e, SectionWritten) and e.section == SLOW)
     assert reviewed < second < slow
-    assert trace.state["gaps"] == []
+    assert trace.failures == []
     assert _starts(trace.of(SectionStarted)) == {WEAK: 2, "Beta engine": 1, SLOW: 1}
 
 

@@ -159,7 +159,7 @@ def test_d2_delegations_of_a_round_run_side_by_side(tmp_path: Path) -> None:
     lead = Lead([conduct(title) for title in TITLES[:4]])
     trace = supervise(tmp_path, lead, Meeting(4, **NOTES), max_concurrent_research_units=4)
     assert begun(trace) == list(TITLES[:4])
-    assert trace.state["gaps"] == []
+    assert trace.failures == []
 
 
 def test_d2_what_overflows_is_told_and_comes_first_in_the_next_round(tmp_path: Path) -> None:
@@ -255,8 +255,7 @@ def test_d3_a_tool_that_fails_tells_the_researcher_and_the_others_answer(tmp_pat
     supervise(tmp_path, lead, max_react_tool_calls=6)
     first = lead.turns["Alpha engine", 1][0].observations
     assert [bool(seen.passages) for seen in first] == [True, True, False]
-    assert first[2].gap is not None
-    assert "nowhere" in first[2].gap.why
+    assert "nowhere" in first[2].failure
 
 
 def test_d4_compression_keeps_every_source_and_the_raw_notes(tmp_path: Path) -> None:
@@ -302,7 +301,7 @@ def test_d8_a_researcher_that_fails_ends_neither_the_run_nor_its_siblings(
     trace = supervise(tmp_path, lead)
     assert status(trace) == {t: "failed" if t == "Beta engine" else "completed" for t in TITLES[:4]}
     assert any(gap.what == "Beta engine" for gap in trace.report.gaps)
-    (failed,) = [o for turn in lead.shown[1] for o in turn.observations if o.gap]
+    (failed,) = [o for turn in lead.shown[1] for o in turn.observations if o.failure]
     assert failed.action == "r0d-Beta engine"
     findings = [*trace.state["notes"], *(claim.text for claim in trace.report.claims)]
     assert SECRET not in "\n".join(findings)

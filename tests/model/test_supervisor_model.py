@@ -81,7 +81,9 @@ def reasoner(model: Model, *, gaps: list[Gap] | None = None, window: int = 100_0
 
 def turn(number: int, text: str, *, gap: Gap | None = None) -> Turn:
     action = Action(id=f"r{number}c1", name="conduct_research", query="Its speed.", source="Alpha engine")
-    return Turn(actions=(action,), observations=(Observation(action=action.id, text=text, gap=gap),))
+    return Turn(
+        actions=(action,), observations=(Observation(action=action.id, text=text, failure=gap.why if gap else ""),)
+    )
 
 
 async def delegate(

@@ -100,7 +100,8 @@ async def test_a_search_notes_the_passages_the_place_points_at(journal: SqliteJo
     assert passage is not None
     assert "Tide 5 rises 5 metres" in passage.text
     assert (seen.found, seen.new) == (1, 1)
-    assert [gap.what for gap in seen.gaps] == ["a.pdf", "b.pdf"]
+    assert [gap.what for gap in ctx.gaps] == ["a.pdf", "b.pdf"]
+    assert seen.failure == "torn"
     (event,) = [event for event in events if isinstance(event, Searched)]
     assert (event.section, event.source, event.found, event.new, event.reused) == ("Tides", "shelf", 1, 1, False)
 
@@ -108,8 +109,8 @@ async def test_a_search_notes_the_passages_the_place_points_at(journal: SqliteJo
 async def test_a_source_nobody_has_is_a_gap(journal: SqliteJournal) -> None:
     ctx = _context(Exact(), MemoryLibrary(), journal, [])
     (seen,) = await search.perform(ctx, [Action(id="a", name="search", query="x", source="nowhere")])
-    assert seen.gap is not None
-    assert "nowhere" in seen.gap.why
+    assert "nowhere" in seen.failure
+    assert [gap.why for gap in ctx.gaps] == [seen.failure]
 
 
 async def test_a_failed_call_is_not_kept_and_a_kept_one_is_not_repeated(journal: SqliteJournal) -> None:

@@ -237,13 +237,13 @@ def test_a_failed_judge_means_unverified_never_contradicted(library: MemoryLibra
     checked = check(f"{verbatim} {PARAPHRASE}", library, judge=failing)
     assert [c.verdict.kind for c in checked.claims] == ["supported", "unverified"]
     assert checked.content == f"{verbatim} {PARAPHRASE}"
-    assert [(g.what, g.why) for g in checked.gaps] == [("judge", "no answer")]
+    assert [(g.what, g.why) for g in checked.failures] == [("judge", "no answer")]
 
 
 def test_a_judge_that_answers_for_too_few_claims_has_failed(library: MemoryLibrary) -> None:
     checked = check(PARAPHRASE, library, judge=judging())
     assert only(checked).verdict.kind == "unverified"
-    assert checked.gaps
+    assert checked.failures
 
 
 def test_a_rewrite_goes_through_the_same_checks(library: MemoryLibrary) -> None:
@@ -262,7 +262,7 @@ def test_a_rewrite_goes_through_the_same_checks(library: MemoryLibrary) -> None:
     assert check(draft, library, rewrite=lying).content == ""
     failed = check(draft, library, rewrite=broken)
     assert failed.content == ""
-    assert [g.what for g in failed.gaps] == ["rewrite"]
+    assert [g.what for g in failed.failures] == ["rewrite"]
 
 
 def test_one_claim_against_one_text() -> None:

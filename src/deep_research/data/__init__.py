@@ -4,6 +4,7 @@ from deep_research.data.actions import Action as Action
 from deep_research.data.actions import ActionName as ActionName
 from deep_research.data.actions import Found as Found
 from deep_research.data.actions import Observation as Observation
+from deep_research.data.actions import SearchRecord as SearchRecord
 from deep_research.data.actions import SearchResult as SearchResult
 from deep_research.data.actions import Span as Span
 from deep_research.data.actions import Turn as Turn

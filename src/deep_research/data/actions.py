@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import BaseModel, ConfigDict
+
 from deep_research.data.claims import Gap
 from deep_research.data.evidence import Document
 from deep_research.data.model_calls import Usage
@@ -28,27 +30,32 @@ class Action(Noun):
 
 
 class Observation(Noun):
-    """What an action brought: ids of passages, best first, or the gap that explains why nothing.
+    """What an action brought: ids of passages, best first.
 
-    `found` counts the sources that answered, `new` those nobody in the run had seen before. `gap` is the
-    first thing that failed, `more_gaps` are the others. `text` is what came of it in words: the section a
+    `found` counts the sources that answered, `new` those that the run had not seen before. `failed` names what could
+    not be reached, and `failure` says why the first of it could not; the gaps are in the run's log. `text` is what came of it in words: the section a
     delegation brought or why it was not begun, what else a page has or why it is not opened.
-    `usage` are the tokens that a search by a model has cost.
     """
 
     action: str
     passages: tuple[str, ...] = ()
     found: int = 0
     new: int = 0
-    gap: Gap | None = None
-    more_gaps: tuple[Gap, ...] = ()
+    failed: tuple[str, ...] = ()
+    failure: str = ""
     text: str = ""
-    usage: Usage | None = None
 
-    @property
-    def gaps(self) -> tuple[Gap, ...]:
-        """Everything that failed."""
-        return (self.gap, *self.more_gaps) if self.gap is not None else self.more_gaps
+
+class SearchRecord(BaseModel):
+    """What the journal keeps of a search: what it found, what failed, and the tokens that a search by a model cost."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    passages: tuple[str, ...] = ()
+    found: int = 0
+    new: int = 0
+    gaps: tuple[Gap, ...] = ()
+    usage: Usage | None = None
 
 
 class Turn(Noun):

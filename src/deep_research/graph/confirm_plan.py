@@ -63,6 +63,6 @@ def _edited(said: PlanAnswer) -> dict[str, Any]:
 async def _replanned(state: AgentState, ctx: RunContext, said: PlanAnswer) -> dict[str, Any]:
     question, decision = confirm.wished(state["question"], state["decision"], state["brief"], said.wish)
     found, turns = state.get("discovery"), state.get("discovery_turns", [])
-    brief, gaps = await plan.plan(ctx, question, state["analysis"], decision, found, turns)
+    brief = await plan.plan(ctx, question, state["analysis"], decision, found, turns)
     update = {"question": question, "decision": decision, "brief": brief, "research_brief": brief.objective}
-    return {**update, "gaps": gaps, "plan_problems": []}
+    return {**update, "plan_problems": []}

@@ -29,7 +29,6 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
         brief=ctx.steering.now.brief_with_remarks(state["brief"]),
         sections=sections,
         claims=claims,
-        gaps=state.get("gaps", []),
         contradictions=state.get("contradictions", []),
     )
     return {"report": written, "final_report": written.report, "messages": [AIMessage(content=written.report)]}

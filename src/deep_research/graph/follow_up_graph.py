@@ -59,7 +59,6 @@ async def recall(state: FollowUpState, runtime: Runtime[RunContext]) -> Command[
             update = {
                 "sections": [written.section],
                 "claims": {section.title: list(written.claims)},
-                "gaps": list(written.gaps),
                 "found_in": "library",
             }
             return Command(goto="final_report", update=update)

@@ -11,7 +11,6 @@ from deep_research.data import (
     Decision,
     DiscoveredItem,
     Discovery,
-    Gap,
     OutputFormat,
     QueryAnalysis,
     QueryType,
@@ -40,11 +39,6 @@ def reviews_reducer(existing: dict[str, SectionReview], updates: dict[str, Secti
     return {**existing, **updates}
 
 
-def gaps_reducer(existing: list[Gap], updates: list[Gap]) -> list[Gap]:
-    """Append, each gap once, in the order they were found."""
-    return list(dict.fromkeys([*existing, *updates]))
-
-
 class AgentState(MessagesState):
     """The state of the `sections` workflow; the bulk (pages, passages) lies in the library."""
 
@@ -64,7 +58,6 @@ class AgentState(MessagesState):
     research_brief: str
     sections: Annotated[list[Section], section_reducer]
     claims: Annotated[dict[str, list[Claim]], claims_reducer]
-    gaps: Annotated[list[Gap], gaps_reducer]
     contradictions: list[Contradiction]
     section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
     clarification_rounds: int
@@ -92,7 +85,6 @@ class ResearcherState(MessagesState):
     max_review_iterations: int
     raw_notes: list[list[str]]
     draft_review: SectionReview | None
-    failure: Gap
 
 
 class ResearcherOutput(MessagesState):
@@ -100,7 +92,6 @@ class ResearcherOutput(MessagesState):
 
     sections: Annotated[list[Section], section_reducer]
     claims: Annotated[dict[str, list[Claim]], claims_reducer]
-    gaps: Annotated[list[Gap], gaps_reducer]
     section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
     raw_notes: list[list[str]]
 

@@ -65,7 +65,7 @@ async def plan(state: LoopState, runtime: Runtime[RunContext]) -> Command[Litera
     ctx.emit(
         Analyzed(query_type=analysis.query_type, output_format=analysis.output_format, reasoning=analysis.reasoning)
     )
-    brief, gaps = await plan_step.plan(
+    brief = await plan_step.plan(
         ctx, state["question"], analysis, state["decision"], None, [], asked=state.get("asked")
     )
     brief = brief.model_copy(update={"sections": brief.sections[:MAX_SECTIONS]})
@@ -74,7 +74,6 @@ async def plan(state: LoopState, runtime: Runtime[RunContext]) -> Command[Litera
         "query_type": analysis.query_type,
         "output_format": analysis.output_format,
         "brief": brief,
-        "gaps": gaps,
     }
     if confirm.wanted(ctx.settings, state["decision"]):
         return Command(goto="confirm_plan", update=update)
@@ -132,7 +131,6 @@ async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]
     return {
         "sections": section_reducer(state["sections"], [w.section for w in written]),
         "claims": claims,
-        "gaps": [gap for w in written for gap in w.gaps],
         "gathered_info": [f"{c.text} {''.join(f'[{p}]' for p in c.passages)}" for c in supported],
         "visited_sources": [source for w in written for source in w.section.sources],
     }

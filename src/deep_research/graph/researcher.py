@@ -46,8 +46,8 @@ def _contained(finish_stops: Callable[[ResearcherState], bool]) -> Callable[[_No
             except Interrupted:
                 return _drop(state, ctx) if title in ctx.steering.now.dropped else _finish(state, ctx)
             except Exception as error:  # noqa: BLE001 - a defect in one branch must not take its siblings along
-                gap = ctx.report_gap(Gap(what=title, why=reason_of(error, title)))
-            return _free(state, ctx, _failed(state, gap))
+                ctx.report_gap(Gap(what=title, why=reason_of(error, title)))
+            return _free(state, ctx, _failed(state))
 
         return contained
 
@@ -90,11 +90,11 @@ def _free(state: ResearcherState, ctx: RunContext, update: dict[str, Any]) -> Co
     return Command(goto="researcher_invoke", update={**update, **task})
 
 
-def _failed(state: ResearcherState, gap: Gap) -> dict[str, Any]:
+def _failed(state: ResearcherState) -> dict[str, Any]:
     """A failed section; where an earlier attempt has brought something, that stays."""
     has_text = any(claim.stands for claim in state.get("previous_claims", []))
     section = state["section"].model_copy(update={"status": "completed" if has_text else "failed"})
-    return {"sections": [section], "gaps": [gap], "raw_notes": _raw_notes(state)}
+    return {"sections": [section], "raw_notes": _raw_notes(state)}
 
 
 def _raw_notes(state: ResearcherState) -> list[list[str]]:
@@ -109,8 +109,8 @@ def _seen(turns: Sequence[Turn]) -> list[str]:
 
 def _closed(state: ResearcherState, ctx: RunContext, **update: Any) -> Command[Any]:
     """End the research of a section that takes too long: what was noted is written up."""
-    gap = research.closed_slow(ctx, state["section"].title)
-    return Command(goto="compress_output", update={**update, "is_complete": True, "is_closed": True, "gaps": [gap]})
+    research.close_slow(ctx, state["section"].title)
+    return Command(goto="compress_output", update={**update, "is_complete": True, "is_closed": True})
 
 
 def _has_notes(state: ResearcherState) -> bool:
@@ -181,7 +181,6 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
         "previous_claims": claims,
         "sections": [kept],
         "claims": {section.title: claims},
-        "gaps": list(written.gaps),
         "raw_notes": _raw_notes(state),
         "draft_review": written.review,
     }

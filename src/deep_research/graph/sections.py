@@ -12,7 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Command, Send
 
-from deep_research.data import Brief, Gap, Review
+from deep_research.data import Brief, Review
 from deep_research.events import Analyzed, StageStarted
 from deep_research.graph.clarify import clarify_then
 from deep_research.graph.confirm_plan import confirm_plan_then
@@ -48,8 +48,8 @@ async def plan_sections(
     sections, brief = state.get("sections", []), state.get("brief")
     update: dict[str, Any] = {}
     if brief is None:
-        brief, gaps = await _plan(state, runtime)
-        update = {"brief": brief, "research_brief": brief.objective, "review_iterations": 0, "gaps": gaps}
+        brief = await _plan(state, runtime)
+        update = {"brief": brief, "research_brief": brief.objective, "review_iterations": 0}
         if confirm.wanted(runtime.context.settings, state["decision"]):
             return Command(goto="confirm_plan", update=update)
     sections = sections or list(brief.sections)
@@ -66,7 +66,7 @@ async def plan_sections(
     return Command(goto=sends or "aggregate", update={**update, "sections": out or sections})
 
 
-async def _plan(state: AgentState, runtime: Runtime[RunContext]) -> tuple[Brief, list[Gap]]:
+async def _plan(state: AgentState, runtime: Runtime[RunContext]) -> Brief:
     runtime.context.emit(StageStarted(stage="plan"))
     return await plan.plan(
         runtime.context,
@@ -104,9 +104,9 @@ async def review_sections(
         await runtime.context.speculation.drop_composition()
         again = {"sections": weak, "review_iterations": state.get("review_iterations", 0) + 1}
         return Command(goto="plan_sections", update={**found, **again})
-    gaps = [runtime.context.report_gap(gap) for gap in review.gaps_of(judged)]
+    review.report_gaps(runtime.context, judged)
     goto = "plan_sections" if steering.now.added_to(state["sections"]) else "final_report"
-    return Command(goto=goto, update={**found, "gaps": gaps})
+    return Command(goto=goto, update=found)
 
 
 async def _together(state: AgentState, ctx: RunContext) -> Review:

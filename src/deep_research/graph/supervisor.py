@@ -80,10 +80,10 @@ async def _analyzed(ctx: RunContext, state: SupervisorState) -> QueryAnalysis:
 async def _brief(ctx: RunContext, state: SupervisorState, analysis: QueryAnalysis) -> tuple[Brief, dict[str, Any]]:
     ctx.emit(StageStarted(stage="plan"))
     turns = state.get("discovery_turns", [])
-    brief, gaps = await plan.plan(
+    brief = await plan.plan(
         ctx, state["question"], analysis, state["decision"], state.get("discovery"), turns, asked=state.get("asked")
     )
-    return brief, {"brief": brief, "research_brief": brief.objective, "gaps": gaps}
+    return brief, {"brief": brief, "research_brief": brief.objective}
 
 
 def _begun(ctx: RunContext, brief: Brief) -> dict[str, Any]:
@@ -106,7 +106,7 @@ async def supervisor(
     """
     ctx, turns = runtime.context, state["supervisor_messages"]
     if turns:
-        turns = [*turns[:-1], delegate.observed(turns[-1], state["sections"], state["gaps"])]
+        turns = [*turns[:-1], delegate.observed(turns[-1], state["sections"], ctx.gaps)]
     update: dict[str, Any] = {"notes": [s.content for s in state["sections"] if s.content]}
     ctx.steering.refresh()
     owed = _owed(state, ctx)
@@ -167,8 +167,8 @@ def _end(state: SupervisorState, ctx: RunContext, *, rounds_used_up: bool) -> di
     asked = state["waiting"] if rounds_used_up else [*state["waiting"], *state["supervisor_messages"][-1].actions]
     asked = [action for action in asked if delegate.title_of(action) not in ctx.steering.now.dropped]
     sections = ctx.steering.now.kept(state["sections"])
-    failed, gaps = delegate.never_begun(ctx, sections, asked, rounds_used_up=rounds_used_up)
-    return {"sections": failed, "gaps": gaps, "waiting": []}
+    failed = delegate.never_begun(ctx, sections, asked, rounds_used_up=rounds_used_up)
+    return {"sections": failed, "waiting": []}
 
 
 def build_supervisor() -> StateGraph[SupervisorState, RunContext, Any, Any]:

@@ -27,8 +27,8 @@ from deep_research.ports import Library
 from deep_research.report.ledger import ledger_of
 from deep_research.report.render import References, Rendered, render_report
 from deep_research.run_context.context import RunContext
-from deep_research.steps.check_claims import Checked, check_draft
 from deep_research.steps.confirm_contradictions import Confirmed, confirm
+from deep_research.steps.research import check_text
 from deep_research.text.near_duplicates import are_several
 
 
@@ -53,7 +53,6 @@ class Parts(NamedTuple):
     conclusion: str
     table: str
     claims: tuple[Claim, ...]
-    gaps: tuple[Gap, ...]
 
 
 async def write_report(
@@ -66,16 +65,17 @@ async def write_report(
     brief: Brief,
     sections: Sequence[Section],
     claims: dict[str, list[Claim]],
-    gaps: Sequence[Gap],
     contradictions: Sequence[Contradiction] = (),
 ) -> Report:
     """Return the finished report. Nothing in it was not checked; what is missing is listed."""
     section_claims = [c for s in sections for c in claims.get(s.title, [])]
+    for gap in await asyncio.to_thread(_weaknesses, sections, section_claims, ctx.library):
+        ctx.report_gap(gap)
     disputed = await confirm(contradictions, section_claims, ctx.library)
     parts = await _compose(ctx, question, analysis, brief, sections, section_claims)
     # In a thread: numbering, quoting and comparing documents is arithmetic, and other runs wait for the event loop.
     return await asyncio.to_thread(
-        _written, ctx, question, original, analysis, decision, brief, sections, section_claims, parts, disputed, gaps
+        _written, ctx, question, original, analysis, decision, brief, sections, section_claims, parts, disputed
     )
 
 
@@ -90,12 +90,10 @@ def _written(
     section_claims: Sequence[Claim],
     parts: Parts,
     disputed: Confirmed,
-    gaps: Sequence[Gap],
 ) -> Report:
     all_claims = tuple({c.id: c for c in (*section_claims, *disputed.claims, *parts.claims)}.values())
-    weak = _weaknesses(sections, section_claims, ctx.library)
     changes = ctx.steering.now.changes()
-    all_gaps = tuple(dict.fromkeys(g for g in [*gaps, *ctx.gaps, *parts.gaps, *weak] if g.what not in changes.dropped))
+    all_gaps = tuple(gap for gap in ctx.gaps if gap.what not in changes.dropped)
     references = References(ctx.library)
     ledger = ledger_of(ctx.journal, sources=len(ctx.library.sources()), seconds=ctx.elapsed())
     rendered = render_report(
@@ -130,22 +128,17 @@ async def _compose(
 ) -> Parts:
     """Compose and check abstract, conclusion and table; a composition that fails is a gap, not a crash."""
     if ctx.settings.workflow == "quick":
-        return Parts("", "", "", (), ())  # the answer is the report
+        return Parts("", "", "", ())  # the answer is the report
     try:
         made = await ctx.speculation.composition(ctx, question, analysis, brief, tuple(sections), tuple(claims))
     except ModelError as error:
-        gap = ctx.report_gap(gap_from("abstract", error))
-        return Parts("", "", "", (), (gap,))
-    checked = await side_by_side(_check(ctx, text, claims) for text in (made.abstract, made.conclusion, made.table))
+        ctx.report_gap(gap_from("abstract", error))
+        return Parts("", "", "", ())
+    texts = (made.abstract, made.conclusion, made.table)
+    checked = await side_by_side(check_text(ctx, text, section="", settled=claims) for text in texts)
     known = {(c.text, c.passages) for c in claims}
     new = {c.id: c for part in checked for c in part.claims if (c.text, c.passages) not in known}
-    gaps = tuple(g for part in checked for g in part.gaps)
-    return Parts(checked[0].content, checked[1].content, checked[2].content, tuple(new.values()), gaps)
-
-
-async def _check(ctx: RunContext, text: str, claims: Sequence[Claim]) -> Checked:
-    judge, rewrite = ctx.reasoner.judge, ctx.reasoner.rewrite
-    return await check_draft(text, section="", library=ctx.library, judge=judge, rewrite=rewrite, settled=claims)
+    return Parts(checked[0].content, checked[1].content, checked[2].content, tuple(new.values()))
 
 
 def _texts(library: Library, sources: Sequence[str]) -> Iterator[str]:

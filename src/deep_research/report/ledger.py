@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from deep_research.data import Ledger, ModelAnswer, Observation, Role, Usage
+from deep_research.data import Ledger, ModelAnswer, Role, SearchRecord, Usage
 from deep_research.ports import Journal
 
 
@@ -33,7 +33,7 @@ def ledger_of(journal: Journal, *, sources: int, seconds: float) -> Ledger:
     Searches that a model makes on its provider's side count with their tokens; their price is not known here.
     """
     paid, lost = paid_calls(journal)
-    searched = [Observation.model_validate_json(text).usage for text in journal.answers("search")]
+    searched = [SearchRecord.model_validate_json(text).usage for text in journal.answers("search")]
     usage = [*(call.answer.usage for call in paid), *(call.usage for call in lost), *(u for u in searched if u)]
     return Ledger(
         model_calls=len(paid),

@@ -18,7 +18,8 @@ from deep_research.templates import TemplateFile
 class RunContext:
     """The run's settings, thinker, places to search, memory and voice, and what the user says to it.
 
-    `gaps` are all that were met so far.
+    `gaps` is the run's log of gaps, in the order they were found; the event log keeps it, and a later sitting begins
+    with it. Only `report_gap` adds to it.
     `pages` opens single addresses; None in a run that does not go to the web. `tools` are those of others, by the
     name they are offered under, `unopened` what of them could not be opened.
     """
@@ -46,9 +47,16 @@ class RunContext:
         return self.now().isoformat(timespec="seconds")
 
     def report_gap(self, gap: Gap) -> Gap:
-        """Tell the screens about a gap, remember it for the report, and return it."""
-        if gap in self.gaps:
-            return gap
-        self.gaps.append(gap)
-        self.emit(GapFound(**gap.model_dump()))
+        """Log a gap once: for the report, and as an event for the screens and for a later sitting. Return it."""
+        if not any(_is_same(gap, known) for known in self.gaps):
+            self.gaps.append(gap)
+            self.emit(GapFound(**gap.model_dump()))
         return gap
+
+
+def _is_same(gap: Gap, other: Gap) -> bool:
+    """Return whether two gaps say the same; what was measured (seconds, tokens) may differ after a resume."""
+    if not gap.codes or (gap.what, gap.source, gap.codes) != (other.what, other.source, other.codes):
+        return gap == other
+    words, others = ([v for v in g.values.values() if any(c.isalpha() for c in v)] for g in (gap, other))
+    return words == others

@@ -97,7 +97,6 @@ class FollowUpRun(RunTask):
             "assumptions": made.assumptions,
             "sections": [],
             "claims": {},
-            "gaps": [],
         }
 
     def save(self, values: dict[str, Any]) -> tuple[Report, Path]:

@@ -10,7 +10,7 @@ from typing import Any
 from deep_research.assembly.environment import Job, RunEnvironment, is_bundled
 from deep_research.assembly.page_access import offer_pages, readable_question
 from deep_research.assembly.run_settings import check_usable, settle
-from deep_research.data import Gap, Message, Question, Report
+from deep_research.data import Message, Question, Report
 from deep_research.errors import ConfigError, Declined
 from deep_research.events import Progress, StageStarted
 from deep_research.i18n.catalog import phrase
@@ -124,7 +124,7 @@ class ResearchRun(RunTask):
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
         """See `RunTask.start`."""
-        gaps = await _prepare(ctx)
+        await _prepare(ctx)
         asked = readable_question(ctx, self.question)
         return {
             "messages": [],
@@ -132,7 +132,6 @@ class ResearchRun(RunTask):
             "question": Question(text=asked, language=self.language, history=self.record.history),
             "sections": [],
             "claims": {},
-            "gaps": gaps,
             "max_review_iterations": ctx.settings.max_review_iterations,
         }
 
@@ -150,12 +149,12 @@ class ResearchRun(RunTask):
         self.folder.save(self.folder.load().model_copy(update=changes))
 
 
-async def _prepare(ctx: RunContext) -> list[Gap]:
-    """Make the sources ready, and return what could not be."""
+async def _prepare(ctx: RunContext) -> None:
+    """Make the sources ready, and log what could not be."""
     ctx.emit(StageStarted(stage="prepare"))
-    gaps = [ctx.report_gap(gap) for gap in ctx.unopened]
+    gaps = [*ctx.unopened]
     for place in ctx.places:
-        found = await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
-        gaps.extend(ctx.report_gap(gap) for gap in found)
+        gaps += await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
+    for gap in gaps:
+        ctx.report_gap(gap)
     await offer_pages(ctx)
-    return gaps

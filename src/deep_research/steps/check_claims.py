@@ -66,11 +66,11 @@ NO_GROUND = Ground()
 
 
 class Checked(NamedTuple):
-    """A draft after its check: Markdown with passage ids, every claim with its verdict, and what failed."""
+    """A draft after its check: Markdown with passage ids, every claim with its verdict, and why judge or rewrite failed."""
 
     content: str
     claims: tuple[Claim, ...]
-    gaps: tuple[Gap, ...]
+    failures: tuple[Gap, ...]
 
 
 class _Work(NamedTuple):

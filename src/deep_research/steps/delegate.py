@@ -119,22 +119,20 @@ def _brought(action: Action, sections: Sequence[Section], gaps: Sequence[Gap]) -
     section = _known(action, sections)
     if section is None or section.status != "failed":
         return Observation(action=action.id, text=section.content if section else "")
-    why = next((g for g in reversed(gaps) if g.what == section.title), Gap(what=section.title, why="It failed."))
-    return Observation(action=action.id, text=section.content, gap=why)
+    failure = next((g.why for g in reversed(gaps) if g.what == section.title), "It failed.")
+    return Observation(action=action.id, text=section.content, failure=failure)
 
 
 def never_begun(
     ctx: RunContext, sections: Sequence[Section], asked: Sequence[Action], *, rounds_used_up: bool
-) -> tuple[list[Section], list[Gap]]:
-    """Return the sections nobody was sent to, as failed, and why; `asked` are delegations that were not begun.
-
-    What was not done is said.
-    """
+) -> list[Section]:
+    """Return the sections without a researcher as failed, and log why; `asked` are delegations that were not begun."""
     code = "rounds_used_up" if rounds_used_up else "research_ended"
     if ctx.steering.now.finishing:
         code = "report_wanted"
     rounds = str(ctx.settings.max_researcher_iterations)
     left = {s.title: s for s in sections if s.status == "pending"}
     topics = [title_of(a) for a in asked if a.name == "conduct_research"]
-    gaps = [gap_of(title, code, rounds=rounds) for title in dict.fromkeys([*left, *topics])]
-    return [s.model_copy(update={"status": "failed"}) for s in left.values()], [ctx.report_gap(g) for g in gaps]
+    for title in dict.fromkeys([*left, *topics]):
+        ctx.report_gap(gap_of(title, code, rounds=rounds))
+    return [s.model_copy(update={"status": "failed"}) for s in left.values()]

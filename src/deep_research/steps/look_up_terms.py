@@ -38,7 +38,7 @@ def _known(ctx: RunContext, term: str, seen: Observation) -> Term:
             title = attribute(source.title) if source else ""
             return Term(term=term, meaning=meaning, passage=passage.id, title=title)
     # A place that failed might have known it.
-    return Term(term=term, searched=not seen.gaps)
+    return Term(term=term, searched=not seen.failure)
 
 
 def _meaning(term: str, passage: Passage) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deep_research.conversation.plan_outline import numbered
-from deep_research.data import Action, Asked, Brief, Decision, Discovery, Gap, Message, QueryAnalysis, Question, Turn
+from deep_research.data import Action, Asked, Brief, Decision, Discovery, Message, QueryAnalysis, Question, Turn
 from deep_research.events import Planned
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
@@ -21,10 +21,11 @@ async def plan(
     turns: list[Turn],
     *,
     asked: Question | None = None,
-) -> tuple[Brief, list[Gap]]:
-    """Return the brief and what failed on the way to it; looks around once when nothing was found before.
+) -> Brief:
+    """Return the brief; looks around once when nothing was found before.
 
-    It looks around for what `asked` says, the question in the user's own words. The text that says what a looked-up term means is shown to the planner first.
+    It looks around for what `asked` says, the question in the user's own words. The text that says what a looked-up
+    term means is shown to the planner first.
     """
     if not turns:
         turns = await _look_around(ctx, asked or question, analysis)
@@ -40,7 +41,7 @@ async def plan(
         }
     )
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
-    return brief, [gap for turn in turns for seen in turn.observations for gap in seen.gaps]
+    return brief
 
 
 async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnalysis) -> list[Turn]:

@@ -49,7 +49,8 @@ async def read(ctx: RunContext, action: Action, section: Section | None, brief: 
 
 def _failed(ctx: RunContext, action: Action, error: Exception) -> Observation:
     why = reason_of(error, action.query)
-    return Observation(action=action.id, gap=ctx.report_gap(Gap(what=action.query, why=why, source=PLACE)))
+    ctx.report_gap(Gap(what=action.query, why=why, source=PLACE))
+    return Observation(action=action.id, failed=(PLACE,), failure=why)
 
 
 async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from deep_research.data import (
     Action,
@@ -23,7 +23,7 @@ from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.error_policy import reason_of
 from deep_research.steps import review, search
-from deep_research.steps.check_claims import Ground, check_draft
+from deep_research.steps.check_claims import NO_GROUND, Checked, Ground, check_draft
 from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
 
@@ -50,11 +50,10 @@ _NOTED, _NAMED = 40, 16
 
 
 class Written(NamedTuple):
-    """A finished section with its judged claims, what was missing, and the review of its draft if there was one."""
+    """A finished section with its judged claims, and the review of its draft if there was one."""
 
     section: Section
     claims: tuple[Claim, ...]
-    gaps: tuple[Gap, ...]
     review: SectionReview | None = None
 
 
@@ -99,16 +98,9 @@ async def write(
     draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), passages, ctx.library)
     reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews else None
     try:
-        checked = await check_draft(
-            draft.content,
-            section=section.title,
-            library=ctx.library,
-            judge=ctx.reasoner.judge,
-            rewrite=ctx.reasoner.rewrite,
-            ground=ground_of(ctx, brief, draft.computations),
-        )
-        late = None if reviewing is None else await _outlasted(ctx, section, reviewing)
-        reviewed = reviewing.result() if reviewing is not None and late is None else None
+        ground = ground_of(ctx, brief, draft.computations)
+        checked = await check_text(ctx, draft.content, section=section.title, ground=ground)
+        reviewed = await _reviewed_in_time(ctx, section, reviewing) if reviewing is not None else None
     finally:
         if reviewing is not None:
             reviewing.cancel()
@@ -123,10 +115,8 @@ async def write(
             "missing": draft.missing,
         }
     )
-    if late is not None:
-        reviewed = SectionReview(title=section.title, status="sufficient")  # it stays as it is
-    gaps = [*checked.gaps, *([late] if late is not None else []), *(ctx.report_gap(gap) for gap in draft.gaps)]
-    gaps += [gap for turn in turns for seen in turn.observations for gap in seen.gaps]
+    for gap in draft.gaps:
+        ctx.report_gap(gap)
     supported = sum(c.stands for c in checked.claims)
     ctx.emit(
         SectionWritten(
@@ -138,7 +128,25 @@ async def write(
             cut=len(checked.claims) - supported,
         )
     )
-    return Written(done, checked.claims, tuple(gaps), reviewed)
+    return Written(done, checked.claims, reviewed)
+
+
+async def check_text(
+    ctx: RunContext, text: str, *, section: str, ground: Ground = NO_GROUND, settled: Sequence[Claim] = ()
+) -> Checked:
+    """Check a text of the report with what the run has (`check_draft`), and log what failed."""
+    checked = await check_draft(
+        text,
+        section=section,
+        library=ctx.library,
+        judge=ctx.reasoner.judge,
+        rewrite=ctx.reasoner.rewrite,
+        settled=settled,
+        ground=ground,
+    )
+    for gap in checked.failures:
+        ctx.report_gap(gap)
+    return checked
 
 
 def ground_of(ctx: RunContext, brief: Brief, computations: Sequence[Computation]) -> Ground:
@@ -156,7 +164,7 @@ def ground_of(ctx: RunContext, brief: Brief, computations: Sequence[Computation]
 def _with_searches(section: Section, turns: Sequence[Turn]) -> Section:
     """Return the section with the queries made for it in all attempts, and what could not be reached."""
     made = [a.query for turn in turns for a in turn.actions if a.name in ("search", "recall")]
-    failed = [gap.source or gap.what for turn in turns for seen in turn.observations for gap in seen.gaps]
+    failed = [name for turn in turns for seen in turn.observations for name in seen.failed]
     return section.model_copy(
         update={
             "searched": tuple(dict.fromkeys([*section.searched, *made])),
@@ -171,23 +179,27 @@ def _cited(content: str, library: Library) -> list[Passage]:
     return [passage for key in ids if (passage := library.passage(key)) is not None]
 
 
-async def _outlasted(ctx: RunContext, section: Section, reviewing: "asyncio.Task[SectionReview | None]") -> Gap | None:
-    """Wait for the review of a draft; return the gap where it takes longer than the section may."""
+async def _reviewed_in_time(
+    ctx: RunContext, section: Section, reviewing: "asyncio.Task[SectionReview | None]"
+) -> SectionReview | None:
+    """Wait for the review of a draft; where it takes longer than the section may, the section stays as it is."""
+
+    async def wait() -> SectionReview | None:
+        return await reviewing
+
     if not reviewing.done():
-        await ctx.pace.within(section.title, [_done(reviewing)], ctx.elapsed, has_notes=True)
-    answered = reviewing.done() and not reviewing.cancelled()
-    return None if answered else closed_slow(ctx, section.title)
+        await ctx.pace.within(section.title, [wait()], ctx.elapsed, has_notes=True)
+    if reviewing.done() and not reviewing.cancelled():
+        return reviewing.result()
+    close_slow(ctx, section.title)
+    return SectionReview(title=section.title, status="sufficient")
 
 
-async def _done(task: "asyncio.Task[Any]") -> Any:
-    return await task
-
-
-def closed_slow(ctx: RunContext, title: str) -> Gap:
-    """Tell that a section is closed with what it has, because it took far longer than the others."""
+def close_slow(ctx: RunContext, title: str) -> None:
+    """Log that a section is closed with what it has, because it took far longer than the others."""
     took, usual = ctx.pace.took(title, ctx.elapsed()), ctx.pace.usual() or 0.0
     ctx.emit(SectionClosed(section=title, took=took, usual=usual))
-    return ctx.report_gap(gap_of(title, "closed_slow", took=f"{took:.0f}", usual=f"{usual:.0f}"))
+    ctx.report_gap(gap_of(title, "closed_slow", took=f"{took:.0f}", usual=f"{usual:.0f}"))
 
 
 def _standing(findings: Sequence[str], content: str) -> list[str]:
@@ -207,5 +219,5 @@ async def write_or_fail(ctx: RunContext, section: Section, brief: Brief, turns: 
     try:
         return await write(ctx, section, brief, turns)
     except Exception as error:  # noqa: BLE001 - a defect in one section must not take the others along
-        gap = ctx.report_gap(Gap(what=section.title, why=reason_of(error, section.title)))
-    return Written(section.model_copy(update={"status": "failed"}), (), (gap,))
+        ctx.report_gap(Gap(what=section.title, why=reason_of(error, section.title)))
+    return Written(section.model_copy(update={"status": "failed"}), ())

@@ -144,9 +144,11 @@ def streams(ctx: RunContext) -> bool:
     return ctx.settings.streaming_review and ctx.settings.workflow == "sections"
 
 
-def gaps_of(judged: Review) -> list[Gap]:
-    """Return what a review says that the report as a whole still lacks."""
-    return [Gap(what="review", why=fold(text)) for text in judged.gaps[:_MOST_GAPS] if text.strip()]
+def report_gaps(ctx: RunContext, judged: Review) -> None:
+    """Log what a review says that the report as a whole still lacks."""
+    for text in judged.gaps[:_MOST_GAPS]:
+        if text.strip():
+            ctx.report_gap(Gap(what="review", why=fold(text)))
 
 
 def send_back(sections: list[Section], judged: Review) -> list[Section]:

@@ -6,7 +6,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from deep_research.concurrency import side_by_side
-from deep_research.data import Action, Brief, Found, Gap, Observation, Passage, SearchResult, Section, Source
+from deep_research.data import (
+    Action,
+    Brief,
+    Found,
+    Gap,
+    Observation,
+    Passage,
+    SearchRecord,
+    SearchResult,
+    Section,
+    Source,
+)
 from deep_research.errors import ConfigError, LimitReached, ResearchError
 from deep_research.events import Searched
 from deep_research.i18n.message_codes import gap_of
@@ -60,18 +71,20 @@ async def _search(ctx: RunContext, action: Action, section: str) -> Observation:
         if sum(r.found for r in results) >= _ENOUGH_FOUND:
             break
     if not results:
-        gap = gap_of(action.query, "unknown_place", source=action.source, name=action.source)
-        return Observation(action=action.id, gap=gap)
-    gaps = [gap for r in results for gap in r.gaps]
-    passages = _interleave([list(r.passages) for r in results])
+        return _unknown_place(ctx, action)
     return Observation(
         action=action.id,
-        passages=tuple(passages),
+        passages=tuple(_interleave([list(r.passages) for r in results])),
         found=sum(r.found for r in results),
         new=sum(r.new for r in results),
-        gap=gaps[0] if gaps else None,
-        more_gaps=tuple(gaps[1:]),
+        failed=tuple(name for r in results for name in r.failed),
+        failure=next((r.failure for r in results if r.failure), ""),
     )
+
+
+def _unknown_place(ctx: RunContext, action: Action) -> Observation:
+    gap = ctx.report_gap(gap_of(action.query, "unknown_place", source=action.source, name=action.source))
+    return Observation(action=action.id, failed=(action.source,), failure=gap.why)
 
 
 def _tiers(places: Sequence[SearchPlace], size: int) -> list[list[SearchPlace]]:
@@ -94,23 +107,22 @@ def _interleave(rows: list[list[str]]) -> list[str]:
 async def _search_place(ctx: RunContext, place: SearchPlace, action: Action, section: str) -> Observation:
     limit = ctx.settings.search_results
     request = json.dumps({"place": place.name, "query": action.query, "limit": limit}, ensure_ascii=False)
-    return await _asked(ctx, place, request, lambda: place.search(action.query, limit=limit), action, section)
+    return await _ask(ctx, place, request, lambda: place.search(action.query, limit=limit), action, section)
 
 
 async def _use_tool(ctx: RunContext, action: Action, section: str) -> Observation:
-    """Call a tool of somebody else; what it brings goes the way of every result."""
+    """Call an external tool; what it brings goes the way of every result."""
     tool = ctx.tools.get(action.source)
     if tool is None:
-        gap = gap_of(action.query, "unknown_place", source=action.source, name=action.source)
-        return Observation(action=action.id, gap=gap)
+        return _unknown_place(ctx, action)
     arguments = json.loads(action.query)
     request = json.dumps({"tool": tool.name, "arguments": arguments}, ensure_ascii=False, sort_keys=True)
     words = " ".join(value for value in arguments.values() if isinstance(value, str)) or tool.name
-    told = action.model_copy(update={"query": words})
-    return await _asked(ctx, tool, request, lambda: tool.call(arguments), told, section)
+    query = action.model_copy(update={"query": words})
+    return await _ask(ctx, tool, request, lambda: tool.call(arguments), query, section)
 
 
-async def _asked(
+async def _ask(
     ctx: RunContext,
     place: SearchPlace | OutsideTool,
     request: str,
@@ -118,7 +130,7 @@ async def _asked(
     action: Action,
     section: str,
 ) -> Observation:
-    """Ask once in a run, take in what came, and say so; `action.query` is what passages are chosen by."""
+    """Ask once in a run, take in what came, and log it; `action.query` is what passages are chosen by."""
 
     async def make() -> str:
         known = {source.key for source in await asyncio.to_thread(ctx.library.sources)}
@@ -131,45 +143,44 @@ async def _asked(
         # A place that was given up fails the same way each time: that is one gap.
         given_up = isinstance(error, ResearchError) and "given_up" in error.fields
         what = place.name if given_up else f"{place.name}: {action.query}"
-        gap = ctx.report_gap(Gap(what=what, why=why, source=place.name))
-        return Observation(action=action.id, gap=gap)
-    seen = Observation.model_validate_json(answer)
+        ctx.report_gap(Gap(what=what, why=why, source=place.name))
+        return Observation(action=action.id, failed=(place.name,), failure=why)
+    record = SearchRecord.model_validate_json(answer)
+    for gap in record.gaps:  # also of a search that was begun ahead, or made before the run was interrupted
+        ctx.report_gap(gap)
+    new = 0 if reused else record.new
     ctx.emit(
-        Searched(
-            section=section,
-            source=place.name,
-            query=action.query,
-            found=seen.found,
-            new=0 if reused else seen.new,
-            reused=reused,
-        )
+        Searched(section=section, source=place.name, query=action.query, found=record.found, new=new, reused=reused)
     )
-    return seen.model_copy(update={"action": action.id})
+    return Observation(
+        action=action.id,
+        passages=record.passages,
+        found=record.found,
+        new=record.new,
+        failed=tuple(dict.fromkeys(gap.source or gap.what for gap in record.gaps)),
+        failure=record.gaps[0].why if record.gaps else "",
+    )
 
 
 async def _take_in(
     ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, known: set[str], query: str
-) -> Observation:
-    """Put what was found into the library and return the ids of the passages that answer, best first."""
-    gaps = [ctx.report_gap(gap) for gap in result.gaps]
+) -> SearchRecord:
+    """Put what was found into the library; record the ids of the passages that answer, best first, and the gaps."""
     sources = [await asyncio.to_thread(ctx.library.add_source, found) for found in result.found]
 
     async def keep(found: Found, source: Source) -> list[str] | Gap:
         try:
             return await _keep(ctx, place, found, source, query)
         except Exception as error:  # noqa: BLE001 - see above
-            return ctx.report_gap(Gap(what=found.title or found.key, why=_why(error, place.name), source=place.name))
+            return Gap(what=found.title or found.key, why=_why(error, place.name), source=place.name)
 
     kept = await side_by_side(keep(found, source) for found, source in zip(result.found, sources, strict=True))
     rows = [row for row in kept if isinstance(row, list)]
-    gaps += [gap for gap in kept if isinstance(gap, Gap)]
-    return Observation(
-        action="",
+    return SearchRecord(
         passages=tuple(_interleave(rows)),
         found=len(rows),
         new=sum(found.key not in known for found in result.found),
-        gap=gaps[0] if gaps else None,
-        more_gaps=tuple(gaps[1:]),
+        gaps=(*result.gaps, *(gap for gap in kept if isinstance(gap, Gap))),
         usage=result.usage,
     )
 

@@ -151,7 +151,7 @@ def _result(action: Action, seen: Observation | None, library: Library, shown: d
     if not seen.passages and seen.text:
         return clean(seen.text)[:_TOLD_CHARS]
     if not seen.passages:
-        return f"Nothing found. {f'({attribute(seen.gap.why)})' if seen.gap else ''}".strip()
+        return f"Nothing found. {f'({attribute(seen.failure)})' if seen.failure else ''}".strip()
     passages = [p for key in seen.passages if (p := library.passage(key)) is not None]
     if shown is None:
         return _line_per_source(passages, library)

@@ -105,7 +105,7 @@ def _result(action: Action, seen: Observation | None, *, short: bool) -> str:
         return "Noted."
     if seen is None:
         return "Not done."
-    failed = f"This research failed: {attribute(seen.gap.why)}" if seen.gap else ""
+    failed = f"This research failed: {attribute(seen.failure)}" if seen.failure else ""
     text = _ids(seen.text) if short else clean_keeping_ids(seen.text)
     return "\n".join(part for part in (failed, text) if part) or "Nothing was found."
 
