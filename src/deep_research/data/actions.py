@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from deep_research.data.claims import Gap
 from deep_research.data.evidence import Document
@@ -33,8 +33,8 @@ class Observation(Noun):
     """What an action brought: ids of passages, best first.
 
     `found` counts the sources that answered, `new` those that the run had not seen before. `failed` names what could
-    not be reached, and `failure` says why the first of it could not; the gaps are in the run's log. `text` is what came of it in words: the section a
-    delegation brought or why it was not begun, what else a page has or why it is not opened.
+    not be reached, and `failure` says why the first of it could not; the gaps are in the run's log. `text` is what
+    came of it in words: the section a delegation brought or why it was not begun, what else a page has.
     """
 
     action: str
@@ -46,10 +46,8 @@ class Observation(Noun):
     text: str = ""
 
 
-class SearchRecord(BaseModel):
+class SearchRecord(BaseModel, frozen=True, extra="ignore"):
     """What the journal keeps of a search: what it found, what failed, and the tokens that a search by a model cost."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     passages: tuple[str, ...] = ()
     found: int = 0
