@@ -1,0 +1,51 @@
+"""Words of a language are data: no Chinese, Japanese or Korean literal stands in code outside `i18n/`."""
+
+import ast
+import re
+import tokenize
+from io import BytesIO
+from pathlib import Path
+
+from tests.house.sources import ROOT, python_files
+
+PACKAGE = ROOT / "src" / "deep_research"
+_CJK = re.compile(
+    "[\u2e80-\u2fdf\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uff66-\uff9f]"
+)
+RULES_OF_THE_EXTRACTIVE_REASONER = (
+    "clarification_rules", "entity_discovery", "entity_mentions", "question_analysis", "section_plans",
+    "section_writing", "sentence_quality", "topic_clusters",
+)  # fmt: skip
+LEFT = {"conversation/plan_edits.py", "conversation/replies.py"} | {
+    f"reasoners/extractive/{name}.py" for name in RULES_OF_THE_EXTRACTIVE_REASONER
+}
+"""Files that still hold such literals; the list only gets shorter."""
+
+
+def literals(path: Path) -> list[str]:
+    """Return the literals of a file that hold Chinese, Japanese or Korean signs as they are written; ranges of signs
+    are written with escapes, and docstrings explain."""
+    source = path.read_bytes()
+    explained = {
+        (line, node.col_offset)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    tokens = tokenize.tokenize(BytesIO(source).readline)
+    return [
+        t.string for t in tokens if t.type == tokenize.STRING and _CJK.search(t.string) and t.start not in explained
+    ]
+
+
+def test_words_of_a_language_stand_in_its_lexicon() -> None:
+    found = {path.relative_to(PACKAGE).as_posix() for path in python_files("src") if literals(path)}
+    found = {name for name in found if not name.startswith("i18n/")}
+    assert found - LEFT == set(), "move them to i18n/lexicon or i18n/messages"
+    assert LEFT - found == set(), "these hold none any more: take them out of LEFT"
+
+
+def test_the_law_sees_a_literal_and_not_a_docstring(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text('"""它."""\nWORD = "它"\n"""它."""\nRANGE = r"[\\u4e00-\\u9fff]"\n# 它\n', "utf-8")
+    assert literals(file) == ['"它"']
