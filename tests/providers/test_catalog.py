@@ -63,7 +63,7 @@ def test_default_models_open_without_sending_anything(name: str) -> None:
         (lambda: open_model("openai", keys=KEYS, base_url="localhost:8000"), "model_base_url"),
         (lambda: open_model("openai", keys=KEYS, facts={"context_tokens": -1}), "models.gpt-5.4-mini.context_tokens"),
         (lambda: open_model("openai", keys=KEYS, facts={"contxt": 1}), "models.gpt-5.4-mini.contxt"),
-        (lambda: open_model("openai", "m", client=object()), "client"),
+        (lambda: open_model("openai", "m", keys=KEYS, chat_model=object()), "model_provider"),
         (lambda: open_model("langchain", "no_such_vendor:m"), "model_name"),
     ],
 )
@@ -148,7 +148,7 @@ async def test_long_answers_are_streamed() -> None:
 
 
 async def test_models_of_langchain_by_hand() -> None:
-    model = open_model("langchain", client=FakeListChatModel(responses=["Yes."]))
+    model = open_model("langchain", chat_model=FakeListChatModel(responses=["Yes."]))
     answer = await model.complete(ModelRequest(messages=(ModelMessage(role="user", text="Well?"),)))
     assert answer.text == "Yes."
     assert answer.usage.estimated

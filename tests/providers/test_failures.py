@@ -18,8 +18,8 @@ from deep_research.errors import (
     ResearchError,
 )
 from deep_research.providers.http_wire import WireFailure
+from deep_research.providers.langchain_model import failure_of
 from deep_research.providers.provider_failures import About, error_body, translate, unsupported_parameter
-from deep_research.providers.sdk_wire import failure_of
 
 ABOUT = About("openai", "gpt-x", "OPENAI_API_KEY", "https://example.org/v1")
 

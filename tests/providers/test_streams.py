@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from deep_research.data import ModelAnswer
 from deep_research.errors import ContextTooLong, MalformedOutput, ProviderDown, ResearchError
+from deep_research.providers.answer_parsing import split_reasoning
 from deep_research.providers.http_wire import Lines, WireFailure
 from deep_research.providers.provider_catalog import open_model
-from deep_research.providers.reasoning_tags import split_reasoning
 from tests.providers.served import KEYS, SCHEMA, WEATHER, asking, serving
 from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer, json_response
 

@@ -1,6 +1,7 @@
 """Turn what a model sent over any wire into a ModelAnswer: reasoning apart, arguments parsed, JSON found."""
 
 import json
+import re
 from typing import Any
 
 from deep_research.data import FinishReason, ModelAnswer, ModelRequest, ToolCall, Usage
@@ -8,9 +9,13 @@ from deep_research.data.noun import Noun
 from deep_research.errors import MalformedOutput, Refused
 from deep_research.providers.model_families import Family, Structured
 from deep_research.providers.provider_failures import About
-from deep_research.providers.reasoning_tags import split_reasoning
 from deep_research.text.model_json import find_object, parse_object
 from deep_research.text.token_count import estimate_tokens
+
+_TAGS = "think|thinking|thought|reasoning"
+_OPENING_TAG = re.compile(rf"^[ \t]*<({_TAGS})>", re.IGNORECASE | re.MULTILINE)
+_CLOSING_TAG = re.compile(rf"(?<!`)</(?:{_TAGS})>(?!`)", re.IGNORECASE)
+_LONE_CLOSING_TAG = re.compile(rf"</(?:{_TAGS})>[ \t]*(?:\n|\Z)", re.IGNORECASE)
 
 LONG_ANSWER_TOKENS = 8192
 """From this length on an answer is streamed: proxies between cut connections that are silent for minutes."""
@@ -88,6 +93,32 @@ def understood(heard: Heard, request: ModelRequest, about: About, *, forced: boo
         reasoning=reasoning,
         request_id=heard.request_id,
     )
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """Return (what is said, what was thought): the parts in `<think>` tags are thought.
+
+    A tag opens at the beginning of a line only: elsewhere it is a word. One that is never closed makes
+    the rest thought; a closing tag without an opening one (servers put that into the prompt) makes all
+    before it thought.
+    """
+    if "</" not in text and not _OPENING_TAG.search(text):
+        return text, ""
+    said: list[str] = []
+    thought: list[str] = []
+    rest = text
+    lone, opened = _LONE_CLOSING_TAG.search(rest), _OPENING_TAG.search(rest)
+    if lone and (not opened or lone.start() < opened.start()):
+        thought, rest = [rest[: lone.start()]], rest[lone.end() :]
+    while opened := _OPENING_TAG.search(rest):
+        said.append(rest[: opened.start()])
+        inner = rest[opened.end() :]
+        closed = _CLOSING_TAG.search(inner)
+        thought.append(inner[: closed.start()] if closed else inner)
+        rest = inner[closed.end() :] if closed else ""
+    if not thought:
+        return text, ""
+    return "".join([*said, rest]).strip(), "\n".join(part.strip() for part in thought)
 
 
 def _call(call: RawCall, index: int, request: ModelRequest, *, complete: bool) -> ToolCall:

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from deep_research.data import ModelAnswer, ModelRequest
-from deep_research.providers.http_wire import Wire, WireFailure
+from deep_research.providers.http_wire import HttpWire, WireFailure
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import About, translate, unsupported_parameter
 
@@ -14,7 +14,7 @@ class WiredModel:
     changes: ClassVar[int] = 4
     """How often one request is changed before it counts as refused."""
 
-    def __init__(self, wire: Wire, about: About, family: Family, *, thinking: bool = False) -> None:
+    def __init__(self, wire: HttpWire, about: About, family: Family, *, thinking: bool = False) -> None:
         """`thinking` lets a model that can think before it answers do so."""
         self.provider = about.provider
         self.model = about.model

@@ -1,4 +1,4 @@
-"""The wire to a model server (JSON posts, server-sent events, lines of JSON over httpx) and the base of its models."""
+"""The wire to a model server: JSON posts, server-sent events and lines of JSON over httpx."""
 
 import asyncio
 import json
@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import httpx
@@ -40,22 +40,6 @@ class WireFailure(Exception):
         self.status = status
         self.headers = headers or {}
         self.body = body
-
-
-class Wire(Protocol):
-    """Carries requests to one server with one key."""
-
-    async def post(self, path: str, body: dict[str, Any]) -> WireAnswer:
-        """Return the JSON answer. Raises WireFailure."""
-        ...
-
-    def stream(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
-        """Yield the JSON events of a stream, `{"done": "[DONE]"}` for its end mark; to be closed. Raises WireFailure."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of connections."""
-        ...
 
 
 @cache
@@ -104,7 +88,10 @@ class HttpWire:
         return WireAnswer(data, headers)
 
     async def stream(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
-        """Yield the JSON events of a stream of server-sent events or of lines of JSON. Raises WireFailure."""
+        """Yield the JSON events of a stream (server-sent events or lines of JSON); to be closed. Raises WireFailure.
+
+        The end mark of OpenAI's streams is `{"done": "[DONE]"}`.
+        """
         lines = Lines()
         async with aclosing(self._pieces(path, body)) as pieces:
             async for _, piece in pieces:

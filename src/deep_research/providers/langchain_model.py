@@ -9,8 +9,6 @@ from deep_research.providers.answer_parsing import Heard, RawCall, schema_instru
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import About, translate
-from deep_research.providers.reasoning_tags import split_reasoning
-from deep_research.providers.sdk_wire import failure_of
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -87,6 +85,26 @@ def _failure(error: Exception) -> WireFailure | None:
     return WireFailure("", status=status, body=str(error)) if isinstance(status, int) else None
 
 
+def failure_of(error: Any) -> WireFailure:
+    """Return an error of the SDKs openai and anthropic, which LangChain passes on, as a failure on the wire."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        body = getattr(error, "body", None)
+        status = response.status_code if response.status_code >= 400 else 0
+        return WireFailure("", status=status, headers=headers, body=_enveloped(body))
+    if type(error).__name__ == "APITimeoutError":
+        return WireFailure("timeout", body="APITimeoutError")
+    if type(error).__name__ == "APIConnectionError":
+        return WireFailure("connection", body=str(error))
+    return WireFailure("", body=_enveloped(getattr(error, "body", None) or str(error)))
+
+
+def _enveloped(body: Any) -> Any:
+    """Put the envelope {"error": …} back on, which openai takes off."""
+    return {"error": body} if isinstance(body, dict) and "error" not in body else body
+
+
 def _message(message: ModelMessage) -> "BaseMessage":
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage  # noqa: PLC0415
 
@@ -105,7 +123,6 @@ def _read(answer: "AIMessage") -> Heard:
     thoughts = [
         block.get("thinking") or block.get("reasoning") or "" for block in blocks if isinstance(block, dict)
     ]  # fmt: skip
-    text, thought = split_reasoning("".join(text for text in texts if text))
     extra = answer.additional_kwargs.get("reasoning_content") or ""
     calls = [
         RawCall(id=word(call.get("id")), name=call["name"], raw=json.dumps(call["args"])) for call in answer.tool_calls
@@ -116,8 +133,8 @@ def _read(answer: "AIMessage") -> Heard:
     ]
     about = answer.response_metadata
     return Heard(
-        text=text,
-        reasoning="\n".join(part for part in (*thoughts, extra, thought) if part),
+        text="".join(text for text in texts if text),
+        reasoning="\n".join(part for part in (*thoughts, extra) if part),
         calls=tuple(calls),
         finish=str(about.get("finish_reason") or about.get("stop_reason") or about.get("done_reason") or ""),
         usage=_usage(answer),

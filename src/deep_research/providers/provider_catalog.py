@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from deep_research.errors import ConfigError
-from deep_research.providers.http_wire import HttpWire, Wire
+from deep_research.providers.http_wire import HttpWire
 from deep_research.providers.model_client import OpenModel
 from deep_research.providers.model_families import Family, family_of
 from deep_research.providers.provider_failures import About
@@ -114,28 +114,30 @@ def open_model(
     facts: Mapping[str, Any] | None = None,
     context_tokens: int = 0,
     timeout_seconds: float = _TIMEOUT_SECONDS,
-    client: Any = None,
+    chat_model: Any = None,
 ) -> OpenModel:
     """Return a chat model of a provider; nothing is sent yet.
 
     `keys` are the values of VARIABLES that are set; `facts` override what is known about the model's family;
     `context_tokens` says what it is served with (for Ollama: num_ctx); `timeout_seconds` is the longest
-    silence. `client` is an asynchronous client of the vendor's SDK to be used instead of our own wire, or
-    with `langchain` a chat model of LangChain. Raises ConfigError for an unknown provider and a missing key.
+    silence. With the provider `langchain`, `chat_model` is the model object to use. Raises ConfigError for an
+    unknown provider and a missing key.
     """
     known = _known(provider)
     keys = keys or {}
+    if chat_model is not None and known.wire != "langchain":
+        message = f"A model object is for the provider langchain; {provider!r} is spoken to over its own wire."
+        raise ConfigError(message, setting="model_provider", value=provider)
     address = _address(known, keys, base_url)
     name = model or known.model
-    if not name and client is None:
+    if not name and chat_model is None:
         message = f"The provider {provider!r} has no default model: set model_name to one that it has."
         raise ConfigError(message, setting="model_name", value=model)
-    about = About(provider, name or type(client).__name__, known.key, address)
+    about = About(provider, name or type(chat_model).__name__, known.key, address)
     family = _family(name or "", known, facts, context_tokens)
     if known.wire == "langchain":
-        return _langchain(about, family, base_url, timeout_seconds, client)
-    wire = _wire(known, about, keys, timeout_seconds) if client is None else _sdk(client)
-    return _adapter(known.wire)(wire, about, family, thinking=thinking)
+        return _langchain(about, family, base_url, timeout_seconds, chat_model)
+    return _adapter(known.wire)(_wire(known, about, keys, timeout_seconds), about, family, thinking=thinking)
 
 
 def _known(provider: str) -> Provider:
@@ -168,7 +170,7 @@ def _family(name: str, known: Provider, facts: Mapping[str, Any] | None, context
     return family_of(name, overrides)
 
 
-def _wire(known: Provider, about: About, keys: Mapping[str, str], timeout_seconds: float) -> Wire:
+def _wire(known: Provider, about: About, keys: Mapping[str, str], timeout_seconds: float) -> HttpWire:
     key = keys.get(known.key, "").strip()
     own_server = about.base_url != known.base_url
     if known.key and not key and not own_server:
@@ -187,12 +189,6 @@ def _wire(known: Provider, about: About, keys: Mapping[str, str], timeout_second
     return HttpWire(about.base_url, headers, timeout_seconds=timeout_seconds)
 
 
-def _sdk(client: Any) -> Wire:
-    from deep_research.providers.sdk_wire import SdkWire  # noqa: PLC0415
-
-    return SdkWire(client)
-
-
 def _adapter(wire: str) -> "type[WiredModel]":
     """The class behind a wire; imported when it is needed."""
     if wire == "anthropic":
@@ -204,14 +200,13 @@ def _adapter(wire: str) -> "type[WiredModel]":
     return Adapter
 
 
-def _langchain(about: About, family: Family, base_url: str, timeout_seconds: float, client: Any) -> OpenModel:
+def _langchain(about: About, family: Family, base_url: str, timeout_seconds: float, chat_model: Any) -> OpenModel:
     from deep_research.providers.langchain_model import LangChainModel, init_model  # noqa: PLC0415
 
-    made = client
-    if made is None:
+    if chat_model is None:
         limit = family.output_tokens
-        made = init_model(about.model, max_tokens=limit, timeout_seconds=timeout_seconds, base_url=base_url)
-    return LangChainModel(made, about, family)
+        chat_model = init_model(about.model, max_tokens=limit, timeout_seconds=timeout_seconds, base_url=base_url)
+    return LangChainModel(chat_model, about, family)
 
 
 def open_fallbacks(names: Sequence[str], provider: str, **options: Any) -> list[OpenModel]:
