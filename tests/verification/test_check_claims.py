@@ -386,3 +386,253 @@ def test_a_rewrite_says_nothing_that_another_sentence_says(draft: str, library: 
     checked = check(draft, library, rewrite=rewriting(TRUE))
     assert checked.content == f"{TRUE} [s1p1]"
     assert [claim.stands for claim in checked.claims] == [True, False]
+
+
+# --- What is asked of a judge and of a rewriter, and when ------------------------------------------------------
+
+UNSURE = "Sotorasib covalently inhibits KRAS G12C."
+VERBATIM = "The recommended dose is 960 mg once daily."
+CERTAIN = "The recommended dose is 690 mg once daily."
+
+
+class Asked:
+    """A judge and a rewriter that remember the claims they were given."""
+
+    def __init__(self, kind: str = "supported", text: str = "") -> None:
+        self.judged: list[list[str]] = []
+        self.rewritten: list[list[str]] = []
+        self._kind, self._text = kind, text
+
+    async def judge(self, claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+        self.judged.append([claim.text for claim in claims])
+        return [Verdict(kind=self._kind, reason="judged") for _ in claims]  # type: ignore[arg-type]
+
+    async def rewrite(self, claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        self.rewritten.append([claim.text for claim in claims])
+        return [self._text for _ in claims]
+
+
+@pytest.mark.parametrize(
+    ("draft", "judged", "rewritten"),
+    [
+        (f"{VERBATIM} [s1p1]", [], []),
+        ("Sotorasib cures all patients.", [], []),
+        (f"{UNSURE} [s1p1]", [[UNSURE]], []),
+        (f"{CERTAIN} [s1p1]", [], [[CERTAIN]]),
+        (f"{VERBATIM} [s1p1] {UNSURE} [s1p1] {CERTAIN} [s1p1] It heals.", [[UNSURE, CERTAIN]], [[CERTAIN]]),
+        ("```\nSotorasib covalently inhibits KRAS G12C.\n```\n[s1p1]", [], [[f"```\n{UNSURE}\n```"]]),
+    ],
+)
+def test_a_judge_gets_what_code_cannot_settle_and_a_rewriter_what_failed(
+    draft: str, judged: list[list[str]], rewritten: list[list[str]], library: MemoryLibrary
+) -> None:
+    asked = Asked()
+    check(draft, library, judge=asked.judge, rewrite=asked.rewrite)
+    assert (asked.judged, asked.rewritten) == (judged, rewritten)
+
+
+def test_without_a_rewriter_a_judge_sees_nothing_that_code_refused(library: MemoryLibrary) -> None:
+    asked = Asked()
+    check(f"{UNSURE} [s1p1] {CERTAIN} [s1p1]", library, judge=asked.judge)
+    assert asked.judged == [[UNSURE]]
+
+
+def test_a_judge_cannot_save_what_it_is_only_shown(library: MemoryLibrary) -> None:
+    asked = Asked("supported", "")
+    checked = check(f"{UNSURE} [s1p1] {CERTAIN} [s1p1]", library, judge=asked.judge, rewrite=asked.rewrite)
+    assert [claim.verdict.reason == "judged" for claim in checked.claims] == [True, False]
+    assert checked.content == f"{UNSURE} [s1p1]"
+
+
+def test_what_the_judge_refused_is_rewritten_and_its_rewrite_is_not_the_same_again(library: MemoryLibrary) -> None:
+    asked = Asked("contradicted", UNSURE)
+    checked = check(f"{UNSURE} [s1p1]", library, judge=asked.judge, rewrite=asked.rewrite)
+    assert asked.rewritten == [[UNSURE]]
+    assert checked.content == ""
+    assert only(checked).verdict.kind == "contradicted"
+
+
+def test_a_rewrite_that_code_supports_needs_no_word_of_the_judge(library: MemoryLibrary) -> None:
+    asked = Asked("contradicted", VERBATIM)
+    checked = check(f"{UNSURE} [s1p1]", library, judge=asked.judge, rewrite=asked.rewrite)
+    assert (checked.content, only(checked).verdict.by_model) == (f"{VERBATIM} [s1p1]", False)
+    assert only(checked).verdict.reason == "verbatim in the passage"
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("In these patients the drug was given at a dose of 960 mg, daily, by mouth.", True),  # too few shared words
+        ("In these patients the drug was not given at a dose of 960 mg, by mouth.", True),
+        ("In these patients the drug was given at a dose of 690 mg, daily, by mouth.", False),
+        ("Sotorasib improved overall survival compared with docetaxel.", False),
+        ("```\nThe dose is recommended once daily by mouth.\n```", False),
+    ],
+)
+def test_in_the_language_of_the_passage_the_judge_words_what_code_does_not_deny(
+    text: str, stands: bool, library: MemoryLibrary
+) -> None:
+    asked = Asked("contradicted", text)
+    checked = check("The drug binds its target for good. [s1p1]", library, judge=asked.judge, rewrite=asked.rewrite)
+    assert checked.content == (f"{text} [s1p1]" if stands else "")
+    if stands:
+        assert only(checked).verdict.by_model
+    else:
+        assert only(checked).text == "The drug binds its target for good."
+
+
+def test_a_rewriter_that_answers_for_too_few_claims_changes_only_those(library: MemoryLibrary) -> None:
+    async def rewrite(_claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        return [VERBATIM]
+
+    checked = check("It heals all. [s1p1] Sotorasib cures all patients. [s1p1]", library, rewrite=rewrite)
+    assert checked.content == f"{VERBATIM} [s1p1]"
+    assert checked.gaps == ()
+
+
+def test_a_refused_rewrite_leaves_the_claim_as_it_was(library: MemoryLibrary) -> None:
+    checked = check("It heals all. [s1p1]", library, rewrite=rewriting("Sotorasib cures all cancers."))
+    assert (only(checked).text, only(checked).repair) == ("It heals all.", "")
+
+
+def test_a_judge_that_answers_for_too_few_says_so_of_the_claims_it_had(library: MemoryLibrary) -> None:
+    checked = check(f"{UNSURE} [s1p1] {CERTAIN} [s1p1]", library, judge=judging())
+    assert [gap.what for gap in checked.gaps] == ["judge"]
+    kinds = [(claim.verdict.kind, claim.verdict.codes[:1]) for claim in checked.claims]
+    assert kinds == [("unverified", ("not_judged",)), ("contradicted", ("number_rival",))]
+    assert checked.claims[0].verdict.score is not None
+    assert checked.content == f"{UNSURE} [s1p1]"
+
+
+def test_a_repaired_citation_that_the_judge_refuses_is_no_repair(library: MemoryLibrary) -> None:
+    draft = "The H100 has 80 GB of HBM3 memory. [s1p1]"
+    refused = only(check(draft, library, judge=judging("unverified")))
+    assert (refused.stands, refused.repair) == (False, "")
+
+
+def test_only_what_stood_is_settled(library: MemoryLibrary) -> None:
+    verdict = Verdict(kind="unverified", reason="no")
+    claim = Claim(id="c1", section="S", text=UNSURE, passages=("s1p1",), verdict=verdict)
+    asked = Asked()
+    draft = f"{UNSURE} [s1p1]"
+    asyncio.run(check_draft(draft, section="", library=library, judge=asked.judge, settled=[claim]))
+    assert asked.judged == [[UNSURE]]
+
+
+def test_a_settled_statement_in_a_table_keeps_its_own_text(library: MemoryLibrary) -> None:
+    verdict = Verdict(kind="supported", reason="judged before")
+    claim = Claim(id="c1", section="S", text="37.1%", passages=("s1p1",), verdict=verdict)
+    checked = asyncio.run(check_draft(TABLE, section="", library=library, settled=[claim]))
+    assert (only(checked).text, only(checked).verdict) == ("37.1%", verdict)
+
+
+# --- Which passage a sentence is given -------------------------------------------------------------------------
+
+RIVER = "The river floods the valley each spring."
+
+
+@pytest.mark.parametrize(
+    ("texts", "draft", "passages"),
+    [
+        # A citation that holds stays, also where another passage says the same.
+        ([RIVER, RIVER + " It is long."], "Each spring the river floods the valley. [s2p1]", ("s2p1",)),
+        ([RIVER, RIVER + " It is long."], "Each spring the river floods the valley. [s1p1]", ("s1p1",)),
+        # A source that is named comes before the others.
+        ([RIVER, "It is long. " + RIVER], "Each spring the river floods the valley. [s2]", ("s2p1",)),
+        ([RIVER, "It is long. " + RIVER], "Each spring the river floods the valley. [s1]", ("s1p1",)),
+        # Too few words in common: another passage may carry it.
+        (["The river is long and crosses the valley.", RIVER], "Each spring the river floods the valley. [s1p1]", ("s2p1",)),
+        # Another value there is no opposite.
+        (["The bridge was built in 1893.", "The old bridge was built in 1894."], "The bridge was built in 1894. [s1p1]", ("s2p1",)),
+    ],
+)  # fmt: skip
+def test_the_citation_of_a_true_sentence(texts: list[str], draft: str, passages: tuple[str, ...]) -> None:
+    library = shelf(**{f"Note {number}": text for number, text in enumerate(texts)})
+    assert only(check(draft, library)).passages == passages
+    assert only(check(draft, library)).stands
+
+
+def test_an_error_text_is_given_no_citation_where_a_document_says_it() -> None:
+    said = "Error: division by zero is raised when the divisor is 0."
+    library = shelf(Manual=f"{said} Handle it.", Other="Numbers are divided.")
+    assert check(f"{said} [s1p1]", library).content == f"{said} [s1p1]"
+    assert check(said, library).content == ""
+    assert check(f"{said} [s2p1]", library).content == ""
+
+
+@pytest.mark.parametrize(
+    ("draft", "codes", "ids"),
+    [
+        ("Sotorasib cures.", ("uncited",), ""),
+        ("Sotorasib cures. [s77p1]", ("unknown_passage",), "s77p1"),
+        ("Sotorasib cures. [s77p1][s78p2]", ("unknown_passage",), "s77p1, s78p2"),
+    ],
+)
+def test_a_claim_without_a_known_passage_says_which_are_unknown(
+    draft: str, codes: tuple[str, ...], ids: str, library: MemoryLibrary
+) -> None:
+    claim = only(check(draft, library))
+    assert claim.verdict.codes == codes
+    assert claim.passages == ()
+    assert ids in claim.verdict.reason
+
+
+def test_a_verbatim_sentence_keeps_the_numbers_and_addresses_it_has() -> None:
+    said = "See page [12] of https://example.org/manual for the default limit."
+    library = shelf(Manual=f"{said} It is long.", Other="The default limit is in the manual, see page 12.")
+    checked = check(f"{said} [s2p1][s1p1]", library)
+    assert only(checked).text == said
+    assert only(checked).passages == ("s1p1",)
+    assert only(check("See page [13] for the default limit. [s1p1]", library)).text == "See page for the default limit."
+
+
+def test_several_citations_stay_where_only_together_they_carry_the_claim() -> None:
+    library = shelf(
+        One="Sotorasib achieved an objective response rate of 37.1% in CodeBreaK 100.",
+        Two="Adagrasib achieved an objective response rate of 42.9% in KRYSTAL-1.",
+    )
+    claim = "The objective response rate was 37.1% with sotorasib and 42.9% with adagrasib. [s1p1][s2p1]"
+    assert check(claim, library).content == claim
+
+
+def test_a_claim_that_fails_keeps_all_that_it_cites() -> None:
+    library = shelf(
+        Yes="The drug improved overall survival in older patients.",
+        No="The drug did not improve overall survival in older patients. It was dear.",
+    )
+    claim = only(check("In older patients, overall survival was improved by the drug. [s1p1][s2p1]", library))
+    assert (claim.stands, claim.passages) == (False, ("s1p1", "s2p1"))
+
+
+def test_the_title_and_the_headings_of_a_passage_name_what_it_is_about() -> None:
+    text = "# Sotorasib\n\n## CodeBreaK 100\n\nThe objective response rate was 37.1% among 124 patients."
+    library = shelf(**{"Notes on Lumakras": text})
+    draft = "{} has an objective response rate of 37.1% among 124 patients. [s1p1]"
+    for name in ("Lumakras", "CodeBreaK 100"):
+        assert check(f"In {draft.format(name)}", library).content, name
+    assert not check(f"In {draft.format('Krazati')}", library).content
+
+
+# --- Tables and code -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [
+        ("| Adagrasib | 960 mg once daily [s1p1] |", "unverified"),  # only its row is not in the passage
+        ("| Adagrasib | The recommended dose is 690 mg once daily [s1p1] |", "unverified"),
+        ("| Sotorasib | The recommended dose is 690 mg once daily [s1p1] |", "contradicted"),
+        ("| Sotorasib | 960 mg once daily [s1p1] |", "supported"),
+    ],
+)
+def test_a_cell_is_contradicted_by_its_own_text_alone(row: str, kind: str, library: MemoryLibrary) -> None:
+    claim = only(check(f"| Drug | The recommended dose |\n|---|---|\n{row}", library))
+    assert claim.verdict.kind == kind
+
+
+def test_code_stands_where_it_is_verbatim_and_nowhere_else() -> None:
+    code = "```\nraise ValueError when the divisor is zero\n```"
+    library = shelf(Manual=f"# Division\n\n{code}\n\nThe divisor is zero: raise ValueError then.")
+    assert only(check(f"{code}\n[s1p1]", library)).stands
+    loose = only(check("```\nwhen the divisor is zero raise ValueError\n```\n[s1p1]", library))
+    assert (loose.stands, loose.verdict.codes) == (False, ("loose_code",))

@@ -137,7 +137,7 @@ async def check_draft(
         replace(j, context="", verdict=known[j.text, j.passages]) if (j.text, j.passages) in known else j
         for j in judged
     ]
-    unsure = {i for i in open_ if (judged[i].text, judged[i].passages) not in known} if judge is not None else set()
+    unsure = {i for i in open_ if (judged[i].text, judged[i].passages) not in known}
     kept = {i for i, j in enumerate(judged) if j.shown}
     heard: set[int] = set()
     if judge is not None and unsure:
@@ -228,7 +228,7 @@ def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
     """Judge a sentence against what it cites, then what its neighbours cite, then what the library has."""
     cited = _known(sentence.passages, library)
     first = _judge_text(sentence, cited, library)
-    if first.shown or (is_error_text(sentence.text) and first.verdict.kind == "unverified"):
+    if first.shown or is_error_text(sentence.text):
         return first
     if first.verdict.kind == "contradicted" and first.verdict.score is not None:
         return first  # the passage says the opposite: agreement elsewhere would be an accident
@@ -247,10 +247,10 @@ def _known(ids: Sequence[str], library: Library) -> list[Passage]:
 
 
 def _candidates(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> list[Passage]:
-    """Passages that may support the sentence instead: of a source it names first, then of all."""
+    """Find passages that may support the sentence instead: of a source it names first, then of all."""
     tried = {p.id for p in cited}
     query = f"{sentence.context} {sentence.text}".strip()
-    named = [key for key in sentence.passages if "p" not in key and library.source(key) is not None]
+    named = [key for key in sentence.passages if library.source(key) is not None]
     hits = [
         *(library.search(query, limit=_CANDIDATES, sources=named) if named else ()),
         *library.search(query, limit=_CANDIDATES),
@@ -262,7 +262,7 @@ def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: L
     """Judge the sentence as written where it is verbatim, else without the addresses and numbers it carries."""
     ids = tuple(p.id for p in passages)
     if not passages:
-        unknown = ", ".join(key for key in sentence.passages if library.passage(key) is None)
+        unknown = ", ".join(sentence.passages)
         verdict = verdict_of("unverified", "unknown_passage", ids=unknown) if unknown else _UNCITED
         return _Judged(sentence.text, (), verdict)
     verbatim = [p for p in passages if is_sentence_of(sentence.raw, p.text)]
@@ -339,13 +339,13 @@ def _again(text: str, before: _Judged, library: Library, ground: Ground, *, by_j
         return None
     passages = _known(before.passages, library)
     second = _judge_text(again[0]._replace(context=before.context), passages, library)
-    if by_judge and not second.shown and second.passages and _may_stand(second, passages, library):
+    if by_judge and not second.shown and _may_stand(second, passages, library):
         return replace(second, verdict=_BY_JUDGE)
     return second
 
 
 def _may_stand(judged: _Judged, passages: Sequence[Passage], library: Library) -> bool:
-    """Whether nothing mechanical speaks against a claim; in its passages' language negation counts as well."""
+    """Tell whether nothing mechanical speaks against a claim; in its passages' language negation counts as well."""
     evidence = [_evidence(p, library) for p in passages]
     if judged.verdict == _CODE or certain_disproof(judged.text, evidence) is not None:
         return False
@@ -354,16 +354,16 @@ def _may_stand(judged: _Judged, passages: Sequence[Passage], library: Library) -
 
 
 def _is_for_judge(judged: _Judged, library: Library) -> bool:
-    """Whether the judge may speak: on claims with passages that are neither verbatim nor settled by code for certain.
+    """Tell whether a claim needs the judge: it cites passages, is not verbatim, and code could not settle it.
 
-    Of a table cell only its own text can be: the names of its row and column are context.
+    Of a table cell code settles its own text alone: the names of its row and column are context.
     """
     if not judged.passages or judged.verdict in (VERBATIM, _CODE):
         return False
     if judged.kind != "fact":
         return judged.shown
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
-    return judged.shown or certain_disproof(judged.text, evidence) is None
+    return certain_disproof(judged.text, evidence) is None
 
 
 async def _ask(
@@ -376,8 +376,8 @@ async def _ask(
 ) -> tuple[list[_Judged], set[int], set[int]]:
     """Let the judge decide on `unsure`: the sentences, which are kept, and which the judge was heard on.
 
-    Where it fails, what passed the scorer stays in the text, marked unverified. `refused` are shown to it as
-    well; its verdicts on them count for nothing.
+    Where it fails, what passed the scorer is marked unverified. `refused` are shown to it as well; its verdicts
+    on them count for nothing.
     """
     asked = sorted({*unsure, *refused})
     claims = [_claim(f"c{i}", judged[i], work.section) for i in asked]
