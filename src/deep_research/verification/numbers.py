@@ -79,6 +79,7 @@ _BEFORE = re.compile(
 _RANGE = re.compile(rf"\s?{any_word('numbers.range_patterns')}\s?")
 _JOIN = re.compile(rf"\s?(?:{any_word('numbers.range_patterns')}|{any_word('numbers.series_patterns')})\s?")
 _YEAR_MARKS = words("dates.year_marks")
+_PERCENT_BEFORE = re.compile(rf"{any_word('numerals.percent_prefix_patterns')}$")
 
 
 def quantities(text: str) -> list[Quantity]:
@@ -113,10 +114,10 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
     decimal_comma = re.fullmatch(r"\d+,\d{1,2}", digits)
     value = Decimal(digits.replace(",", "." if decimal_comma else ""))
     value *= _scale(match)
-    if match["minus"]:
-        value = -value
     if match["han"]:
         value += sum(_composite(match["han"]))
+    if match["minus"]:
+        value = -value
     end = match.end()
     sign = (match["sign"] or "").strip()
     unit, end = unit_at(text, end)
@@ -131,6 +132,8 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
     if not unit and re.search(r"\baged? (?:of )?$", text[max(0, match.start("digits") - 12) : match.start("digits")]):
         unit = "years"
     start = match.start("sign") if sign else match.start("minus") if match["minus"] else match.start("digits")
+    if not unit and (prefix := _PERCENT_BEFORE.search(text[:start])):
+        unit, start = "%", prefix.start()
     return Quantity(value, unit, start, end)
 
 

@@ -31,9 +31,16 @@ _KOREAN_NUMBER = re.compile(
 )
 _HAN_PREFIX = any_word("numerals.ordinal_prefix_patterns", "zh")
 _KOREAN_PREFIX = any_word("numerals.ordinal_prefix_patterns", "ko")
-_WORD = "|".join(sorted(units.WORDS, key=len, reverse=True))
+
+
+def _english_words(low: int, high: int) -> str:
+    return any_of(word for word, value in units.WORDS.items() if low <= value <= high)
+
+
+_BELOW_100 = rf"(?:{_english_words(20, 90)}(?:[ -]{_english_words(1, 9)})?|{_english_words(0, 19)})\b"
 _ENGLISH_NUMBER = re.compile(
-    rf"\b(?P<words>(?:{_WORD})(?:[ -](?:and )?(?:{_WORD}|hundred|thousand|million|billion|trillion))*)\b(?!-(?:party|sided))",
+    rf"\b(?P<words>{_BELOW_100}(?:[ -](?:hundred|thousand|million|billion|trillion)\b(?:[ -](?:and )?{_BELOW_100})?)*)"
+    r"(?!-(?:party|sided))",
     re.IGNORECASE | re.ASCII,
 )
 _ORDINAL = re.compile(
@@ -64,7 +71,7 @@ def _is_well_formed(numeral: str) -> bool:
 
 
 def _han_value(numeral: str) -> Decimal:
-    """The value of 三百二十 or 一点五; Arabic digits pass through."""
+    """Return the value of 三百二十 or 一点五; Arabic digits pass through."""
     if numeral.isascii():
         return Decimal(numeral.strip(".") or "0")
     whole, _, fraction = numeral.partition(_POINT)
@@ -75,17 +82,23 @@ def _han_value(numeral: str) -> Decimal:
 
 
 def _positional(numeral: str, digits: Mapping[str, int]) -> Decimal:
+    """Return the value of a numeral in tens and myriads: 3,5000,0000 of 三亿五千万, 3,0000,0000,0000 of 三万亿."""
     total = section = Decimal(0)
     digit: int | None = None
     for char in numeral:
         if char in digits:
             digit = digits[char]
-        elif SCALES.get(char, Decimal(0)) >= 10000:
-            total = (total + section + (digit or 0)) * SCALES[char] if total + section + (digit or 0) else SCALES[char]
-            section, digit = Decimal(0), None
-        elif char in SCALES:
-            section += (1 if digit is None else digit) * SCALES[char]
-            digit = None
+            continue
+        scale = SCALES[char]
+        if scale < 10_000:
+            section += (1 if digit is None else digit) * scale
+        elif total and total < scale:
+            total = (total + section + (digit or 0)) * scale
+            section = Decimal(0)
+        else:
+            total += (section + (digit or 0) or 1) * scale
+            section = Decimal(0)
+        digit = None
     return total + section + (digit or 0)
 
 
