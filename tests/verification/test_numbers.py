@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.verification.numbers import numbers_agree, quantities
+from deep_research.verification.numbers import numbers_agree, quantities, unit_base
 
 
 def values(text: str) -> list[tuple[Decimal, str]]:
@@ -202,3 +202,136 @@ def test_a_number_agrees_with_itself_and_not_with_its_successor(number: int, uni
     text = f"It is {number:,} {unit} here."
     assert numbers_agree(text, text).ok
     assert not numbers_agree(text, f"It is {number + 1:,} {unit} here.").ok
+
+
+AGREEMENT = [
+    ("5 mg", "0.005 g", True),
+    ("5 mg", "5 g", False),
+    ("2 weeks", "14 days", True),
+    ("1 year", "12 months", True),
+    ("1 hour", "60 minutes", True),
+    ("1 hour", "59 minutes", False),
+    ("in 2024", "May 2024", True),
+    ("in 2024", "2024", True),
+    ("May 2024", "2024", False),
+    ("5 May", "5 May 2020", True),
+    ("5 May", "6 May 2020", False),
+    ("5 May 2020", "5 May", True),
+    ("2020-05-05", "5 May 2020", True),
+    ("5 June 2020", "5 May 2020", False),
+    ("May 2021", "May 2020", False),
+    ("in 2024", "2024 items", True),
+    ("78 years", "age 78", True),
+    ("aged 78", "78 participants", False),
+    ("grade 9", "the 9th grade", True),
+    ("the 9th grade", "grade 9", True),
+    ("¥700", "700 yuan", True),
+    ("¥700", "700 yen", True),
+    ("¥700", "$700", False),
+    ("700 yuan", "¥700", True),
+    ("30%", "accuracy (%) 30", True),
+    ("30%", "accuracy 30", False),
+    ("5 mg", "dose (mg) | 5", True),
+    ("5 GB", "memory (gb): 5", True),
+    ("5 GB", "memory (MB): 5", False),
+    ("7 pp", "7 percentage points", True),
+    ("7 pp", "by 3 percentage points and 7 points", True),
+    ("7 pp", "7 points", False),
+    ("7 pp", "table (pp) 7", True),
+    ("2024", "2024 people", True),
+    ("3.5", "3.50", True),
+    ("about 100", "105", True),
+    ("about 100", "106", False),
+    ("about 100", "95.3", True),
+    ("about 100", "95", False),
+    ("about 100", "about 103", False),
+    ("more than 100", "150", True),
+    ("more than 100", "151", False),
+    ("more than 100", "100", True),
+    ("more than 100", "99", False),
+    ("less than 150", "100", True),
+    ("less than 150", "99", False),
+    ("less than 150", "150", True),
+    ("less than 150", "151", False),
+    ("100", "about 100", True),
+    ("100", "more than 100", True),
+    ("more than 100", "more than 110", False),
+    ("more than 100", "about 110", True),
+    ("-5", "fell by 5", True),
+    ("-5", "fell. 5", False),
+    ("-5", "rose by 5", False),
+    ("-5", "-5", True),
+    ("5", "-5", True),
+    ("-5", "5% 감소", False),
+    ("-5%", "5% 감소", True),
+    ("-5%", "下降5%", True),
+    ("-5%", "5%下降", True),
+    ("-5%", "dropped; now 5%", False),
+    ("-5%", "losses of 5%", True),
+    ("five", "5", True),
+    ("5", "five", True),
+    ("3", "third", True),
+    ("10 km/h", "10 km/h", True),
+    ("10 km/h", "10 m/h", False),
+    ("1 GB", "1000 MB", True),
+    ("1 TB/s", "1000 GB/s", True),
+    ("1.5 million", "1,500,000", True),
+    ("14:30", "14:30", True),
+    ("14:30", "14:31", False),
+    ("3/4", "0.75", False),
+    ("80s", "the 1980s", False),
+    ("1980s", "1980", False),
+    ("2 times", "two-fold", True),
+    ("5 m", "size (mean) 5", False),
+    ("5 km/h", "5,000 m/h", True),
+    ("2 mg/kg", "2 µg/g", True),
+    ("10 mg per day", "10 mg/day", True),
+    ("10 mg per day", "10 mg per week", False),
+    ("It is up to 27 times faster.", "27x faster", True),
+    ("-5", "It rose. Costs fell; by 5", False),
+    ("-5", "The price fell steadily over many years and in all countries of the union, until 2019, by 5", False),
+    ("-5%", "5% of them is 감소", False),
+    ("It fell by 5%.", "-5%", True),
+]
+
+
+@pytest.mark.parametrize(("claim", "evidence", "agree"), AGREEMENT)
+def test_a_quantity_agrees_with_the_same_in_other_words_and_with_nothing_else(
+    claim: str, evidence: str, agree: bool
+) -> None:
+    found = numbers_agree(claim, evidence)
+    assert found.ok == agree
+    assert bool(found.missing) != agree
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "there"),
+    [("5 mg", "3 mg or 5 g", "5 g"), ("aged 78", "78 participants", "78"), ("5 mg", "6 g", ""), ("5 mg", "5 mg", "")],
+)
+def test_what_stands_there_with_another_unit_is_shown(claim: str, evidence: str, there: str) -> None:
+    assert numbers_agree(claim, evidence).there == there
+
+
+def test_only_the_quantities_that_are_asked_for_are_compared() -> None:
+    claim = "5 mg in 3 days"
+    first, second = quantities(claim)
+    assert numbers_agree(claim, "5 mg", [first]).ok
+    assert numbers_agree(claim, "5 mg", [second]).missing == (second,)
+    assert numbers_agree(claim, "nothing", []).ok
+
+
+@pytest.mark.parametrize(
+    ("unit", "base"),
+    [
+        ("mg", "g"),
+        ("kg", "g"),
+        ("%", "%"),
+        ("", ""),
+        ("week", "day"),
+        ("years", "month"),
+        ("km/h", "m/s"),
+        ("x/y", "x/y"),
+    ],
+)
+def test_units_of_one_dimension_have_one_base(unit: str, base: str) -> None:
+    assert unit_base(unit) == base

@@ -243,53 +243,62 @@ def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
         return same_date(claim, there)
     claim_value, claim_unit = _base(claim)
     there_value, there_unit = _base(there)
-    if claim_unit != there_unit and not _compatible(claim, there, evidence):
-        return False
-    value = there_value if claim_unit == there_unit else there.value
-    if claim_value < 0 < value and _falls(there, evidence):
-        value = -value
-    return _close(claim_value, value, claim.bound, there.bound)
+    if claim_unit != there_unit:
+        if not _is_compatible(claim, there, evidence):
+            return False
+        claim_value, there_value = claim.value, there.value
+    if claim_value < 0 < there_value and _falls(there, evidence):
+        there_value = -there_value
+    return _close(claim_value, there_value, claim.bound, there.bound)
 
 
 def _falls(there: Quantity, evidence: str) -> bool:
-    """Whether a number is how far something fell: "fell by 2.3", "2.3% 감소"; a claim may write it with a minus."""
+    """Tell whether a number is how far something fell: "fell by 2.3", "2.3% 감소"; a claim may write it with a minus."""
     before, after = evidence[max(0, there.start - 60) : there.start], evidence[there.end : there.end + 12]
     clause = re.split(r"[.;!?。；！？]\s", before)[-1]
     return bool(_FALL.search(clause)) or bool(_FALL_AFTER.match(after))
 
 
 def unit_base(unit: str) -> str:
-    """Return the unit that `unit` is measured in together with its like: "g" for "mg"."""
-    return BASES.get(unit, (unit, Decimal(1)))[0]
+    """Return the unit that `unit` is measured in together with its like: "g" for "mg", "m/s" for "km/h"."""
+    return _in_base(unit)[0]
+
+
+def _in_base(unit: str) -> tuple[str, Decimal]:
+    """Return the base of a unit or of a rate, and how many of it one is."""
+    if unit in BASES or "/" not in unit:
+        return BASES.get(unit, (unit, Decimal(1)))
+    of, per = (_in_base(part) for part in unit.split("/", 1))
+    return f"{of[0]}/{per[0]}", of[1] / per[1]
 
 
 def _base(quantity: Quantity) -> tuple[Decimal, str]:
-    base, factor = BASES.get(quantity.unit, (quantity.unit, Decimal(1)))
+    base, factor = _in_base(quantity.unit)
     return quantity.value * factor, base
 
 
-def _compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
+def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
     pair = {claim.unit, there.unit}
     if pair == {"pp", ""}:
-        return _bare_points(there, evidence) or f"({claim.unit}" in evidence.lower()
-    # A count may carry its unit in the noun: 78 (at the age of 78), grade 9 (9th grade).
-    if (
-        pair <= {"", "year"}
-        or pair in ({"", "years"}, {"", "ordinal"})
-        or ("¥" in pair and pair <= {"¥", "cny", "jpy"})
-    ):
+        return _is_in_points(there, evidence) or _is_header_unit(claim.unit, evidence)
+    # A count may carry its unit in the noun: grade 9 (9th grade).
+    if pair <= {"", "year"} or pair == {"", "ordinal"} or ("¥" in pair and pair <= {"¥", "cny", "jpy"}):
         return True
-    # In a table the unit stands in the header: | accuracy (%) |.
-    return there.unit == "" and claim.unit not in ("", *_KINDS) and f"({claim.unit.lower()}" in evidence.lower()
+    return there.unit == "" and claim.unit not in ("", *_KINDS) and _is_header_unit(claim.unit, evidence)
 
 
-def _bare_points(quantity: Quantity, text: str) -> bool:
-    """Whether "points" follow a number: "by 2.30 percentage points, and by 1.86 points"."""
+def _is_header_unit(unit: str, text: str) -> bool:
+    """Tell whether a unit stands in the header of a table: | accuracy (%) |."""
+    return re.search(rf"\({re.escape(unit)}(?![a-z0-9])", text, re.IGNORECASE) is not None
+
+
+def _is_in_points(quantity: Quantity, text: str) -> bool:
+    """Tell whether "points" follow a number: "by 2.30 percentage points, and by 1.86 points"."""
     return re.match(r"\s?points?\b", text[quantity.end : quantity.end + 8]) is not None and "percentage" in text
 
 
 def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool:
-    """Whether the values agree. Where both are rounded, or both limits, they are the same number or none."""
+    """Tell whether the values agree. Where both are rounded, or both limits, they are the same number or none."""
     if claim == there or (claim > 0 and claim == -there):
         return True
     if bound == there_bound:
