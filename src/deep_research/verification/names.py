@@ -37,6 +37,8 @@ _TITLE = re.compile(r"《([^《》]{1,80})》|〈([^〈〉]{1,80})〉|『([^『�
 _LATIN = "A-Za-zÀ-ɏ"
 _WORD = re.compile(rf"[{_LATIN}0-9µμα-ωΑ-Ω](?:[{_LATIN}0-9α-ω+#_]|[-.'’&/](?=[{_LATIN}0-9]))*")
 _CONNECTOR = re.compile(rf"{any_word('names.connectors')}\Z")
+_FIRST_NAME = re.compile(rf"([A-Z][{_LATIN}.'’-]*) (?:{any_word('names.connectors')} )*$")
+_INITIAL = re.compile(r"\.\s[A-Z]")
 _NUMBERED = re.compile(
     r" (\d{1,2}(?:\.\d{1,2})?)(?=[\s,;:)]*(?:$|[.,;:)](?!\d)|\s(?:and|or|is|was|are|were|has|had|to|on|in|with|at|by|as|can|did|does|adds?|the|a)\b))"
 )
@@ -94,7 +96,7 @@ def _is_name_word(word: str) -> bool:
 
 
 def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> list[Name]:
-    """The names of a run: ordinary words are taken from its ends, identifiers stand alone."""
+    """Return the names of a run: ordinary words are taken from its ends, identifiers stand alone."""
     starts_sentence = bool(_SENTENCE_START.search(text[max(0, run[0].start() - 12) : run[0].start()]))
     while run and run[0][0].lower().removesuffix("'s") in _NOT_NAMES:
         run, starts_sentence = run[1:], False
@@ -134,6 +136,8 @@ def _plain(text: str, words: list[re.Match[str]]) -> Name | None:
         words = words[1:]
     while words and (not words[-1][0][0].isupper() or words[-1][0].lower() in _NOT_NAMES):
         words = words[:-1]
+    if len(words) > 1 and len(words[-1][0]) == 1 and _INITIAL.match(text, words[-1].end()):
+        words = words[:-1]  # John F. Kennedy
     if not words:
         return None
     start, end = words[0].start(), words[-1].end()
@@ -148,7 +152,7 @@ def _followed_by_number(text: str, word: re.Match[str]) -> bool:
 
 
 def _is_identifier(word: str) -> bool:
-    """Whether a word is a code rather than language: digits among letters, inner capitals, an acronym."""
+    """Tell whether a word is a code rather than language: digits among letters, inner capitals, an acronym."""
     return bool(re.search(r"\d", word)) or bool(_MIXED.search(re.sub(r"['’]s$", "", word)))
 
 
@@ -171,7 +175,7 @@ def names_occur(claim: str, evidence: str) -> NameAgreement:
 
 @lru_cache(maxsize=20_000)
 def _pattern(name: str) -> re.Pattern[str]:
-    """A name as it may be written: GPT-4, GPT 4 and GPT4, but not GPT-4o; Llama 3, but not Llama 3.1."""
+    """Match a name as it may be written: GPT-4, GPT 4 and GPT4, but not GPT-4o; Llama 3, but not Llama 3.1."""
     pieces = re.findall(r"[^\W\d_]+|\d+(?:\.\d+)*|[+#]+", normalise(name))
     body = r"[\s\-‐‑–_./'’&]*".join(re.escape(piece) for piece in pieces)
     return re.compile(rf"(?<![a-z0-9])(?<!\d\.){body}(?:['’]?s)?(?![a-z0-9]|\.\d)")
@@ -215,7 +219,7 @@ class NameIndex:
         return self._has_parts(name.text) or self._has_acronym(name.text)
 
     def _has_expansion(self, name: str) -> bool:
-        """RAG for retrieval-augmented generation; only plain acronyms have one."""
+        """Tell whether the words of an acronym stand there: RAG for retrieval-augmented generation."""
         letters = name.replace(".", "").lower()
         return (
             name.replace(".", "").isupper() and letters.isalpha() and 2 < len(letters) < 8 and letters in self.initials
@@ -228,13 +232,15 @@ class NameIndex:
         return len(kept) > 1 and bool({kept, whole} & self.words)
 
     def _has_parts(self, name: str) -> bool:
-        """All words of the name, or its family name without another first name in front of it."""
-        words = [w for w in re.findall(r"[^\W\d_]+", normalise(name)) if w not in STOP_WORDS and len(w) > 1]
-        if not words:
-            return True
+        """Tell whether the text has all words of the name, or its family name without another first name before it.
+
+        A single capital tells one thing from another (vitamin C, hepatitis B); small letters do not.
+        """
+        parts = re.findall(r"[^\W\d_]+", name)
+        words = [w for p in parts if (w := normalise(p)) not in STOP_WORDS and len(w) > 1 or len(p) == 1 and p.isupper()]
         there = [self._has_word(word) for word in words]
-        if all(there):
-            return True
+        if words and all(there):
+            return not re.search(r"[+#]", name)  # C++ is not C
         return len(words) > 1 and there[-1] and self._alone(words[-1])
 
     def _has_word(self, word: str) -> bool:
@@ -246,9 +252,9 @@ class NameIndex:
         )
 
     def _alone(self, family: str) -> bool:
-        """Whether the family name stands somewhere without another capitalised word before it."""
+        """Tell whether the family name stands somewhere without another capitalised word before it."""
         for match in re.finditer(rf"(?i)(?<!\w){re.escape(family)}(?!\w)", self.text):
-            before = re.search(rf"([A-Z][{_LATIN}.'’-]*) $", self.text[max(0, match.start() - 30) : match.start()])
+            before = _FIRST_NAME.search(self.text[max(0, match.start() - 30) : match.start()])
             if before is None or before[1].lower().strip(".") in _NOT_NAMES | _PERSONS_TITLES:
                 return True
         return False
