@@ -237,7 +237,9 @@ class NameIndex:
         A single capital tells one thing from another (vitamin C, hepatitis B); small letters do not.
         """
         parts = re.findall(r"[^\W\d_]+", name)
-        words = [w for p in parts if (w := normalise(p)) not in STOP_WORDS and len(w) > 1 or len(p) == 1 and p.isupper()]
+        words = [
+            w for p in parts if (w := normalise(p)) not in STOP_WORDS and len(w) > 1 or len(p) == 1 and p.isupper()
+        ]
         there = [self._has_word(word) for word in words]
         if words and all(there):
             return not re.search(r"[+#]", name)  # C++ is not C

@@ -44,6 +44,7 @@ _FOLDS = {
     }.items()
     for c in written
 } | {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_DECIMAL = re.compile(r"\d[.,]\d")
 _EDGES = " \t\n.,;:!?。，；：！？、"
 _NEAR = 80
 """From this similarity (0–100) on a quotation counts as nearly right."""
@@ -84,7 +85,7 @@ def _quoted_from(quoted: str, evidence: str) -> bool:
 
 
 def _find(text: str, wanted: str, position: int = 0) -> int:
-    """Where `wanted` stands in `text` as whole words, or -1."""
+    """Return where `wanted` stands in `text` as whole words, or -1."""
     while (found := text.find(wanted, position)) >= 0:
         end = found + len(wanted)
         if not (_cuts_word(text, found) or _cuts_word(text, end)):
@@ -94,9 +95,11 @@ def _find(text: str, wanted: str, position: int = 0) -> int:
 
 
 def _cuts_word(text: str, border: int) -> bool:
-    """Whether a border lies inside a Latin word or number."""
+    """Tell whether a border lies inside a Latin word or a number: 2.5 is not 5."""
     if not 0 < border < len(text):
         return False
+    if _DECIMAL.match(text, border - 1) or (border > 1 and _DECIMAL.match(text, border - 2)):
+        return True
     return all(c.isalnum() and not re.match(f"[{CJK}]", c) for c in (text[border - 1], text[border]))
 
 
@@ -123,7 +126,7 @@ def _squeeze(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _squeezed(text: str) -> tuple[str, list[int]]:
-    """`text` folded, with single spaces, and for each of its characters the offset it came from."""
+    """Fold `text` to single spaces; return it with the offset that each of its characters came from."""
     if text.isascii() and "*" not in text and "_" not in text:
         return _squeezed_ascii(text)
     kept: list[str] = []
@@ -145,7 +148,7 @@ def _squeezed(text: str) -> tuple[str, list[int]]:
 
 
 def _squeezed_ascii(text: str) -> tuple[str, list[int]]:
-    """The same for most of what is ever compared, in which no character goes or becomes another length."""
+    """Do the same for most of what is ever compared, in which no character goes or becomes another length."""
     folded = text.lower().replace("`", "'")
     offsets: list[int] = []
     words: list[str] = []
