@@ -238,7 +238,7 @@ class NameIndex:
         """
         parts = re.findall(r"[^\W\d_]+", name)
         words = [
-            w for p in parts if (w := normalise(p)) not in STOP_WORDS and len(w) > 1 or len(p) == 1 and p.isupper()
+            w for p in parts if ((w := normalise(p)) not in STOP_WORDS and len(w) > 1) or (len(p) == 1 and p.isupper())
         ]
         there = [self._has_word(word) for word in words]
         if words and all(there):
