@@ -486,7 +486,7 @@ def test_a_rewriter_that_answers_for_too_few_claims_changes_only_those(library: 
 
     checked = check("It heals all. [s1p1] Sotorasib cures all patients. [s1p1]", library, rewrite=rewrite)
     assert checked.content == f"{VERBATIM} [s1p1]"
-    assert checked.gaps == ()
+    assert checked.failures == ()
 
 
 def test_a_refused_rewrite_leaves_the_claim_as_it_was(library: MemoryLibrary) -> None:
@@ -496,7 +496,7 @@ def test_a_refused_rewrite_leaves_the_claim_as_it_was(library: MemoryLibrary) ->
 
 def test_a_judge_that_answers_for_too_few_says_so_of_the_claims_it_had(library: MemoryLibrary) -> None:
     checked = check(f"{UNSURE} [s1p1] {CERTAIN} [s1p1]", library, judge=judging())
-    assert [gap.what for gap in checked.gaps] == ["judge"]
+    assert [gap.what for gap in checked.failures] == ["judge"]
     kinds = [(claim.verdict.kind, claim.verdict.codes[:1]) for claim in checked.claims]
     assert kinds == [("unverified", ("not_judged",)), ("contradicted", ("number_rival",))]
     assert checked.claims[0].verdict.score is not None
