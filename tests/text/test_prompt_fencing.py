@@ -14,9 +14,7 @@ def passage(text: str, heading: str = "") -> Passage:
 
 def test_a_passage_stands_between_its_delimiters() -> None:
     made = fence(passage("Text.", "Top > Engines"), title='A "title" <b>', published="2024-05-01")
-    assert made == (
-        '<passage id="s7p3" source="A \'title\' (b)" published="2024-05-01" under="Engines">\nText.\n</passage>'
-    )
+    assert made == ('<passage id="s7p3" source="A \'title\' (b)" date="2024-05-01" under="Engines">\nText.\n</passage>')
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What a writer adds of its own is judged by the measure of its kind: conclusions, computations, general knowledge."""
 
+from datetime import date
+
 import pytest
 
 from deep_research.data import Claim, Computation, Document, Found, Operand
@@ -151,6 +153,19 @@ Engines like to be warmed up. † They need 20 minutes. †"""
     assert sound.premises == (fact.id,)
     assert (sound.stands, planted.stands) == (True, False)
     assert not any(claim.stands for claim in claims["background"]), "shown and marked, never counted as supported"
+
+
+async def test_what_an_old_source_says_of_its_time_is_dated_and_flagged() -> None:
+    made = SqliteLibrary(":memory:")
+    text = "Status: Rejected\n\nCreated: 13 March 2023\n\nThe build is currently around 10 % slower than the other one."
+    source = made.add_source(Found(key="k", title="Builds", origin="test"))
+    made.add_snapshot(source.id, Document(text=text, title="Builds"), retrieved_at="2026-01-02T00:00:00Z")
+    draft = "The build is currently around 10 % slower than the other. [s1p1]"
+    ground = Ground(today=date(2026, 1, 2))
+    checked = await check_draft(draft, section="x", library=made, ground=ground)
+    (claim,) = checked.claims
+    assert claim.flags == ("relative_time", "not_current")
+    assert "(as of 13 March 2023; its source: rejected)" in checked.content
 
 
 async def test_without_leave_general_knowledge_is_cut(library: SqliteLibrary) -> None:

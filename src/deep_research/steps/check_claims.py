@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import NamedTuple
 
 from deep_research.data import Claim, ClaimKind, Computation, Gap, Passage, Verdict
@@ -20,9 +21,12 @@ from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.i18n.message_codes import gap_from, gap_of, verdict_of
 from deep_research.ports import Library
+from deep_research.search.source_standing import dated_source
+from deep_research.text.standing import UNDECIDED
 from deep_research.verification.citations import CitedSentence, claim_text
 from deep_research.verification.computations import ComputationError, Result, carry_out
 from deep_research.verification.conclusions import BACKGROUND, FOLLOWS, is_too_specific, is_unfounded
+from deep_research.verification.currency import Dated, flags_of, with_note
 from deep_research.verification.drafts import PLACEHOLDER, Draft, parse_draft, settle_marks
 from deep_research.verification.verify import (
     VERBATIM,
@@ -53,12 +57,14 @@ _CANDIDATES = 8
 
 class Ground(NamedTuple):
     """What a draft may use beside its passages: the arithmetic its writer asks for, what was `known` before (the
-    question and the terms of the plan), whether general knowledge may stand, and the `language` of the report."""
+    question and the terms of the plan), whether general knowledge may stand, the `language` of the report, and `today`,
+    by which what sources say of their own time is dated (None: not at all)."""
 
     computations: Sequence[Computation] = ()
     known: str = ""
     background: bool = False
     language: str = "en"
+    today: date | None = None
 
 
 NO_GROUND = Ground()
@@ -97,6 +103,7 @@ class _Judged:
     repair: Repair = ""
     kind: ClaimKind = "fact"
     bare: str = ""
+    flags: tuple[str, ...] = ()
 
     @property
     def claim(self) -> str:
@@ -148,6 +155,8 @@ async def check_draft(
     if rewrite is not None and failed:
         judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
+    if ground.today is not None:
+        judged = await asyncio.to_thread(_with_notes, judged, kept, work)
     changes = {i: (j.text, _shown_ids(i, draft, judged, kept)) if i in kept else None for i, j in enumerate(judged)}
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
 
@@ -177,7 +186,38 @@ def _by_code(draft_markdown: str, library: Library, ground: Ground) -> tuple[Dra
         _check_sentence(s, library) if s.role == "fact" else _check_own(s, library, ground, results)
         for s in draft.sentences
     ]
+    judged = [replace(j, flags=_flags(j, library, ground)) for j in judged]
     return draft, judged, [i for i, j in enumerate(judged) if _is_for_judge(j, library)]
+
+
+def _flags(judged: _Judged, library: Library, ground: Ground) -> tuple[str, ...]:
+    if ground.today is None or judged.kind != "fact" or not judged.shown:
+        return ()
+    return flags_of(judged.claim, _dated(judged, library), ground.today)
+
+
+def _dated(judged: _Judged, library: Library) -> list[Dated]:
+    return [dated_source(library, source) for source in dict.fromkeys(key.split("p")[0] for key in judged.passages)]
+
+
+def _with_notes(judged: Sequence[_Judged], kept: Collection[int], work: _Work) -> list[_Judged]:
+    """Return the sentences with the date or standing in brackets that a reader needs; a quotation stays as it is.
+
+    That a source is a mere draft or proposal is said once in a draft, not behind each of its sentences.
+    """
+    done, told = list(judged), set[str]()
+    for i, item in enumerate(judged):
+        flags = _flags(item, work.library, work.ground) if i in kept else ()
+        done[i] = replace(item, flags=flags)
+        if not flags or item.verdict == VERBATIM or item.context:
+            continue
+        sources = list(_dated(item, work.library))
+        undecided = {s.standing.status for s in sources} <= UNDECIDED
+        names = {key.split("p")[0] for key in item.passages}
+        noted = [f for f in flags if f != "not_current" or not undecided or not names <= told]
+        told |= names if "not_current" in flags else set()
+        done[i] = replace(done[i], text=with_note(item.text, noted, sources, work.ground.language))
+    return done
 
 
 def _computed(computation: Computation, library: Library) -> Result | ComputationError:
@@ -439,4 +479,5 @@ def _claim(key: str, judged: _Judged, section: str) -> Claim:
         verdict=judged.verdict,
         repair=judged.repair if judged.shown else "",
         kind=judged.kind,
+        flags=judged.flags,
     )

@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import date
 from typing import NamedTuple
 
 from deep_research.data import (
@@ -158,6 +159,7 @@ def ground_of(ctx: RunContext, brief: Brief, computations: Sequence[Computation]
         known="\n".join((*known, *sections)),
         background=ctx.settings.background == "all",
         language=brief.language,
+        today=date.fromisoformat(ctx.timestamp()[:10]),
     )
 
 

@@ -45,13 +45,25 @@ def attribute(text: str) -> str:
     return " ".join(clean(text).replace('"', "'").replace("<", "(").replace(">", ")").split())[:120]
 
 
-def fence(passage: Passage, *, title: str = "", published: str | None = None, text: str | None = None) -> str:
-    """Return a passage between its delimiters, with its id, its source's title, date and place."""
+def fence(
+    passage: Passage,
+    *,
+    title: str = "",
+    published: str | None = None,
+    standing: str = "",
+    version: str = "",
+    text: str | None = None,
+) -> str:
+    """Return a passage between its delimiters, with its id, its source's title, date, standing and place."""
     facts = [f'id="{passage.id}"']
     if title:
         facts.append(f'source="{attribute(title)}"')
     if published:
-        facts.append(f'published="{attribute(published)}"')
+        facts.append(f'date="{attribute(published)}"')
+    if standing:
+        facts.append(f'standing="{attribute(standing)}"')
+    if version:
+        facts.append(f'version="{attribute(version)}"')
     if passage.heading and passage.heading != title:
         facts.append(f'under="{attribute(passage.heading.split(" > ")[-1])}"')
     return f"<passage {' '.join(facts)}>\n{clean(passage.text if text is None else text)}\n</passage>"

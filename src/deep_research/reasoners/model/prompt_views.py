@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from deep_research.data import Claim, Passage, Section, Source
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
+from deep_research.search.source_standing import dated_source
 from deep_research.text.prompt_fencing import attribute, fence
 from deep_research.text.token_count import within
 
@@ -25,7 +26,10 @@ def blocks(passages: Sequence[Passage], library: Library, budget: int) -> dict[s
 def fenced_passage(passage: Passage, library: Library) -> str:
     """Return one passage between its delimiters."""
     source = library.source(passage.source)
-    return fence(passage, title=source.title if source else "", published=source.published if source else None)
+    told = dated_source(library, passage.source)
+    standing = " by ".join(part for part in (told.standing.status, told.standing.by) if part)
+    title, version = source.title if source else "", told.standing.version
+    return fence(passage, title=title, published=told.date or None, standing=standing, version=version)
 
 
 def cited(claims: Sequence[Claim], library: Library) -> dict[str, str]:

@@ -1,0 +1,26 @@
+"""Date and standing of the sources of a library, read once from the head of what was stored."""
+
+from weakref import WeakKeyDictionary
+
+from deep_research.ports import Library
+from deep_research.text.standing import Standing, read_standing
+from deep_research.verification.currency import Dated
+
+_HEAD_CHARS = 4_000
+_read: "WeakKeyDictionary[Library, dict[str, Dated]]" = WeakKeyDictionary()
+
+
+def dated_source(library: Library, source: str) -> Dated:
+    """Return the date and standing of a source by its id (`s7`); empty ones while nothing of it is stored.
+
+    Its own text counts before what a search said of it; of two dates the newer one.
+    """
+    known = _read.setdefault(library, {})
+    if source not in known:
+        snapshot, record = library.snapshot(source), library.source(source)
+        standing = read_standing(snapshot.text[:_HEAD_CHARS]) if snapshot is not None else Standing()
+        made = Dated(standing.date or (record.published if record is not None else None) or "", standing)
+        if snapshot is None:
+            return made
+        known[source] = made
+    return known[source]
