@@ -116,7 +116,7 @@ def _status(value: str) -> str:
 
 @cache
 def _sayings() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(p, re.IGNORECASE) for p in lexicon.words("standing.said_patterns"))
+    return tuple(re.compile(p, re.IGNORECASE) for p in lexicon.words("standing.sayings"))
 
 
 def _said(text: str) -> tuple[str, str] | None:
