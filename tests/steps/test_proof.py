@@ -1,11 +1,25 @@
 """“How this was checked” and the list of gaps, in the language of the report."""
 
+from collections.abc import Sequence
+
 import pytest
 
-from deep_research.data import Claim, Gap, Ledger, ReasonerInfo, Verdict
+from deep_research.data import (
+    Brief,
+    Claim,
+    Decision,
+    Gap,
+    Ledger,
+    QueryAnalysis,
+    Question,
+    ReasonerInfo,
+    Section,
+    Verdict,
+)
 from deep_research.errors import LimitReached, ProviderDown
 from deep_research.i18n.message_codes import gap_from, gap_of, told, told_what, verdict_of
-from deep_research.report.method_note import proof
+from deep_research.report.method_note import render_method_note
+from deep_research.report.report_input import CheckedReport, ReportInput
 
 ONE = ReasonerInfo(kind="model", provider="compatible", models={"write": "w-1", "judge": "w-1", "research": "w-1"})
 ROLES = ReasonerInfo(kind="model", provider="compatible", models={"write": "w-1", "judge": "j-1"})
@@ -27,13 +41,32 @@ CLAIMS = (
 )
 
 
-def _proof(language: str, reasoner: ReasonerInfo = ONE, ledger: Ledger = PAID) -> str:
-    shown = ["Tides rise. [s1p1] Tides fall. [s1p1] Tides turn. [s1p1] Tides rest. [s1p1]"]
-    return proof(CLAIMS, shown, verbatim=1, ledger=ledger, reasoner=reasoner, language=language)
+SHOWN = "Tides rise. [s1p1] Tides fall. [s1p1] Tides turn. [s1p1] Tides rest. [s1p1]"
+
+
+def _note(
+    language: str,
+    reasoner: ReasonerInfo = ONE,
+    ledger: Ledger = PAID,
+    *,
+    claims: Sequence[Claim] = CLAIMS,
+    shown: str = SHOWN,
+    verbatim: int = 1,
+) -> str:
+    given = ReportInput(
+        question=Question(text="Tides", language=language),
+        original="Tides",
+        analysis=QueryAnalysis(query_type="general", output_format="prose"),
+        decision=Decision(next_action="START_RESEARCH", confidence=1),
+        brief=Brief(title="Tides", objective="Tides"),
+        sections=(Section(title="Tides", content=shown),),
+        claims=tuple(claims),
+    )
+    return render_method_note(CheckedReport(given, ledger, reasoner, claims=tuple(claims)), verbatim=verbatim)
 
 
 def test_a_report_says_who_wrote_and_judged_and_what_became_of_the_statements() -> None:
-    text = _proof("en")
+    text = _note("en")
     assert "Researched, written and judged by w-1 (compatible)." in text
     assert "The model judged 3 of the statements." in text
     assert "a better passage than the one they cited: 1." in text
@@ -44,28 +77,28 @@ def test_a_report_says_who_wrote_and_judged_and_what_became_of_the_statements() 
 
 
 def test_models_of_single_roles_are_named_with_what_they_did() -> None:
-    assert "Models of compatible: writing w-1; judge j-1." in _proof("en", ROLES)
+    assert "Models of compatible: writing w-1; judge j-1." in _note("en", ROLES)
 
 
 def test_what_did_not_happen_is_not_told() -> None:
-    text = proof(CLAIMS[:1], [], verbatim=0, ledger=PAID, reasoner=ONE, language="en")
+    text = _note("en", claims=CLAIMS[:1], shown="", verbatim=0)
     for nothing in ("verbatim quotations", "better passage", "reworded", "Left in the text", "Cut because"):
         assert nothing not in text
 
 
 def test_a_price_that_nobody_knows_is_not_said() -> None:
-    assert "dollars" not in _proof("en", ledger=FREE)
+    assert "dollars" not in _note("en", ledger=FREE)
 
 
 def test_without_a_model_no_model_is_named() -> None:
-    text = _proof("en", ReasonerInfo(kind="extractive"), Ledger())
+    text = _note("en", ReasonerInfo(kind="extractive"), Ledger())
     assert "The model" not in text
     assert "tokens" not in text
 
 
 @pytest.mark.parametrize("language", ["zh", "ko", "ja"])
 def test_nothing_of_the_program_s_own_words_is_english_in_another_language(language: str) -> None:
-    text = _proof(language)
+    text = _note(language)
     for english in ("judged", "passage", "tokens written", "US dollars", "number:", "Not judged", "Cut because"):
         assert english not in text
     assert "HTTP 500" in text

@@ -10,13 +10,13 @@ from deep_research.data import (
     Action,
     Brief,
     Claim,
-    Composition,
     Decision,
     Document,
     Found,
     Ledger,
     Observation,
     Passage,
+    QueryAnalysis,
     Question,
     ReasonerInfo,
     Section,
@@ -24,10 +24,10 @@ from deep_research.data import (
     Turn,
     Verdict,
 )
-from deep_research.data.instructions import Changes
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
-from deep_research.report.render import References, render_report
+from deep_research.report.render import render_report
+from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
 from deep_research.steps.research import write
@@ -98,21 +98,17 @@ def test_what_was_cut_is_listed_though_its_words_stand_elsewhere(library: Memory
         _claim("Fundy Height: 15 m", "unverified"),
         _claim("Fundy Sea: 15 m", "unverified"),
     ]
-    rendered = render_report(
+    given = ReportInput(
         question=Question(text="How high are tides?", language="en"),
         original="How high are tides?",
-        brief=Brief(title="Tides", objective="Tides"),
+        analysis=QueryAnalysis(query_type="general", output_format="prose"),
         decision=Decision(next_action="START_RESEARCH", confidence=1),
-        parts=Composition(),
-        sections=[Section(title="Tides", description="How high tides are.", content=content)],
-        claims=claims,
-        gaps=[],
-        references=References(library),
-        ledger=Ledger(),
-        reasoner=ReasonerInfo(kind="model"),
-        searched={"places": "", "queries": ""},
-        changes=Changes(),
+        brief=Brief(title="Tides", objective="Tides"),
+        sections=(Section(title="Tides", description="How high tides are.", content=content),),
+        claims=tuple(claims),
     )
+    checked = CheckedReport(given, Ledger(), ReasonerInfo(kind="model"), claims=tuple(claims))
+    rendered = render_report(checked, library)
     cut, left = (rendered.markdown.index(f"- {text}") for text in ("Fundy Sea: 15 m (", "Fundy Height: 15 m"))
     assert rendered.markdown.index("- 16 metres (") < cut < left
     assert "- In the bay" not in rendered.markdown

@@ -143,6 +143,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             pages=web.pages if web is not None else None,
             tools=tools.tools,
             unopened=tools.gaps,
+            sources_before=job.before.fetches if job.before is not None else 0,
             gaps=_earlier_gaps(job.log.earlier),
             pace=Pace(job.settings.section_patience, job.settings.section_patience_seconds, job.log.earlier),
             emit=job.log.emit,

@@ -84,6 +84,11 @@ class ReasonerInfo(Noun):
     provider: str = ""
     models: dict[str, str] = Field(default_factory=dict)
 
+    @property
+    def is_language_model(self) -> bool:
+        """Whether a language model reasons."""
+        return self.kind == "model"
+
 
 class Report(Noun):
     """One finished research. `report` is Markdown; a citation in it is `[n]` with n in `references`."""

@@ -6,11 +6,11 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from deep_research.data import Claim, Section
 from deep_research.events import StageStarted
 from deep_research.graph.graph_state import AgentState
-from deep_research.report import compose as report
+from deep_research.report import compose
 from deep_research.report.deduplicate import without_repetition
+from deep_research.report.report_input import ReportInput
 from deep_research.run_context.context import RunContext
 
 
@@ -19,31 +19,22 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     ctx = runtime.context
     ctx.steering.close()
     ctx.emit(StageStarted(stage="report"))
-    sections, claims = await _told(state, ctx)
-    written = await report.write_report(
-        ctx,
+    written = await compose.write_report(ctx, await report_input(state, ctx))
+    return {"report": written, "final_report": written.report, "messages": [AIMessage(content=written.report)]}
+
+
+async def report_input(state: AgentState, ctx: RunContext) -> ReportInput:
+    """Return what the report is made of: the sections that the user still wants, without what two of them repeat."""
+    kept = ctx.steering.now.kept(state["sections"])
+    sections, claims = await asyncio.to_thread(without_repetition, kept, state.get("claims", {}))
+    return ReportInput(
         question=state["question"],
         original=state["original_query"],
         analysis=state["analysis"],
         decision=state["decision"],
         brief=ctx.steering.now.brief_with_remarks(state["brief"]),
-        sections=sections,
-        claims=claims,
-        contradictions=state.get("contradictions", []),
+        sections=tuple(sections),
+        claims=tuple(c for s in sections for c in claims.get(s.title, [])),
+        contradictions=tuple(state.get("contradictions", ())),
+        found_in=state.get("found_in", ""),
     )
-    return {"report": written, "final_report": written.report, "messages": [AIMessage(content=written.report)]}
-
-
-async def begin_composing(state: AgentState, ctx: RunContext) -> None:
-    """Begin abstract and conclusion of the sections as they are, as `final_report` will ask for them."""
-    sections, claims = await _told(state, ctx)
-    brief = ctx.steering.now.brief_with_remarks(state["brief"])
-    report.begin_composing(
-        ctx, question=state["question"], analysis=state["analysis"], brief=brief, sections=sections, claims=claims
-    )
-
-
-async def _told(state: AgentState, ctx: RunContext) -> tuple[list[Section], dict[str, list[Claim]]]:
-    """The sections that the user still wants, none saying what another one says."""
-    kept = ctx.steering.now.kept(state["sections"])
-    return await asyncio.to_thread(without_repetition, kept, state.get("claims", {}))

@@ -10,7 +10,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import Brief, FoundIn, QueryAnalysis
+from deep_research.data import Brief, QueryAnalysis
 from deep_research.events import Planned, StageStarted
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
@@ -20,11 +20,10 @@ from deep_research.steps import follow_up, research
 
 
 class FollowUpState(AgentState):
-    """The state of a follow-up: that of a run, how code understood the question, and where its answer comes from."""
+    """The state of a follow-up: that of a run, and how code understood the question."""
 
     understood: str
     assumptions: tuple[str, ...]
-    found_in: FoundIn
 
 
 async def understand(state: FollowUpState, runtime: Runtime[RunContext]) -> Command[str]:

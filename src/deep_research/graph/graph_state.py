@@ -11,6 +11,7 @@ from deep_research.data import (
     Decision,
     DiscoveredItem,
     Discovery,
+    FoundIn,
     OutputFormat,
     QueryAnalysis,
     QueryType,
@@ -64,6 +65,7 @@ class AgentState(MessagesState):
     plan_rounds: int
     plan_problems: list[str]
     declined_by: str
+    found_in: FoundIn
     review_iterations: int
     max_review_iterations: int
     final_report: str

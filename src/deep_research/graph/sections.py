@@ -17,9 +17,10 @@ from deep_research.events import Analyzed, StageStarted
 from deep_research.graph.clarify import clarify_then
 from deep_research.graph.confirm_plan import confirm_plan_then
 from deep_research.graph.discovery import build_discover
-from deep_research.graph.final_report import begin_composing, final_report
+from deep_research.graph.final_report import final_report, report_input
 from deep_research.graph.graph_state import AgentState
 from deep_research.graph.researcher import build_researcher, task_for
+from deep_research.report.compose import begin_composing
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Interrupted
 from deep_research.steps import plan, review
@@ -117,7 +118,9 @@ async def _together(state: AgentState, ctx: RunContext) -> Review:
     claims = [c for title, group in state.get("claims", {}).items() if title in titles for c in group]
     known = [row for row in state.get("section_reviews", {}).values() if row.title in titles]
     if review.streams(ctx):
-        await begin_composing(state, ctx)  # each was found good enough by itself, or has no attempt left
+        begin_composing(
+            ctx, await report_input(state, ctx)
+        )  # each was found good enough by itself, or has no attempt left
     return await review.review(ctx, state["brief"], sections, claims, state.get("review_iterations", 0), known)
 
 

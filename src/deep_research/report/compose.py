@@ -1,155 +1,85 @@
-"""The report: the sections' own checked text, an abstract and conclusion around it, and the proof at the end."""
+"""The report: the sections' own checked text, an abstract and conclusion around it, and how it was checked at the end."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from deep_research.concurrency import side_by_side
-from deep_research.data import (
-    Brief,
-    Claim,
-    Composition,
-    Contradiction,
-    Decision,
-    Gap,
-    Ledger,
-    QueryAnalysis,
-    Question,
-    Report,
-    ReportPassage,
-    ReportSection,
-    ReportSource,
-    Section,
-)
+from deep_research.data import Claim, Composition, Gap, Report, ReportPassage, ReportSection, ReportSource
 from deep_research.errors import ModelError
 from deep_research.i18n.message_codes import gap_from, gap_of
 from deep_research.ports import Library
 from deep_research.report.ledger import ledger_of
-from deep_research.report.render import References, Rendered, render_report
+from deep_research.report.render import Rendered, render_report
+from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
 from deep_research.steps.confirm_contradictions import Confirmed, confirm
 from deep_research.steps.research import check_text
 from deep_research.text.near_duplicates import are_several
 
 
-def begin_composing(
-    ctx: RunContext,
-    *,
-    question: Question,
-    analysis: QueryAnalysis,
-    brief: Brief,
-    sections: Sequence[Section],
-    claims: dict[str, list[Claim]],
-) -> None:
-    """Begin abstract and conclusion of these sections, as `write_report` will ask for them."""
-    told = [c for s in sections for c in claims.get(s.title, [])]
-    ctx.speculation.begin_composition(ctx, question, analysis, brief, tuple(sections), tuple(told))
+def begin_composing(ctx: RunContext, given: ReportInput) -> None:
+    """Begin abstract and conclusion of a report, as `write_report` will ask for them."""
+    ctx.speculation.begin_composition(ctx, *given.composed_from)
 
 
-class Parts(NamedTuple):
-    """The composed parts after their check, citing passage ids."""
-
-    abstract: str
-    conclusion: str
-    table: str
-    claims: tuple[Claim, ...]
-
-
-async def write_report(
-    ctx: RunContext,
-    *,
-    question: Question,
-    original: str,
-    analysis: QueryAnalysis,
-    decision: Decision,
-    brief: Brief,
-    sections: Sequence[Section],
-    claims: dict[str, list[Claim]],
-    contradictions: Sequence[Contradiction] = (),
-) -> Report:
+async def write_report(ctx: RunContext, given: ReportInput) -> Report:
     """Return the finished report. Nothing in it was not checked; what is missing is listed."""
-    section_claims = [c for s in sections for c in claims.get(s.title, [])]
-    for gap in await asyncio.to_thread(_weaknesses, sections, section_claims, ctx.library):
+    for gap in await asyncio.to_thread(_weaknesses, given, ctx.library):
         ctx.report_gap(gap)
-    disputed = await confirm(contradictions, section_claims, ctx.library)
-    parts = await _compose(ctx, question, analysis, brief, sections, section_claims)
+    disputed = await confirm(given.contradictions, given.claims, ctx.library)
+    parts, own_claims = await _compose(ctx, given)
     # In a thread: numbering, quoting and comparing documents is arithmetic, and other runs wait for the event loop.
-    return await asyncio.to_thread(
-        _written, ctx, question, original, analysis, decision, brief, sections, section_claims, parts, disputed
-    )
+    return await asyncio.to_thread(_finish, ctx, given, disputed, parts, own_claims)
 
 
-def _written(
-    ctx: RunContext,
-    question: Question,
-    original: str,
-    analysis: QueryAnalysis,
-    decision: Decision,
-    brief: Brief,
-    sections: Sequence[Section],
-    section_claims: Sequence[Claim],
-    parts: Parts,
-    disputed: Confirmed,
+def _finish(
+    ctx: RunContext, given: ReportInput, disputed: Confirmed, parts: Composition, own_claims: Sequence[Claim]
 ) -> Report:
-    all_claims = tuple({c.id: c for c in (*section_claims, *disputed.claims, *parts.claims)}.values())
     changes = ctx.steering.now.changes()
-    all_gaps = tuple(gap for gap in ctx.gaps if gap.what not in changes.dropped)
-    references = References(ctx.library)
-    ledger = ledger_of(ctx.journal, sources=len(ctx.library.sources()), seconds=ctx.elapsed())
-    rendered = render_report(
-        question=question,
-        original=original,
-        brief=brief,
-        decision=decision,
-        parts=Composition(abstract=parts.abstract, conclusion=parts.conclusion, table=parts.table),
-        sections=sections,
-        claims=all_claims,
-        gaps=all_gaps,
-        references=references,
-        ledger=ledger,
-        reasoner=ctx.reasoner.info,
-        searched=_searched(ctx, brief),
+    sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
+    checked = CheckedReport(
+        given=given,
+        parts=parts,
+        claims=tuple({c.id: c for c in (*given.claims, *disputed.claims, *own_claims)}.values()),
         contradictions=disputed.contradictions,
+        gaps=tuple(gap for gap in ctx.gaps if gap.what not in changes.dropped),
         changes=changes,
+        ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.elapsed()),
+        reasoner=ctx.reasoner.info,
+        searched_places=", ".join(p.purpose.rstrip(".") for p in ctx.places),
     )
-    report = _assemble(
-        ctx, question, original, analysis, decision, brief, rendered, sections, all_claims, all_gaps, ledger
-    )
-    return report.model_copy(update={"contradictions": disputed.contradictions})
+    return _assemble(ctx, checked, render_report(checked, ctx.library))
 
 
-async def _compose(
-    ctx: RunContext,
-    question: Question,
-    analysis: QueryAnalysis,
-    brief: Brief,
-    sections: Sequence[Section],
-    claims: Sequence[Claim],
-) -> Parts:
-    """Compose and check abstract, conclusion and table; a composition that fails is a gap, not a crash."""
+async def _compose(ctx: RunContext, given: ReportInput) -> tuple[Composition, list[Claim]]:
+    """Compose and check abstract, conclusion and table; a composition that fails is a gap, not a crash.
+
+    Return them with the claims that no section makes.
+    """
     if ctx.settings.workflow == "quick":
-        return Parts("", "", "", ())  # the answer is the report
+        return Composition(), []  # the answer is the report
     try:
-        made = await ctx.speculation.composition(ctx, question, analysis, brief, tuple(sections), tuple(claims))
+        made = await ctx.speculation.composition(ctx, *given.composed_from)
     except ModelError as error:
         ctx.report_gap(gap_from("abstract", error))
-        return Parts("", "", "", ())
+        return Composition(), []
     texts = (made.abstract, made.conclusion, made.table)
-    checked = await side_by_side(check_text(ctx, text, section="", settled=claims) for text in texts)
-    known = {(c.text, c.passages) for c in claims}
+    checked = await side_by_side(check_text(ctx, text, section="", settled=given.claims) for text in texts)
+    known = {(c.text, c.passages) for c in given.claims}
     new = {c.id: c for part in checked for c in part.claims if (c.text, c.passages) not in known}
-    return Parts(checked[0].content, checked[1].content, checked[2].content, tuple(new.values()))
+    abstract, conclusion, table = (part.content for part in checked)
+    return Composition(abstract=abstract, conclusion=conclusion, table=table), list(new.values())
 
 
 def _texts(library: Library, sources: Sequence[str]) -> Iterator[str]:
     return (snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None)
 
 
-def _weaknesses(sections: Sequence[Section], claims: Sequence[Claim], library: Library) -> list[Gap]:
-    """Sections that found nothing, and sections that rest on one document only, or on copies of one."""
+def _weaknesses(given: ReportInput, library: Library) -> list[Gap]:
+    """Return a gap for each section that found nothing, or that rests on one document only, or on copies of one."""
     found: list[Gap] = []
-    for section in sections:
-        own = [c for c in claims if c.section == section.title and c.stands]
+    for section in given.sections:
+        own = [c for c in given.claims if c.section == section.title and c.stands]
         if not own and section.status != "failed":
             found.append(gap_of(section.title, "section_empty"))
         elif own and section.sources and not are_several(_texts(library, section.sources)):
@@ -157,35 +87,20 @@ def _weaknesses(sections: Sequence[Section], claims: Sequence[Claim], library: L
     return found
 
 
-def _searched(ctx: RunContext, brief: Brief) -> dict[str, str]:
-    queries = dict.fromkeys(q for s in brief.sections for q in s.queries)
-    return {"places": ", ".join(p.purpose.rstrip(".") for p in ctx.places), "queries": "; ".join(queries)}
-
-
-def _assemble(
-    ctx: RunContext,
-    question: Question,
-    original: str,
-    analysis: QueryAnalysis,
-    decision: Decision,
-    brief: Brief,
-    rendered: Rendered,
-    sections: Sequence[Section],
-    claims: tuple[Claim, ...],
-    gaps: tuple[Gap, ...],
-    ledger: Ledger,
-) -> Report:
-    used = dict.fromkeys(p for c in claims for p in c.passages)
+def _assemble(ctx: RunContext, checked: CheckedReport, rendered: Rendered) -> Report:
+    given = checked.given
+    used = dict.fromkeys(p for c in checked.claims for p in c.passages)
     passages = {p: _passage(ctx, p) for p in used if ctx.library.passage(p) is not None}
-    sources = dict.fromkeys([*(p.source for p in passages.values()), *(s for x in sections for s in x.sources)])
+    own = (s for section in given.sections for s in section.sources)
+    sources = dict.fromkeys([*(p.source for p in passages.values()), *own])
     return Report(
         run_id=ctx.run_id,
-        question=original,
-        language=question.language,
-        query_type=analysis.query_type,
-        output_format=analysis.output_format,
+        question=given.original,
+        language=given.language,
+        query_type=given.analysis.query_type,
+        output_format=given.analysis.output_format,
         workflow=ctx.settings.workflow,
-        title=brief.title,
+        title=given.brief.title,
         report=rendered.markdown,
         sections=tuple(
             ReportSection(
@@ -196,16 +111,17 @@ def _assemble(
                 key_findings=rendered.findings.get(s.title, ()),
                 sources=s.sources,
             )
-            for s in sections
+            for s in given.sections
         ),
-        claims=claims,
+        claims=checked.claims,
         references=rendered.references,
         sources={s: _source(ctx, s) for s in sources},
         passages=passages,
-        gaps=gaps,
-        assumptions=decision.assumptions,
-        ledger=ledger,
-        reasoner=ctx.reasoner.info,
+        contradictions=checked.contradictions,
+        gaps=checked.gaps,
+        assumptions=given.decision.assumptions,
+        ledger=checked.ledger,
+        reasoner=checked.reasoner,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from deep_research.data import Claim, Ledger, ReasonerInfo
 from deep_research.i18n.catalog import bracketed, phrase, running
 from deep_research.i18n.message_codes import told
+from deep_research.report.report_input import CheckedReport
 from deep_research.verification.citations import claim_text
 from deep_research.verification.drafts import parse_draft
 
@@ -13,34 +14,32 @@ _ROLES = {"research": "research", "write": "writing", "judge": "judge", "review"
 """The roles of models, and the steps they are named after."""
 
 
-def proof(
-    claims: Sequence[Claim],
-    shown: Sequence[str],
-    *,
-    verbatim: int,
-    ledger: Ledger,
-    reasoner: ReasonerInfo,
-    language: str,
-) -> str:
-    """Return the part of a report that tells what its checks found.
+def render_method_note(checked: CheckedReport, *, verbatim: int) -> str:
+    """Return the part of a report that says what its checks found.
 
-    `shown` are all texts of the report: an unsupported claim whose sentence is one of theirs was left. `verbatim`
-    counts the claims that stand word for word in a passage.
+    An unsupported claim whose sentence is in a text of the report was left there. `verbatim` counts the claims that
+    are word for word in a passage.
     """
+    given, parts, reasoner, language = checked.given, checked.parts, checked.reasoner, checked.given.language
+    shown = (parts.abstract, parts.conclusion, parts.table, *(s.content for s in given.sections))
     kept = {(claim_text(s.text, s.context), s.passages) for text in shown for s in parse_draft(text).sentences}
-    failed = [c for c in claims if not c.stands]
+    failed = [c for c in checked.claims if not c.stands]
     left = [c for c in failed if (c.text, c.passages) in kept]
     cut = [c for c in failed if (c.text, c.passages) not in kept]
-    counts = {"claims": len(claims), "supported": len(claims) - len(failed), "cut": len(cut), "left": len(left)}
+    total = len(checked.claims)
+    counts = {"claims": total, "supported": total - len(failed), "cut": len(cut), "left": len(left)}
     lines = [phrase("checked_counts", language, **counts)]
     lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(verbatim)
     lines.append(phrase("checked_how", language))
-    if reasoner.kind == "model":
-        lines += [_who(reasoner, language)] * bool(reasoner.models) + _judged(claims, language)
+    if reasoner.is_language_model:
+        lines += [_who(reasoner, language)] * bool(reasoner.models) + _judged(checked.claims, language)
     blocks = [
-        f"## {phrase('checked', language)}", running(lines, language), _cost(ledger, language), *_cut(cut, language),
+        f"## {phrase('checked', language)}",
+        running(lines, language),
+        _cost(checked.ledger, language),
+        *_cut(cut, language),
         *_left(left, language),
-    ]  # fmt: skip
+    ]
     return "\n\n".join(blocks)
 
 

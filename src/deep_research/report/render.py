@@ -1,21 +1,16 @@
 """Rendering a report as Markdown: passage ids become numbered references, in order of first use."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.data import (
-    Brief,
     Changes,
     Claim,
     Composition,
     Contradiction,
-    Decision,
     Gap,
-    Ledger,
     Passage,
-    Question,
-    ReasonerInfo,
     Reference,
     Section,
     Side,
@@ -25,8 +20,8 @@ from deep_research.i18n.catalog import colon, enumerated, heading, language_list
 from deep_research.i18n.language import detect
 from deep_research.i18n.message_codes import told, told_what
 from deep_research.ports import Library
-from deep_research.report.method_note import proof
-from deep_research.run_context.steering import told_changes
+from deep_research.report.method_note import render_method_note
+from deep_research.report.report_input import CheckedReport
 from deep_research.text.cleaning import fold
 from deep_research.text.inert_markdown import inert
 from deep_research.text.sentences import sentences
@@ -96,7 +91,7 @@ class References:
             lines.append("   >")
         return "\n".join(lines[:-1] if passages else lines)
 
-    def side_by_side(self, contradictions: Sequence[Contradiction], language: str) -> str:
+    def contradiction_tables(self, contradictions: Sequence[Contradiction], language: str) -> str:
         """Return where sources disagree: what each says, beside its title and date."""
         head = f"| {' | '.join(phrase(name, language) for name in ('statement', 'source', 'date'))} |"
         blocks = [f"## {phrase('conflict', language)}"]
@@ -128,87 +123,78 @@ class References:
         )
 
 
-def render_report(
-    *,
-    question: Question,
-    original: str,
-    brief: Brief,
-    decision: Decision,
-    parts: Composition,
-    sections: Sequence[Section],
-    claims: Sequence[Claim],
-    gaps: Sequence[Gap],
-    references: References,
-    ledger: Ledger,
-    reasoner: ReasonerInfo,
-    searched: dict[str, str],
-    contradictions: Sequence[Contradiction] = (),
-    changes: Changes,
-) -> Rendered:
-    """Return the whole report; every citation is numbered, every frame sentence comes from the phrase book."""
-    language = question.language
-    head = _head(original, brief, decision, reasoner, references.languages(claims) - {language}, language)
-    blocks = ["\n\n".join([head, *told_changes(changes, language)]), *_opening(parts, references, language)]
-    if findings := _findings(parts, sections, references, language):
+def render_report(checked: CheckedReport, library: Library) -> Rendered:
+    """Return the whole report; every citation is numbered, every frame sentence comes from the message catalogue."""
+    given, parts, language = checked.given, checked.parts, checked.given.language
+    references = References(library)
+    blocks = [_head(checked, references), *_opening(parts, references, language)]
+    if findings := _findings(parts, given.sections, references, language):
         blocks.insert(2 if parts.abstract else 1, findings)
-    if not any(c.stands for c in claims):
-        blocks.append(_nothing(searched, language))
+    if not checked.is_answered:
+        blocks.append(_nothing(checked))
     contents: dict[str, str] = {}
     found: dict[str, tuple[str, ...]] = {}
-    for section in sections:
+    for section in given.sections:
         contents[section.title] = inert(render_citations(section.content, references.cite))
         found[section.title] = tuple(inert(render_citations(f, references.cite)) for f in section.key_findings)
         if section.content:
             blocks.append(f"## {section.title}\n\n{contents[section.title]}")
-    if contradictions:
-        blocks.append(references.side_by_side(contradictions, language))
+    if checked.contradictions:
+        blocks.append(references.contradiction_tables(checked.contradictions, language))
     if parts.conclusion:
         blocks.append(f"## {phrase('conclusion', language)}\n\n{render_citations(parts.conclusion, references.cite)}")
     entries = references.entries()
-    blocks.append(_gaps(gaps, language))
-    shown = [parts.abstract, parts.conclusion, parts.table, *(s.content for s in sections)]
-    verbatim = sum(references.verbatim(c) for c in claims if c.stands)
-    blocks.append(proof(claims, shown, verbatim=verbatim, ledger=ledger, reasoner=reasoner, language=language))
+    blocks.append(_gaps(checked.gaps, language))
+    blocks.append(render_method_note(checked, verbatim=sum(references.verbatim(c) for c in checked.claims if c.stands)))
     if entries:
-        blocks.append(_reference_list(entries, claims, references, language))
+        blocks.append(_reference_list(entries, checked.claims, references, language))
     return Rendered(inert("\n\n".join(blocks).strip()) + "\n", contents, found, entries)
 
 
-def _head(
-    original: str, brief: Brief, decision: Decision, reasoner: ReasonerInfo, foreign: Collection[str], language: str
-) -> str:
-    lines = [f"# {brief.title}", ""]
-    if reasoner.kind == "extractive":
-        lines.append(f"> {phrase('no_model', language)}")
+def _head(checked: CheckedReport, references: References) -> str:
+    """Render title, question, assumptions, and what the user changed; without a model, that there was none."""
+    given, language = checked.given, checked.given.language
+    blocks = [f"# {given.brief.title}"]
+    if not checked.reasoner.is_language_model:
+        foreign = sorted(references.languages(checked.claims) - {language})
+        notice = [f"> {phrase('no_model', language)}"]
         if foreign:
-            lines.append(f"> {phrase('no_model_foreign', language, languages=language_list(sorted(foreign)))}")
-        lines.append("")
-    lines.append(f"{heading('question', language)}{original}")
-    if decision.assumptions:
-        lines += ["", f"{heading('assumptions', language)}{enumerated(decision.assumptions, language)}"]
-    return "\n".join(lines)
+            notice.append(f"> {phrase('no_model_foreign', language, languages=language_list(foreign))}")
+        blocks.append("\n".join(notice))
+    blocks.append(f"{heading('question', language)}{given.original}")
+    if given.found_in:
+        name = given.found_in if given.found_in == "library" or checked.is_answered else "neither"
+        blocks.append(f"*{phrase(f'from_{name}', language, searches=checked.ledger.searches)}*")
+    if given.decision.assumptions:
+        blocks.append(f"{heading('assumptions', language)}{enumerated(given.decision.assumptions, language)}")
+    return "\n\n".join([*blocks, *_changes(checked.changes, language)])
+
+
+def _changes(changes: Changes, language: str) -> list[str]:
+    """Render the user's changes: a line for each kind that there was."""
+    lists = {"remarks": changes.remarks, "added_sections": changes.added, "dropped_sections": changes.dropped}
+    lines = [f"**{phrase(name, language)}:** {' · '.join(said)}" for name, said in lists.items() if said]
+    return [*lines, phrase("finished_early", language)] if changes.finished_early else lines
 
 
 def _opening(parts: Composition, references: References, language: str) -> list[str]:
-    blocks: list[str] = []
-    if parts.abstract:
-        blocks.append(f"## {phrase('abstract', language)}\n\n{render_citations(parts.abstract, references.cite)}")
-    if parts.table:
-        blocks.append(f"## {phrase('at_a_glance', language)}\n\n{render_citations(parts.table, references.cite)}")
-    return blocks
+    shown = (("abstract", parts.abstract), ("at_a_glance", parts.table))
+    return [f"## {phrase(name, language)}\n\n{render_citations(text, references.cite)}" for name, text in shown if text]
 
 
 def _findings(parts: Composition, sections: Sequence[Section], references: References, language: str) -> str:
-    """The first key finding of each section that the abstract does not say already."""
+    """Render the first key finding of each section that the abstract does not say already."""
     chosen = [next((f for f in s.key_findings if f not in parts.abstract), "") for s in sections]
     lines = [f"- {render_citations(finding, references.cite)}" for finding in dict.fromkeys(chosen) if finding]
     return f"## {phrase('key_findings', language)}\n\n" + "\n".join(lines) if len(lines) > 1 else ""
 
 
-def _nothing(searched: dict[str, str], language: str) -> str:
-    places = phrase("searched_places", language, places=searched["places"])
-    queries = phrase("searched_queries", language, queries=searched["queries"])
-    return f"{phrase('nothing_found', language)}\n\n{places} {queries}"
+def _nothing(checked: CheckedReport) -> str:
+    language = checked.given.language
+    queries = "; ".join(dict.fromkeys(q for s in checked.given.brief.sections for q in s.queries))
+    places = phrase("searched_places", language, places=checked.searched_places)
+    said = phrase("searched_queries", language, queries=queries)
+    return f"{phrase('nothing_found', language)}\n\n{places} {said}"
 
 
 def _gaps(gaps: Sequence[Gap], language: str) -> str:

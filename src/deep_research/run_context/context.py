@@ -22,6 +22,7 @@ class RunContext:
     with it. Only `report_gap` adds to it.
     `pages` opens single addresses; None in a run that does not go to the web. `tools` are those of others, by the
     name they are offered under, `unopened` what of them could not be opened.
+    `sources_before` had been read before a follow-up, whose ledger counts only the others.
     """
 
     run_id: str
@@ -34,6 +35,7 @@ class RunContext:
     pages: Pages | None = None
     tools: Mapping[str, OutsideTool] = field(default_factory=dict)
     unopened: tuple[Gap, ...] = ()
+    sources_before: int = 0
     gaps: list[Gap] = field(default_factory=list)
     emit: Callable[[Event], None] = field(default=lambda _event: None)
     steering: Steering = field(default_factory=Steering)

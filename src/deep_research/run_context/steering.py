@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 from deep_research.data import Brief, Changes, Section, Steer, Turn
 from deep_research.events import Event, Steered
-from deep_research.i18n.catalog import phrase
 
 _T = TypeVar("_T")
 
@@ -167,10 +166,3 @@ def _section(steer: Steer) -> Section:
         description=steer.text,
         queries=tuple(dict.fromkeys(q for q in (steer.section, steer.text) if q)),
     )
-
-
-def told_changes(changes: Changes, language: str) -> list[str]:
-    """Return what a report says about the user's changes: a line for each kind that there was."""
-    lists = {"remarks": changes.remarks, "added_sections": changes.added, "dropped_sections": changes.dropped}
-    lines = [f"**{phrase(name, language)}:** {' · '.join(said)}" for name, said in lists.items() if said]
-    return [*lines, phrase("finished_early", language)] if changes.finished_early else lines

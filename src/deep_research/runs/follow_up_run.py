@@ -23,7 +23,6 @@ from deep_research.run_context.context import RunContext
 from deep_research.runs.lifecycle import RunTask, carry_out
 from deep_research.runs.research_run import clean_question
 from deep_research.settings import Settings, load_keys
-from deep_research.steps.follow_up import addressed
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_folder import RunFolder, RunRecord, write_atomically
@@ -104,10 +103,9 @@ class FollowUpRun(RunTask):
         if "report" not in values:
             why = str(values.get("final_report") or "The question cannot be answered.")
             raise ConfigError(why, setting="question", value=self.question)
-        found_in = values["found_in"]
-        report = addressed(values["report"], found_in=found_in, known_sources=self.made.before.fetches)
+        report: Report = values["report"]
         write_atomically(self._answer, report.report)
-        self.made = self.made.model_copy(update={"found_in": found_in, "report": report})
+        self.made = self.made.model_copy(update={"found_in": values["found_in"], "report": report})
         return report, self._answer
 
     def note(self, **changes: Any) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from deep_research.data import Action, Brief, Decision, FoundIn, Ledger, Question, Report, Section, Turn
+from deep_research.data import Action, Brief, Decision, Question, Section, Turn
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
 from deep_research.steps import search
@@ -53,30 +53,3 @@ def _is_known(ctx: RunContext, brief: Brief, turns: list[Turn]) -> bool:
 def section_of(question: str, language: str) -> Section:
     """Return the one section of an answer."""
     return Section(title=phrase("answer", language), description=question, queries=(question,), attempts=1)
-
-
-def addressed(report: Report, *, found_in: FoundIn, known_sources: int) -> Report:
-    """Return the report of a follow-up with a line that says where the answer comes from.
-
-    `known_sources` had been read before; its ledger counts only the others.
-    """
-    language = report.language
-    own = report.ledger.model_copy(update={"fetches": max(0, report.ledger.fetches - known_sources)})
-    name = "from_library" if found_in == "library" else "from_research" if report.answered else "from_neither"
-    note = phrase(name, language, searches=own.searches)
-    head = f"**{phrase('question', language)}:**"
-    lines = report.report.replace(_cost(report.ledger, language), _cost(own, language)).split("\n")
-    place = next((i for i, line in enumerate(lines) if line.startswith(head)), 0)
-    markdown = "\n".join([*lines[: place + 1], "", f"*{note}*", *lines[place + 1 :]])
-    return report.model_copy(update={"ledger": own, "report": markdown})
-
-
-def _cost(ledger: Ledger, language: str) -> str:
-    return phrase(
-        "cost",
-        language,
-        seconds=f"{ledger.seconds:.1f}",
-        searches=ledger.searches,
-        sources=ledger.fetches,
-        calls=ledger.model_calls,
-    )
