@@ -21,7 +21,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.settings import load_settings
 from deep_research.steps.intake import decide
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 Row = dict[str, Any]
 
@@ -42,7 +42,7 @@ async def decided(rows: list[Row]) -> list[Decision]:
         run_id="benchmark",
         settings=load_settings(),
         reasoner=ExtractiveReasoner(),
-        library=MemoryLibrary(),
+        library=SqliteLibrary(":memory:"),
         journal=SqliteJournal(":memory:"),
         places=(),
     )

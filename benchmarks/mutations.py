@@ -16,7 +16,7 @@ from pathlib import Path
 
 from deep_research.data import Document, Found
 from deep_research.steps.check_claims import check_draft
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text.sentences import split
 from deep_research.verification.names import names
 from deep_research.verification.numbers import quantities
@@ -92,7 +92,7 @@ async def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sample", type=int, default=400)
     arguments = parser.parse_args()
-    library, dice = MemoryLibrary(), random.Random(1)
+    library, dice = SqliteLibrary(":memory:"), random.Random(1)
     for path in sorted(arguments.folder.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         source = library.add_source(

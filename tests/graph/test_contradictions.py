@@ -9,7 +9,7 @@ import pytest
 from deep_research.data import Brief, Claim, Contradiction, Document, Found, Review, Section, Side, Verdict
 from deep_research.ports import Library
 from deep_research.steps.confirm_contradictions import confirm
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.verification.contradictions import contradict
 from tests.graph.harness import Planner, Shelf, ask
 
@@ -111,8 +111,8 @@ def test_b7_the_gaps_of_a_review_are_gaps_of_the_report(tmp_path: Path) -> None:
     assert "What the engine costs today is not covered." in report.report
 
 
-def _library() -> MemoryLibrary:
-    library = MemoryLibrary()
+def _library() -> SqliteLibrary:
+    library = SqliteLibrary(":memory:")
     for name, text in ALPHA.items():
         source = library.add_source(Found(key=name, title=name, origin="test"))
         library.add_snapshot(source.id, Document(text=text, title=name), retrieved_at="")

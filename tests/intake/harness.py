@@ -16,7 +16,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings, load_keys
 from deep_research.steps.intake import decide
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.templates import TemplateFile
 from tests.model.harness import served
 from tests.support.scripted_replies import Reply, Request, instance_of
@@ -83,7 +83,7 @@ async def decided(
         run_id="run",
         settings=settings,
         reasoner=opened.reasoner,
-        library=MemoryLibrary(),
+        library=SqliteLibrary(":memory:"),
         journal=journal,
         places=places,
         templates=tuple(templates),

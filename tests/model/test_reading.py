@@ -9,7 +9,7 @@ from deep_research.data import Brief, Document, Found, Gap, ModelAnswer, ModelRe
 from deep_research.errors import ContextTooLong, LimitReached, ProviderDown
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.reasoners.model.model_reasoner import ModelReasoner
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.support.scripted_replies import dumps
 
 SECTION = Section(title="Dock 700", description="How often the Alpha engine turns at dock 700.")
@@ -19,8 +19,8 @@ Answers = Callable[[str], Any]
 """Answers a prompt with the ids it names, or raises."""
 
 
-def _library(lines: int) -> MemoryLibrary:
-    library = MemoryLibrary()
+def _library(lines: int) -> SqliteLibrary:
+    library = SqliteLibrary(":memory:")
     source = library.add_source(Found(key="k", title="Alpha engine", origin="pages"))
     said = "At dock {n} the Alpha engine was measured in rain and in calm weather, and turned {n} times a minute."
     text = "\n\n".join(said.format(n=n) for n in range(lines))
@@ -28,7 +28,7 @@ def _library(lines: int) -> MemoryLibrary:
     return library
 
 
-def _read(library: MemoryLibrary, answers: Answers, *, budget: int = 2_000) -> tuple[list[str], list[str], list[Gap]]:
+def _read(library: SqliteLibrary, answers: Answers, *, budget: int = 2_000) -> tuple[list[str], list[str], list[Gap]]:
     """What is named, the prompts, and the gaps."""
     prompts: list[str] = []
     gaps: list[Gap] = []

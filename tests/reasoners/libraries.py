@@ -1,7 +1,7 @@
 """Small libraries of texts in several languages for the tests of reasoning without a model."""
 
 from deep_research.data import Document, Found, Heading, Passage
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 
 def document(title: str, text: str) -> Document:
@@ -16,9 +16,9 @@ def document(title: str, text: str) -> Document:
     return Document(text=text, title=title, headings=tuple(headings))
 
 
-def library(**texts: str) -> MemoryLibrary:
+def library(**texts: str) -> SqliteLibrary:
     """Return a library of documents: title (underscores are spaces) and text."""
-    made = MemoryLibrary()
+    made = SqliteLibrary(":memory:")
     for name, text in texts.items():
         title = name.replace("_", " ")
         source = made.add_source(Found(key=f"file:{name}", title=title, origin="documents"))
@@ -26,6 +26,6 @@ def library(**texts: str) -> MemoryLibrary:
     return made
 
 
-def all_passages(made: MemoryLibrary) -> list[Passage]:
+def all_passages(made: SqliteLibrary) -> list[Passage]:
     """Return every passage of the library."""
     return [p for source in made.sources() for p in made.passages(source.id)]

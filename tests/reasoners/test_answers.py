@@ -6,12 +6,12 @@ from deep_research.data import Brief, Section, SectionDraft
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.reasoners.extractive.section_writing import write_section
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 from .libraries import library
 
 
-def answer(question: str, made: MemoryLibrary) -> SectionDraft:
+def answer(question: str, made: SqliteLibrary) -> SectionDraft:
     """Return what the quick workflow writes for `question`."""
     language = detect(question)
     section = Section(title=phrase("answer", language), queries=(question,))

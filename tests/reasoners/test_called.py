@@ -7,7 +7,7 @@ from deep_research.reasoners.extractive.document_names import called
 from deep_research.reasoners.extractive.entity_discovery import discover
 from deep_research.reasoners.extractive.section_writing import write_section
 from deep_research.reasoners.extractive.topic_clusters import themes
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text.question_terms import units_for
 from tests.reasoners.libraries import all_passages, library
 
@@ -108,9 +108,9 @@ def test_a_section_quotes_the_page_that_is_called_first() -> None:
     assert content.startswith("The journal keeps the old pages until the work is done. [s2p1]")
 
 
-def _located(kept: MemoryLibrary) -> MemoryLibrary:
+def _located(kept: SqliteLibrary) -> SqliteLibrary:
     """The same library with files named after the titles."""
-    made = MemoryLibrary()
+    made = SqliteLibrary(":memory:")
     for source in kept.sources():
         found = Found(key=source.key, title=source.title, origin="documents", location=f"{source.title.lower()}.html")
         snapshot = kept.snapshot(source.id)

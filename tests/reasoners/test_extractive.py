@@ -8,15 +8,15 @@ import pytest
 
 from deep_research.data import Brief, Document, Found, Passage, Question, Section
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.runs.running import engines
 
 _CITED = re.compile(r"\s*(?P<text>.*?)\s*(?P<ids>(?:\[s\d+p\d+\])+)", re.DOTALL)
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> MemoryLibrary:
-    library = MemoryLibrary()
+def library(tmp_path: Path) -> SqliteLibrary:
+    library = SqliteLibrary(":memory:")
     for path in sorted(engines(tmp_path / "docs").iterdir()):
         text = path.read_text("utf-8")
         source = library.add_source(Found(key=path.name, title=text.splitlines()[0][2:], origin="documents"))
@@ -24,7 +24,7 @@ def library(tmp_path: Path) -> MemoryLibrary:
     return library
 
 
-def _passages(library: MemoryLibrary) -> list[Passage]:
+def _passages(library: SqliteLibrary) -> list[Passage]:
     return [passage for source in library.sources() for passage in library.passages(source.id)]
 
 
@@ -36,7 +36,7 @@ def _sentences(content: str) -> list[tuple[str, list[str]]]:
     return [(m["text"], re.findall(r"s\d+p\d+", m["ids"])) for m in _CITED.finditer(content)]
 
 
-async def test_it_writes_only_what_stands_in_the_passages_it_cites(library: MemoryLibrary) -> None:
+async def test_it_writes_only_what_stands_in_the_passages_it_cites(library: SqliteLibrary) -> None:
     section = Section(title="Alpha engine", subject="Alpha engine", queries=("Alpha engine",))
     draft = await ExtractiveReasoner().write_section(section, _brief(section), _passages(library), library)
     written = _sentences(draft.content)
@@ -51,7 +51,7 @@ async def test_it_writes_only_what_stands_in_the_passages_it_cites(library: Memo
 
 async def test_without_passages_it_writes_nothing() -> None:
     section = Section(title="Delta engine", subject="Delta engine", queries=("Delta engine",))
-    draft = await ExtractiveReasoner().write_section(section, _brief(section), [], MemoryLibrary())
+    draft = await ExtractiveReasoner().write_section(section, _brief(section), [], SqliteLibrary(":memory:"))
     assert draft.content == ""
     assert draft.key_findings == ()
 
@@ -64,7 +64,7 @@ async def test_without_passages_it_writes_nothing() -> None:
     ],
 )
 async def test_it_plans_a_section_for_each_thing_asked_about(
-    library: MemoryLibrary, question: str, expected: Sequence[str]
+    library: SqliteLibrary, question: str, expected: Sequence[str]
 ) -> None:
     reasoner, asked = ExtractiveReasoner(), Question(text=question, language="en")
     passages = [hit.passage for hit in library.search(question, limit=20)]
@@ -78,7 +78,7 @@ async def test_it_plans_a_section_for_each_thing_asked_about(
     assert all(section.queries for section in brief.sections)
 
 
-async def test_its_review_names_the_sections_without_evidence(library: MemoryLibrary) -> None:
+async def test_its_review_names_the_sections_without_evidence(library: SqliteLibrary) -> None:
     full, bare = Section(title="Alpha engine", content="x", attempts=1), Section(title="Delta engine", attempts=1)
     review = await ExtractiveReasoner().review(_brief(full, bare), [full, bare], [], library)
     assert not review.is_sufficient
@@ -90,4 +90,4 @@ async def test_its_review_names_the_sections_without_evidence(library: MemoryLib
 async def test_it_says_what_it_is() -> None:
     assert ExtractiveReasoner.info.kind == "extractive"
     assert ExtractiveReasoner.info.models == {}
-    assert await ExtractiveReasoner().judge([], MemoryLibrary()) == []
+    assert await ExtractiveReasoner().judge([], SqliteLibrary(":memory:")) == []

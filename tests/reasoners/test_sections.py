@@ -5,7 +5,7 @@ from deep_research.reasoners.extractive.question_analysis import analyze
 from deep_research.reasoners.extractive.section_plans import plan, whole_names
 from deep_research.reasoners.extractive.section_writing import write_section
 from deep_research.reasoners.extractive.topic_clusters import is_telling
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.reasoners.libraries import all_passages, library
 
 MANUAL = """# Maintenance
@@ -33,7 +33,7 @@ PROCESSES = (
 )
 
 
-def _planned(text: str, made: MemoryLibrary, language: str = "en") -> tuple[Brief, dict[str, SectionDraft]]:
+def _planned(text: str, made: SqliteLibrary, language: str = "en") -> tuple[Brief, dict[str, SectionDraft]]:
     hits = all_passages(made)
     decision = Decision(next_action="START_RESEARCH", confidence=0.9)
     brief = plan(Question(text=text, language=language), analyze(text), decision, None, hits, made)

@@ -17,7 +17,7 @@ from deep_research.steps import search
 from deep_research.steps.research import noted_passages
 from deep_research.steps.review import send_back
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.graph.harness import Shelf
 
 TEXT = "# Tides\n\n" + "\n\n".join(
@@ -27,8 +27,8 @@ TEXT = "# Tides\n\n" + "\n\n".join(
 
 
 @pytest.fixture
-def library() -> MemoryLibrary:
-    library = MemoryLibrary()
+def library() -> SqliteLibrary:
+    library = SqliteLibrary(":memory:")
     for name in ("one", "two"):
         source = library.add_source(Found(key=name, title=name, origin="shelf"))
         library.add_snapshot(source.id, Document(text=TEXT.replace("Tide", name)), retrieved_at="2025-01-01T00:00:00Z")
@@ -47,17 +47,17 @@ def _turn(*rankings: tuple[str, ...]) -> Turn:
     return Turn(actions=actions, observations=tuple(Observation(action="x", passages=r) for r in rankings))
 
 
-def test_notes_fuse_the_rankings_of_several_searches(library: MemoryLibrary) -> None:
+def test_notes_fuse_the_rankings_of_several_searches(library: SqliteLibrary) -> None:
     turns = [_turn(("s1p1", "s1p2"), ("s2p1", "s1p2")), _turn(("s1p2",))]
     assert next(p.id for p in noted_passages(turns, library, limit=9)) == "s1p2"
     assert len(noted_passages(turns, library, limit=2)) == 2
 
 
-def test_notes_leave_out_ids_that_do_not_exist(library: MemoryLibrary) -> None:
+def test_notes_leave_out_ids_that_do_not_exist(library: SqliteLibrary) -> None:
     assert [p.id for p in noted_passages([_turn(("s9p9", "s1p1"))], library, limit=9)] == ["s1p1"]
 
 
-def test_references_are_numbered_in_order_of_first_use(library: MemoryLibrary) -> None:
+def test_references_are_numbered_in_order_of_first_use(library: SqliteLibrary) -> None:
     references = References(library)
     assert references.cite(["s2p1", "s2p2"]) == "[1]"
     assert references.cite(["s1p1", "s2p1", "s77p1"]) == "[2][1]"
@@ -68,7 +68,7 @@ def test_references_are_numbered_in_order_of_first_use(library: MemoryLibrary) -
     ]
 
 
-def _context(place: Any, library: MemoryLibrary, journal: SqliteJournal, events: list[Any]) -> RunContext:
+def _context(place: Any, library: SqliteLibrary, journal: SqliteJournal, events: list[Any]) -> RunContext:
     return RunContext(
         run_id="run",
         settings=Settings(),
@@ -91,7 +91,7 @@ class Exact(Shelf):
 
 
 async def test_a_search_notes_the_passages_the_place_points_at(journal: SqliteJournal) -> None:
-    library, events = MemoryLibrary(), []
+    library, events = SqliteLibrary(":memory:"), []
     ctx = _context(Exact(), library, journal, events)
     (seen,) = await search.perform(
         ctx, [Action(id="a", name="search", query="tide five")], section=Section(title="Tides")
@@ -107,7 +107,7 @@ async def test_a_search_notes_the_passages_the_place_points_at(journal: SqliteJo
 
 
 async def test_a_source_nobody_has_is_a_gap(journal: SqliteJournal) -> None:
-    ctx = _context(Exact(), MemoryLibrary(), journal, [])
+    ctx = _context(Exact(), SqliteLibrary(":memory:"), journal, [])
     (seen,) = await search.perform(ctx, [Action(id="a", name="search", query="x", source="nowhere")])
     assert "nowhere" in seen.failure
     assert [gap.why for gap in ctx.gaps] == [seen.failure]

@@ -33,14 +33,14 @@ from deep_research.settings import Settings
 from deep_research.steps.research import write
 from deep_research.steps.review import better
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 TEXT = "# Tides\n\nTides rise twice a day. The moon pulls the water. In the bay they reach 16 metres."
 
 
 @pytest.fixture
-def library() -> MemoryLibrary:
-    made = MemoryLibrary()
+def library() -> SqliteLibrary:
+    made = SqliteLibrary(":memory:")
     source = made.add_source(Found(key="tides", title="Tides", origin="test"))
     made.add_snapshot(source.id, Document(text=TEXT), retrieved_at="2026-01-01T00:00:00Z")
     return made
@@ -65,7 +65,7 @@ class Writer(ExtractiveReasoner):
         )
 
 
-async def test_a_key_finding_stands_however_it_is_cited(library: MemoryLibrary, journal: SqliteJournal) -> None:
+async def test_a_key_finding_stands_however_it_is_cited(library: SqliteLibrary, journal: SqliteJournal) -> None:
     events: list[Any] = []
     ctx = RunContext(
         run_id="run",
@@ -88,7 +88,7 @@ def _claim(text: str, kind: str = "supported", passage: str = "s1p1") -> Claim:
     return Claim(id=text, section="Tides", text=text, passages=(passage,), verdict=verdict)
 
 
-def test_what_was_cut_is_listed_though_its_words_stand_elsewhere(library: MemoryLibrary) -> None:
+def test_what_was_cut_is_listed_though_its_words_stand_elsewhere(library: SqliteLibrary) -> None:
     content = (
         "In the bay they reach 16 metres. [s1p1]\n\n| Bay | Height | Sea |\n|---|---|---|\n| Fundy | 15 m [s1p1] | — |"
     )

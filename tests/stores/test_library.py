@@ -1,7 +1,7 @@
 """One body of tests for every library."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,23 +9,15 @@ import pytest
 from deep_research.data import Document, Found, Heading, PageStart
 from deep_research.errors import StoreError
 from deep_research.ports import Library
-from deep_research.stores.memory_library import MemoryLibrary
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.stores.sqlite_scan import ScannedLibrary
 
 WHEN = "2024-05-01T00:00:00Z"
 PARAGRAPH = "Caching keeps the keys and values of earlier tokens so that a decoder need not compute them again. "
 
 
-@pytest.fixture(params=["memory", "sqlite", "sqlite file", "looked through"])
+@pytest.fixture(params=["memory", "file"])
 def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
-    makers: dict[str, Callable[[], Library]] = {
-        "memory": MemoryLibrary,
-        "sqlite": lambda: SqliteLibrary(":memory:"),
-        "sqlite file": lambda: SqliteLibrary(tmp_path / "library.db"),
-        "looked through": lambda: ScannedLibrary(tmp_path / "library.db"),
-    }
-    made = makers[request.param]()
+    made = SqliteLibrary(":memory:" if request.param == "memory" else tmp_path / "library.db")
     yield made
     made.close()
 

@@ -12,7 +12,7 @@ import pytest
 
 from deep_research.data import Document, Found
 from deep_research.errors import StoreError
-from deep_research.search.passage_terms import VERSION
+from deep_research.search.term_index import VERSION
 from deep_research.stores import sqlite_library as sqlite
 from deep_research.stores.sqlite_library import SqliteLibrary
 
@@ -71,7 +71,8 @@ def test_what_was_added_survives_kill_9(tmp_path: Path) -> None:
     check = sqlite3.connect(path)
     assert check.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     current = check.execute("SELECT count(*) FROM passages WHERE current").fetchone()
-    assert check.execute("SELECT passages FROM collection").fetchone() == current
+    assert check.execute("SELECT count(*) FROM terms_docsize").fetchone() == current
+    check.execute("INSERT INTO terms (terms) VALUES ('integrity-check')")
     check.close()
     library.close()
 
@@ -129,8 +130,9 @@ def test_a_text_is_stored_once(tmp_path: Path) -> None:
     assert check.execute("SELECT count(*) FROM texts").fetchone() == (1,)
     library.remove_source(second)
     assert check.execute("SELECT count(*) FROM chunks").fetchone() == (0,)
-    assert check.execute("SELECT count(*) FROM postings").fetchone() == (0,)
-    assert check.execute("SELECT passages, length FROM collection").fetchone() == (0, 0)
+    assert check.execute("SELECT count(*) FROM terms_docsize").fetchone() == (0,)
+    assert check.execute("SELECT count(*) FROM titles").fetchone() == (0,)
+    assert check.execute("SELECT count(*) FROM terms WHERE terms MATCH 'sentenc'").fetchone() == (0,)
     check.close()
     library.close()
 
@@ -141,16 +143,26 @@ def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
     add(library, "a", "The zebra crossed the road.")
     library.close()
     old = sqlite3.connect(path)
-    old.execute("UPDATE meta SET value = 'older' WHERE name = 'index'")
-    old.execute("DROP TABLE postings")
-    old.execute("CREATE TABLE postings (something INTEGER)")
-    old.commit()
+    old.executescript(
+        """
+        DROP TABLE terms;
+        DROP TABLE titles;
+        CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, frequency INTEGER NOT NULL);
+        CREATE TABLE postings (place INTEGER PRIMARY KEY, entries BLOB NOT NULL);
+        CREATE TABLE collection (id INTEGER PRIMARY KEY, passages INTEGER NOT NULL, length INTEGER NOT NULL);
+        INSERT INTO terms VALUES (1, 'zebra', 1);
+        INSERT INTO postings VALUES (1048576, x'00000000');
+        INSERT INTO collection VALUES (1, 1, 3);
+        UPDATE meta SET value = '4' WHERE name = 'index';
+        """
+    )
     old.close()
     again = SqliteLibrary(path)
     assert len(again.search("zebra", limit=5)) == 1
     again.close()
     check = sqlite3.connect(path)
     assert check.execute("SELECT value FROM meta WHERE name = 'index'").fetchone() == (VERSION,)
+    assert not check.execute("SELECT name FROM sqlite_master WHERE name IN ('postings', 'collection')").fetchall()
     check.close()
 
 
@@ -188,6 +200,19 @@ def test_a_closed_library_says_so(tmp_path: Path) -> None:
     library.close()
     with pytest.raises(StoreError, match=r"library\.db"):
         library.sources()
+
+
+def test_a_title_that_comes_with_a_later_text_is_taken_out_of_the_index_with_it(tmp_path: Path) -> None:
+    library = SqliteLibrary(tmp_path / "library.db")
+    source = add(library, "a", "The zebra crossed the road.")
+    library.add_snapshot(source, Document(text="The giraffe slept.", title="Of animals"), retrieved_at=WHEN)
+    assert [hit.title for hit in library.search("animals", limit=5)] == ["Of animals"]
+    library.remove_source(source)
+    vocabulary = sqlite3.connect(tmp_path / "library.db")
+    vocabulary.execute("CREATE VIRTUAL TABLE temp.held USING fts5vocab(main, terms, row)")
+    assert vocabulary.execute("SELECT term FROM held").fetchall() == []
+    vocabulary.close()
+    library.close()
 
 
 def test_threads_share_a_library(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from deep_research.data import Claim, Document, Found, Verdict
 from deep_research.errors import ProviderDown
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Checked, Judge, Rewrite, check_claim, check_draft
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 DOCUMENTS = {
     "s1": "# Sotorasib in lung cancer\n\nSotorasib is a covalent inhibitor of KRAS G12C. In the CodeBreaK 100 trial the "
@@ -23,8 +23,8 @@ DOCUMENTS = {
 
 
 @pytest.fixture
-def library() -> MemoryLibrary:
-    made = MemoryLibrary()
+def library() -> SqliteLibrary:
+    made = SqliteLibrary(":memory:")
     for key, text in DOCUMENTS.items():
         source = made.add_source(Found(key=key, title=text.split("\n")[0][2:], origin="test"))
         made.add_snapshot(source.id, Document(text=text), retrieved_at="2026-01-01T00:00:00Z")
@@ -40,7 +40,7 @@ def only(checked: Checked) -> Claim:
     return claim
 
 
-def test_a_verbatim_sentence_stands_as_it_is(library: MemoryLibrary) -> None:
+def test_a_verbatim_sentence_stands_as_it_is(library: SqliteLibrary) -> None:
     draft = "Sotorasib is a covalent inhibitor of KRAS G12C. [s1p1]"
     checked = check(draft, library)
     assert checked.content == draft
@@ -83,7 +83,7 @@ def test_a_verbatim_sentence_stands_as_it_is(library: MemoryLibrary) -> None:
         "NVIDIA H100 拥有 40 GB 的 HBM3 显存。[s2p1]",
     ],
 )
-def test_a_false_sentence_is_cut_and_listed(draft: str, library: MemoryLibrary) -> None:
+def test_a_false_sentence_is_cut_and_listed(draft: str, library: SqliteLibrary) -> None:
     checked = check(draft, library)
     assert checked.content == ""
     assert checked.claims
@@ -103,19 +103,19 @@ def test_a_false_sentence_is_cut_and_listed(draft: str, library: MemoryLibrary) 
         ("이 방법은 1000개의 문서를 사용하였다. [s1p1]", "s4p1"),
     ],
 )
-def test_a_wrong_citation_is_repaired(draft: str, right: str, library: MemoryLibrary) -> None:
+def test_a_wrong_citation_is_repaired(draft: str, right: str, library: SqliteLibrary) -> None:
     checked = check(draft, library)
     assert only(checked).stands
     assert only(checked).passages == (right,)
     assert checked.content.endswith(f" [{right}]")
 
 
-def test_a_citation_that_adds_nothing_is_taken_out(library: MemoryLibrary) -> None:
+def test_a_citation_that_adds_nothing_is_taken_out(library: SqliteLibrary) -> None:
     checked = check("The H100 has 80 GB of HBM3 memory. [s1p1][s2p1]", library)
     assert only(checked).passages == ("s2p1",)
 
 
-def test_true_sentences_stay_when_false_ones_go(library: MemoryLibrary) -> None:
+def test_true_sentences_stay_when_false_ones_go(library: SqliteLibrary) -> None:
     draft = (
         "## Drug\n\nSotorasib covalently inhibits KRAS G12C [s1p1]. It cures all cancers [s1p1].\n\n"
         "## Myths\n\n- It heals everything. [s1p1]\n\n"
@@ -130,18 +130,18 @@ def test_true_sentences_stay_when_false_ones_go(library: MemoryLibrary) -> None:
 
 
 @pytest.mark.parametrize("draft", ["", "  \n\n", "# Only a heading", "[s1p1]", "---"])
-def test_an_empty_draft_has_no_content_and_no_claims(draft: str, library: MemoryLibrary) -> None:
+def test_an_empty_draft_has_no_content_and_no_claims(draft: str, library: SqliteLibrary) -> None:
     assert check(draft, library) == Checked("", (), ())
 
 
-def test_claim_ids_are_unique_and_the_same_each_time(library: MemoryLibrary) -> None:
+def test_claim_ids_are_unique_and_the_same_each_time(library: SqliteLibrary) -> None:
     draft = "It works. It works. Sotorasib is a covalent inhibitor of KRAS G12C. [s1p1]"
     first, second = check(draft, library), check(draft, library)
     assert [c.id for c in first.claims] == [c.id for c in second.claims]
     assert len({c.id for c in first.claims}) == 3
 
 
-def test_content_cites_only_passages_that_exist(library: MemoryLibrary) -> None:
+def test_content_cites_only_passages_that_exist(library: SqliteLibrary) -> None:
     draft = "Sotorasib covalently inhibits KRAS G12C [s1p1, s42p7] [12](https://a.b/c), https://x.y/z [4]."
     checked = check(draft, library)
     assert checked.content == "Sotorasib covalently inhibits KRAS G12C. [s1p1]"
@@ -161,7 +161,7 @@ async def failing(_claims: Sequence[Claim], _library: Library) -> Sequence[Verdi
     raise ProviderDown("no answer")
 
 
-def test_the_judge_has_the_last_word_on_paraphrases(library: MemoryLibrary) -> None:
+def test_the_judge_has_the_last_word_on_paraphrases(library: SqliteLibrary) -> None:
     assert check(PARAPHRASE, library, judge=judging("contradicted")).content == ""
     assert check(PARAPHRASE, library, judge=judging("supported")).content == PARAPHRASE
     assert check("The drug binds the mutant protein for good. [s1p1]", library, judge=judging("supported")).content
@@ -171,7 +171,7 @@ def test_the_judge_has_the_last_word_on_paraphrases(library: MemoryLibrary) -> N
     "draft",
     ["The recommended dose is 960 g once daily. [s1p1]", "Skoulidis called it “the end”. [s1p1]", "Nothing cites. "],
 )
-def test_the_judge_cannot_overrule_the_code(draft: str, library: MemoryLibrary) -> None:
+def test_the_judge_cannot_overrule_the_code(draft: str, library: SqliteLibrary) -> None:
     assert check(draft, library, judge=judging("supported")).content == ""
 
 
@@ -182,7 +182,7 @@ def test_the_judge_cannot_overrule_the_code(draft: str, library: MemoryLibrary) 
         "The A100 has 80 GB of memory. [s2p1]",  # the 80 GB are those of the H100
     ],
 )
-def test_the_judge_overrules_what_code_only_suspects(draft: str, library: MemoryLibrary) -> None:
+def test_the_judge_overrules_what_code_only_suspects(draft: str, library: SqliteLibrary) -> None:
     assert check(draft, library).content == ""
     assert check(draft, library, judge=judging("supported")).content == draft
     assert check(draft, library, judge=judging("contradicted")).content == ""
@@ -191,7 +191,7 @@ def test_the_judge_overrules_what_code_only_suspects(draft: str, library: Memory
 TABLE = "| Phase 2 results | Severe disease |\n| --- | --- |\n| Sotorasib | 37.1% [s1p1] |"
 
 
-def test_the_judge_sees_a_table_cell_with_its_row_and_column(library: MemoryLibrary) -> None:
+def test_the_judge_sees_a_table_cell_with_its_row_and_column(library: SqliteLibrary) -> None:
     seen: list[str] = []
 
     async def judge(claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
@@ -204,7 +204,7 @@ def test_the_judge_sees_a_table_cell_with_its_row_and_column(library: MemoryLibr
     assert only(checked).text == seen[0]
 
 
-def test_a_table_cell_whose_number_is_wrong_binds_the_judge(library: MemoryLibrary) -> None:
+def test_a_table_cell_whose_number_is_wrong_binds_the_judge(library: SqliteLibrary) -> None:
     assert check(TABLE.replace("37.1", "73.1"), library, judge=judging("supported")).content == ""
 
 
@@ -220,7 +220,7 @@ def test_a_table_cell_whose_number_is_wrong_binds_the_judge(library: MemoryLibra
     ],
 )
 def test_a_rewrite_of_the_judge_stands_where_nothing_disproves_it(
-    text: str, stands: bool, library: MemoryLibrary
+    text: str, stands: bool, library: SqliteLibrary
 ) -> None:
     async def rewrite(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
         return [text for _ in claims]
@@ -232,7 +232,7 @@ def test_a_rewrite_of_the_judge_stands_where_nothing_disproves_it(
     assert check(draft, library, rewrite=rewrite).content == ""
 
 
-def test_a_failed_judge_means_unverified_never_contradicted(library: MemoryLibrary) -> None:
+def test_a_failed_judge_means_unverified_never_contradicted(library: SqliteLibrary) -> None:
     verbatim = "The recommended dose is 960 mg once daily. [s1p1]"
     checked = check(f"{verbatim} {PARAPHRASE}", library, judge=failing)
     assert [c.verdict.kind for c in checked.claims] == ["supported", "unverified"]
@@ -240,13 +240,13 @@ def test_a_failed_judge_means_unverified_never_contradicted(library: MemoryLibra
     assert [(g.what, g.why) for g in checked.failures] == [("judge", "no answer")]
 
 
-def test_a_judge_that_answers_for_too_few_claims_has_failed(library: MemoryLibrary) -> None:
+def test_a_judge_that_answers_for_too_few_claims_has_failed(library: SqliteLibrary) -> None:
     checked = check(PARAPHRASE, library, judge=judging())
     assert only(checked).verdict.kind == "unverified"
     assert checked.failures
 
 
-def test_a_rewrite_goes_through_the_same_checks(library: MemoryLibrary) -> None:
+def test_a_rewrite_goes_through_the_same_checks(library: SqliteLibrary) -> None:
     async def honest(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
         assert [c.passages for c in claims] == [("s1p1",)]
         return ["Sotorasib did not improve overall survival."]
@@ -274,7 +274,7 @@ def test_one_claim_against_one_text() -> None:
     assert check_claim("Bananas are yellow.", "").kind == "unverified"
 
 
-def test_what_a_judge_has_settled_across_languages_stands_without_being_judged_again(library: MemoryLibrary) -> None:
+def test_what_a_judge_has_settled_across_languages_stands_without_being_judged_again(library: SqliteLibrary) -> None:
     text = "索托拉西布的推荐剂量为每日一次。"
     claim = Claim(
         id="c1", section="S", text=text, passages=("s1p1",), verdict=Verdict(kind="supported", reason="", by_model=True)
@@ -297,12 +297,12 @@ def test_what_a_judge_has_settled_across_languages_stands_without_being_judged_a
     assert asked == []
 
 
-def test_names_with_underscores_stay_whole_in_what_a_cell_is_about(library: MemoryLibrary) -> None:
+def test_names_with_underscores_stay_whole_in_what_a_cell_is_about(library: SqliteLibrary) -> None:
     checked = check("| Setting | Dose |\n|---|---|\n| max_daily_dose | 960 mg [s1p1] |", library)
     assert only(checked).text == "max_daily_dose Dose: 960 mg"
 
 
-def test_a_statement_says_how_it_was_repaired(library: MemoryLibrary) -> None:
+def test_a_statement_says_how_it_was_repaired(library: SqliteLibrary) -> None:
     moved = check("The H100 has 80 GB of HBM3 memory. [s1p1]", library)
     assert (only(moved).repair, only(moved).passages) == ("passage", ("s2p1",))
 
@@ -314,9 +314,9 @@ def test_a_statement_says_how_it_was_repaired(library: MemoryLibrary) -> None:
     assert only(check("Sotorasib is a covalent inhibitor of KRAS G12C. [s1p1]", library)).repair == ""
 
 
-def shelf(**texts: str) -> MemoryLibrary:
+def shelf(**texts: str) -> SqliteLibrary:
     """Return a library of these texts, in this order."""
-    made = MemoryLibrary()
+    made = SqliteLibrary(":memory:")
     for title, text in texts.items():
         source = made.add_source(Found(key=title, title=title, origin="test"))
         made.add_snapshot(source.id, Document(text=text), retrieved_at="2026-01-01T00:00:00Z")
@@ -326,14 +326,14 @@ def shelf(**texts: str) -> MemoryLibrary:
 SPREAD = "In CodeBreaK 100 the covalent inhibitor sotorasib had an objective response rate of 37.1%."
 
 
-def test_a_claim_that_only_several_sentences_carry_needs_a_citation_of_its_author(library: MemoryLibrary) -> None:
+def test_a_claim_that_only_several_sentences_carry_needs_a_citation_of_its_author(library: SqliteLibrary) -> None:
     assert check(f"{SPREAD} [s1p1]", library).content == f"{SPREAD} [s1p1]"
     assert check(SPREAD, library).content == "", "no citation is made up for it"
     assert only(check(f"{SPREAD} [s2p1]", library)).passages == ("s2p1",), "nor is a wrong one exchanged"
 
 
 def test_a_claim_that_only_several_sentences_carry_may_have_the_citation_of_its_neighbour(
-    library: MemoryLibrary,
+    library: SqliteLibrary,
 ) -> None:
     follows = "It did not improve overall survival compared with docetaxel. [s1p1]"
     checked = check(f"{SPREAD} {follows}", library)
@@ -341,7 +341,7 @@ def test_a_claim_that_only_several_sentences_carry_may_have_the_citation_of_its_
     assert [claim.repair for claim in checked.claims] == ["passage", ""]
 
 
-def test_a_neighbour_whose_passage_does_not_support_is_passed_over(library: MemoryLibrary) -> None:
+def test_a_neighbour_whose_passage_does_not_support_is_passed_over(library: SqliteLibrary) -> None:
     checked = check("The H100 has 80 GB of HBM3 memory. It did not improve overall survival. [s1p1]", library)
     assert [claim.passages for claim in checked.claims] == [("s2p1",), ("s1p1",)]
     assert all(claim.stands for claim in checked.claims)
@@ -369,7 +369,7 @@ TRUE = "Sotorasib is a covalent inhibitor of KRAS G12C."
 
 
 @pytest.mark.parametrize("text", [f"{TRUE} The recommended dose is 960 mg once daily.", "", "   ", "# Heading"])
-def test_a_rewrite_that_is_not_one_sentence_is_refused(text: str, library: MemoryLibrary) -> None:
+def test_a_rewrite_that_is_not_one_sentence_is_refused(text: str, library: SqliteLibrary) -> None:
     checked = check("Sotorasib cures all patients. [s1p1]", library, rewrite=rewriting(text))
     assert checked.content == ""
     assert only(checked).text == "Sotorasib cures all patients."
@@ -382,7 +382,7 @@ def test_a_rewrite_that_is_not_one_sentence_is_refused(text: str, library: Memor
         "It heals all. [s1p1] Sotorasib cures all patients. [s1p1]",
     ],
 )
-def test_a_rewrite_says_nothing_that_another_sentence_says(draft: str, library: MemoryLibrary) -> None:
+def test_a_rewrite_says_nothing_that_another_sentence_says(draft: str, library: SqliteLibrary) -> None:
     checked = check(draft, library, rewrite=rewriting(TRUE))
     assert checked.content == f"{TRUE} [s1p1]"
     assert [claim.stands for claim in checked.claims] == [True, False]
@@ -424,34 +424,34 @@ class Asked:
     ],
 )
 def test_a_judge_gets_what_code_cannot_settle_and_a_rewriter_what_failed(
-    draft: str, judged: list[list[str]], rewritten: list[list[str]], library: MemoryLibrary
+    draft: str, judged: list[list[str]], rewritten: list[list[str]], library: SqliteLibrary
 ) -> None:
     asked = Asked()
     check(draft, library, judge=asked.judge, rewrite=asked.rewrite)
     assert (asked.judged, asked.rewritten) == (judged, rewritten)
 
 
-def test_without_a_rewriter_a_judge_sees_nothing_that_code_refused(library: MemoryLibrary) -> None:
+def test_without_a_rewriter_a_judge_sees_nothing_that_code_refused(library: SqliteLibrary) -> None:
     asked = Asked()
     check(f"{UNSURE} [s1p1] {CERTAIN} [s1p1]", library, judge=asked.judge)
     assert asked.judged == [[UNSURE]]
 
 
-def test_a_judge_cannot_save_what_it_is_only_shown(library: MemoryLibrary) -> None:
+def test_a_judge_cannot_save_what_it_is_only_shown(library: SqliteLibrary) -> None:
     asked = Asked("supported", "")
     checked = check(f"{UNSURE} [s1p1] {CERTAIN} [s1p1]", library, judge=asked.judge, rewrite=asked.rewrite)
     assert [claim.verdict.reason == "judged" for claim in checked.claims] == [True, False]
     assert checked.content == f"{UNSURE} [s1p1]"
 
 
-def test_what_the_judge_refused_is_rewritten(library: MemoryLibrary) -> None:
+def test_what_the_judge_refused_is_rewritten(library: SqliteLibrary) -> None:
     asked = Asked("contradicted", VERBATIM)
     checked = check(f"{UNSURE} [s1p1]", library, judge=asked.judge, rewrite=asked.rewrite)
     assert asked.rewritten == [[UNSURE]]
     assert checked.content == f"{VERBATIM} [s1p1]"
 
 
-def test_a_rewrite_that_code_supports_needs_no_word_of_the_judge(library: MemoryLibrary) -> None:
+def test_a_rewrite_that_code_supports_needs_no_word_of_the_judge(library: SqliteLibrary) -> None:
     asked = Asked("contradicted", VERBATIM)
     checked = check(f"{UNSURE} [s1p1]", library, judge=asked.judge, rewrite=asked.rewrite)
     assert (checked.content, only(checked).verdict.by_model) == (f"{VERBATIM} [s1p1]", False)
@@ -469,7 +469,7 @@ def test_a_rewrite_that_code_supports_needs_no_word_of_the_judge(library: Memory
     ],
 )
 def test_in_the_language_of_the_passage_the_judge_words_what_code_does_not_deny(
-    text: str, stands: bool, library: MemoryLibrary
+    text: str, stands: bool, library: SqliteLibrary
 ) -> None:
     asked = Asked("contradicted", text)
     checked = check("The drug binds its target for good. [s1p1]", library, judge=asked.judge, rewrite=asked.rewrite)
@@ -480,7 +480,7 @@ def test_in_the_language_of_the_passage_the_judge_words_what_code_does_not_deny(
         assert only(checked).text == "The drug binds its target for good."
 
 
-def test_a_rewriter_that_answers_for_too_few_claims_changes_only_those(library: MemoryLibrary) -> None:
+def test_a_rewriter_that_answers_for_too_few_claims_changes_only_those(library: SqliteLibrary) -> None:
     async def rewrite(_claims: Sequence[Claim], _library: Library) -> Sequence[str]:
         return [VERBATIM]
 
@@ -489,12 +489,12 @@ def test_a_rewriter_that_answers_for_too_few_claims_changes_only_those(library: 
     assert checked.failures == ()
 
 
-def test_a_refused_rewrite_leaves_the_claim_as_it_was(library: MemoryLibrary) -> None:
+def test_a_refused_rewrite_leaves_the_claim_as_it_was(library: SqliteLibrary) -> None:
     checked = check("It heals all. [s1p1]", library, rewrite=rewriting("Sotorasib cures all cancers."))
     assert (only(checked).text, only(checked).repair) == ("It heals all.", "")
 
 
-def test_a_judge_that_answers_for_too_few_says_so_of_the_claims_it_had(library: MemoryLibrary) -> None:
+def test_a_judge_that_answers_for_too_few_says_so_of_the_claims_it_had(library: SqliteLibrary) -> None:
     checked = check(f"{UNSURE} [s1p1] {CERTAIN} [s1p1]", library, judge=judging())
     assert [gap.what for gap in checked.failures] == ["judge"]
     kinds = [(claim.verdict.kind, claim.verdict.codes[:1]) for claim in checked.claims]
@@ -503,13 +503,13 @@ def test_a_judge_that_answers_for_too_few_says_so_of_the_claims_it_had(library: 
     assert checked.content == f"{UNSURE} [s1p1]"
 
 
-def test_a_repaired_citation_that_the_judge_refuses_is_no_repair(library: MemoryLibrary) -> None:
+def test_a_repaired_citation_that_the_judge_refuses_is_no_repair(library: SqliteLibrary) -> None:
     draft = "The H100 has 80 GB of HBM3 memory. [s1p1]"
     refused = only(check(draft, library, judge=judging("unverified")))
     assert (refused.stands, refused.repair) == (False, "")
 
 
-def test_only_what_stood_is_settled(library: MemoryLibrary) -> None:
+def test_only_what_stood_is_settled(library: SqliteLibrary) -> None:
     verdict = Verdict(kind="unverified", reason="no")
     claim = Claim(id="c1", section="S", text=UNSURE, passages=("s1p1",), verdict=verdict)
     asked = Asked()
@@ -518,7 +518,7 @@ def test_only_what_stood_is_settled(library: MemoryLibrary) -> None:
     assert asked.judged == [[UNSURE]]
 
 
-def test_a_settled_statement_in_a_table_keeps_its_own_text(library: MemoryLibrary) -> None:
+def test_a_settled_statement_in_a_table_keeps_its_own_text(library: SqliteLibrary) -> None:
     verdict = Verdict(kind="supported", reason="judged before")
     claim = Claim(id="c1", section="S", text="37.1%", passages=("s1p1",), verdict=verdict)
     checked = asyncio.run(check_draft(TABLE, section="", library=library, settled=[claim]))
@@ -568,7 +568,7 @@ def test_an_error_text_is_given_no_citation_where_a_document_says_it() -> None:
     ],
 )
 def test_a_claim_without_a_known_passage_says_which_are_unknown(
-    draft: str, codes: tuple[str, ...], ids: str, library: MemoryLibrary
+    draft: str, codes: tuple[str, ...], ids: str, library: SqliteLibrary
 ) -> None:
     claim = only(check(draft, library))
     assert claim.verdict.codes == codes
@@ -624,7 +624,7 @@ def test_the_title_and_the_headings_of_a_passage_name_what_it_is_about() -> None
         ("| Sotorasib | 960 mg once daily [s1p1] |", "supported"),
     ],
 )
-def test_a_cell_is_contradicted_by_its_own_text_alone(row: str, kind: str, library: MemoryLibrary) -> None:
+def test_a_cell_is_contradicted_by_its_own_text_alone(row: str, kind: str, library: SqliteLibrary) -> None:
     claim = only(check(f"| Drug | The recommended dose |\n|---|---|\n{row}", library))
     assert claim.verdict.kind == kind
 

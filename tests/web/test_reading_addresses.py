@@ -21,7 +21,7 @@ from deep_research.settings import Settings
 from deep_research.steps import search
 from deep_research.steps.read import open_address
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory_library import MemoryLibrary
+from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.model.harness import served
 from tests.readers.pdf_files import make_pdf
 from tests.runs.running import engines, run
@@ -73,7 +73,7 @@ def opening(
             run_id="r",
             settings=Settings(**settings),
             reasoner=reasoner or ExtractiveReasoner(),
-            library=MemoryLibrary(),
+            library=SqliteLibrary(":memory:"),
             journal=journal,
             places=(),
             pages=pages(fetcher, print),
@@ -161,7 +161,7 @@ def test_a_page_is_opened_once_also_at_the_same_moment_and_under_any_name(world:
 
 def test_what_was_read_is_not_fetched_again_after_a_stop(world: World, tmp_path: Path) -> None:
     url = world.page("alpha.test", "/engine", "Alpha engine", ALPHA, listed=False)
-    library = MemoryLibrary()
+    library = SqliteLibrary(":memory:")
 
     async def sitting(ctx: RunContext) -> str:
         return (await open_address(replace(ctx, library=library), url)).id

@@ -156,14 +156,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
 
 
 def _open_stores(job: Job) -> tuple[Library, SqliteJournal]:
-    """Open library and journal: without a model the library is searched all the time; a model names what it wants."""
-    if job.settings.model_provider == "extractive":
-        library = SqliteLibrary(job.folder.library)
-    else:
-        from deep_research.stores.sqlite_scan import ScannedLibrary  # noqa: PLC0415 - only with a model
-
-        library = ScannedLibrary(job.folder.library)
-    return library, SqliteJournal(job.folder.journal)
+    return SqliteLibrary(job.folder.library), SqliteJournal(job.folder.journal)
 
 
 def _close_stores(*stores: Library | Journal) -> None:

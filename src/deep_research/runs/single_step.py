@@ -32,7 +32,6 @@ from deep_research.ports import Library, Reasoner
 from deep_research.report.ledger import PaidCall
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.memory_library import MemoryLibrary
 from deep_research.stores.run_folder import RunFolder
 from deep_research.stores.sqlite_library import SqliteLibrary
 
@@ -129,7 +128,7 @@ def material(given: StepInputs) -> Material:
     question = given.question
     if isinstance(question, str):
         question = Question(text=question, language=detect(question))
-    library = MemoryLibrary()
+    library = SqliteLibrary(":memory:")
     for number, one in enumerate(given.passages, 1):
         row = PassageInput(text=one) if isinstance(one, str) else one
         found = Found(key=f"input:{number}", title=row.title or f"Passage {number}", origin="input")

@@ -8,13 +8,13 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.search.passage_terms import NAME, TITLE
-from deep_research.search.postings import Postings, number_of
 from deep_research.search.query_terms import expected_answer, has_cjk, query_terms
 from deep_research.search.ranking import Ranking, idf
-from deep_research.search.title_names import key, names, phrases, possible_titles, small_words, title_keys
+from deep_research.search.term_index import TermIndex
+from deep_research.search.title_names import SMALL, key, names, phrases, possible_titles, small_words, title_keys
 from deep_research.text.near_duplicates import Distinct
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import index_terms
@@ -49,7 +49,7 @@ Read = Callable[[Iterable[int]], Mapping[int, Text]]
 
 
 def search(
-    postings: Postings,
+    index: TermIndex,
     read: Read,
     query: str,
     *,
@@ -63,12 +63,12 @@ def search(
     `hops` 2 follows the names in the first hits; `allowed` restricts to some passages; `diversity`
     divides a passage's score by 1 + `diversity` for every better one of the same source.
     """
-    ranking = Ranking(postings, query_terms(query), allowed=allowed)
-    _add_titles(postings, ranking, query)
+    ranking = Ranking(index, query_terms(query), allowed=allowed)
+    _add_titles(index, ranking, query)
     if has_cjk(query):
         _add_nearness(ranking, read(ranking.best(NEAREST)), query)
     if hops > 1:
-        _add_second_hop(postings, ranking, read(ranking.best(FIRST_HITS)), query, limit)
+        _add_second_hop(index, ranking, read(ranking.best(FIRST_HITS)), query, limit)
     return _chosen(ranking, read, limit, diversity)
 
 
@@ -88,37 +88,33 @@ def _chosen(ranking: Ranking, read: Read, limit: int, diversity: float) -> list[
     return heapq.nsmallest(limit, kept, key=lambda hit: (-hit[1], hit[0]))
 
 
-def _add_titles(postings: Postings, ranking: Ranking, query: str) -> None:
+def _add_titles(index: TermIndex, ranking: Ranking, query: str) -> None:
     """Passages of a document whose title the question names gain the weight of that title.
 
     It is that of its terms, or of the title as one term: "Index Types" is rare where "index" and
     "type" are not. Among many passages under one title each gains less.
     """
-    for title, frequency in _titles_in(postings, query).items():
+    for title, frequency in _titles_in(index, query).items():
         terms = sum(ranking.idf.get(term, 0.0) for term in set(index_terms(title)))
         gain = max(terms, idf(frequency, ranking.passages)) / frequency**0.25
-        for number in _numbers(postings, TITLE + title):
+        for number in index.passages_under_title(title):
             if ranking.allows(number) and number in ranking.scores:
                 ranking.scores[number] += gain
 
 
-def _titles_in(postings: Postings, query: str) -> dict[str, int]:
+def _titles_in(index: TermIndex, query: str) -> dict[str, int]:
     """The titles that the query names, the longest at each place, with the number of their passages."""
     places = possible_titles(query[:LONGEST_QUERY])
-    known = postings.frequencies({TITLE + title for titles in places for title in titles})
-    found: dict[str, int] = {}
+    small = small_words(query[:LONGEST_QUERY])
+    known = index.title_frequencies({title for titles in places for title in titles} | small)
+    found = {title: known[title] for title in small & known.keys()}
     free = 0  # a title inside a longer one is a part of that name
     for place, titles in enumerate(places):
-        longest = next((title for title in titles if TITLE + title in known), None)
+        longest = next((title for title in titles if title in known), None)
         if longest and place >= free:
-            found[longest] = known[TITLE + longest]
+            found[longest] = known[longest]
             free = place + titles[longest]
-    small = postings.frequencies({TITLE + word for word in small_words(query[:LONGEST_QUERY])})
-    return found | {term.removeprefix(TITLE): frequency for term, frequency in small.items()}
-
-
-def _numbers(postings: Postings, term: str) -> list[int]:
-    return [number_of(block, entry) for block, entries in postings.blocks(term) for entry in entries]
+    return found
 
 
 def _add_nearness(ranking: Ranking, texts: Mapping[int, Text], query: str) -> None:
@@ -143,7 +139,7 @@ def _near(ranking: Ranking, text: str, expected: re.Pattern[str] | None) -> Iter
         yield weight * (_ANSWERING if any(answers[both]) else 1.0)
 
 
-def _add_second_hop(postings: Postings, ranking: Ranking, texts: Mapping[int, Text], query: str, limit: int) -> None:
+def _add_second_hop(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], query: str, limit: int) -> None:
     """Raise passages that a name found in a first hit leads to, and that hold what the first does not.
 
     The score of a passage reached from a hit is a share of the hit's score plus its own BM25, in
@@ -151,7 +147,7 @@ def _add_second_hop(postings: Postings, ranking: Ranking, texts: Mapping[int, Te
     """
     raised: dict[int, float] = {}
     worst = min((ranking.scores[number] for number in ranking.best(limit)), default=0.0)
-    for first, linked in _links(postings, texts, f" {key(query)} ").items():
+    for first, linked in _links(index, ranking, texts, f" {key(query)} ").items():
         covered = [bool(score) for score in ranking.parts(first)]
         for number, strength in linked.items():
             share = strength * ranking.scores[first]
@@ -163,25 +159,29 @@ def _add_second_hop(postings: Postings, ranking: Ranking, texts: Mapping[int, Te
         ranking.scores[number] = max(ranking.scores.get(number, 0.0), score)
 
 
-def _links(postings: Postings, texts: Mapping[int, Text], asked: str) -> dict[int, dict[int, float]]:
+def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked: str) -> dict[int, dict[int, float]]:
     """For each first hit the passages that its names lead to, with the strength of the link."""
     of_hit = {number: _names_of(text) for number, text in texts.items()}
-    every = {n for found in of_hit.values() for n in found if f" {n} " not in asked}
-    known = postings.frequencies({prefix + n for n in every for prefix in (NAME, TITLE)})
-    passages, _ = postings.statistics()
-    reached: dict[str, dict[int, float]] = {}
-    for term, frequency in known.items():
-        prefix, n = term[: term.index(":") + 1], term[term.index(":") + 1 :]
-        # A name in one passage is the first hit's own.
-        if frequency > COMMON or (prefix == NAME and frequency == 1):
-            continue
-        strength = (
-            _TITLE_LINK / frequency**0.25 if prefix == TITLE else _NAME_LINK * min(1.0, idf(frequency, passages) / 6)
-        )
-        for number in _numbers(postings, term):
-            links = reached.setdefault(n, {})
-            links[number] = max(links.get(number, 0.0), strength)
-    return {number: _merged(reached[n] for n in found if n in reached) for number, found in of_hit.items()}
+    new = {name for of_text in of_hit.values() for name in of_text.titles if f" {name} " not in asked}
+    in_texts = frozenset[str]().union(*(of_text.names for of_text in of_hit.values()))
+    reached = {name: _passages_with(index, name, ranking.passages) for name in new & in_texts}
+    for title, frequency in index.title_frequencies(new).items():
+        if frequency <= COMMON:
+            strength: float = _TITLE_LINK / frequency**0.25
+            under = dict.fromkeys(index.passages_under_title(title), strength)
+            reached[title] = _merged([reached.get(title, {}), under])
+    return {
+        number: _merged(reached[name] for name in of_text.titles if name in reached)
+        for number, of_text in of_hit.items()
+    }
+
+
+def _passages_with(index: TermIndex, name: str, passages: int) -> dict[int, float]:
+    """The passages that a name leads to; none where it stands in one alone, which is the first hit, or in too many."""
+    numbers = [] if name.startswith(SMALL) else index.passages_with_name(name, most=COMMON + 1)
+    if not 1 < len(numbers) <= COMMON:
+        return {}
+    return dict.fromkeys(numbers, _NAME_LINK * min(1.0, idf(len(numbers), passages) / 6))
 
 
 def _merged(links: Iterable[Mapping[int, float]]) -> dict[int, float]:
@@ -192,7 +192,15 @@ def _merged(links: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return merged
 
 
-def _names_of(text: Text) -> set[str]:
-    """The names in a passage, the titles that may hide inside them, and its own title."""
-    inner = {k for phrase in phrases(text.text) for place in possible_titles(phrase) for k in place}
-    return names(text.text) | inner | title_keys(text.title)
+class _Names(NamedTuple):
+    """The names in a passage, and these with the titles that may hide inside them."""
+
+    names: frozenset[str]
+    titles: frozenset[str]
+
+
+@lru_cache(maxsize=2_000)
+def _names_of(text: Text) -> _Names:
+    found = title_keys(text.title) | names(text.text)
+    inner = {k for phrase in set(phrases(text.text)) for place in possible_titles(phrase) for k in place}
+    return _Names(found, found | inner)

@@ -6,7 +6,7 @@ a name in another, as in the passage graphs of HippoRAG (Gutiérrez et al., 2024
 """
 
 import re
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from deep_research.i18n.language import CJK
 from deep_research.i18n.lexicon import groups, words
@@ -43,7 +43,7 @@ def key(name: str) -> str:
 
     Spaces stand between words of spaced scripts only, so that a name has one key inside a run too.
     """
-    return _joined(_words(name))
+    return reduce(_join, (word for word, _ in _words(name)), "")
 
 
 @lru_cache(maxsize=500)
@@ -111,18 +111,21 @@ def possible_titles(text: str) -> list[dict[str, int]]:
     words = _words(text)
     places: list[dict[str, int]] = []
     for start in range(len(words)):
-        stops = range(min(len(words), start + LONGEST_TITLE), start, -1)
-        keys = {_joined(words[start:stop]): stop - start for stop in stops}
-        alone = words[start][1]
-        places.append({k: width for k, width in keys.items() if _is_name(k) and (width > 1 or alone)})
+        keys: list[tuple[str, int]] = []
+        k = ""
+        for width, (word, _) in enumerate(words[start : start + LONGEST_TITLE], start=1):
+            k = _join(k, word)
+            if (width > 1 or words[start][1]) and _is_name(k):
+                keys.append((k, width))
+        places.append(dict(reversed(keys)))
     return places
 
 
-def _joined(words: list[tuple[str, bool]]) -> str:
-    text = ""
-    for word, _ in words:
-        text += f" {word}" if text and not _CJK_CHAR.match(word) and not _CJK_CHAR.match(text[-1]) else word
-    return text
+def _join(text: str, word: str) -> str:
+    """Append a word, after a space where both are of spaced scripts."""
+    if not text:
+        return word
+    return f"{text} {word}" if not _CJK_CHAR.match(word) and not _CJK_CHAR.match(text[-1]) else text + word
 
 
 def _words(text: str) -> list[tuple[str, bool]]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from deep_research.stores.sqlite_errors import store_error
+from deep_research.stores.sqlite_file import open_database, store_error
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS calls (
@@ -26,10 +26,8 @@ class SqliteJournal:
         self._path = str(path)
         self._lock = threading.Lock()
         self._running: dict[str, asyncio.Future[str]] = {}
+        self._db = open_database(self._path)
         try:
-            self._db = sqlite3.connect(self._path, check_same_thread=False, timeout=30, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(_SCHEMA)
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error

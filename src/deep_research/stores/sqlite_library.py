@@ -9,16 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
 from deep_research.errors import StoreError
 from deep_research.search.passage_search import Text, search
-from deep_research.search.passage_terms import VERSION, Analysed, analyse
-from deep_research.search.postings import Postings
-from deep_research.stores.evidence_factories import snapshot_of, source_of
-from deep_research.stores.sqlite_errors import store_error
-from deep_research.stores.sqlite_postings import SqlitePostings
+from deep_research.search.term_index import VERSION, TermIndex
+from deep_research.stores.sqlite_file import open_database, store_error
 from deep_research.text.passages import cut
 
 SCHEMA = """
@@ -80,6 +77,10 @@ CREATE TABLE IF NOT EXISTS passages (
   snapshot INTEGER NOT NULL, text INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
   page INTEGER, heading TEXT NOT NULL, current INTEGER NOT NULL DEFAULT 1, UNIQUE (source, ordinal));
 """
+_PASSAGE = (
+    "SELECT p.source, p.ordinal, t.sha256, p.start, p.stop, p.page, p.heading, p.text, s.title"
+    " FROM passages p JOIN texts t ON t.id = p.text JOIN sources s ON s.number = p.source"
+)
 _SOURCE_ID = re.compile(r"s([1-9][0-9]{0,15})")
 _PASSAGE_ID = re.compile(r"(s[1-9][0-9]{0,15})p([1-9][0-9]{0,15})")
 _SEEN = 5_000
@@ -116,18 +117,13 @@ class SqliteLibrary:
         self._depth = 0
         self._owners: dict[str, Source] = {}
         self._seen: dict[str, Passage] = {}
-        try:
-            self._db = sqlite3.connect(self._path, timeout=30, isolation_level=None, check_same_thread=False)
-        except sqlite3.Error as error:
-            raise store_error(error, self._path) from error
+        self._db = open_database(self._path)
         self._texts = SqliteTexts(self._db)
-        self._postings = SqlitePostings(self._db)
+        self._index = TermIndex(self._db)
         self._open()
 
     @_guarded
     def _open(self) -> None:
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA cache_size = -32000")
         if not self._is_current():  # a reader need not wait for whoever writes
             with self._transaction():
@@ -149,7 +145,7 @@ class SqliteLibrary:
         try:
             yield
             if outer:
-                self._postings.flush()
+                self._index.flush()
             self._db.execute("COMMIT" if outer else "RELEASE part")
         except BaseException:
             self._undo(outer)
@@ -161,7 +157,7 @@ class SqliteLibrary:
         self._seen.clear()
         self._owners.clear()
         if outer:
-            self._postings.discard()
+            self._index.discard()
         if self._db.in_transaction:  # a full disk may have ended it already
             self._db.execute("ROLLBACK" if outer else "ROLLBACK TO part")
 
@@ -174,13 +170,12 @@ class SqliteLibrary:
 
     def _rebuild(self) -> None:
         """Index every current passage anew: the index is made of the passages, never the other way round."""
-        self._postings.create()
+        self._index.create()
         # In order of the passages' numbers, which within one source follow each other.
         order = "SELECT source FROM passages WHERE current GROUP BY source ORDER BY min(number)"
         rows = self._db.execute(order).fetchall()
         for (source,) in rows:
-            for number, analysed in self._indexed(source).items():
-                self._postings.add(number, analysed)
+            self._index.add(*self._indexed(source))
         self._set_meta("index", VERSION)
 
     @contextmanager
@@ -200,7 +195,7 @@ class SqliteLibrary:
             row = self._db.execute("SELECT number, facts FROM sources WHERE key = ?", (found.key,)).fetchone()
             if row:
                 return _source(*row)
-            facts = source_of("", found).model_dump_json(exclude={"id"})
+            facts = _new_source(found).model_dump_json(exclude={"id"})
             insert = "INSERT INTO sources (key, title, facts) VALUES (?, ?, ?)"
             number = self._db.execute(insert, (found.key, found.title, facts)).lastrowid
             return _source(number or 0, facts)
@@ -211,73 +206,69 @@ class SqliteLibrary:
 
         Raises StoreError when there is no such source or the file cannot be written.
         """
+        number = _number(source)
         with self._transaction():
-            owner = self._owner(source, document)
-            old = self._newest(source)
-            if old and old.sha256 == document.sha256:
+            if self.source(source) is None:
+                raise StoreError(f"{self._path}: There is no source {source} in this library.", path=self._path)
+            old = self._newest(source) if self._has_text(number, document.sha256) else None
+            if old is not None:
                 return old
-            gone = self._indexed(_number(source))
-            self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (_number(source),))
-            snapshot = snapshot_of(source, document, retrieved_at)
+            gone = self._indexed(number)
+            self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (number,))
+            self._give_title(source, document.title)
+            snapshot = _snapshot_of(source, document, retrieved_at)
             text = self._texts.add(document)
             facts = snapshot.model_dump_json(exclude={"text", "source"})
             insert = "INSERT INTO snapshots (source, text, facts) VALUES (?, ?, ?)"
-            row = self._db.execute(insert, (_number(source), text, facts)).lastrowid
-            made = self._store_passages(owner, document, snapshot=row or 0, text=text)
-            # The postings last, when nothing of the document can fail any more.
-            for number, analysed in gone.items():
-                self._postings.remove(number, analysed)
-            for number, analysed in made.items():
-                self._postings.add(number, analysed)
+            row = self._db.execute(insert, (number, text, facts)).lastrowid
+            self._store_passages(number, document, snapshot=row or 0, text=text)
+            # The index last, when nothing of the document can fail any more.
+            self._index.remove(*gone)
+            self._index.add(*self._indexed(number, document.text))
             return snapshot
 
-    def _owner(self, source: str, document: Document) -> Source:
-        owner = self.source(source)
-        if owner is None:
-            raise StoreError(f"{self._path}: There is no source {source} in this library.", path=self._path)
-        if not owner.title and document.title:
-            owner = self._owners[source] = owner.model_copy(update={"title": document.title})
-            self._db.execute(
-                "UPDATE sources SET title = ?, facts = ? WHERE number = ?",
-                (owner.title, owner.model_dump_json(exclude={"id"}), _number(source)),
-            )
-        return owner
+    def _has_text(self, source: int, sha256: str) -> bool:
+        """Return whether the newest snapshot of a source has this text."""
+        query = "SELECT t.sha256 FROM snapshots n JOIN texts t ON t.id = n.text WHERE n.source = ? ORDER BY n.id DESC"
+        return self._db.execute(query + " LIMIT 1", (source,)).fetchone() == (sha256,)
 
-    def _store_passages(self, owner: Source, document: Document, *, snapshot: int, text: int) -> dict[int, Analysed]:
-        """Store the passages of a document and return what of each is indexed."""
-        source = _number(owner.id)
+    def _give_title(self, source: str, title: str) -> None:
+        """Give a source without a title that of its document."""
+        owner = self.source(source)
+        if owner is None or owner.title or not title:
+            return
+        owner = self._owners[source] = owner.model_copy(update={"title": title})
+        self._db.execute(
+            "UPDATE sources SET title = ?, facts = ? WHERE number = ?",
+            (title, owner.model_dump_json(exclude={"id"}), _number(source)),
+        )
+
+    def _store_passages(self, source: int, document: Document, *, snapshot: int, text: int) -> None:
+        """Cut a document into passages, whose numbers follow each other, and store them."""
         (made,) = self._db.execute("SELECT passages FROM sources WHERE number = ?", (source,)).fetchone()
-        last = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
-        pieces = list(enumerate(cut(document), start=1))
-        first = last[0] if last else 0
         rows = [
-            (first + n, source, made + n, snapshot, text, piece.start, piece.end, piece.page, piece.heading)
-            for n, piece in pieces
+            (source, made + n, snapshot, text, piece.start, piece.end, piece.page, piece.heading)
+            for n, piece in enumerate(cut(document), start=1)
         ]
         insert = (
-            "INSERT INTO passages (number, source, ordinal, snapshot, text, start, stop, page, heading)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO passages (source, ordinal, snapshot, text, start, stop, page, heading)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         )
         self._db.executemany(insert, rows)
         self._db.execute("UPDATE sources SET passages = ? WHERE number = ?", (made + len(rows), source))
-        return self._analysed(owner.title, {first + n: (document.text[p.start : p.end], p.heading) for n, p in pieces})
 
-    def _analysed(self, title: str, passages: Mapping[int, tuple[str, str]]) -> dict[int, Analysed]:
-        """What of passages (text and heading by number) is indexed."""
-        return {n: analyse(text, title=title, heading=heading) for n, (text, heading) in passages.items()}
+    def _indexed(self, source: int, text: str | None = None) -> tuple[str, dict[int, tuple[str, str]]]:
+        """Return what is indexed of a source: its title, and text and headings of each passage by number.
 
-    def _indexed(self, source: int) -> dict[int, Analysed]:
-        """What of each current passage of a source is indexed."""
-        query = (
-            "SELECT p.number, p.start, p.stop, p.heading, p.text, s.title FROM passages p"
-            " JOIN sources s ON s.number = p.source WHERE p.source = ? AND p.current"
-        )
+        `text` is that of the newest snapshot where it is at hand.
+        """
+        query = "SELECT number, start, stop, heading, text FROM passages WHERE source = ? AND current"
         rows = self._db.execute(query, (source,)).fetchall()
-        texts = {text: self._texts.slice(text) for text in {row[4] for row in rows}}
-        return {
-            number: analyse(texts[text][start:stop], title=title, heading=heading)
-            for number, start, stop, heading, text, title in rows
-        }
+        if not rows:
+            return "", {}
+        whole = self._texts.slice(rows[0][4]) if text is None else text
+        title = self._db.execute("SELECT title FROM sources WHERE number = ?", (source,)).fetchone()[0]
+        return title, {number: (whole[start:stop], heading) for number, start, stop, heading, _ in rows}
 
     def source(self, source: str) -> Source | None:
         """Return the source of an id, or None; one given out before without waiting for the lock."""
@@ -321,26 +312,14 @@ class SqliteLibrary:
             return None
         query = "SELECT number FROM passages WHERE source = ? AND ordinal = ?"
         row = self._db.execute(query, (_number(match[1]), int(match[2]))).fetchone()
-        return self._passage_at(row[0])[0] if row else None
+        found = self._passage_at(row[0]) if row else None
+        return found[0] if found else None
 
-    def _passage_at(self, number: int) -> tuple[Passage, str]:
-        row = self._db.execute(
-            "SELECT p.source, p.ordinal, t.sha256, p.start, p.stop, p.page, p.heading, p.text, s.title"
-            " FROM passages p JOIN texts t ON t.id = p.text JOIN sources s ON s.number = p.source"
-            " WHERE p.number = ?",
-            (number,),
-        ).fetchone()
-        source, ordinal, sha256, start, stop, page, heading, text, title = row
-        passage = Passage(
-            id=f"s{source}p{ordinal}",
-            source=f"s{source}",
-            sha256=sha256,
-            start=start,
-            end=stop,
-            text=self._texts.slice(text, start, stop),
-            page=page,
-            heading=heading,
-        )
+    def _passage_at(self, number: int) -> tuple[Passage, str] | None:
+        row = self._db.execute(f"{_PASSAGE} WHERE p.number = ?", (number,)).fetchone()
+        if row is None:
+            return None
+        passage, title = _passage_of(row, self._texts.slice(row[7], row[3], row[4])), row[8]
         if len(self._seen) >= _SEEN:
             self._seen.clear()
         self._seen[passage.id] = passage  # an id means the same stretch for ever
@@ -349,8 +328,10 @@ class SqliteLibrary:
     @_guarded
     def passages(self, source: str) -> Sequence[Passage]:
         """Return the passages of a source's newest snapshot in order of the text."""
-        query = "SELECT number FROM passages WHERE source = ? AND current ORDER BY ordinal"
-        return [self._passage_at(number)[0] for (number,) in self._db.execute(query, (_number(source),)).fetchall()]
+        rows = self._db.execute(f"{_PASSAGE} WHERE p.source = ? AND p.current ORDER BY p.ordinal", (_number(source),))
+        found = rows.fetchall()
+        text = self._texts.slice(found[0][7]) if found else ""
+        return [_passage_of(row, text[row[3] : row[4]]) for row in found]
 
     @_guarded
     def search(
@@ -362,7 +343,7 @@ class SqliteLibrary:
         `diversity` (0–1) favours passages of sources that are not in the result yet.
         """
         if self._depth:
-            self._postings.flush()
+            self._index.flush()
         allowed: set[int] | None = None
         if sources:
             rows = (
@@ -370,21 +351,16 @@ class SqliteLibrary:
                 for source in sources
             )
             allowed = {number for found in rows for (number,) in found}
-        postings = self._postings_of(sources)
-        found = search(postings, self._read, query, limit=limit, hops=hops, allowed=allowed, diversity=diversity)
-        return [self._hit(number, score) for number, score in found]
+        known: dict[int, tuple[Passage, str]] = {}
 
-    def _postings_of(self, sources: Sequence[str]) -> Postings:
-        """The index to search; that of some `sources` where it is cheaper than all of it."""
-        return self._postings
+        def read(numbers: Iterable[int]) -> Mapping[int, Text]:
+            for number in numbers:
+                if number not in known and (found := self._passage_at(number)):
+                    known[number] = found
+            return {n: Text(known[n][0].text, known[n][1], known[n][0].source) for n in numbers if n in known}
 
-    def _hit(self, number: int, score: float) -> PassageHit:
-        passage, title = self._passage_at(number)
-        return PassageHit(passage=passage, score=score, title=title)
-
-    def _read(self, numbers: Iterable[int]) -> Mapping[int, Text]:
-        found = {number: self._passage_at(number) for number in numbers}
-        return {number: Text(passage.text, title, passage.source) for number, (passage, title) in found.items()}
+        found = search(self._index, read, query, limit=limit, hops=hops, allowed=allowed, diversity=diversity)
+        return [PassageHit(passage=known[n][0], score=score, title=known[n][1]) for n, score in found]
 
     @_guarded
     def remove_source(self, source: str) -> None:
@@ -399,8 +375,7 @@ class SqliteLibrary:
             self._db.execute("DELETE FROM snapshots WHERE source = ?", (number,))
             self._db.execute("DELETE FROM sources WHERE number = ?", (number,))
             self._texts.remove_unused(text for (text,) in texts)
-            for passage, analysed in gone.items():
-                self._postings.remove(passage, analysed)
+            self._index.remove(*gone)
 
     @_guarded
     def close(self) -> None:
@@ -409,10 +384,51 @@ class SqliteLibrary:
 
 
 def _number(source: str) -> int:
-    """The number in a source id; 0, which is nobody's, for what is not one."""
+    """Return the number in a source id; 0, which no source has, for what is not one."""
     match = _SOURCE_ID.fullmatch(source)
     return int(match[1]) if match else 0
 
 
 def _source(number: int, facts: str) -> Source:
     return Source(id=f"s{number}", **json.loads(facts))
+
+
+def _new_source(found: Found) -> Source:
+    """Return the source that a search result names, without an id."""
+    return Source(
+        id="",
+        key=found.key,
+        title=found.title,
+        url=found.url,
+        origin=found.origin,
+        location=found.location,
+        published=found.published,
+        authors=found.authors,
+    )
+
+
+def _snapshot_of(source: str, document: Document, retrieved_at: str) -> Snapshot:
+    return Snapshot(
+        sha256=document.sha256,
+        source=source,
+        text=document.text,
+        retrieved_at=retrieved_at,
+        media_type=document.media_type,
+        headings=document.headings,
+        pages=document.pages,
+    )
+
+
+def _passage_of(row: tuple[Any, ...], text: str) -> Passage:
+    """Return the passage in a row of `_PASSAGE`."""
+    source, ordinal, sha256, start, stop, page, heading, *_ = row
+    return Passage(
+        id=f"s{source}p{ordinal}",
+        source=f"s{source}",
+        sha256=sha256,
+        start=start,
+        end=stop,
+        text=text,
+        page=page,
+        heading=heading,
+    )

@@ -24,6 +24,7 @@ _LETTERS = rf"(?:[a-z0-9]++|[^\W_{_GRAMS}{HANGUL}]|[{_INDIC}])++"
 _WORD = r"[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])|(?:(?<![\w.])\.(?=[a-z]))?{0}(?:[.'\-_+#&]{0})*+[+#]*+"
 _TOKEN = re.compile(rf"[{HANGUL}]+|[{_GRAMS}]+|" + _WORD.format(_LETTERS))
 _ASCII_TOKEN = re.compile(_WORD.format("[a-z0-9]++"), re.ASCII)
+_KNOWN_WORDS = 200_000
 _LONGEST = 64  # what is longer (keys, encoded data) is no word; its beginning will do
 _HANGUL = re.compile(f"[{HANGUL}]")
 _GRAM = re.compile(f"[{_GRAMS}]")
@@ -98,14 +99,19 @@ def index_terms(text: str) -> list[str]:
     The single character finds what a word boundary hides from the bigrams; the whole word ranks an
     exact match higher.
     """
+    return join_index_terms(text).split()
+
+
+def join_index_terms(text: str) -> str:
+    """Return `index_terms` separated by spaces, which no term holds; some spaces may be double."""
     plain = _plain(text)
     runs = _split(plain, questions=False)
     if plain.isascii():  # the short way through for most of what is ever indexed
-        return [term for run in runs for term in _word_terms(run[:_LONGEST])[1]]
+        return " ".join([_JOINED_TERMS[run] for run in runs])
     terms: list[str] = []
     for run in runs:
         if run.isascii():
-            terms.extend(_word_terms(run[:_LONGEST])[1])
+            terms.append(_JOINED_TERMS[run])
             continue
         terms.extend(_run_terms(run, stop_words=False))
         if len(run) > 1:
@@ -113,7 +119,20 @@ def index_terms(text: str) -> list[str]:
                 terms.extend(word for word in [without_particle(run)] if len(word) > 2)
             elif _GRAM.match(run):
                 terms.extend(_HAN.findall(run))
-    return terms
+    return " ".join(terms)
+
+
+class _JoinedTerms(dict[str, str]):
+    """The terms of ASCII words that were met before; a dictionary, because nothing else is as fast."""
+
+    def __missing__(self, run: str) -> str:
+        if len(self) >= _KNOWN_WORDS:
+            self.clear()
+        self[run] = terms = " ".join(_word_terms(run[:_LONGEST])[1])
+        return terms
+
+
+_JOINED_TERMS = _JoinedTerms()
 
 
 def _runs(text: str, *, questions: bool = True) -> list[str]:

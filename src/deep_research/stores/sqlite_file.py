@@ -1,0 +1,40 @@
+"""SQLite files: how they are opened, and what SQLite's errors mean for their reader."""
+
+import sqlite3
+
+from deep_research.errors import StoreError
+
+_ADVICE = {
+    "SQLITE_FULL": "The disk is full: free some space and start again; what was stored before is kept",
+    "SQLITE_NOTADB": "It is not one of our files: name another file, or move this one away",
+    "SQLITE_CORRUPT": "It is damaged: move it away and start again",
+    "SQLITE_CANTOPEN": "It cannot be opened: check that the folder exists and may be written to",
+    "SQLITE_READONLY": "It may not be written to: check its permissions",
+    "SQLITE_BUSY": "Another process is writing to it: wait for it, or stop it",
+}
+_NO_FTS5 = "The SQLite library of this Python was built without FTS5: use a Python that has it"
+
+
+def open_database(path: str) -> sqlite3.Connection:
+    """Open or make the SQLite file `path`; a crash of this process loses nothing that was committed.
+
+    The connection may be used by several threads, one at a time. Raises StoreError.
+    """
+    try:
+        connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        # Overwriting what is deleted with zeros, the default of some systems, makes every merge of the index dearer.
+        connection.execute("PRAGMA secure_delete = OFF")
+    except sqlite3.Error as error:
+        raise store_error(error, path) from error
+    return connection
+
+
+def store_error(error: sqlite3.Error, path: str) -> StoreError:
+    """Return the StoreError that says what happened to the file `path` and what to do about it."""
+    code = getattr(error, "sqlite_errorname", "") or ""
+    advice = next((text for name, text in _ADVICE.items() if code.startswith(name)), "The database failed")
+    if "no such module: fts5" in str(error):
+        advice = _NO_FTS5
+    return StoreError(f"{path}: {advice} ({error}).", path=path)
