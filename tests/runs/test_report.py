@@ -51,15 +51,18 @@ def test_b8_the_body_is_the_sections_own_text(bundled: Ran) -> None:
             assert f"## {section.title}\n\n{section.content}" in bundled.report.report
 
 
-def test_b8_references_name_title_place_and_quoted_passages(bundled: Ran) -> None:
+def test_b8_references_name_title_place_and_the_sentences_that_carry_the_claims(bundled: Ran) -> None:
     part = _part(bundled, "references")
     for reference in bundled.report.references:
         entry = re.search(rf"^{reference.number}\. \*\*(.+?)\*\* — (.+)$", part, re.MULTILINE)
         assert entry is not None
         assert entry.group(1) == reference.title
         assert reference.location in entry.group(2)
-        for passage in reference.passages:
-            assert f"`{passage}`" in part
+        quoted = re.findall(r"“(.+?)”", part[entry.end() :].split("\n\n")[0])
+        assert 1 <= len(quoted) <= 2
+        assert sum(map(len, quoted)) <= 320, "the sentences that carry the claims, not whole passages"
+        texts = [" ".join(bundled.report.passages[key].text.split()) for key in reference.passages]
+        assert all(any(quote.removesuffix(" …") in text for text in texts) for quote in quoted)
 
 
 def test_b8_a_list_question_gets_a_table(english: Ran) -> None:

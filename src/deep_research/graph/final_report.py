@@ -1,11 +1,13 @@
 """The end of every workflow: the report around what the sections say."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from deep_research.data import ReportReview, Section
 from deep_research.events import StageStarted
 from deep_research.graph.graph_state import AgentState
 from deep_research.report import compose
@@ -37,4 +39,21 @@ async def report_input(state: AgentState, ctx: RunContext) -> ReportInput:
         claims=tuple(c for s in sections for c in claims.get(s.title, [])),
         contradictions=tuple(state.get("contradictions", ())),
         found_in=state.get("found_in", ""),
+        reviews=_reviews(state, sections),
+    )
+
+
+def _reviews(state: AgentState, sections: Sequence[Section]) -> tuple[ReportReview, ...]:
+    """Return how each section was judged last."""
+    judged = state.get("section_reviews", {})
+    found = [(s, row) for s in sections if (row := judged.get(s.title)) is not None]
+    return tuple(
+        ReportReview(
+            section=s.title,
+            status=row.status,
+            score=row.score,
+            missing="; ".join(row.missing) or row.notes if row.status != "sufficient" else "",
+            attempts=max(1, s.attempts),
+        )
+        for s, row in found
     )

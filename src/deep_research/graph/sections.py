@@ -100,7 +100,10 @@ async def review_sections(
         judged = await steering.unless_stopped("", _together(state, runtime.context))
     except Interrupted:
         return Command(goto="final_report")
-    found = {"contradictions": list(judged.contradictions)}
+    found: dict[str, Any] = {
+        "contradictions": list(judged.contradictions),
+        "section_reviews": {row.title: row for row in judged.section_coverage},
+    }
     if weak := review.send_back(state["sections"], judged):
         await runtime.context.speculation.drop_composition()
         again = {"sections": weak, "review_iterations": state.get("review_iterations", 0) + 1}

@@ -4,7 +4,16 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 from deep_research.concurrency import side_by_side
-from deep_research.data import Claim, Composition, Gap, Report, ReportPassage, ReportSection, ReportSource
+from deep_research.data import (
+    Claim,
+    Composition,
+    Gap,
+    Part,
+    Report,
+    ReportPassage,
+    ReportSection,
+    ReportSource,
+)
 from deep_research.errors import ModelError
 from deep_research.i18n.message_codes import gap_from, gap_of
 from deep_research.ports import Library
@@ -12,8 +21,10 @@ from deep_research.report.ledger import ledger_of
 from deep_research.report.render import Rendered, render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
+from deep_research.steps.check_advice import CheckedAdvice, check_advice, check_limits
+from deep_research.steps.check_claims import Ground, with_premises
 from deep_research.steps.confirm_contradictions import Confirmed, confirm
-from deep_research.steps.research import check_text
+from deep_research.steps.research import check_text, ground_of
 from deep_research.text.near_duplicates import are_several
 
 
@@ -28,6 +39,8 @@ async def write_report(ctx: RunContext, given: ReportInput) -> Report:
         ctx.report_gap(gap)
     disputed = await confirm(given.contradictions, given.claims, ctx.library)
     parts, own_claims = await _compose(ctx, given)
+    for gap in _open_reviews(given):
+        ctx.report_gap(gap)
     # In a thread: numbering, quoting and comparing documents is arithmetic, and other runs wait for the event loop.
     return await asyncio.to_thread(_finish, ctx, given, disputed, parts, own_claims)
 
@@ -37,10 +50,12 @@ def _finish(
 ) -> Report:
     changes = ctx.steering.now.changes()
     sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
+    claims = tuple({c.id: c for c in (*given.claims, *disputed.claims, *own_claims)}.values())
     checked = CheckedReport(
         given=given,
         parts=parts,
-        claims=tuple({c.id: c for c in (*given.claims, *disputed.claims, *own_claims)}.values()),
+        claims=tuple(with_premises(claims, claims)),
+        question_parts=_parts(given, parts, own_claims, claims),
         contradictions=disputed.contradictions,
         gaps=tuple(gap for gap in ctx.gaps if gap.what not in changes.dropped),
         changes=changes,
@@ -64,11 +79,64 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[Composition, li
         ctx.report_gap(gap_from("abstract", error))
         return Composition(), []
     texts = (made.abstract, made.conclusion, made.table)
-    checked = await side_by_side(check_text(ctx, text, section="", settled=given.claims) for text in texts)
+    ground = ground_of(ctx, given.brief, made.computations)
+    advising = asyncio.create_task(_advice(ctx, given, made, ground))
+    try:
+        checked = await side_by_side(
+            check_text(ctx, text, section="", settled=given.claims, ground=ground) for text in texts
+        )
+        advised = await advising
+    finally:
+        advising.cancel()
+    limits, limit_claims = check_limits(made.limits, given.searched)
     known = {(c.text, c.passages) for c in given.claims}
-    new = {c.id: c for part in checked for c in part.claims if (c.text, c.passages) not in known}
+    own = [c for part in checked for c in part.claims if (c.text, c.passages) not in known]
+    new = {c.id: c for c in (*own, *advised.claims, *limit_claims)}
     abstract, conclusion, table = (part.content for part in checked)
-    return Composition(abstract=abstract, conclusion=conclusion, table=table), list(new.values())
+    shown = made.model_copy(
+        update={
+            "abstract": abstract,
+            "conclusion": conclusion,
+            "table": table,
+            "advice": advised.advice,
+            "limits": limits,
+        }
+    )
+    return shown, list(new.values())
+
+
+async def _advice(ctx: RunContext, given: ReportInput, made: Composition, ground: Ground) -> CheckedAdvice:
+    ground = ground._replace(background=ctx.settings.background != "none")
+    judge = ctx.reasoner.judge if made.advice else None
+    checked = await check_advice(made.advice, given.claims, ctx.library, ground, judge)
+    for gap in checked.failures:
+        ctx.report_gap(gap)
+    return checked
+
+
+def _parts(given: ReportInput, made: Composition, own: Sequence[Claim], claims: Sequence[Claim]) -> tuple[Part, ...]:
+    """Return the parts of the question with the claims that answer each; one without any is not answered."""
+    said = {p.text.casefold(): p for p in made.parts}
+    stated = list(given.analysis.parts or (given.question.text,))
+    titles = {s.title for s in given.sections}
+    parts: list[Part] = []
+    for text in stated:
+        known = said.get(text.casefold()) or (made.parts[len(parts)] if len(made.parts) == len(stated) else None)
+        where = known.where if known is not None and known.where in titles else ""
+        answering = [c.id for c in claims if c.stands and c.section == where] if where else []
+        answering = answering or [c.id for c in own if c.stands] or [c.id for c in claims if c.stands]
+        answered = (known.answered if known is not None else "yes") if answering else "no"
+        parts.append(Part(text=text, answered=answered, claims=tuple(answering) if answered != "no" else ()))
+    return tuple(parts)
+
+
+def _open_reviews(given: ReportInput) -> list[Gap]:
+    """Return a gap for each section that its last review found insufficient, with what it still lacks."""
+    return [
+        gap_of(review.section, "review_open", missing=review.missing)
+        for review in given.reviews
+        if review.status != "sufficient" and review.missing
+    ]
 
 
 def _texts(library: Library, sources: Sequence[str]) -> Iterator[str]:
@@ -122,6 +190,8 @@ def _assemble(ctx: RunContext, checked: CheckedReport, rendered: Rendered) -> Re
         assumptions=given.decision.assumptions,
         ledger=checked.ledger,
         reasoner=checked.reasoner,
+        parts=checked.question_parts,
+        reviews=given.reviews,
     )
 
 

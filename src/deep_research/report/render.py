@@ -1,35 +1,37 @@
 """Rendering a report as Markdown: passage ids become numbered references, in order of first use."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.data import (
+    Advice,
     Changes,
     Claim,
-    Composition,
     Contradiction,
     Gap,
+    Limit,
     Passage,
     Reference,
-    Section,
     Side,
     Source,
 )
-from deep_research.i18n.catalog import colon, enumerated, heading, language_list, phrase
+from deep_research.i18n.catalog import bracketed, colon, enumerated, heading, language_list, phrase, running
 from deep_research.i18n.language import detect
 from deep_research.i18n.message_codes import told, told_what
 from deep_research.ports import Library
 from deep_research.report.method_note import render_method_note
 from deep_research.report.report_input import CheckedReport
+from deep_research.search.source_standing import dated_source
 from deep_research.text.cleaning import fold
 from deep_research.text.inert_markdown import inert
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import render_citations
+from deep_research.verification.currency import Dated
 from deep_research.verification.quotations import is_verbatim
 
-_QUOTED_CHARS, _FEW_TERMS = 420, 3
+_QUOTED_CHARS, _MOST_QUOTES, _LEAST_QUOTE, _FEW_TERMS = 300, 2, 60, 3
 
 
 class Rendered(NamedTuple):
@@ -77,19 +79,17 @@ class References:
         return any(is_verbatim(claim.text, p.text) for p in found if p is not None)
 
     def block(self, entry: Reference, said: dict[str, list[str]], language: str) -> str:
-        """Return one entry of the reference list: title, place, and the passages quoted."""
+        """Return one entry of the reference list: title, place, date, standing, and the sentences that carry its claims."""
         source, snapshot = self._library.source(entry.source), self._library.snapshot(entry.source)
         if source is None:
             raise KeyError(entry.source)
         passages = [p for key in entry.passages if (p := self._library.passage(key)) is not None]
         place = _place_of(source, passages, snapshot.retrieved_at if snapshot else "", language)
-        lines = [f"{entry.number}. **{source.title}** — {place}"]
-        for passage in passages:
-            path = [part for part in passage.heading.split(" > ") if part and part != source.title]
-            under = f"*{' › '.join(path)}* — " if path else ""
-            lines.append(f"   > `{passage.id}` {under}{_quoted(passage, said.get(passage.id, []))}")
-            lines.append("   >")
-        return "\n".join(lines[:-1] if passages else lines)
+        if noted := _standing_of(dated_source(self._library, entry.source), language):
+            place = f"{place} · {noted}"
+        quoted = _carrying(passages, said)
+        quotes = " … ".join(f"“{text}”" for text in quoted)
+        return f"{entry.number}. **{source.title}** — {place}" + (f"  \n   {quotes}" if quotes else "")
 
     def contradiction_tables(self, contradictions: Sequence[Contradiction], language: str) -> str:
         """Return where sources disagree: what each says, beside its title and date."""
@@ -127,9 +127,7 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     """Return the whole report; every citation is numbered, every frame sentence comes from the message catalogue."""
     given, parts, language = checked.given, checked.parts, checked.given.language
     references = References(library)
-    blocks = [_head(checked, references), *_opening(parts, references, language)]
-    if findings := _findings(parts, given.sections, references, language):
-        blocks.insert(2 if parts.abstract else 1, findings)
+    blocks = [_head(checked, references), *_opening(checked, references)]
     if not checked.is_answered:
         blocks.append(_nothing(checked))
     contents: dict[str, str] = {}
@@ -139,12 +137,13 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         found[section.title] = tuple(inert(render_citations(f, references.cite)) for f in section.key_findings)
         if section.content:
             blocks.append(f"## {section.title}\n\n{contents[section.title]}")
+    blocks += _advice(parts.advice, references, language)
     if checked.contradictions:
         blocks.append(references.contradiction_tables(checked.contradictions, language))
     if parts.conclusion:
         blocks.append(f"## {phrase('conclusion', language)}\n\n{render_citations(parts.conclusion, references.cite)}")
     entries = references.entries()
-    blocks.append(_gaps(checked.gaps, language))
+    blocks.append(_gaps(checked.gaps, parts.limits, language))
     blocks.append(render_method_note(checked, verbatim=sum(references.verbatim(c) for c in checked.claims if c.stands)))
     if entries:
         blocks.append(_reference_list(entries, checked.claims, references, language))
@@ -177,16 +176,58 @@ def _changes(changes: Changes, language: str) -> list[str]:
     return [*lines, phrase("finished_early", language)] if changes.finished_early else lines
 
 
-def _opening(parts: Composition, references: References, language: str) -> list[str]:
+def _opening(checked: CheckedReport, references: References) -> list[str]:
+    """Render the answer, how its marks are read where there are any, and the table."""
+    parts, language = checked.parts, checked.given.language
     shown = (("abstract", parts.abstract), ("at_a_glance", parts.table))
-    return [f"## {phrase(name, language)}\n\n{render_citations(text, references.cite)}" for name, text in shown if text]
+    blocks = [
+        f"## {phrase(name, language)}\n\n{render_citations(text, references.cite)}" for name, text in shown if text
+    ]
+    if marks := _marks(checked):
+        blocks.insert(1 if parts.abstract else 0, f"*{marks}*")
+    return blocks
 
 
-def _findings(parts: Composition, sections: Sequence[Section], references: References, language: str) -> str:
-    """Render the first key finding of each section that the abstract does not say already."""
-    chosen = [next((f for f in s.key_findings if f not in parts.abstract), "") for s in sections]
-    lines = [f"- {render_citations(finding, references.cite)}" for finding in dict.fromkeys(chosen) if finding]
-    return f"## {phrase('key_findings', language)}\n\n" + "\n".join(lines) if len(lines) > 1 else ""
+def _marks(checked: CheckedReport) -> str:
+    """Return the line that explains the marks of this report; "" where all statements are facts."""
+    kinds = {claim.kind for claim in checked.claims if claim.stands or claim.kind == "background"}
+    advised = " ".join(f"{a.why}{a.fallback}{a.condition}{a.action}" for a in checked.parts.advice)
+    used = {
+        "marks_inference": "inference" in kinds,
+        "marks_computed": "computed" in kinds,
+        "marks_advice": bool(checked.parts.advice),
+        "marks_background": "background" in kinds or "†" in advised,
+    }
+    names = [name for name, is_used in used.items() if is_used]
+    language = checked.given.language
+    return running((phrase(name, language) for name in ("marks_fact", *names)), language) if names else ""
+
+
+def _advice(advice: Sequence[Advice], references: References, language: str) -> list[str]:
+    """Render what to do: numbered steps for everybody, then a table of the cases that differ."""
+    steps = [a for a in advice if not a.case]
+    cases = [a for a in advice if a.case]
+    blocks = [f"## {phrase('advice', language)}"] if advice else []
+    if steps:
+        blocks.append("\n".join(f"{n}. {_step(a, references, language)}" for n, a in enumerate(steps, 1)))
+    if cases:
+        head = f"| {phrase('case', language)} | {phrase('what_to_do', language)} |\n|---|---|"
+        rows = [f"| {_cell(a.case)} | {_cell(_step(a, references, language))} |" for a in cases]
+        blocks.append("\n".join([head, *rows]))
+    return blocks
+
+
+def _step(advice: Advice, references: References, language: str) -> str:
+    said = [f"**{fold(advice.action)}**"]
+    for name, text in (("why", advice.why), ("condition", advice.condition), ("fallback", advice.fallback)):
+        if text:
+            said.append(f"*{phrase(name, language)}{colon(language).rstrip()}* {fold(text)}")
+    cited = references.cite(advice.premises)
+    return " ".join([*said, cited] if cited else said)
+
+
+def _cell(text: str) -> str:
+    return fold(text).replace("|", "\\|")
 
 
 def _nothing(checked: CheckedReport) -> str:
@@ -197,7 +238,7 @@ def _nothing(checked: CheckedReport) -> str:
     return f"{phrase('nothing_found', language)}\n\n{places} {said}"
 
 
-def _gaps(gaps: Sequence[Gap], language: str) -> str:
+def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
     alike: dict[tuple[str, str], list[Gap]] = defaultdict(list)
     for gap in gaps:
         alike[gap.source or gap.what, gap.why].append(gap)
@@ -206,7 +247,11 @@ def _gaps(gaps: Sequence[Gap], language: str) -> str:
         f"{fold(told(same[0], language))}"
         for same in alike.values()
     ]
-    lines = lines or [phrase("no_gaps", language)]
+    limited = [
+        f"- {fold(limit.text)}{bracketed(phrase('limit_searched', language, queries='; '.join(limit.searched)), language)}"
+        for limit in limits
+    ]
+    lines = [*limited, *lines] or [phrase("no_gaps", language)]
     return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)
 
 
@@ -233,19 +278,33 @@ def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, langu
     return " · ".join(fact for fact in facts if fact)
 
 
-def _quoted(passage: Passage, said: Sequence[str]) -> str:
-    """Return the part of a passage that the claims rest on: the sentences that share most with them."""
-    lines = (line for line in passage.text.splitlines() if not line.startswith(("#", "```")))
-    text = " ".join(" ".join(lines).split())
-    if len(text) <= _QUOTED_CHARS:
-        return text
-    places = [place for claim in said if (place := _nearest(claim, text))]
-    begin, end = min((start for start, _ in places), default=0), max((stop for _, stop in places), default=0)
-    if end - begin > 2 * _QUOTED_CHARS:
-        end = begin + _to_word(text[begin:], 2 * _QUOTED_CHARS)
-    elif end - begin < _QUOTED_CHARS:
-        end = begin + _to_word(text[begin:], _QUOTED_CHARS)
-    return ("… " if begin else "") + text[begin:end].strip() + (" …" if end < len(text) else "")
+def _standing_of(dated: Dated, language: str) -> str:
+    """Return what a source says of its standing, where a reader should know."""
+    status, by = dated.standing.status, dated.standing.by
+    if not status or status == "active":
+        return ""
+    said = phrase(f"standing_{status}", language)
+    return f"**{said}{bracketed(by, language) if by else ''}**" if status != "final" else said
+
+
+def _carrying(passages: Sequence[Passage], said: dict[str, list[str]]) -> list[str]:
+    """Return the one or two sentences of a source that carry most of what is said of it, `_QUOTED_CHARS` together."""
+    counted: Counter[str] = Counter()
+    for passage in passages:
+        lines = (line for line in passage.text.splitlines() if not line.startswith(("#", "```")))
+        text = " ".join(" ".join(lines).split())
+        for claim in said.get(passage.id, []):
+            if place := _nearest(claim, text):
+                counted[text[place[0] : place[1]].strip()] += 1
+    found: list[str] = []
+    left = _QUOTED_CHARS
+    for text, _ in counted.most_common(_MOST_QUOTES):
+        if left < _LEAST_QUOTE and found:
+            break
+        shown = text if len(text) <= left else f"{text[: _to_word(text, left - 2)].rstrip()} …"
+        found.append(shown)
+        left -= len(shown)
+    return found
 
 
 def _nearest(claim: str, text: str) -> tuple[int, int] | None:

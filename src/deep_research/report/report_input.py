@@ -13,9 +13,11 @@ from deep_research.data import (
     FoundIn,
     Gap,
     Ledger,
+    Part,
     QueryAnalysis,
     Question,
     ReasonerInfo,
+    ReportReview,
     Section,
 )
 
@@ -36,6 +38,12 @@ class ReportInput:
     claims: tuple[Claim, ...]
     contradictions: tuple[Contradiction, ...] = ()
     found_in: FoundIn = ""
+    reviews: tuple[ReportReview, ...] = ()
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The queries made for the sections, each once."""
+        return tuple(dict.fromkeys(query for section in self.sections for query in section.searched))
 
     @property
     def language(self) -> str:
@@ -64,6 +72,7 @@ class CheckedReport:
     gaps: tuple[Gap, ...] = ()
     changes: Changes = field(default_factory=Changes)
     searched_places: str = ""
+    question_parts: tuple[Part, ...] = ()
 
     @property
     def is_answered(self) -> bool:

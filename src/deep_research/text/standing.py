@@ -1,6 +1,6 @@
 """What a document says of itself in its head: date, version, and whether it is final, a draft, superseded, withdrawn …
 
-Read by code from fields ("Status: Final", "Superseded-By: 734", 状态：已废止) and plain sentences ("This document has
+Read by code from fields ("Status: Final", "Superseded-By: 734") and plain sentences ("This document has
 been superseded by …") in English, Chinese, Korean and Japanese.
 """
 
@@ -19,7 +19,9 @@ STATUSES = (
 """From the one a reader must know first to the one that goes without saying."""
 NOT_CURRENT = frozenset({"retracted", "withdrawn", "rejected", "superseded", "obsolete", "deprecated", "deferred"})
 UNDECIDED = frozenset({"draft", "proposed", "preprint"})
-_NUMERIC = re.compile(r"(?<!\d)(?P<y>[12]\d{3})\s?[-/.年년]\s?(?P<m>\d{1,2})(?:\s?[-/.月월]\s?(?P<d>\d{1,2}))?")
+_BETWEEN = r"\s?(?:[-/.]|[^\W\d_A-Za-z])\s?"
+"""What stands between the numbers of a date: a sign, or a letter of a script without an alphabet."""
+_NUMERIC = re.compile(rf"(?<!\d)(?P<y>[12]\d{{3}}){_BETWEEN}(?P<m>\d{{1,2}})(?:{_BETWEEN}(?P<d>\d{{1,2}}))?")
 _NAMED = re.compile(
     r"(?:(?P<d1>\d{1,2})[-. ]+)?(?P<n>[A-Za-z]{3,9})\.?[-. ]+(?:(?P<d2>\d{1,2})(?:st|nd|rd|th)?,? )?(?P<y>[12]\d{3})"
 )

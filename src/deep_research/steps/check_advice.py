@@ -1,0 +1,112 @@
+"""Check what a report advises and what it says it did not find: our own statements, never passed off as a source's."""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deep_research.data import Advice, Claim, Gap, Limit, Verdict
+from deep_research.errors import LimitReached, ModelError
+from deep_research.i18n.message_codes import gap_from, verdict_of
+from deep_research.ports import Library
+from deep_research.steps.check_claims import Ground, Judge
+from deep_research.text.tokens import content_terms, normalise
+from deep_research.verification.conclusions import FOLLOWS, is_too_specific, is_unfounded
+from deep_research.verification.verify import is_error_text
+
+_BACKGROUND = re.compile(r"[^.!?。！？†]*[.!?。！？]?\s*†\s*[.!?。！？]?")
+_ABOUT_SEARCH = 0.5
+"""From this share of its words on, a limit is about what was searched for."""
+
+
+@dataclass(frozen=True)
+class CheckedAdvice:
+    """Advice that stands, the claims it makes (also those that were cut), and what failed."""
+
+    advice: tuple[Advice, ...]
+    claims: tuple[Claim, ...]
+    failures: tuple[Gap, ...] = ()
+
+
+async def check_advice(
+    given: Sequence[Advice], facts: Sequence[Claim], library: Library, ground: Ground, judge: Judge | None
+) -> CheckedAdvice:
+    """Return the advice that follows from its premises for all that code and judge can say.
+
+    Code: premises exist, and no figure, date, name or quotation comes in that they lack. Then the judge: does it follow
+    for a careful expert? What a failed judge left open stays, marked as unverified.
+    """
+    judged = [await asyncio.to_thread(_by_code, advice, facts, library, ground) for advice in given]
+    open_ = [i for i, claim in enumerate(judged) if claim.stands]
+    failures: list[Gap] = []
+    if judge is not None and open_:
+        try:
+            verdicts = await judge([judged[i] for i in open_], library)
+        except (ModelError, LimitReached) as error:
+            failures.append(gap_from("judge", error))
+            verdicts = [Verdict(kind="unverified", reason=FOLLOWS.reason, codes=FOLLOWS.codes)] * len(open_)
+            kept = set(open_)
+        else:
+            kept = {i for i, verdict in zip(open_, verdicts, strict=True) if verdict.kind == "supported"}
+        for i, verdict in zip(open_, verdicts, strict=True):
+            judged[i] = judged[i].model_copy(update={"verdict": verdict})
+    else:
+        kept = set(open_)
+    return CheckedAdvice(tuple(_known_only(given[i], judged[i]) for i in sorted(kept)), tuple(judged), tuple(failures))
+
+
+def _known_only(advice: Advice, claim: Claim) -> Advice:
+    return advice.model_copy(update={"premises": claim.passages})
+
+
+def _by_code(advice: Advice, facts: Sequence[Claim], library: Library, ground: Ground) -> Claim:
+    """Return one piece of advice as a claim, with the verdict of the mechanical checks."""
+    text = " ".join(
+        part for part in (advice.case, advice.action, advice.why, advice.condition, advice.fallback) if part
+    )
+    passages = [p for key in advice.premises if (p := library.passage(key)) is not None]
+    ids = tuple(dict.fromkeys(p.id for p in passages))
+    premises = [fact for fact in facts if fact.stands and set(fact.passages) & set(ids)]
+    grounds = [*(p.text for p in passages), *(fact.text for fact in premises)]
+    grounds += [source.title for p in passages if (source := library.source(p.source)) is not None]
+    own = _BACKGROUND.sub("", text)
+    verdict = is_unfounded(own, grounds, f"{ground.known}\n{' '.join(f.text for f in facts if f.stands)}")
+    verdict = verdict or next((bad for s in _BACKGROUND.findall(text) if (bad := is_too_specific(s))), None)
+    if is_error_text(text):
+        verdict = verdict_of("unverified", "error_text")
+    key = hashlib.sha256(f"advice\0{text}".encode("utf-8", "replace")).hexdigest()[:10]
+    return Claim(
+        id=f"c{key}",
+        section="",
+        text=text,
+        passages=ids,
+        verdict=verdict or FOLLOWS,
+        kind="advice",
+        premises=tuple(fact.id for fact in premises),
+    )
+
+
+def check_limits(given: Sequence[Limit], searched: Sequence[str]) -> tuple[tuple[Limit, ...], tuple[Claim, ...]]:
+    """Return the limits that the searches really made bear out, as a list and as claims.
+
+    A limit stands where a search that was made has most of its words; it keeps only searches that were made.
+    """
+    made = {normalise(query): query for query in searched}
+    kept: list[Limit] = []
+    claims: list[Claim] = []
+    for limit in given:
+        own = tuple(dict.fromkeys(made[key] for query in limit.searched if (key := normalise(query)) in made))
+        about = set(content_terms(limit.text))
+        near = tuple(q for q in searched if _shares_most(set(content_terms(q)), about))
+        stands = bool(own or near) and not is_error_text(limit.text)
+        verdict = verdict_of("supported", "was_searched") if stands else verdict_of("unverified", "not_searched")
+        key = hashlib.sha256(f"limit\0{limit.text}".encode("utf-8", "replace")).hexdigest()[:10]
+        claims.append(Claim(id=f"c{key}", section="", text=limit.text, passages=(), verdict=verdict, kind="limit"))
+        if stands:
+            kept.append(Limit(text=limit.text, searched=own or near[:3]))
+    return tuple(kept), tuple(claims)
+
+
+def _shares_most(query: set[str], about: set[str]) -> bool:
+    return bool(query) and len(query & about) >= _ABOUT_SEARCH * len(query)
