@@ -196,9 +196,16 @@ class Journal(Protocol):
 
 
 class Reasoner(Protocol):
-    """Whoever thinks. Each method takes and returns data nouns; the graph and the checks are the same for all."""
+    """Does the thinking. Each method takes and returns data nouns; the graph and the checks are the same for all.
+
+    `works_ahead`: its answers take so long that a draft is reviewed, and the report composed, before it is certain
+    that they are needed. `reads_conversation`: it understands a question from the conversation before it and from the
+    addresses in it; otherwise code resolves both.
+    """
 
     info: ReasonerInfo
+    works_ahead: bool
+    reads_conversation: bool
 
     async def decide(
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None

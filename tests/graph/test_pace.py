@@ -100,6 +100,7 @@ async def test_b14_a_review_that_outlasts_its_section_is_not_waited_for(tmp_path
         """Never has done with its review of the slow section; the last one is finished a long time after the others."""
 
         info = ReasonerInfo(kind="model", provider="somebody", models={})
+        works_ahead = True
         ponders = asyncio.Event()
 
         async def review_section(self, section: Section, *args: Any) -> Any:

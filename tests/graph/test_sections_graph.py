@@ -20,7 +20,7 @@ from deep_research.graph.graph_state import (
     section_reducer,
 )
 from deep_research.graph.researcher import build_researcher
-from deep_research.graph.sections import compile_sections
+from deep_research.graph.workflows import compile_workflow
 from deep_research.ports import Library
 from tests.graph.harness import Bench, Planner, Shelf, ask
 
@@ -37,7 +37,7 @@ def _edges(graph: Any) -> set[tuple[str, str]]:
 
 
 def test_b1_nodes_and_routes_of_the_graph() -> None:
-    graph = compile_sections()
+    graph = compile_workflow("sections")
     assert set(graph.nodes) - {"__start__"} == {
         "clarify", "analyze", "discover", "plan_sections", "confirm_plan", "researcher", "aggregate", "review",
         "final_report",

@@ -116,6 +116,7 @@ async def test_what_stands_around_the_sections_is_composed_beside_their_review(t
         """Reviews only when the composition has begun."""
 
         info = ReasonerInfo(kind="model", provider="somebody", models={})
+        works_ahead = True
         composed = 0
         begun = asyncio.Event()
 

@@ -137,7 +137,7 @@ async def offer_pages(ctx: RunContext) -> None:
 def readable_question(ctx: RunContext, question: str) -> str:
     """Return the question for the reasoner: one that goes by words gets the titles of the pages that it names."""
     pages = next((place for place in ctx.places if isinstance(place, QuestionPages)), None)
-    by_words = ctx.reasoner.info.kind == "extractive"
+    by_words = not ctx.reasoner.reads_conversation
     return pages.told(question) if pages is not None and by_words else question
 
 

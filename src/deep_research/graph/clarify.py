@@ -4,8 +4,7 @@ Each question to the user is a round of the node with a checkpoint of its own, s
 repeats nothing but the last judgement, which the journal holds.
 """
 
-from collections.abc import Awaitable
-from typing import Any, Protocol
+from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import END
@@ -15,7 +14,7 @@ from langgraph.types import Command
 from deep_research.conversation.replies import chosen
 from deep_research.data import Asked, Decision, Question
 from deep_research.events import RunDeclined, StageStarted, Understood
-from deep_research.graph.graph_state import AgentState
+from deep_research.graph.graph_state import AgentState, Node
 from deep_research.graph.run_graph import ask_user
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
@@ -23,13 +22,7 @@ from deep_research.steps import intake, search
 from deep_research.steps.look_up_terms import places_named
 
 
-class _Node(Protocol):
-    """A node, as LangGraph calls it."""
-
-    def __call__(self, state: AgentState, runtime: Runtime[RunContext]) -> Awaitable[Command[str]]: ...
-
-
-def clarify_then(node: str) -> _Node:
+def clarify_then(node: str) -> Node[AgentState]:
     """Return the clarify node of a graph that goes on at `node`; it comes back to itself after each answer."""
 
     async def clarify(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
@@ -42,19 +35,19 @@ def clarify_then(node: str) -> _Node:
         if decision.next_action != "NEED_CLARIFICATION" or asked is None:
             if decision.next_action == "CANNOT_DO":
                 await ctx.speculation.drop()
-            return _settled(ctx, question, decision, node)
+            return _settle(ctx, question, decision, node)
         await ctx.speculation.drop()
         said = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
         answer = chosen(said, asked.options)
         question = intake.answered(question, asked.question, answer)
         if intake.refuses(answer, question):
-            return _settled(ctx, question, intake.start_anyway(decision, question, places=places_named(ctx)), node)
+            return _settle(ctx, question, intake.start_anyway(decision, question, places=places_named(ctx)), node)
         return Command(goto="clarify", update={"question": question, "clarification_rounds": rounds + 1})
 
     return clarify
 
 
-def _settled(ctx: RunContext, question: Question, decision: Decision, node: str) -> Command[str]:
+def _settle(ctx: RunContext, question: Question, decision: Decision, node: str) -> Command[str]:
     refined = question.model_copy(update={"text": decision.refined_question or question.text})
     update: dict[str, Any] = {
         "question": refined,

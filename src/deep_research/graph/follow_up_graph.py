@@ -14,6 +14,7 @@ from deep_research.data import Brief, QueryAnalysis
 from deep_research.events import Planned, StageStarted
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
+from deep_research.graph.planning import analysis_update
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.run_context.context import RunContext
 from deep_research.steps import follow_up, research
@@ -38,9 +39,7 @@ async def understand(state: FollowUpState, runtime: Runtime[RunContext]) -> Comm
         "decision": decision.model_copy(update={"assumptions": tuple(state["assumptions"])}),
         "brief": Brief(title=text, objective=text, question=text, language=asked.language, sections=(section,)),
         "sections": [section],
-        "analysis": QueryAnalysis(query_type="general", output_format="prose"),
-        "query_type": "general",
-        "output_format": "prose",
+        **analysis_update(QueryAnalysis(query_type="general", output_format="prose")),
     }
     return Command(goto="recall", update=update)
 

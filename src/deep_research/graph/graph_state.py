@@ -1,8 +1,10 @@
 """The keys of the graphs and their reducers; names as the design documents give them."""
 
-from typing import Annotated
+from collections.abc import Coroutine
+from typing import Annotated, Any, Protocol, TypeVar
 
 from langgraph.graph import MessagesState
+from langgraph.runtime import Runtime
 
 from deep_research.data import (
     Brief,
@@ -21,6 +23,17 @@ from deep_research.data import (
     SectionReview,
     Turn,
 )
+from deep_research.run_context.context import RunContext
+
+_State_contra = TypeVar("_State_contra", contravariant=True)
+
+
+class Node(Protocol[_State_contra]):
+    """A node, as LangGraph calls it."""
+
+    def __call__(self, state: _State_contra, runtime: Runtime[RunContext]) -> Coroutine[Any, Any, Any]:
+        """Return the update of the state, or a Command."""
+        ...
 
 
 def section_reducer(existing: list[Section], updates: list[Section]) -> list[Section]:

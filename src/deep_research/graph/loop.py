@@ -15,19 +15,16 @@ from langgraph.types import Command
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, Section, Turn
-from deep_research.events import Analyzed, SectionStarted, StageStarted
+from deep_research.events import SectionStarted, StageStarted
 from deep_research.graph.clarify import clarify_then
-from deep_research.graph.confirm_plan import confirm_plan_then
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState, section_reducer
+from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Interrupted
-from deep_research.steps import plan as analysis_step
-from deep_research.steps import plan as confirm
-from deep_research.steps import plan as plan_step
 from deep_research.steps import research, review, search
+from deep_research.steps.plan import needs_confirmation
 
-MAX_SECTIONS = 5
 _QUERIES_PER_ROUND = 12
 
 
@@ -59,30 +56,17 @@ async def plan(state: LoopState, runtime: Runtime[RunContext]) -> Command[Litera
     """Lay out 3–5 sections with the queries of the first round."""
     ctx = runtime.context
     if brief := state.get("brief"):  # as the user has confirmed it
-        return Command(goto="retrieve", update=_begun(ctx, brief, state))
-    ctx.emit(StageStarted(stage="plan"))
-    analysis = await analysis_step.analyze(ctx, state.get("asked", state["question"]))
-    ctx.emit(
-        Analyzed(query_type=analysis.query_type, output_format=analysis.output_format, reasoning=analysis.reasoning)
-    )
-    brief = await plan_step.plan(
-        ctx, state["question"], analysis, state["decision"], None, [], asked=state.get("asked")
-    )
-    brief = brief.model_copy(update={"sections": brief.sections[:MAX_SECTIONS]})
-    update = {
-        "analysis": analysis,
-        "query_type": analysis.query_type,
-        "output_format": analysis.output_format,
-        "brief": brief,
-    }
-    if confirm.wanted(ctx.settings, state["decision"]):
+        return Command(goto="retrieve", update=_begin(ctx, brief, state))
+    update = await analyze_question(state, ctx)
+    update |= await lay_out_plan(state, ctx, update["analysis"])
+    if needs_confirmation(ctx.settings, state["decision"]):
         return Command(goto="confirm_plan", update=update)
-    return Command(goto="retrieve", update={**update, **_begun(ctx, brief, state)})
+    return Command(goto="retrieve", update={**update, **_begin(ctx, update["brief"], state)})
 
 
-def _begun(ctx: RunContext, brief: Brief, state: LoopState) -> dict[str, Any]:
-    """The first round of a plan."""
-    sections = _taken_up(ctx, brief.sections)
+def _begin(ctx: RunContext, brief: Brief, state: LoopState) -> dict[str, Any]:
+    """Return the first round of a plan."""
+    sections = _begin_sections(ctx, brief.sections)
     return {
         "sections": sections,
         "clarified_query": state["question"].text,
@@ -93,7 +77,7 @@ def _begun(ctx: RunContext, brief: Brief, state: LoopState) -> dict[str, Any]:
     }
 
 
-def _taken_up(ctx: RunContext, sections: Sequence[Section]) -> list[Section]:
+def _begin_sections(ctx: RunContext, sections: Sequence[Section]) -> list[Section]:
     """Return the sections in their first round."""
     for section in sections:
         ctx.emit(SectionStarted(section=section.title, attempt=1))
@@ -177,7 +161,7 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
 
 def _wanted(state: LoopState, ctx: RunContext) -> dict[str, Any] | None:
     """A round for what the user has said since the last one: searches for added sections and remarks, or None."""
-    added = _taken_up(ctx, ctx.steering.now.added_to(state["sections"]))
+    added = _begin_sections(ctx, ctx.steering.now.added_to(state["sections"]))
     known = [turn for _, turn in state["turns"]]
     heard = ctx.steering.now.add_remarks(known)[len(known) :]
     remarked = [

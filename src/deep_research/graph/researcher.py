@@ -5,9 +5,9 @@ A section is reviewed in its own branch, as soon as it is written, and taken up 
 a branch that is done takes up a section that the user has added meanwhile. A researcher that fails hands back a failed section and a gap; it never ends the run or its siblings.
 """
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -16,7 +16,7 @@ from langgraph.types import Command
 
 from deep_research.data import Brief, Claim, Gap, Section, Turn
 from deep_research.events import SectionStarted
-from deep_research.graph.graph_state import ResearcherOutput, ResearcherState
+from deep_research.graph.graph_state import Node, ResearcherOutput, ResearcherState
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.error_policy import reason_of
 from deep_research.run_context.steering import Interrupted
@@ -24,20 +24,16 @@ from deep_research.settings import Settings
 from deep_research.steps import research, review
 
 
-class _Node(Protocol):
-    """A node of the researcher, as LangGraph calls it."""
-
-    def __call__(self, state: ResearcherState, runtime: Runtime[RunContext]) -> Coroutine[Any, Any, Any]: ...
-
-
-def _contained(finish_stops: Callable[[ResearcherState], bool]) -> Callable[[_Node], _Node]:
+def _contained(
+    finish_stops: Callable[[ResearcherState], bool],
+) -> Callable[[Node[ResearcherState]], Node[ResearcherState]]:
     """Decorate a node so that what ends it costs only its own section.
 
     A failure becomes a gap; a full disk or a request to stop ends the run. A section that the user drops ends without
     a gap. Where `finish_stops`, the node ends when the user wants the report now.
     """
 
-    def decorate(node: _Node) -> _Node:
+    def decorate(node: Node[ResearcherState]) -> Node[ResearcherState]:
         @wraps(node)
         async def contained(state: ResearcherState, runtime: Runtime[RunContext]) -> Any:
             title, ctx = state["section"].title, runtime.context

@@ -8,76 +8,52 @@ it is written; `review` looks across all of them, and can send sections back thr
 from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer, Command, Send
+from langgraph.types import Command, Send
 
-from deep_research.data import Brief, Review
-from deep_research.events import Analyzed, StageStarted
+from deep_research.data import Review
+from deep_research.events import StageStarted
 from deep_research.graph.clarify import clarify_then
-from deep_research.graph.confirm_plan import confirm_plan_then
 from deep_research.graph.discovery import build_discover
 from deep_research.graph.final_report import final_report, report_input
 from deep_research.graph.graph_state import AgentState
+from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.report.compose import begin_composing
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Interrupted
-from deep_research.steps import plan, review
-from deep_research.steps import plan as analysis_step
-from deep_research.steps import plan as confirm
+from deep_research.steps import review
+from deep_research.steps.plan import needs_confirmation
 
 
 async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["discover", "plan_sections"]]:
     """Find out what kind of question it is, and whether entities must be discovered first."""
-    runtime.context.emit(StageStarted(stage="analyze"))
-    found = await analysis_step.analyze(runtime.context, state.get("asked", state["question"]))
-    runtime.context.emit(
-        Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning)
-    )
-    discovers = found.query_type == "list" and found.needs_discovery
-    return Command(
-        goto="discover" if discovers else "plan_sections",
-        update={"analysis": found, "query_type": found.query_type, "output_format": found.output_format},
-    )
+    update = await analyze_question(state, runtime.context)
+    return Command(goto="discover" if update["analysis"].needs_discovery else "plan_sections", update=update)
 
 
 async def plan_sections(
     state: AgentState, runtime: Runtime[RunContext]
 ) -> Command[Literal["confirm_plan", "researcher", "aggregate"]]:
     """Lay out the sections once, and send every pending one to a researcher of its own."""
-    sections, brief = state.get("sections", []), state.get("brief")
+    ctx, sections, brief = runtime.context, state.get("sections", []), state.get("brief")
     update: dict[str, Any] = {}
     if brief is None:
-        brief = await _plan(state, runtime)
-        update = {"brief": brief, "research_brief": brief.objective, "review_iterations": 0}
-        if confirm.wanted(runtime.context.settings, state["decision"]):
+        update = {**await lay_out_plan(state, ctx, state["analysis"]), "review_iterations": 0}
+        if needs_confirmation(ctx.settings, state["decision"]):
             return Command(goto="confirm_plan", update=update)
+        brief = update["brief"]
     sections = sections or list(brief.sections)
-    steering = runtime.context.steering
-    sections = [*sections, *steering.now.added_to(sections)]
-    pending = [s for s in steering.now.kept(sections) if s.status == "pending"]
-    steering.begin(*(s.title for s in pending))
-    runtime.context.emit(StageStarted(stage="research"))
+    sections = [*sections, *ctx.steering.now.added_to(sections)]
+    pending = [s for s in ctx.steering.now.kept(sections) if s.status == "pending"]
+    ctx.steering.begin(*(s.title for s in pending))
+    ctx.emit(StageStarted(stage="research"))
     out = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in pending]
     claims = state.get("claims", {})
-    settings = runtime.context.settings
-    reviews = settings.max_review_iterations if review.streams(runtime.context) else 0
-    sends = [Send("researcher", task_for(s, brief, settings, claims.get(s.title, []), reviews=reviews)) for s in out]
+    reviews = ctx.settings.max_review_iterations if review.streams(ctx) else 0
+    tasks = [task_for(s, brief, ctx.settings, claims.get(s.title, []), reviews=reviews) for s in out]
+    sends = [Send("researcher", task) for task in tasks]
     return Command(goto=sends or "aggregate", update={**update, "sections": out or sections})
-
-
-async def _plan(state: AgentState, runtime: Runtime[RunContext]) -> Brief:
-    runtime.context.emit(StageStarted(stage="plan"))
-    return await plan.plan(
-        runtime.context,
-        state["question"],
-        state["analysis"],
-        state["decision"],
-        state.get("discovery"),
-        state.get("discovery_turns", []),
-        asked=state.get("asked"),
-    )
 
 
 async def aggregate(state: AgentState) -> dict[str, Any]:
@@ -147,8 +123,3 @@ def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:
     graph.add_edge("aggregate", "review")
     graph.add_edge("final_report", END)
     return graph
-
-
-def compile_sections(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, RunContext, Any, Any]:
-    """Return the graph ready to run."""
-    return build_sections().compile(checkpointer=checkpointer, name="deep_research")

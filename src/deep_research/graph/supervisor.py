@@ -11,19 +11,18 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from deep_research.data import Action, Brief, QueryAnalysis, Section, Turn
-from deep_research.events import Analyzed, StageStarted
+from deep_research.data import Action, Brief, Section, Turn
+from deep_research.events import StageStarted
 from deep_research.graph.clarify import clarify_then
-from deep_research.graph.confirm_plan import confirm_plan_then
 from deep_research.graph.discovery import build_discover
 from deep_research.graph.final_report import final_report
 from deep_research.graph.graph_state import AgentState
+from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.graph.researcher import build_researcher, task_for
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Interrupted
-from deep_research.steps import delegate, plan, research
-from deep_research.steps import plan as analysis_step
-from deep_research.steps import plan as confirm
+from deep_research.steps import delegate, research
+from deep_research.steps.plan import needs_confirmation
 
 
 class SupervisorState(AgentState):
@@ -48,45 +47,22 @@ async def write_research_brief(
 
     A question for a list goes through discovery first, and comes back: its topics are what was found.
     """
-    ctx = runtime.context
+    ctx, update = runtime.context, dict[str, Any]()
     if brief := state.get("brief"):  # as the user has confirmed it
-        return Command(goto="supervisor", update=_begun(ctx, brief))
+        return Command(goto="supervisor", update=_begin(ctx, brief))
     analysis = state.get("analysis")
     if analysis is None:
-        analysis = await _analyzed(ctx, state)
-        update = {
-            "analysis": analysis,
-            "query_type": analysis.query_type,
-            "output_format": analysis.output_format,
-        }
-        if analysis.query_type == "list" and analysis.needs_discovery:
+        update = await analyze_question(state, ctx)
+        analysis = update["analysis"]
+        if analysis.needs_discovery:
             return Command(goto="discover", update=update)
-    else:
-        update = {}
-    brief, planned = await _brief(ctx, state, analysis)
-    update |= planned
-    if confirm.wanted(ctx.settings, state["decision"]):
+    update |= await lay_out_plan(state, ctx, analysis)
+    if needs_confirmation(ctx.settings, state["decision"]):
         return Command(goto="confirm_plan", update=update)
-    return Command(goto="supervisor", update={**update, **_begun(ctx, brief)})
+    return Command(goto="supervisor", update={**update, **_begin(ctx, update["brief"])})
 
 
-async def _analyzed(ctx: RunContext, state: SupervisorState) -> QueryAnalysis:
-    ctx.emit(StageStarted(stage="analyze"))
-    found = await analysis_step.analyze(ctx, state.get("asked", state["question"]))
-    ctx.emit(Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning))
-    return found
-
-
-async def _brief(ctx: RunContext, state: SupervisorState, analysis: QueryAnalysis) -> tuple[Brief, dict[str, Any]]:
-    ctx.emit(StageStarted(stage="plan"))
-    turns = state.get("discovery_turns", [])
-    brief = await plan.plan(
-        ctx, state["question"], analysis, state["decision"], state.get("discovery"), turns, asked=state.get("asked")
-    )
-    return brief, {"brief": brief, "research_brief": brief.objective}
-
-
-def _begun(ctx: RunContext, brief: Brief) -> dict[str, Any]:
+def _begin(ctx: RunContext, brief: Brief) -> dict[str, Any]:
     ctx.emit(StageStarted(stage="research"))
     return {
         "sections": list(brief.sections),

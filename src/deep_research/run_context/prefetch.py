@@ -57,7 +57,7 @@ class Speculation:
 
         `about` are the arguments of `Reasoner.compose` without the library. Only a model takes its time for it.
         """
-        if self._speculates and ctx.reasoner.info.kind == "model":
+        if self._speculates and ctx.reasoner.works_ahead:
             self._composed = about, asyncio.create_task(_composition(ctx, about))
 
     async def composition(self, ctx: "RunContext", *about: Any) -> Composition:

@@ -19,7 +19,7 @@ async def understand(ctx: RunContext, question: Question, understood: str) -> De
     A model does that from the question's history; without one `understood` is what code made of it.
     """
     plain = Decision(next_action="START_RESEARCH", confidence=1.0, goal=understood, refined_question=understood)
-    if ctx.reasoner.info.kind == "extractive":
+    if not ctx.reasoner.reads_conversation:
         return plain
     judged = await ctx.reasoner.decide(question, rounds=0)
     if judged.next_action == "CANNOT_DO":

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 
 from deep_research.conversation.plan_outline import numbered
 from deep_research.data import Action, Asked, Brief, Decision, Discovery, Message, QueryAnalysis, Question, Turn
-from deep_research.events import Planned
+from deep_research.events import Analyzed, Planned, StageStarted
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
 from deep_research.steps import search
 from deep_research.steps.discover import first_hits
+
+_LOOP_SECTIONS = 5
+"""Sections of a plan in the `loop` workflow, where one researcher searches for all of them."""
 
 
 async def plan(
@@ -35,7 +38,7 @@ async def plan(
     distinct = tuple({section.title: section for section in reversed(brief.sections)}.values())[::-1]
     brief = brief.model_copy(
         update={
-            "sections": distinct[: ctx.settings.max_sections],
+            "sections": distinct[: _most_sections(ctx.settings)],
             "question": question.text,
             "terms": tuple(term for term in decision.terms if term.found),
         }
@@ -52,18 +55,23 @@ async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnaly
 
 async def analyze(ctx: RunContext, question: Question) -> QueryAnalysis:
     """Return the analysis; only list questions are allowed to need a discovery."""
+    ctx.emit(StageStarted(stage="analyze"))
     found = await ctx.speculation.analysis(question, lambda: ctx.reasoner.analyze(question))
-    needs = found.needs_discovery and found.query_type == "list"
-    return found.model_copy(update={"needs_discovery": needs})
+    ctx.emit(Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning))
+    return found.model_copy(update={"needs_discovery": found.needs_discovery and found.query_type == "list"})
 
 
-def wanted(settings: Settings, decision: Decision) -> bool:
-    """Whether the plan must be confirmed: the user said so, or the reasoner finds that much depends on it and may ask."""
+def _most_sections(settings: Settings) -> int:
+    return min(settings.max_sections, _LOOP_SECTIONS) if settings.workflow == "loop" else settings.max_sections
+
+
+def needs_confirmation(settings: Settings, decision: Decision) -> bool:
+    """Return whether the user must confirm the plan: a setting says so, or much depends on it and it may be asked."""
     proposed = decision.next_action == "CONFIRM_PLAN" and settings.confirm_high_value and settings.allow_clarification
     return settings.confirm_plan or proposed
 
 
-def asked(brief: Brief, settings: Settings, problems: Sequence[str] = ()) -> Asked:
+def confirmation_of(brief: Brief, settings: Settings, problems: Sequence[str] = ()) -> Asked:
     """Return what the user is asked about a plan; `problems` are the changes of the last answer that were not made.
 
     Only a confirmation that the user ordered is required; else the research starts where nobody can be asked.
@@ -80,7 +88,7 @@ def asked(brief: Brief, settings: Settings, problems: Sequence[str] = ()) -> Ask
     )
 
 
-def wished(question: Question, decision: Decision, brief: Brief, wish: str) -> tuple[Question, Decision]:
+def add_wish(question: Question, decision: Decision, brief: Brief, wish: str) -> tuple[Question, Decision]:
     """Return the question and the decision with what the user wished for when the plan was shown."""
     turn = (Message(role="assistant", text=numbered(brief)), Message(role="user", text=wish))
     return (

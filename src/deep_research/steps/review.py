@@ -21,7 +21,7 @@ _TOLD = 3
 
 async def review_draft(ctx: RunContext, section: Section, brief: Brief, draft: SectionDraft) -> SectionReview | None:
     """Return what a model thinks of a section that is still being checked; None where nobody needs time to think."""
-    if ctx.reasoner.info.kind != "model" or not draft.content.strip():
+    if not ctx.reasoner.works_ahead or not draft.content.strip():
         return None
     cited = dict.fromkeys(p.split("p")[0] for s in parse_draft(draft.content).sentences for p in s.passages)
     written = section.model_copy(update={"content": draft.content, "sources": tuple(cited), "missing": draft.missing})

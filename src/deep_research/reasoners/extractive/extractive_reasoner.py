@@ -40,6 +40,8 @@ class ExtractiveReasoner:
     """Implements `ports.Reasoner` without a model: the same graph, steps and checks as with one."""
 
     info = ReasonerInfo(kind="extractive")
+    works_ahead = False
+    reads_conversation = False
 
     async def decide(
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None

@@ -21,6 +21,9 @@ _R = TypeVar("_R")
 class Thinker:
     """Holds what the thoughts need; they are mixed in by `reasoner.ModelReasoner`."""
 
+    works_ahead = True
+    reads_conversation = True
+
     def __init__(
         self,
         complete: Complete,

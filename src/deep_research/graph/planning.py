@@ -1,0 +1,86 @@
+"""Analysis, plan and its confirmation by the user, for every workflow that plans (contract row A6).
+
+The planning node of a workflow goes to `confirm_plan` with its brief in the state and no sections; `confirm_plan`
+shows it, comes back to itself after each change, and returns to the planning node when it is confirmed, which then
+takes the brief as it is. Each round has a checkpoint of its own.
+"""
+
+from typing import Any
+
+from langgraph.graph import END
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from deep_research.conversation.plan_edits import PlanAnswer, read_plan_answer
+from deep_research.conversation.replies import chosen
+from deep_research.data import QueryAnalysis
+from deep_research.events import Planned, RunDeclined, StageStarted
+from deep_research.graph.graph_state import AgentState, Node
+from deep_research.graph.run_graph import ask_user
+from deep_research.i18n.catalog import phrase
+from deep_research.run_context.context import RunContext
+from deep_research.steps import plan
+
+
+def analysis_update(analysis: QueryAnalysis) -> dict[str, Any]:
+    """Return the state's keys of an analysis."""
+    return {"analysis": analysis, "query_type": analysis.query_type, "output_format": analysis.output_format}
+
+
+async def analyze_question(state: AgentState, ctx: RunContext) -> dict[str, Any]:
+    """Find out what kind of question it is, from the user's own words; return the state's update."""
+    return analysis_update(await plan.analyze(ctx, state.get("asked", state["question"])))
+
+
+async def lay_out_plan(state: AgentState, ctx: RunContext, analysis: QueryAnalysis) -> dict[str, Any]:
+    """Lay out the sections; return the state's update, whose `brief` the research follows."""
+    ctx.emit(StageStarted(stage="plan"))
+    brief = await plan.plan(
+        ctx,
+        state["question"],
+        analysis,
+        state["decision"],
+        state.get("discovery"),
+        state.get("discovery_turns", []),
+        asked=state.get("asked"),
+    )
+    return {"brief": brief, "research_brief": brief.objective}
+
+
+def confirm_plan_then(node: str) -> Node[AgentState]:
+    """Return the node that has a plan confirmed and goes (back) to `node` with it."""
+
+    async def confirm_plan(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
+        """Show the plan; take a yes, a no, changes, or a wish to plan anew with."""
+        ctx, brief, rounds = runtime.context, state["brief"], state.get("plan_rounds", 0)
+        if rounds >= ctx.settings.max_plan_rounds:
+            return _reject(ctx, phrase("plan_unconfirmed", brief.language, rounds=rounds))
+        asked = plan.confirmation_of(brief, ctx.settings, state.get("plan_problems", ()))
+        answer = chosen(ask_user(asked), asked.options)
+        said = read_plan_answer(answer, brief, max_sections=ctx.settings.max_sections)
+        if said.kind == "rejected":
+            return _reject(ctx, phrase("plan_rejected", brief.language))
+        if said.kind == "confirmed":
+            ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
+            return Command(goto=node)
+        changed = await _plan_anew(state, ctx, said) if said.kind == "wish" else _edit(said)
+        return Command(goto="confirm_plan", update={**changed, "plan_rounds": rounds + 1})
+
+    return confirm_plan
+
+
+def _reject(ctx: RunContext, reason: str) -> Command[str]:
+    ctx.emit(RunDeclined(reason=reason, by="user"))
+    return Command(goto=END, update={"final_report": reason, "declined_by": "user"})
+
+
+def _edit(said: PlanAnswer) -> dict[str, Any]:
+    return {"brief": said.brief, "research_brief": said.brief.objective, "plan_problems": list(said.problems)}
+
+
+async def _plan_anew(state: AgentState, ctx: RunContext, said: PlanAnswer) -> dict[str, Any]:
+    question, decision = plan.add_wish(state["question"], state["decision"], state["brief"], said.wish)
+    found, turns = state.get("discovery"), state.get("discovery_turns", [])
+    brief = await plan.plan(ctx, question, state["analysis"], decision, found, turns)
+    update = {"question": question, "decision": decision, "brief": brief, "research_brief": brief.objective}
+    return {**update, "plan_problems": []}
