@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from deep_research.data import Reference as Reference
     from deep_research.data import Report as Report
     from deep_research.data import Verdict as Verdict
+    from deep_research.errors import ConfigError as ConfigError
+    from deep_research.errors import Declined as Declined
+    from deep_research.errors import LimitReached as LimitReached
+    from deep_research.errors import ModelError as ModelError
+    from deep_research.errors import NeedsAnswer as NeedsAnswer
     from deep_research.errors import ResearchError as ResearchError
+    from deep_research.errors import RunBusy as RunBusy
+    from deep_research.errors import RunNotFound as RunNotFound
+    from deep_research.errors import SourceError as SourceError
+    from deep_research.errors import Stopped as Stopped
+    from deep_research.errors import StoreError as StoreError
     from deep_research.events import Event as Event
     from deep_research.settings import Settings as Settings
 
@@ -42,7 +52,17 @@ _HOME = {
     "Reference": "deep_research.data",
     "Report": "deep_research.data",
     "Verdict": "deep_research.data",
+    "ConfigError": "deep_research.errors",
+    "Declined": "deep_research.errors",
+    "LimitReached": "deep_research.errors",
+    "ModelError": "deep_research.errors",
+    "NeedsAnswer": "deep_research.errors",
     "ResearchError": "deep_research.errors",
+    "RunBusy": "deep_research.errors",
+    "RunNotFound": "deep_research.errors",
+    "SourceError": "deep_research.errors",
+    "Stopped": "deep_research.errors",
+    "StoreError": "deep_research.errors",
     "Event": "deep_research.events",
     "Settings": "deep_research.settings",
 }

@@ -1,11 +1,14 @@
 """Every error of the program, drawn as a tree. Branches answer "what can the reader do about it".
 
+`dataclasses.replace(error, url=…)` returns a changed copy.
+
 ResearchError
 ├── ConfigError            fix a setting, flag or argument
-├── SourceError            the world failed: a place to search or a page to read
+│   └── ModelSetupError    fix the key, the model's name or the address of a provider
+├── SourceError            a source to search or a page to read failed
 │   ├── Unreachable        try later
 │   ├── RateLimited        wait `retry_after` seconds
-│   ├── Blocked            the place refuses us
+│   ├── Blocked            the source refuses us, or our own guard refuses it
 │   ├── NotFound           it is not there
 │   └── Unreadable         it is there but has no text we can read
 ├── ModelError             a language model failed
@@ -23,32 +26,75 @@ ResearchError
 └── Stopped                the user asked to stop
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from deep_research.data import Asked, Usage
 
 
+@dataclass(eq=False, repr=False)
 class ResearchError(Exception):
     """Base of all errors raised on purpose. The message says what, which value, and what to do."""
 
-    def __init__(self, message: str, **fields: object) -> None:
-        super().__init__(message)
-        self.message = message
-        self.fields = fields
+    message: str
+
+    def __post_init__(self) -> None:
+        """Let Exception know the message."""
+        super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Errors travel through checkpoints and processes."""
-        return (_rebuild, (type(self), self.message, self.fields))
+        """Return what pickle needs: errors travel through checkpoints and processes."""
+        return (_rebuild, (type(self), self.__dict__))
 
 
-def _rebuild(kind: type[ResearchError], message: str, fields: dict[str, object]) -> ResearchError:
-    return kind(message, **fields)
+def _rebuild(kind: type[ResearchError], attributes: dict[str, Any]) -> ResearchError:
+    error = kind(attributes["message"])
+    error.__dict__.update(attributes)
+    return error
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConfigError(ResearchError, ValueError):
-    """A setting is wrong. Fields: setting, value, came_from."""
+    """A setting, flag or argument is wrong; `came_from` is where its value was set."""
+
+    setting: str = ""
+    value: object = None
+    came_from: str = ""
+    reason: str = ""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class ModelSetupError(ConfigError):
+    """A provider refuses the key, the model's name or the request itself, or a key is missing.
+
+    `reason` is one of no_key, bad_key, no_credit, no_access, unknown_model, bad_request, base_url, no_tools.
+    """
+
+    provider: str = ""
+    model: str = ""
+    status: int | None = None
+    request_id: str | None = None
+    retry_after: float | None = None
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class SourceError(ResearchError):
-    """A source or page failed. Fields: source, url, status, retry_after."""
+    """A source or page failed.
+
+    `status` is that of HTTP; `retry_after` are seconds; `reason` is the short name of what went wrong ("time",
+    "robots", "dns", "size", …). `final`: the same request would fail again. `given_up`: the source is not asked again
+    in this run. `limit` is the size that was exceeded, in bytes.
+    """
+
+    source: str = ""
+    url: str = ""
+    status: int | None = None
+    retry_after: float | None = None
+    reason: str = ""
+    final: bool = False
+    given_up: bool = False
+    limit: int | None = None
 
 
 class Unreachable(SourceError):
@@ -71,20 +117,40 @@ class Unreadable(SourceError):
     """It has no text that we can read: broken, encrypted, empty or of an unknown format."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ModelError(ResearchError):
-    """A language model failed. Fields: model, provider, status, request_id, retry_after."""
+    """A language model failed.
+
+    `status` is that of HTTP; `retry_after` are seconds; `reason` tells errors of one class apart; `usage` is what a
+    failed call was billed for, where that is known.
+    """
+
+    provider: str = ""
+    model: str = ""
+    status: int | None = None
+    request_id: str | None = None
+    retry_after: float | None = None
+    reason: str = ""
+    usage: "Usage | None" = None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ContextTooLong(ModelError):
-    """The prompt does not fit the model."""
+    """The prompt does not fit the model; `used` and `limit` are tokens, where they are known."""
+
+    used: int | None = None
+    limit: int | None = None
 
 
 class Refused(ModelError):
     """The model declines to answer."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MalformedOutput(ModelError):
-    """The answer does not fit the form that was asked for."""
+    """The answer, `text`, does not fit the form that was asked for."""
+
+    text: str = ""
 
 
 class ModelRateLimited(ModelError):
@@ -95,34 +161,62 @@ class ProviderDown(ModelError):
     """The provider does not answer or is overloaded."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class StoreError(ResearchError):
-    """The disk is full, a file cannot be written, or a database is damaged. Fields: path."""
+    """The disk is full, a file cannot be written, or a database is damaged."""
+
+    path: str = ""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RunNotFound(ResearchError):
-    """There is no run of that id. Fields: run_id."""
+    """There is no run of that id, or it has no report yet."""
+
+    run_id: str = ""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RunBusy(ResearchError):
-    """Another process carries the run out. Fields: run_id, process."""
+    """Another process carries the run out; `process` is its id, where that is known."""
+
+    run_id: str = ""
+    process: int | None = None
 
 
-class Declined(ResearchError):
-    """The run ended on purpose without a report. Fields: run_id, by ("program": nothing can answer it; "user")."""
-
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class NeedsAnswer(ResearchError):
-    """The run waits for an answer of the user. Fields: run_id, options, asked (an `Asked`)."""
+    """The run waits for an answer of the user to the question `asked`."""
+
+    run_id: str = ""
+    options: tuple[str, ...] = ()
+    asked: "Asked | None" = None
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Declined(ResearchError):
+    """The run ended on purpose without a report: nothing can answer it (`by` program), or the plan was rejected."""
+
+    run_id: str = ""
+    by: Literal["program", "user"] = "program"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LimitReached(ResearchError):
+    """A budget is spent: US dollars ("usd") or tokens."""
+
+    kind: str = ""
+    used: float = 0
+    limit: float = 0
 
     @property
-    def asked(self) -> Any:
-        """Return what the user is asked."""
-        return self.fields["asked"]
+    def amounts(self) -> dict[str, str]:
+        """Return `used` and `limit` as texts."""
+        used = f"{self.used:g}" if self.kind == "usd" else str(self.used)
+        return {"used": used, "limit": str(self.limit)}
 
 
-class LimitReached(ResearchError):
-    """A budget is spent. Fields: kind, used, limit."""
-
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class Stopped(ResearchError):
-    """The user asked to stop; the state is kept. Fields: run_id."""
+    """The user asked to stop; the state is kept."""
+
+    run_id: str = ""

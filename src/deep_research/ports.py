@@ -107,7 +107,7 @@ class Pages(Protocol):
     async def open(self, url: str) -> Found:
         """Return the page with its text; addresses in it may be opened from now on.
 
-        Raises Blocked (field `rule`) for an address that nobody has named or that our guard refuses, else SourceError.
+        Raises Blocked (`reason`) for an address that nobody has named or that our guard refuses, else SourceError.
         """
         ...
 

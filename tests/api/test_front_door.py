@@ -209,7 +209,7 @@ async def test_b11_who_cannot_answer_leaves_the_run_waiting(docs: Path, own_stat
     (record,) = list_runs(own_state)
     assert record.status == "waiting"
     assert record.waiting_for == waiting.value.message
-    assert waiting.value.fields["run_id"] == record.run_id
+    assert waiting.value.run_id == record.run_id
 
 
 async def test_b11_without_a_callback_nothing_is_asked(docs: Path) -> None:

@@ -33,7 +33,7 @@ async def _fetch(case: Case) -> tuple[str, FakeWeb]:
             body = (await fetcher.fetch(case.address)).body
             return (OPEN if body == b"content" else "other content"), internet
         except SourceError as error:
-            return str(error.fields.get("rule")), internet
+            return str(error.reason), internet
         finally:
             await fetcher.close()
             await web.close()

@@ -20,7 +20,7 @@ async def test_only_what_was_named_is_opened(internet, make_fetcher):
     fetcher = make_fetcher(known=KnownAddresses(["https://news.test"]))
     with pytest.raises(Blocked) as caught:
         await fetcher.fetch("http://news.test/one")
-    assert caught.value.fields["rule"] == "not named"
+    assert caught.value.reason == "not named"
     await fetcher.fetch("http://news.test/")
     assert (await fetcher.fetch("http://news.test/one")).body == b"found"
     for url in ("http://news.test/comment", "http://news.test/script", "http://news.test/one?q=what+you+know"):
@@ -117,7 +117,7 @@ async def test_who_asks_to_wait_too_long_is_left_alone(internet, make_fetcher):
     fetcher = make_fetcher()
     with pytest.raises(RateLimited) as caught:
         await fetcher.fetch("http://a.test/")
-    assert caught.value.fields["retry_after"] == 3600
+    assert caught.value.retry_after == 3600
     with pytest.raises(RateLimited):
         await fetcher.fetch("http://a.test/b")
     assert internet.count("a.test", "/") == 1
@@ -210,7 +210,7 @@ async def test_a_loop_between_hosts_is_an_error_not_a_page(internet, make_fetche
     internet.site("b.test").redirect("/", "http://a.test/")
     with pytest.raises(Unreachable) as caught:
         await make_fetcher(WebOptions(fetch=FetchOptions(obey_robots=False))).fetch("http://a.test/")
-    assert caught.value.fields["rule"] == "redirects"
+    assert caught.value.reason == "redirects"
     assert len(internet.requests) == 2
 
 

@@ -139,7 +139,7 @@ def test_allowed_internal_hosts(entry, url, allowed):
 def test_a_malformed_entry_is_named(entry):
     with pytest.raises(ConfigError) as caught:
         parse_allowed(entry)
-    assert caught.value.fields["setting"] == "allowed_internal_hosts"
+    assert caught.value.setting == "allowed_internal_hosts"
 
 
 def test_known_addresses_are_compared_in_one_spelling():

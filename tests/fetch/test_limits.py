@@ -52,7 +52,7 @@ async def test_ends_of_an_exchange(internet, make_fetcher, answer, limits, kind,
     internet.site("big.test").on("/x", answer)
     with pytest.raises(kind) as caught:
         await make_fetcher(options(limits)).fetch("http://big.test/x")
-    assert caught.value.fields["rule"] == rule
+    assert caught.value.reason == rule
 
 
 async def test_a_server_that_drips_is_left_by_its_pace(internet, make_web, clock):
@@ -68,7 +68,7 @@ async def test_a_server_that_drips_is_left_by_its_pace(internet, make_web, clock
     web = make_web(options(FetchLimits(min_bytes_per_second=200, slow_after_seconds=5.0)))
     with pytest.raises(Unreachable) as caught:
         await web.fetcher(Everything()).fetch("http://slow.test/")
-    assert caught.value.fields["rule"] == "pace"
+    assert caught.value.reason == "pace"
 
 
 async def test_a_bomb_is_not_unpacked_beyond_the_limit(internet, make_web):
@@ -114,7 +114,7 @@ async def test_what_a_status_means(internet, make_fetcher, code, kind):
     with pytest.raises(SourceError) as caught:
         await make_fetcher(options(FetchLimits())).fetch("http://s.test/")
     assert type(caught.value) is kind
-    assert caught.value.fields["status"] == code
+    assert caught.value.status == code
 
 
 async def test_an_error_page_without_end_is_only_an_error(internet, make_fetcher):
@@ -127,7 +127,7 @@ async def test_a_host_that_does_not_exist(internet, make_fetcher):
     internet.dns.remove("gone.test")
     with pytest.raises(NotFound) as caught:
         await make_fetcher().fetch("http://gone.test/")
-    assert caught.value.fields["rule"] == "dns"
+    assert caught.value.reason == "dns"
 
 
 async def test_the_next_ip_address_is_tried(internet, make_fetcher):

@@ -105,7 +105,7 @@ def test_every_error_of_httpcore_is_translated():
     assert len(errors) >= 15
     for error in errors:
         assert issubclass(error, _HTTPCORE_ERRORS), error
-        assert translate(error("why"), "http://a.test/").fields["url"] == "http://a.test/"
+        assert translate(error("why"), "http://a.test/").url == "http://a.test/"
 
 
 def test_contact_stands_in_a_header():

@@ -83,7 +83,7 @@ async def test_a_forbidden_page_is_not_asked_for(internet, make_fetcher):
     fetcher = make_fetcher()
     with pytest.raises(Blocked) as caught:
         await fetcher.fetch("http://a.test/private")
-    assert caught.value.fields["rule"] == "robots"
+    assert caught.value.reason == "robots"
     with pytest.raises(Blocked):
         await fetcher.fetch("http://a.test/x/%2e%2e/private")
     assert (await fetcher.fetch("http://a.test/public")).body == b"y"
@@ -95,7 +95,7 @@ async def test_a_redirect_is_judged_by_the_rules_of_where_it_leads(internet, mak
     internet.site("b.test").robots("User-agent: deep-research\nDisallow: /private").page("/private", "x")
     with pytest.raises(Blocked) as caught:
         await make_fetcher().fetch("http://a.test/")
-    assert caught.value.fields["rule"] == "robots"
+    assert caught.value.reason == "robots"
 
 
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 410])
@@ -109,7 +109,7 @@ async def test_rules_that_cannot_be_read_forbid_everything(internet, make_fetche
     internet.site("a.test").on("/robots.txt", answer).page("/", "x")
     with pytest.raises(Unreachable) as caught:
         await make_fetcher().fetch("http://a.test/")
-    assert caught.value.fields["rule"] == "robots"
+    assert caught.value.reason == "robots"
     assert internet.count("a.test", "/") == 0
 
 
@@ -118,7 +118,7 @@ async def test_rules_are_followed_where_they_moved(internet, make_fetcher):
     internet.site("b.test").page("/rules", "User-agent: *\nDisallow: /", "text/plain")
     with pytest.raises(Blocked) as caught:
         await make_fetcher().fetch("http://a.test/")
-    assert caught.value.fields["rule"] == "robots"
+    assert caught.value.reason == "robots"
 
 
 async def test_rules_that_moved_inside_are_no_rules(internet, make_fetcher):
@@ -137,7 +137,7 @@ async def test_endless_rules_are_read_up_to_their_limit(internet, make_fetcher):
     web_page = "http://a.test/private"
     with pytest.raises(Blocked) as caught:
         await make_fetcher().fetch(web_page)
-    assert caught.value.fields["rule"] == "robots"
+    assert caught.value.reason == "robots"
     assert MAX_BYTES == 524_288
 
 

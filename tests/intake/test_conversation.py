@@ -117,7 +117,7 @@ def test_a7_what_nothing_can_answer_ends_with_the_reason(
             with pytest.raises(Declined) as ended:
                 go_on(ran)
             assert ended.value.message == reason
-            assert ended.value.fields["by"] == "program"
+            assert ended.value.by == "program"
     assert [step for step in map(step_of, (c.request for c in provider.calls)) if step != "analyze"] == ["decide"]
     assert ran.of(RunDeclined)[0].reason == reason
     assert ran.folder.load().status == "declined"

@@ -92,7 +92,7 @@ def test_d7_a_broken_program_is_an_error_that_names_the_server(
     error = _fails(server_of(**stdio(calls, fault, timeout_seconds=seconds)))
     assert told in error.message
     assert "'hn'" in error.message
-    assert error.fields["source"] == "hn"
+    assert error.source == "hn"
     assert all(_is_gone(pid) for pid in (_pids(calls) if calls.exists() else []))
 
 
@@ -101,7 +101,7 @@ def test_d7_a_tool_that_never_answers_is_given_up() -> None:
         pocket.hangs_at = b"search_stories"
         error = _fails(server_of(url=pocket.url, timeout_seconds=5))
     assert "did not answer within 5 seconds (the tool 'search_stories')" in error.message
-    assert "given_up" not in error.fields
+    assert not error.given_up
 
 
 def test_d7_garbage_on_standard_output_is_passed_over(capfd: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +157,7 @@ def test_d7_after_a_crash_every_call_fails_the_same_way_and_nothing_is_started_a
         for tool in ("search_stories", "draw"):
             with pytest.raises(Unreachable) as failed:
                 await connection.call(tool, {"query": "alpha"})
-            assert failed.value.fields["given_up"]
+            assert failed.value.given_up
             said.append(failed.value.message)
         return said
 

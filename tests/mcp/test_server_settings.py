@@ -35,9 +35,9 @@ from tests.mcp.serving import HIDDEN, server_of
 def test_d7_what_does_not_fit_is_refused_and_secrets_are_not_repeated(server: Any, place: str, why: str) -> None:
     with pytest.raises(ConfigError) as refused:
         load_settings(mcp_servers={"hn": server})
-    assert refused.value.fields["setting"] == place
+    assert refused.value.setting == place
     assert why in refused.value.message
-    assert HIDDEN not in refused.value.message + repr(refused.value.fields)
+    assert HIDDEN not in refused.value.message + repr(vars(refused.value))
 
 
 @pytest.mark.parametrize("name", ["", "1hn", "h n", "hn/x", "h" * 33, "新闻"])

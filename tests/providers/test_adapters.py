@@ -10,10 +10,10 @@ from langchain_openai import AzureChatOpenAI, ChatOpenAI
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, ToolCall
 from deep_research.errors import (
-    ConfigError,
     ContextTooLong,
     MalformedOutput,
     ModelRateLimited,
+    ModelSetupError,
     ProviderDown,
     Refused,
     ResearchError,
@@ -122,9 +122,9 @@ async def test_structured_answers_of_the_other_wires(wire: str) -> None:
         ("server_error", ProviderDown),
         ("overloaded", ProviderDown),
         ("context_too_long", ContextTooLong),
-        ("bad_key", ConfigError),
-        ("unknown_model", ConfigError),
-        ("insufficient_quota", ConfigError),
+        ("bad_key", ModelSetupError),
+        ("unknown_model", ModelSetupError),
+        ("insufficient_quota", ModelSetupError),
         ("content_filter", Refused),
         ("cut_stream", ProviderDown),
         ("error_in_stream", ProviderDown),
@@ -141,13 +141,13 @@ async def test_faults_become_our_errors(wire: str, fault: str, expected: type[Re
         await answer_of(wire, lambda _: Reply(text="A word or two. " * 20, fault=fault), asking())
     assert type(caught.value) is expected
     provider = wire.split("-", maxsplit=1)[0]
-    assert caught.value.fields["provider"] == provider
+    assert caught.value.provider == provider
     if fault == "rate_limited":
-        assert caught.value.fields["retry_after"] == 1.0
+        assert caught.value.retry_after == 1.0
     if fault == "bad_key" and provider != "ollama":
         assert {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[provider] in str(caught.value)
     if fault in ("empty", "refusal"):
-        assert caught.value.fields["usage"].prompt_tokens > 0
+        assert caught.value.usage.prompt_tokens > 0
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ async def test_faults_become_our_errors(wire: str, fault: str, expected: type[Re
         ("rate_limited", ModelRateLimited),
         ("server_error", ProviderDown),
         ("context_too_long", ContextTooLong),
-        ("bad_key", ConfigError),
-        ("unknown_model", ConfigError),
+        ("bad_key", ModelSetupError),
+        ("unknown_model", ModelSetupError),
         ("empty", MalformedOutput),
     ],
 )
@@ -223,14 +223,14 @@ async def test_a_server_that_is_not_there() -> None:
 
 @pytest.mark.parametrize("key", ["sk-“quoted”", "sk-two\nlines"])
 def test_a_key_that_cannot_be_sent_is_a_setting(key: str) -> None:
-    with pytest.raises(ConfigError, match="OPENAI_API_KEY") as caught:
+    with pytest.raises(ModelSetupError, match="OPENAI_API_KEY") as caught:
         open_model("openai", keys={"OPENAI_API_KEY": key})
     assert key not in str(caught.value)
 
 
 async def test_an_address_that_is_none_is_a_setting() -> None:
     model = open_model("compatible", "m", base_url="http://localhost:broken/v1")
-    with pytest.raises(ConfigError, match="broken"):
+    with pytest.raises(ModelSetupError, match="broken"):
         await model.complete(asking())
     await model.close()
 
@@ -242,7 +242,7 @@ async def test_ollama_refuses_what_it_would_cut() -> None:
             await model.complete(asking("word " * 20_000))
         await model.complete(asking("word", max_output_tokens=100))
         await model.close()
-    assert caught.value.fields["limit"] <= 4096
+    assert caught.value.limit <= 4096
     (call,) = provider.calls
     assert call.request["body"]["options"] == {"num_ctx": 4096, "num_predict": 100}
 

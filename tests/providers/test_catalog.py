@@ -70,7 +70,7 @@ def test_default_models_open_without_sending_anything(name: str) -> None:
 def test_wrong_settings_are_named(call: Any, setting: str) -> None:
     with pytest.raises(ConfigError) as caught:
         call()
-    assert caught.value.fields["setting"] == setting
+    assert caught.value.setting == setting
 
 
 def test_a_near_miss_is_suggested() -> None:

@@ -9,10 +9,10 @@ import openai
 import pytest
 
 from deep_research.errors import (
-    ConfigError,
     ContextTooLong,
     MalformedOutput,
     ModelRateLimited,
+    ModelSetupError,
     ProviderDown,
     Refused,
     ResearchError,
@@ -41,14 +41,14 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
         ContextTooLong,
         {"limit": 8, "used": 9},
     ),
-    ("openai", 429, openai_error("quota", "insufficient_quota"), ConfigError, {"reason": "no_credit"}),
+    ("openai", 429, openai_error("quota", "insufficient_quota"), ModelSetupError, {"reason": "no_credit"}),
     ("openai", 429, openai_error("slow", "rate_limit_exceeded"), ModelRateLimited, {}),
-    ("openai", 401, openai_error("key", "invalid_api_key"), ConfigError, {"setting": "OPENAI_API_KEY"}),
+    ("openai", 401, openai_error("key", "invalid_api_key"), ModelSetupError, {"setting": "OPENAI_API_KEY"}),
     ("openai", 400, openai_error("no", "content_policy_violation"), Refused, {}),
-    ("openai", 400, openai_error("Invalid 'temperature'.", "decimal_below_min_value"), ConfigError, {"setting": "model"}),
+    ("openai", 400, openai_error("Invalid 'temperature'.", "decimal_below_min_value"), ModelSetupError, {"setting": "model"}),
     ("openai", 500, openai_error("oops", None, "server_error"), ProviderDown, {"status": 500}),
     ("openai", 503, "<html>busy</html>", ProviderDown, {}),
-    ("openai", 403, openai_error("Country not supported", "unsupported_country"), ConfigError, {"reason": "no_access"}),
+    ("openai", 403, openai_error("Country not supported", "unsupported_country"), ModelSetupError, {"reason": "no_access"}),
     ("groq", 413, openai_error("Request too large: Limit 6000", "rate_limit_exceeded", "tokens"), ContextTooLong, {}),
     ("groq", 400, openai_error("failed", "json_validate_failed"), MalformedOutput, {}),
     (
@@ -73,10 +73,10 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
         "anthropic",
         400,
         anthropic_error("invalid_request_error", "Your credit balance is too low."),
-        ConfigError,
+        ModelSetupError,
         {"reason": "no_credit"},
     ),
-    ("anthropic", 404, anthropic_error("not_found_error", "model: x"), ConfigError, {"reason": "unknown_model"}),
+    ("anthropic", 404, anthropic_error("not_found_error", "model: x"), ModelSetupError, {"reason": "unknown_model"}),
     (
         "aliyun",
         400,
@@ -87,8 +87,8 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
     ("aliyun", 429, openai_error("You exceeded your current quota", "insufficient_quota"), ModelRateLimited, {}),
     ("aliyun", 429, {"code": "Throttling.RateQuota", "message": "x", "request_id": "r1"}, ModelRateLimited, {"request_id": "r1"}),
     ("aliyun", 400, openai_error("Output data may contain…", "data_inspection_failed"), Refused, {}),
-    ("aliyun", 401, {"code": "InvalidApiKey", "message": "Invalid"}, ConfigError, {"reason": "bad_key"}),
-    ("aliyun", 403, {"code": "AllocationQuota.FreeTierOnly", "message": "x"}, ConfigError, {"reason": "no_credit"}),
+    ("aliyun", 401, {"code": "InvalidApiKey", "message": "Invalid"}, ModelSetupError, {"reason": "bad_key"}),
+    ("aliyun", 403, {"code": "AllocationQuota.FreeTierOnly", "message": "x"}, ModelSetupError, {"reason": "no_credit"}),
     (
         "deepseek",
         400,
@@ -96,12 +96,12 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
         ContextTooLong,
         {"limit": 7, "used": 8},
     ),
-    ("deepseek", 402, openai_error("Insufficient Balance", "invalid_request_error"), ConfigError, {"reason": "no_credit"}),
+    ("deepseek", 402, openai_error("Insufficient Balance", "invalid_request_error"), ModelSetupError, {"reason": "no_credit"}),
     ("deepseek", 400, openai_error("Content Exists Risk", "invalid_request_error"), Refused, {}),
     ("openrouter", 429, {"error": {"code": 429, "message": "busy", "metadata": {"raw": "upstream"}}}, ModelRateLimited, {}),
-    ("openrouter", 402, {"error": {"code": 402, "message": "credits"}}, ConfigError, {"reason": "no_credit"}),
-    ("ollama", 404, {"error": "model 'x' not found"}, ConfigError, {"reason": "unknown_model"}),
-    ("compatible", 422, {"detail": [{"loc": ["body", "messages"], "msg": "bad"}]}, ConfigError, {}),
+    ("openrouter", 402, {"error": {"code": 402, "message": "credits"}}, ModelSetupError, {"reason": "no_credit"}),
+    ("ollama", 404, {"error": "model 'x' not found"}, ModelSetupError, {"reason": "unknown_model"}),
+    ("compatible", 422, {"detail": [{"loc": ["body", "messages"], "msg": "bad"}]}, ModelSetupError, {}),
     (
         "compatible",
         400,
@@ -118,16 +118,16 @@ CASES: list[tuple[str, int, Any, type[ResearchError], dict[str, Any]]] = [
 def test_meanings(provider: str, status: int, body: Any, kind: type[ResearchError], fields: dict[str, Any]) -> None:
     error = translate(WireFailure("", status=status, body=body), ABOUT._replace(provider=provider))
     assert type(error) is kind
-    assert {name: error.fields[name] for name in fields} == fields
-    assert error.fields["provider"] == provider
-    assert error.fields["model"] == "gpt-x"
+    assert {name: getattr(error, name) for name in fields} == fields
+    assert error.provider == provider
+    assert error.model == "gpt-x"
 
 
 @pytest.mark.parametrize("reason", ["timeout", "connection", "cut", "garbled"])
 def test_failures_below_http_are_a_provider_that_is_down(reason: str) -> None:
     error = translate(WireFailure(reason), ABOUT)
     assert type(error) is ProviderDown
-    assert error.fields["reason"] == reason
+    assert error.reason == reason
 
 
 def test_a_key_quoted_by_the_vendor_is_not_repeated() -> None:
@@ -167,8 +167,8 @@ def test_every_error_of_the_sdks_has_a_class_of_ours(kind: Any) -> None:
     status = status if isinstance(status, int) else 500
     response = _response(status)
     error = translate(failure_of(kind("said", response=response, body=None)), ABOUT)
-    assert type(error) in (ConfigError, ContextTooLong, ModelRateLimited, ProviderDown)
-    assert error.fields["retry_after"] == 3.0
+    assert type(error) in (ModelSetupError, ContextTooLong, ModelRateLimited, ProviderDown)
+    assert error.retry_after == 3.0
 
 
 def _response(status: int) -> Any:

@@ -141,5 +141,5 @@ async def test_errors(name: str) -> None:
     with pytest.raises(kind) as caught:
         await ask(name)
     assert type(caught.value) is kind
-    assert {field: caught.value.fields.get(field) for field in fields} == fields
+    assert {field: getattr(caught.value, field) for field in fields} == fields
     assert "test-key" not in str(caught.value)

@@ -25,8 +25,8 @@ def test_what_a_status_means(status, headers, kind):
         judge(answer({"detail": [{"msg": "why it was"}]}, status, headers, url="https://x.org/a?key=secret"), PLACE)
     assert type(error.value) is kind
     assert "why it was" in error.value.message
-    assert error.value.fields["url"] == "https://x.org/a"
-    assert error.value.fields["status"] == status
+    assert error.value.url == "https://x.org/a"
+    assert error.value.status == status
 
 
 def test_a_success_passes():

@@ -76,7 +76,7 @@ async def test_too_many_requests_says_how_long_to_wait(name):
     client = failing(name, answer({"message": "Too Many Requests"}, 429, {"retry-after": "7"}))
     with pytest.raises(RateLimited) as error:
         await opened(name, client).search(QUERY, limit=5)
-    assert error.value.fields["retry_after"] == 7.0
+    assert error.value.retry_after == 7.0
     assert name in error.value.message
 
 

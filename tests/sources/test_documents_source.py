@@ -224,7 +224,7 @@ async def test_names_in_any_script_and_with_signs(library: Library, tmp_path: Pa
 async def test_path_that_does_not_exist(library: Library, folder: Path):
     with pytest.raises(ConfigError, match=r"there is no file or folder '.*missing'") as caught:
         await prepare(library, folder, folder / "missing")
-    assert caught.value.fields["setting"] == "docs"
+    assert caught.value.setting == "docs"
 
 
 async def test_empty_folder(library: Library, tmp_path: Path):

@@ -172,7 +172,7 @@ def test_not_a_database_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="another file") as caught:
         SqliteLibrary(path)
     assert str(path) in str(caught.value)
-    assert caught.value.fields["path"] == str(path)
+    assert caught.value.path == str(path)
     assert path.read_text().startswith("Not a database")
 
 

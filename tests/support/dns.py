@@ -46,7 +46,7 @@ class FakeDns:
             self.set(host, f"8.8.{self._given // 250}.{self._given % 250 + 1}")
         answers = self._records.get(host, [])
         if not answers:
-            raise NotFound(f"There is no host named {host!r}.", url=host, rule="dns")
+            raise NotFound(f"There is no host named {host!r}.", url=host, reason="dns")
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
 

@@ -93,7 +93,7 @@ def test_a_wrong_option_is_named_as_the_file_wants_it(own_state: Path) -> None:
     options = {"arxiv": {"requests_per_second": 0}}
     with pytest.raises(ConfigError, match=r"source_options\.arxiv\.requests_per_second") as caught:
         begin("What is it?", home=own_state, source_options=options)
-    assert caught.value.fields["setting"] == "source_options.arxiv.requests_per_second"
+    assert caught.value.setting == "source_options.arxiv.requests_per_second"
 
 
 def test_orders_in_a_page_are_not_quoted(world: World, own_state: Path) -> None:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
@@ -150,5 +151,5 @@ def _plus(one: Spent, other: Spent) -> Spent:
 
 
 def _spent(kind: str, used: float, limit: float) -> LimitReached:
-    values = {"used": f"{used:g}" if kind == "usd" else str(used), "limit": str(limit)}
-    return LimitReached(phrase(f"budget_{kind}", "en", **values), kind=kind, **values)
+    error = LimitReached("", kind=kind, used=used, limit=limit)
+    return replace(error, message=phrase(f"budget_{kind}", "en", **error.amounts))

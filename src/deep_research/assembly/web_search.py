@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,7 +160,7 @@ class WebPlace:
     async def search(self, query: str, *, limit: int) -> SearchResult:
         """See `ports.SearchPlace.search`; the addresses of the results may be opened from now on."""
         if self._given_up is not None:
-            raise type(self._given_up)(self._given_up.message, **self._given_up.fields)
+            raise replace(self._given_up)
         try:
             result = await self._source.search(query, limit=limit)
         except SourceError as error:
@@ -176,7 +177,7 @@ class WebPlace:
         self._failures += 1
         if isinstance(error, Blocked | RateLimited) or self._failures >= _FAILURES:
             message = f"not asked again in this run: {error.message}"
-            self._given_up = type(error)(message, **error.fields, given_up=True)
+            self._given_up = replace(error, message=message, given_up=True)
 
     async def read(self, found: Found) -> Document:
         """Return the source's own text of a result, else the page's. Raises SourceError.

@@ -66,11 +66,11 @@ class Address:
 def refuse(url: str, rule: str, why: str) -> NoReturn:
     """Raise Blocked for `url`; `rule` is the short name of what it broke."""
     message = f"The address {_shown(url)} is not opened: {why}."
-    raise Blocked(message, url=url, rule=rule)
+    raise Blocked(message, url=url, reason=rule)
 
 
 def parse_address(text: str) -> Address:
-    """Return the parts of a web address. Raises Blocked (field `rule`) for anything but plain http and https."""
+    """Return the parts of a web address. Raises Blocked (`reason`) for anything but plain http and https."""
     url = text.strip(" \t\r\n\f")
     _check_characters(url)
     match = _WEB.match(url)

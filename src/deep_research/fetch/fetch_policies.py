@@ -71,7 +71,7 @@ async def with_retries(
     """Return what `attempt` returns, trying again as the policy of its error says.
 
     `hold` is told the seconds a server asked to wait, so that nobody else asks it meanwhile. An error
-    with the field `final` is not tried again, nor silence, nor one whose wait is over the policy's bound.
+    that is `final` is not tried again, nor silence, nor one whose wait is over the policy's bound.
     """
     number = 1
     while True:
@@ -87,13 +87,12 @@ async def with_retries(
 
 def _wait(error: SourceError, number: int, policies: RetryPolicies, hold: Callable[[float], None]) -> float | None:
     policy = policies.of(error)
-    asked = error.fields.get("retry_after")
     wait = policy.wait(number)
-    if isinstance(error, RateLimited) and isinstance(asked, float):
-        hold(asked)
-        wait = asked
+    if isinstance(error, RateLimited) and error.retry_after is not None:
+        hold(error.retry_after)
+        wait = error.retry_after
     # Who was silent once costs the whole time again; a run has other pages.
-    final = error.fields.get("final") or error.fields.get("rule") == "time"
+    final = error.final or error.reason == "time"
     if number >= policy.attempts or final or wait > policy.max_wait:
         return None
     return wait

@@ -41,7 +41,7 @@ class SystemResolver:
             answers = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
             if error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)):
-                raise NotFound(f"There is no host named {host!r}.", url=host, rule="dns") from error
+                raise NotFound(f"There is no host named {host!r}.", url=host, reason="dns") from error
             raise Unreachable(f"The name of {host!r} could not be looked up: {error.strerror}.", url=host) from error
         except (OSError, UnicodeError) as error:
             raise Unreachable(f"The name of {host!r} could not be looked up: {error}.", url=host) from error
@@ -65,7 +65,7 @@ async def judged_ips(address: Address, guard: Guard, resolver: Resolver) -> list
         return [address.ip]
     ips = [ipaddress.ip_address(text.partition("%")[0]) for text in await resolver.resolve(address.host)]
     if not ips:
-        raise NotFound(f"The host {address.host!r} has no IP address.", url=address.url, rule="dns")
+        raise NotFound(f"The host {address.host!r} has no IP address.", url=address.url, reason="dns")
     for ip in ips:
         guard.check_ip(address, ip)
     return sorted(ips, key=lambda ip: ip.version)[:MAX_ADDRESSES]

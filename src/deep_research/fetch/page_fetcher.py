@@ -144,10 +144,10 @@ class Fetcher:
             address = join_address(address, stored.answer.headers["location"])
             if address.url in seen:
                 message = f"{asked.url} redirects in a circle (over {address.url})."
-                raise Unreachable(message, url=asked.url, rule="redirects")
+                raise Unreachable(message, url=asked.url, reason="redirects")
             seen.add(address.url)
         message = f"{asked.url} redirects more than {self._options.limits.max_redirects} times."
-        raise Unreachable(message, url=asked.url, rule="redirects")
+        raise Unreachable(message, url=asked.url, reason="redirects")
 
     async def _answer(self, address: Address) -> Answer:
         return (await self._once(address)).answer
@@ -157,7 +157,7 @@ class Fetcher:
 
     async def _remembered(self, address: Address) -> Stored:
         if failure := self._failures.get(address.url):
-            raise type(failure)(failure.message, **failure.fields) from failure
+            raise replace(failure) from failure
         if stored := await asyncio.to_thread(self._run.get, address.url, now=self._now()):
             return stored
         try:
@@ -217,9 +217,9 @@ def _error_of(answer: Answer, now: float, *, conditional: bool) -> SourceError |
     if status in (200, 203) or answer.is_redirect or (conditional and status == 304):
         return None
     meaning = status_meaning(status, answer.headers)
-    fields = {"retry_after": requested_wait(answer.headers, now)} if meaning == "wait" else {}
+    wait = requested_wait(answer.headers, now) if meaning == "wait" else None
     message = f"{url}: {_REASONS.get(status, 'no page came back')} (HTTP {status})."
-    return error_kind(meaning, refused=Blocked)(message, url=url, status=status, **fields)
+    return error_kind(meaning, refused=Blocked)(message, url=url, status=status, retry_after=wait)
 
 
 def _page(asked: Address, stored: Stored) -> Page:

@@ -20,7 +20,7 @@ class Decoder:
         """`encoding` is the Content-Encoding header. Raises Unreadable for one that was not asked for."""
         names = [name for part in encoding.lower().split(",") if (name := part.strip()) not in ("", "identity")]
         if len(names) > 1 or (names and names[0] not in ("gzip", "x-gzip", "deflate")):
-            raise Unreadable(f"{url} is packed as {encoding!r}, which was not asked for.", url=url, rule="encoding")
+            raise Unreadable(f"{url} is packed as {encoding!r}, which was not asked for.", url=url, reason="encoding")
         self._url = url
         self._name = names[0] if names else ""
         self._unpack = zlib.decompressobj(_GZIP if self._name.endswith("gzip") else zlib.MAX_WBITS)
@@ -39,7 +39,7 @@ class Decoder:
     def finish(self) -> None:
         """Raise Unreadable when the body ended in the middle."""
         if self._name and self._begun and not self._unpack.eof:
-            raise Unreadable(f"{self._url} ended in the middle of its packed body.", url=self._url, rule="truncated")
+            raise Unreadable(f"{self._url} ended in the middle of its packed body.", url=self._url, reason="truncated")
 
     def _inflate(self, data: bytes) -> Iterator[bytes]:
         while data and not self._unpack.eof:
@@ -47,7 +47,7 @@ class Decoder:
                 piece = self._unpack.decompress(data, _STEP)
             except zlib.error as error:
                 message = f"{self._url} has a damaged packed body: {error}."
-                raise Unreadable(message, url=self._url, rule="encoding") from error
+                raise Unreadable(message, url=self._url, reason="encoding") from error
             data = self._unpack.unconsumed_tail
             if piece:
                 yield piece
@@ -136,8 +136,8 @@ class Body:
         limits = self._limits
         if seconds > limits.slow_after_seconds and self._received < seconds * limits.min_bytes_per_second:
             message = f"{self._url} sends less than {limits.min_bytes_per_second} bytes a second."
-            raise Unreachable(message, url=self._url, rule="pace", final=True)
+            raise Unreachable(message, url=self._url, reason="pace", final=True)
 
     def _too_large(self, how: str) -> NoReturn:
         message = f"{self._url} {how}; at most {self._most} bytes are read."
-        raise Unreadable(message, url=self._url, rule="size", limit=self._most)
+        raise Unreadable(message, url=self._url, reason="size", limit=self._most)

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from protego import Protego
 
@@ -62,9 +63,9 @@ class RobotsGate:
                 at = join_address(at, answer.headers["location"])
         except (Unreachable, RateLimited) as error:
             message = f"{address.url} is not opened: its host's robots.txt could not be read ({error.message})"
-            raise type(error)(message, **{**error.fields, "url": address.url, "rule": "robots"}) from error
+            raise replace(error, message=message, url=address.url, reason="robots") from error
         except SourceError as error:
             # Where the guard refuses the host itself, it refuses the page; where rules moved to, only the rules.
-            if isinstance(error, Blocked) and error.fields.get("rule") and not moved:
+            if isinstance(error, Blocked) and error.reason and not moved:
                 raise
         return ALLOW_ALL  # 4xx, no text, redirects without end or to where nobody may go

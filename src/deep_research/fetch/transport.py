@@ -113,7 +113,7 @@ class Transport:
                 return await self._read(response, address, limits, cut=cut)
         except TimeoutError as error:
             message = f"{address.url} was not done after {limits.total_seconds:g} seconds."
-            raise Unreachable(message, url=address.url, rule="time", final=True) from error
+            raise Unreachable(message, url=address.url, reason="time", final=True) from error
 
     def check(self, address: Address) -> None:
         """Raise Blocked when the guard refuses host or port, before anything is sent."""
@@ -192,7 +192,7 @@ class Transport:
 def _headers(raw: Sequence[tuple[bytes, bytes]], address: Address, limits: FetchLimits) -> dict[str, str]:
     if sum(len(name) + len(value) + 4 for name, value in raw) > limits.max_header_bytes:
         message = f"{address.url} answers with more than {limits.max_header_bytes} bytes of headers."
-        raise Unreadable(message, url=address.url, rule="headers")
+        raise Unreadable(message, url=address.url, reason="headers")
     headers: dict[str, str] = {}
     for name, value in raw:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
@@ -227,16 +227,16 @@ _HTTPCORE_ERRORS = (
 def translate(error: BaseException, url: str) -> Unreachable:
     """Return what an httpcore error means to us; `final` is set where trying again cannot help."""
     if isinstance(error, httpcore.ConnectError) and _caused_by_tls(error):
-        return Unreachable(f"{url} could not show a certificate to trust: {error}.", url=url, rule="tls", final=True)
+        return Unreachable(f"{url} could not show a certificate to trust: {error}.", url=url, reason="tls", final=True)
     if isinstance(error, httpcore.TimeoutException):
-        return Unreachable(f"{url} did not answer in time.", url=url, rule="time")
+        return Unreachable(f"{url} did not answer in time.", url=url, reason="time")
     if isinstance(error, httpcore.LocalProtocolError):
         # Its text quotes the header, which may be a key.
         message = f"{url} was not asked: a header of the request holds characters that cannot be sent."
-        return Unreachable(message, url=url, rule="request", final=True)
+        return Unreachable(message, url=url, reason="request", final=True)
     detail = str(error).strip().rstrip(".")
     reason = f"the connection failed ({detail})" if detail else f"the connection failed ({type(error).__name__})"
-    return Unreachable(f"{url} could not be read: {reason}.", url=url, rule="connection")
+    return Unreachable(f"{url} could not be read: {reason}.", url=url, reason="connection")
 
 
 def _caused_by_tls(error: BaseException | None) -> bool:

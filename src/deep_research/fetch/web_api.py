@@ -6,6 +6,7 @@ so nobody has to have named them and robots.txt is not asked; the guard still ju
 
 import json as jsonlib
 from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock
@@ -93,8 +94,8 @@ class WebApiClient:
                 if wait is None:
                     return answer
             except Unreachable as error:
-                silent = error.fields.get("rule") == "time"  # each attempt costs the whole time again
-                if method != "GET" or number >= (2 if silent else self._retry.attempts) or error.fields.get("final"):
+                silent = error.reason == "time"  # each attempt costs the whole time again
+                if method != "GET" or number >= (2 if silent else self._retry.attempts) or error.final:
                     raise
                 wait = self._retry.wait(number)
             await self._clock.sleep(wait)
@@ -108,8 +109,7 @@ class WebApiClient:
                 )
         except SourceError as error:
             shown = _shown(address)
-            fields = {**error.fields, "url": shown}
-            raise type(error)(error.message.replace(address.url, shown), **fields) from None
+            raise replace(error, message=error.message.replace(address.url, shown), url=shown) from None
 
     def _wait_after(self, answer: Answer, method: str, number: int) -> float | None:
         """Return seconds to wait before asking again, or None when the answer stands. Raises RateLimited."""

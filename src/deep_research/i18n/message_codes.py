@@ -10,7 +10,7 @@ from typing import Final
 
 from deep_research.data import Gap, Verdict
 from deep_research.data.claims import VerdictKind
-from deep_research.errors import LimitReached, ResearchError
+from deep_research.errors import LimitReached, MalformedOutput, ResearchError
 from deep_research.i18n.catalog import phrase, running
 from deep_research.i18n.language import detect
 
@@ -32,10 +32,9 @@ def gap_of(what: str, /, *codes: str, source: str = "", **values: str) -> Gap:
 
 def gap_from(what: str, error: ResearchError, *codes: str, source: str = "") -> Gap:
     """Return the gap that an error leaves, with the phrases `codes` after its message."""
-    if isinstance(error, LimitReached) and error.fields.get("kind") in ("usd", "tokens"):
-        values = {name: str(error.fields[name]) for name in ("limit", "used")}
-        return gap_of(what, f"budget_{error.fields['kind']}", *codes, source=source, **values)
-    if error.fields.get("reason") == "schema":
+    if isinstance(error, LimitReached) and error.kind in ("usd", "tokens"):
+        return gap_of(what, f"budget_{error.kind}", *codes, source=source, **error.amounts)
+    if isinstance(error, MalformedOutput) and error.reason == "schema":
         return gap_of(what, "misfit", *codes, source=source)
     return gap_of(what, "error", *codes, source=source, error=error.message)
 

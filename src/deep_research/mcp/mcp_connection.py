@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -165,7 +166,7 @@ class McpConnection:
             if isinstance(error, SourceError):
                 raise
             explained = self._explained(error, f"the tool {tool!r}", statuses)
-            if explained.fields.get("given_up"):
+            if explained.given_up:
                 self._ended = explained = self._explained(error, "", statuses)
             raise explained from error
         data = result.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -266,7 +267,7 @@ class McpConnection:
             seconds=self._server.timeout_seconds,
             is_program=bool(self._server.command),
         )
-        return type(made)(self._hide(made.message), **made.fields)
+        return replace(made, message=self._hide(made.message))
 
 
 def _load() -> None:

@@ -15,7 +15,7 @@ def failure(
 ) -> SourceError:
     """Return why the server failed; `status` is the HTTP status of its last refusal, `about` what was asked or said.
 
-    A program that has ended is gone for good (field `given_up`); over HTTP only one answer was cut off.
+    A program that has ended is gone for good (`given_up`); over HTTP only one answer was cut off.
     """
     cause = _innermost(error)
     code = getattr(cause, "code", None)

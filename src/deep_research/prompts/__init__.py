@@ -101,7 +101,7 @@ def _line(path: Path, word: str) -> int:
 
 def _broken(path: Path, line: int, why: str) -> ConfigError:
     message = f"The prompt file {str(path)!r} cannot be used (line {line}): {why.rstrip('.')}."
-    return ConfigError(message, setting="prompt", value=str(path), line=line)
+    return ConfigError(message, setting="prompt", value=str(path))
 
 
 def _parse(name: str, text: str) -> Prompt:

@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
-from deep_research.errors import ConfigError, ModelError
+from deep_research.errors import ConfigError, ModelError, ModelSetupError
 from deep_research.providers.answer_parsing import Heard, RawCall, schema_instruction, understood, word
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.model_families import Family
@@ -24,7 +24,7 @@ def init_model(name: str, *, max_tokens: int, timeout_seconds: float, base_url: 
         from langchain.chat_models import init_chat_model  # noqa: PLC0415
     except ImportError as error:
         message = "Models of LangChain need the package: pip install 'deep-research[langchain]'."
-        raise ConfigError(message, setting="model_provider", value="langchain", extra="langchain") from error
+        raise ConfigError(message, setting="model_provider", value="langchain") from error
     options: dict[str, Any] = {"base_url": base_url} if base_url else {}
     try:
         return init_chat_model(name, max_tokens=max_tokens, timeout=timeout_seconds, max_retries=0, **options)
@@ -63,7 +63,7 @@ class LangChainModel:
     def _translated(self, error: Exception) -> Exception:
         if isinstance(error, NotImplementedError):
             message = f"The model {self.model!r} of LangChain takes no tools."
-            return ConfigError(message, setting="model_name", value=self.model, reason="no_tools")
+            return ModelSetupError(message, setting="model_name", value=self.model, reason="no_tools")
         if failure := _failure(error):
             return translate(failure, self._about)
         if isinstance(error, (ConfigError, ModelError)):

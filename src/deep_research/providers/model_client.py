@@ -133,8 +133,8 @@ class ModelClient:
         """Seconds until the next attempt, or None when there is to be none."""
         if policy.action not in ("retry", "wait") or failed >= policy.attempts:
             return None
-        if isinstance(asked := error.fields.get("retry_after"), float):
-            return asked
+        if isinstance(error, ModelError) and error.retry_after is not None:
+            return error.retry_after
         grown = min(policy.most_seconds, policy.first_seconds * 2 ** (failed - 1))
         return grown * (0.5 + self._jitter() / 2)
 
@@ -145,10 +145,11 @@ class ModelClient:
             try:
                 answer = await self._in_time(model, request)
             except ResearchError as error:
-                self._record(role, model, error.fields.get("usage"), started, type(error).__name__)
+                self._record(
+                    role, model, error.usage if isinstance(error, ModelError) else None, started, type(error).__name__
+                )
                 if isinstance(error, ModelRateLimited):
-                    asked = error.fields.get("retry_after")
-                    gate.limited(started=started, seconds=asked if isinstance(asked, float) else 0.0)
+                    gate.limited(started=started, seconds=error.retry_after or 0.0)
                 raise
             gate.answered()
             self._record(role, model, answer.usage, started, "")

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from deep_research.errors import ConfigError
+from deep_research.errors import ConfigError, ModelSetupError
 from deep_research.providers.http_wire import HttpWire
 from deep_research.providers.model_client import OpenModel
 from deep_research.providers.model_families import Family, family_of
@@ -175,10 +175,10 @@ def _wire(known: Provider, about: About, keys: Mapping[str, str], timeout_second
     own_server = about.base_url != known.base_url
     if known.key and not key and not own_server:
         message = f"The provider {about.provider!r} needs a key: set {known.key}."
-        raise ConfigError(message, setting=known.key, value=None, reason="no_key")
+        raise ModelSetupError(message, setting=known.key, reason="no_key")
     if not (key.isascii() and key.isprintable()):
         message = f"The key in {known.key} has signs that no key has (typographic quotes, line breaks); copy it anew."
-        raise ConfigError(message, setting=known.key, value=None, reason="bad_key")
+        raise ModelSetupError(message, setting=known.key, reason="bad_key")
     headers = {"user-agent": "deep-research"}
     if known.wire == "anthropic":
         from deep_research.providers.anthropic import VERSION  # noqa: PLC0415

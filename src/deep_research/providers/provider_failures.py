@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from deep_research.errors import (
-    ConfigError,
     ContextTooLong,
     MalformedOutput,
     ModelRateLimited,
+    ModelSetupError,
     ProviderDown,
     Refused,
     ResearchError,
@@ -47,12 +47,12 @@ class Meaning(NamedTuple):
 
 TOO_LONG = Meaning(ContextTooLong, "context")
 REFUSED = Meaning(Refused, "content_filter")
-NO_CREDIT = Meaning(ConfigError, "no_credit")
-BAD_KEY = Meaning(ConfigError, "bad_key")
-NO_ACCESS = Meaning(ConfigError, "no_access")
-UNKNOWN_MODEL = Meaning(ConfigError, "unknown_model")
-BAD_REQUEST = Meaning(ConfigError, "bad_request")
-BAD_ADDRESS = Meaning(ConfigError, "base_url")
+NO_CREDIT = Meaning(ModelSetupError, "no_credit")
+BAD_KEY = Meaning(ModelSetupError, "bad_key")
+NO_ACCESS = Meaning(ModelSetupError, "no_access")
+UNKNOWN_MODEL = Meaning(ModelSetupError, "unknown_model")
+BAD_REQUEST = Meaning(ModelSetupError, "bad_request")
+BAD_ADDRESS = Meaning(ModelSetupError, "base_url")
 RATE = Meaning(ModelRateLimited, "rate")
 DOWN = Meaning(ProviderDown, "down")
 MALFORMED = Meaning(MalformedOutput, "malformed")
@@ -137,7 +137,7 @@ def translate(failure: WireFailure, about: About) -> ResearchError:
         "reason": meaning.reason if meaning is not DOWN else (failure.reason or "down"),
         **numbers,
     }
-    if issubclass(meaning.kind, ConfigError):
+    if issubclass(meaning.kind, ModelSetupError):
         setting = {"bad_key": about.variable, "no_credit": about.variable, "base_url": "base_url"}
         fields |= {"setting": setting.get(meaning.reason) or "model", "came_from": "provider"}
     return meaning.kind(_explain(meaning, failure, body, about), **fields)

@@ -197,7 +197,7 @@ REASONS: dict[str, Policy] = {
 
 def policy_for(error: ResearchError) -> Policy:
     """Return what follows an error: by its reason where that has a policy of its own, else by its class."""
-    own = REASONS.get(str(error.fields.get("reason", "")))
+    own = REASONS.get(error.reason) if isinstance(error, ModelError | ConfigError) else None
     if own:
         return own
     return next((POLICIES[kind] for kind in type(error).__mro__ if kind in POLICIES), Policy("stop"))

@@ -24,5 +24,5 @@ def ends_the_run(error: Exception) -> bool:
     only that one's matter.
     """
     if isinstance(error, ConfigError):
-        return error.fields.get("reason") != "bad_request"
+        return error.reason != "bad_request"
     return isinstance(error, StoreError | Stopped)

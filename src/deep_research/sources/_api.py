@@ -3,6 +3,7 @@
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -218,11 +219,8 @@ class ApiSource(Generic[Options]):
     def _without_secrets(self, error: SourceError) -> SourceError:
         """Return the error with every key masked: services repeat keys in messages and addresses."""
         secrets = tuple(self._secrets())
-        fields = {
-            name: mask_secrets(value, secrets) if isinstance(value, str) else value
-            for name, value in error.fields.items()
-        }
-        return type(error)(mask_secrets(error.message, secrets), **fields)
+        texts = {name: value for name, value in vars(error).items() if isinstance(value, str)}
+        return replace(error, **{name: mask_secrets(text, secrets) for name, text in texts.items()})
 
     def _secrets(self) -> Iterable[str]:
         """The keys, the parts of keys in two parts, and what was made of them."""

@@ -1,6 +1,7 @@
 """A SearXNG instance of one's own (https://docs.searxng.org/dev/search_api.html)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -69,7 +70,7 @@ def parse_search(response: ApiResponse) -> list[Found]:
         answer = json_of(response, _PLACE)
     except Blocked as error:
         hint = "; the instance has to allow the format json in its settings.yml (search.formats)"
-        raise Blocked(f"{error.message}{hint}", **error.fields) from None
+        raise replace(error, message=f"{error.message}{hint}") from None
     if not isinstance(answer, Mapping) or not isinstance(answer.get("results"), list):
         raise failure(Unreadable, response, _PLACE, "the answer is no search result")
     entries = [*objects(answer["results"]), *map(_infobox, objects(answer.get("infoboxes")))]

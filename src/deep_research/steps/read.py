@@ -32,7 +32,7 @@ async def read(ctx: RunContext, action: Action, section: Section | None, brief: 
     try:
         source, start = await _named(ctx, wanted)
     except Blocked as refused:
-        if refused.fields.get("rule") in (None, "robots"):
+        if refused.reason in ("", "robots"):
             return _failed(ctx, action, refused)
         return Observation(action=action.id, text=refused.message)
     except Exception as error:  # noqa: BLE001 - one page failing costs only itself
@@ -59,9 +59,9 @@ async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:
         return (await open_address(ctx, wanted)).id, ""
     source = await asyncio.to_thread(ctx.library.source, wanted.partition("p")[0])
     if source is None:
-        raise Blocked(f"There is no source {wanted} in the library.", rule="unknown id")
+        raise Blocked(f"There is no source {wanted} in the library.", reason="unknown id")
     if await asyncio.to_thread(ctx.library.snapshot, source.id) is None:
-        raise Blocked(f"{source.id} could not be read.", rule="no text")
+        raise Blocked(f"{source.id} could not be read.", reason="no text")
     whole = source if "p" in wanted else await _whole(ctx, source)
     return whole.id, wanted if "p" in wanted else ""
 
@@ -127,7 +127,7 @@ async def open_address(ctx: RunContext, url: str) -> Source:
 
 def _pages(ctx: RunContext) -> Pages:
     if ctx.pages is None:
-        raise Blocked("This run opens no addresses; read takes the id of a source (s7).", rule="no web")
+        raise Blocked("This run opens no addresses; read takes the id of a source (s7).", reason="no web")
     return ctx.pages
 
 

@@ -18,7 +18,7 @@ from deep_research.data import (
     Section,
     Source,
 )
-from deep_research.errors import ConfigError, LimitReached, ResearchError
+from deep_research.errors import ConfigError, LimitReached, SourceError
 from deep_research.events import Searched
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import OutsideTool, SearchPlace
@@ -141,7 +141,7 @@ async def _ask(
     except Exception as error:  # noqa: BLE001 - one place failing costs only itself, also when it has a defect
         why = _why(error, place.name)
         # A place that was given up fails the same way each time: that is one gap.
-        given_up = isinstance(error, ResearchError) and "given_up" in error.fields
+        given_up = isinstance(error, SourceError) and error.given_up
         what = place.name if given_up else f"{place.name}: {action.query}"
         ctx.report_gap(Gap(what=what, why=why, source=place.name))
         return Observation(action=action.id, failed=(place.name,), failure=why)
