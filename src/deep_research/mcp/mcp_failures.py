@@ -21,8 +21,8 @@ def failure(
     code = getattr(cause, "code", None)
     kind, why = _why(cause, code, status, seconds)
     hint = f" ({shortened(about)})" if about else ""
-    ended = {"given_up": True} if is_program and code == _CONNECTION_CLOSED else {}
-    return kind(f"The MCP server {name!r} {why}{hint}.", source=name, status=status, **ended)
+    ended = is_program and code == _CONNECTION_CLOSED
+    return kind(f"The MCP server {name!r} {why}{hint}.", source=name, status=status, given_up=ended)
 
 
 def tool_error(name: str, tool: str, answer: ToolAnswer) -> SourceError:
