@@ -125,7 +125,7 @@ def without_links(text: str) -> str:
     # Brackets and commas that held nothing else go along; `run()` and `[]` of the text stay.
     text = re.sub(rf"\s{{0,3}}[(（\[]\s{{0,3}}{_GONE}\s{{0,3}}[)）\]]", _GONE, text)
     text = re.sub(rf"[,;、，\s]{{0,3}}{_GONE}(?=[,;、，\s{_GONE}]{{0,9}}(?:[.。]|$))", "", text)
-    return text.replace(_GONE, "").strip()
+    return text.replace(f" {_GONE} ", " ").replace(_GONE, "").strip()
 
 
 def cut_cited(body: str, offset: int, kind: Kind) -> Iterator[CitedSentence]:

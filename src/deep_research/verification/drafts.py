@@ -13,6 +13,7 @@ from deep_research.text.sentences import Block, blocks
 from deep_research.verification.citations import Cite, CitedSentence, cite_ids, cut_cited, groups, lift, without_links
 
 _MARKER = re.compile(r"(?:\s*>\s?)*\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?)?")
+_QUOTE_MARKS = re.compile(r"(?<=\n)[ \t]*(?:>[ \t]?)+")
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _LABEL_WORDS, _LABEL_CHARS = 8, 80
 _BOLD = re.compile(r"(\*\*|__)[^*_]+\1[:：]?")
@@ -156,7 +157,8 @@ def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> 
     raw = text[block.start : block.end]
     marker = _MARKER.match(raw)
     head = marker.end() if marker else 0
-    body = raw[head:]
+    # The marks of a quotation's further lines become spaces, so that offsets stay those of the draft.
+    body = _QUOTE_MARKS.sub(lambda marks: " " * len(marks[0]), raw[head:])
     if _BOLD.fullmatch(body.strip()) and len(body) <= _LABEL_CHARS:
         draft._parts.append(_Part("label", raw.strip()))
         return

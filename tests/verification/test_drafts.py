@@ -1,0 +1,547 @@
+"""Drafts of every shape: which sentences they have, and how they are written again, whole and with a sentence cut."""
+
+import pytest
+
+from deep_research.verification.citations import cite_ids, render_citations, without_links
+from deep_research.verification.drafts import parse_draft
+
+# A draft and its sentences: text, ids, kind, its stretch of the draft, ids near it, what a cell is about.
+READ = [
+    (
+        "One. [s1p1] Two [s1p2]. Three?",
+        [
+            ("One.", "[s1p1]", "prose", "One. [s1p1]", "[s1p1]", ""),
+            ("Two.", "[s1p2]", "prose", "Two [s1p2].", "[s1p2]", ""),
+            ("Three?", "", "prose", "Three?", "", ""),
+        ],
+    ),
+    (
+        "One,\ntwo [s1p1]\nthree. Four.",
+        [
+            ("One,\ntwo", "[s1p1]", "prose", "One,\ntwo [s1p1]", "[s1p1]", ""),
+            ("three.", "", "prose", "three.", "", ""),
+            ("Four.", "", "prose", "Four.", "", ""),
+        ],
+    ),
+    (
+        "- Item one [s1p1]\n- Item two. [s1p2]\n\nText [s1p3].",
+        [
+            ("Item one", "[s1p1]", "item", "Item one [s1p1]", "[s1p1]", ""),
+            ("Item two.", "[s1p2]", "item", "Item two. [s1p2]", "[s1p2]", ""),
+            ("Text.", "[s1p3]", "prose", "Text [s1p3].", "[s1p3]", ""),
+        ],
+    ),
+    (
+        "1. First. [s1p1]\n2. Second. [s1p2]",
+        [
+            ("First.", "[s1p1]", "item", "First. [s1p1]", "[s1p1]", ""),
+            ("Second.", "[s1p2]", "item", "Second. [s1p2]", "[s1p2]", ""),
+        ],
+    ),
+    (
+        "- [ ] Task one. [s1p1]\n- [x] Task two. [s1p2]",
+        [
+            ("Task one.", "[s1p1]", "item", "Task one. [s1p1]", "[s1p1]", ""),
+            ("Task two.", "[s1p2]", "item", "Task two. [s1p2]", "[s1p2]", ""),
+        ],
+    ),
+    (
+        "> Quoted words. [s1p1]\n> More. [s1p2]",
+        [
+            ("Quoted words.", "[s1p1]", "prose", "Quoted words. [s1p1]", "[s1p1]", ""),
+            ("More.", "[s1p2]", "prose", "More. [s1p2]", "[s1p2]", ""),
+        ],
+    ),
+    ("# Title [s1p1]\n\nText. [s1p2]", [("Text.", "[s1p2]", "prose", "Text. [s1p2]", "[s1p2]", "")]),
+    ("## See [the docs](https://a.b/c)\n\nText. [s1p2]", [("Text.", "[s1p2]", "prose", "Text. [s1p2]", "[s1p2]", "")]),
+    (
+        "### Deep\n\nText. [s1p1]\n\n## Higher\n\n### Empty below",
+        [("Text.", "[s1p1]", "prose", "Text. [s1p1]", "[s1p1]", "")],
+    ),
+    (
+        "## A\n\n### B\n\nText. [s1p1]\n\n### C\n\n## D\n\nMore. [s1p2]",
+        [
+            ("Text.", "[s1p1]", "prose", "Text. [s1p1]", "[s1p1]", ""),
+            ("More.", "[s1p2]", "prose", "More. [s1p2]", "[s1p2]", ""),
+        ],
+    ),
+    ("## A\n\n## B\n\nText. [s1p1]", [("Text.", "[s1p1]", "prose", "Text. [s1p1]", "[s1p1]", "")]),
+    ("**Benefits**\n\nText. [s1p1]", [("Text.", "[s1p1]", "prose", "Text. [s1p1]", "[s1p1]", "")]),
+    ("**Benefits:**\n\n**Costs**\n\nText. [s1p1]", [("Text.", "[s1p1]", "prose", "Text. [s1p1]", "[s1p1]", "")]),
+    ("__Costs__\n\n- One. [s1p1]", [("One.", "[s1p1]", "item", "One. [s1p1]", "[s1p1]", "")]),
+    (
+        "**Benefits are many here**: they do. [s1p1]",
+        [
+            (
+                "**Benefits are many here**: they do.",
+                "[s1p1]",
+                "prose",
+                "**Benefits are many here**: they do. [s1p1]",
+                "[s1p1]",
+                "",
+            )
+        ],
+    ),
+    ("It offers:\n\n- One. [s1p1]", [("One.", "[s1p1]", "item", "One. [s1p1]", "[s1p1]", "")]),
+    ("It offers：\n\n- One. [s1p1]", [("One.", "[s1p1]", "item", "One. [s1p1]", "[s1p1]", "")]),
+    (
+        "It offers:\n\nText. [s1p1]",
+        [("It offers:", "", "prose", "It offers:", "", ""), ("Text.", "[s1p1]", "prose", "Text. [s1p1]", "[s1p1]", "")],
+    ),
+    ("It offers:\n\n```\nx = 1\n```\n\n[s1p1]", [("```\nx = 1\n```", "[s1p1]", "code", "```\nx = 1\n```", "", "")]),
+    (
+        "It offers:\n\n| a | b |\n|---|---|\n| c | d [s1p1] |",
+        [("d", "[s1p1]", "cell", "| c | d [s1p1] ", "[s1p1]", "c b")],
+    ),
+    (
+        "It offers: [s1p9]\n\n- One. [s1p1]",
+        [
+            ("It offers:", "[s1p9]", "prose", "It offers: [s1p9]", "[s1p9]", ""),
+            ("One.", "[s1p1]", "item", "One. [s1p1]", "[s1p1]", ""),
+        ],
+    ),
+    (
+        "It offers many things to all of us today:\n\n- One. [s1p1]",
+        [
+            (
+                "It offers many things to all of us today:",
+                "",
+                "prose",
+                "It offers many things to all of us today:",
+                "",
+                "",
+            ),
+            ("One.", "[s1p1]", "item", "One. [s1p1]", "[s1p1]", ""),
+        ],
+    ),
+    (
+        "It offers many things to all of us today too:\n\n- One. [s1p1]",
+        [
+            (
+                "It offers many things to all of us today too:",
+                "",
+                "prose",
+                "It offers many things to all of us today too:",
+                "",
+                "",
+            ),
+            ("One.", "[s1p1]", "item", "One. [s1p1]", "[s1p1]", ""),
+        ],
+    ),
+    (
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:\n\n- One. [s1p1]",
+        [("One.", "[s1p1]", "item", "One. [s1p1]", "[s1p1]", "")],
+    ),
+    (
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:\n\n- One. [s1p1]",
+        [
+            (
+                "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:",
+                "",
+                "prose",
+                "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:",
+                "",
+                "",
+            ),
+            ("One.", "[s1p1]", "item", "One. [s1p1]", "[s1p1]", ""),
+        ],
+    ),
+    (
+        "It offers. It gives:\n\n- One. [s1p1]",
+        [
+            ("It offers.", "", "prose", "It offers.", "", ""),
+            ("It gives:", "", "prose", "It gives:", "", ""),
+            ("One.", "[s1p1]", "item", "One. [s1p1]", "[s1p1]", ""),
+        ],
+    ),
+    (
+        "Text.\n\n[s1p1][s1p2]\n\nMore. [s1p3]",
+        [
+            ("Text.", "[s1p1][s1p2]", "prose", "Text.", "", ""),
+            ("More.", "[s1p3]", "prose", "More. [s1p3]", "[s1p3]", ""),
+        ],
+    ),
+    ("[s1p1]\n\nText.", [("Text.", "", "prose", "Text.", "", "")]),
+    ("Text. [s1p1]\n\n[s1p1] [s1p2]", [("Text.", "[s1p1][s1p2]", "prose", "Text. [s1p1]", "[s1p1]", "")]),
+    ("```\nx = 1\n```\n\n[s1p1]", [("```\nx = 1\n```", "[s1p1]", "code", "```\nx = 1\n```", "", "")]),
+    (
+        "Code:\n\n```py\nprint(a[0])\n```\n\nAfter. [s1p1]",
+        [
+            ("```py\nprint(a[0])\n```", "", "code", "```py\nprint(a[0])\n```", "", ""),
+            ("After.", "[s1p1]", "prose", "After. [s1p1]", "[s1p1]", ""),
+        ],
+    ),
+    (
+        "| N | V |\n|---|---|\n| a | Five [s1p5] |\n| b | |",
+        [("Five", "[s1p5]", "cell", "| a | Five [s1p5] ", "[s1p5]", "a V"), ("b", "", "cell", "| b | ", "", "N")],
+    ),
+    (
+        "| N | V |\n| a | Five [s1p5] |",
+        [("V", "", "cell", "| N | V ", "", "N"), ("Five", "[s1p5]", "cell", "| a | Five [s1p5] ", "[s1p5]", "a")],
+    ),
+    (
+        "| N | V |\n|:--|--:|\n| *a* | `Five` [s1p5] |\n| __b__ | _Six_ [s1p6] |\n| max_rate_x | 5 [s1p7] |",
+        [
+            ("`Five`", "[s1p5]", "cell", "| *a* | `Five` [s1p5] ", "[s1p5]", "a V"),
+            ("_Six_", "[s1p6]", "cell", "| __b__ | _Six_ [s1p6] ", "[s1p6]", "b V"),
+            ("5", "[s1p7]", "cell", "| max_rate_x | 5 [s1p7] ", "[s1p7]", "max_rate_x V"),
+        ],
+    ),
+    (
+        "N | V\n---|---\na | Five [s1p5]",
+        [("N | V\n---|---\na | Five", "[s1p5]", "prose", "N | V\n---|---\na | Five [s1p5]", "[s1p5]", "")],
+    ),
+    (
+        "| N | V | W |\n|---|---|---|\n| a | b \\| c [s1p5] | |\n| only | [s1p6] | |",
+        [("b \\| c", "[s1p5]", "cell", "| a | b \\| c [s1p5] | ", "[s1p5]", "a V")],
+    ),
+    (
+        "| N [s1p1] | V |\n|---|---|\n| a | Five [s1p5] |",
+        [
+            ("N", "[s1p1]", "cell", "| N [s1p1] | V ", "[s1p1]", "N"),
+            ("Five", "[s1p5]", "cell", "| a | Five [s1p5] ", "[s1p5]", "a V"),
+        ],
+    ),
+    (
+        "| Claim |\n|---|\n| It works [s1p1] |\n| It fails |",
+        [
+            ("It works", "[s1p1]", "cell", "| It works [s1p1] ", "[s1p1]", "Claim"),
+            ("It fails", "", "cell", "| It fails ", "", "Claim"),
+        ],
+    ),
+    (
+        "| N | V |\n|---|---|\n| a | Five | [s1p5] |\n| b | — | [s1p6] |",
+        [("Five", "", "cell", "| a | Five | [s1p5] ", "[s1p5]", "a V")],
+    ),
+    (
+        "| N | V |\n|---|---|\n| a [s1p1] | |\n| b [s1p2] | Six [s1p3] |",
+        [
+            ("a", "[s1p1]", "cell", "| a [s1p1] | ", "[s1p1]", "N"),
+            ("b", "[s1p2]", "cell", "| b [s1p2] | Six [s1p3] ", "[s1p2][s1p3]", "N"),
+            ("Six", "[s1p3]", "cell", "| b [s1p2] | Six [s1p3] ", "[s1p2][s1p3]", "b V"),
+        ],
+    ),
+    (
+        "| A | B |\n|---|---|\n| x | One. [s1p1] |\n\n| C | D |\n|---|---|\n| y | Two. [s1p2] |",
+        [
+            ("One.", "[s1p1]", "cell", "| x | One. [s1p1] ", "[s1p1]", "x B"),
+            ("Two.", "[s1p2]", "cell", "| y | Two. [s1p2] ", "[s1p2]", "y D"),
+        ],
+    ),
+    ("|---|---|\n| a | b [s1p1] |", [("b", "[s1p1]", "cell", "| a | b [s1p1] ", "[s1p1]", "a")]),
+    (
+        "Text. [s1p1]\n\n---\n\nMore. [s1p2]",
+        [
+            ("Text.", "[s1p1]", "prose", "Text. [s1p1]", "[s1p1]", ""),
+            ("More.", "[s1p2]", "prose", "More. [s1p2]", "[s1p2]", ""),
+        ],
+    ),
+    (
+        "第一句。[s1p1]第二句[s1p2]。\n- 项目。[s1p3]",
+        [
+            ("第一句。", "[s1p1]", "prose", "第一句。[s1p1]", "[s1p1]", ""),
+            ("第二句。", "[s1p2]", "prose", "第二句[s1p2]。", "[s1p2]", ""),
+            ("项目。", "[s1p3]", "item", "项目。[s1p3]", "[s1p3]", ""),
+        ],
+    ),
+    (
+        "One [s1p1, s1p2]; two [s1p3].",
+        [("One; two.", "[s1p1][s1p2][s1p3]", "prose", "One [s1p1, s1p2]; two [s1p3].", "[s1p1][s1p2][s1p3]", "")],
+    ),
+    (
+        "One. Two. [s1p1]\n\nThree. Four. [s1p2]",
+        [
+            ("One.", "", "prose", "One.", "[s1p1]", ""),
+            ("Two.", "[s1p1]", "prose", "Two. [s1p1]", "[s1p1]", ""),
+            ("Three.", "", "prose", "Three.", "[s1p2]", ""),
+            ("Four.", "[s1p2]", "prose", "Four. [s1p2]", "[s1p2]", ""),
+        ],
+    ),
+    ("Dr. Smith works. [s1p1]", [("Dr. Smith works.", "[s1p1]", "prose", "Dr. Smith works. [s1p1]", "[s1p1]", "")]),
+    (
+        "A claim with [12](https://a.b/c) and [a link](https://x.y). [s1p1]",
+        [
+            (
+                "A claim with and a link.",
+                "[s1p1]",
+                "prose",
+                "A claim with [12](https://a.b/c) and [a link](https://x.y). [s1p1]",
+                "[s1p1]",
+                "",
+            )
+        ],
+    ),
+    ("  Indented. [s1p1]", [("Indented.", "[s1p1]", "prose", "Indented. [s1p1]", "[s1p1]", "")]),
+    (
+        "One.[s1p1] Two.[s1p2]",
+        [
+            ("One.", "[s1p1]", "prose", "One.[s1p1]", "[s1p1]", ""),
+            ("Two.", "[s1p2]", "prose", "Two.[s1p2]", "[s1p2]", ""),
+        ],
+    ),
+    (
+        "One [s1p1] and two [s1p2].",
+        [("One and two.", "[s1p1][s1p2]", "prose", "One [s1p1] and two [s1p2].", "[s1p1][s1p2]", "")],
+    ),
+    (
+        "Text [s1p1]\n\n\n\nMore [s1p2]",
+        [
+            ("Text", "[s1p1]", "prose", "Text [s1p1]", "[s1p1]", ""),
+            ("More", "[s1p2]", "prose", "More [s1p2]", "[s1p2]", ""),
+        ],
+    ),
+    (
+        "* Star. [s1p1]\n* Star two. [s1p2]\n\n+ Plus. [s1p3]",
+        [
+            ("Star.", "[s1p1]", "item", "Star. [s1p1]", "[s1p1]", ""),
+            ("Star two.", "[s1p2]", "item", "Star two. [s1p2]", "[s1p2]", ""),
+            ("Plus.", "[s1p3]", "item", "Plus. [s1p3]", "[s1p3]", ""),
+        ],
+    ),
+    (
+        "Label:\n- One. [s1p1]\nNext:\n- Two. [s1p2]",
+        [
+            ("One.", "[s1p1]", "item", "One. [s1p1]", "[s1p1]", ""),
+            ("Two.", "[s1p2]", "item", "Two. [s1p2]", "[s1p2]", ""),
+        ],
+    ),
+    ("…", []),
+    ("**Bold** [s1p1]", [("**Bold**", "[s1p1]", "prose", "**Bold** [s1p1]", "[s1p1]", "")]),
+    (
+        "One! [s1p1] (s1p2) Two.",
+        [
+            ("One!", "[s1p1][s1p2]", "prose", "One! [s1p1] (s1p2)", "[s1p1][s1p2]", ""),
+            ("Two.", "", "prose", "Two.", "", ""),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("draft", "expected"), READ)
+def test_the_sentences_of_a_draft(draft: str, expected: list[tuple[str, ...]]) -> None:
+    found = parse_draft(draft).sentences
+    assert [
+        (s.text, cite_ids(s.passages), s.kind, draft[s.start : s.end], cite_ids(s.near), s.context) for s in found
+    ] == expected
+
+
+# A draft as it is written again, and without its first sentence.
+WRITTEN = [
+    ("One. [s1p1] Two [s1p2]. Three?", "One. [s1p1] Two. [s1p2] Three?", "Two. [s1p2] Three?"),
+    ("One,\ntwo [s1p1]\nthree. Four.", "One,\ntwo [s1p1] three. Four.", "three. Four."),
+    (
+        "- Item one [s1p1]\n- Item two. [s1p2]\n\nText [s1p3].",
+        "- Item one [s1p1]\n- Item two. [s1p2]\n\nText. [s1p3]",
+        "- Item two. [s1p2]\n\nText. [s1p3]",
+    ),
+    ("1. First. [s1p1]\n2. Second. [s1p2]", "1. First. [s1p1]\n2. Second. [s1p2]", "2. Second. [s1p2]"),
+    (
+        "- [ ] Task one. [s1p1]\n- [x] Task two. [s1p2]",
+        "- [ ] Task one. [s1p1]\n- [x] Task two. [s1p2]",
+        "- [x] Task two. [s1p2]",
+    ),
+    ("> Quoted words. [s1p1]\n> More. [s1p2]", "> Quoted words. [s1p1] More. [s1p2]", "> More. [s1p2]"),
+    ("# Title [s1p1]\n\nText. [s1p2]", "# Title\n\nText. [s1p2]", ""),
+    ("## See [the docs](https://a.b/c)\n\nText. [s1p2]", "## See the docs\n\nText. [s1p2]", ""),
+    ("### Deep\n\nText. [s1p1]\n\n## Higher\n\n### Empty below", "### Deep\n\nText. [s1p1]", ""),
+    (
+        "## A\n\n### B\n\nText. [s1p1]\n\n### C\n\n## D\n\nMore. [s1p2]",
+        "## A\n\n### B\n\nText. [s1p1]\n\n## D\n\nMore. [s1p2]",
+        "## D\n\nMore. [s1p2]",
+    ),
+    ("## A\n\n## B\n\nText. [s1p1]", "## B\n\nText. [s1p1]", ""),
+    ("**Benefits**\n\nText. [s1p1]", "**Benefits**\n\nText. [s1p1]", ""),
+    ("**Benefits:**\n\n**Costs**\n\nText. [s1p1]", "**Costs**\n\nText. [s1p1]", ""),
+    ("__Costs__\n\n- One. [s1p1]", "__Costs__\n- One. [s1p1]", ""),
+    ("**Benefits are many here**: they do. [s1p1]", "**Benefits are many here**: they do. [s1p1]", ""),
+    ("It offers:\n\n- One. [s1p1]", "It offers:\n- One. [s1p1]", ""),
+    ("It offers：\n\n- One. [s1p1]", "It offers：\n- One. [s1p1]", ""),
+    ("It offers:\n\nText. [s1p1]", "It offers:\n\nText. [s1p1]", "Text. [s1p1]"),
+    ("It offers:\n\n```\nx = 1\n```\n\n[s1p1]", "It offers:\n\n```\nx = 1\n```\n\n[s1p1]", ""),
+    (
+        "It offers:\n\n| a | b |\n|---|---|\n| c | d [s1p1] |",
+        "It offers:\n\n| a | b |\n| --- | --- |\n| c | d [s1p1] |",
+        "",
+    ),
+    ("It offers: [s1p9]\n\n- One. [s1p1]", "It offers: [s1p9]\n\n- One. [s1p1]", "- One. [s1p1]"),
+    (
+        "It offers many things to all of us today:\n\n- One. [s1p1]",
+        "It offers many things to all of us today:\n\n- One. [s1p1]",
+        "- One. [s1p1]",
+    ),
+    (
+        "It offers many things to all of us today too:\n\n- One. [s1p1]",
+        "It offers many things to all of us today too:\n\n- One. [s1p1]",
+        "- One. [s1p1]",
+    ),
+    (
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:\n\n- One. [s1p1]",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:\n- One. [s1p1]",
+        "",
+    ),
+    (
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:\n\n- One. [s1p1]",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:\n\n- One. [s1p1]",
+        "- One. [s1p1]",
+    ),
+    ("It offers. It gives:\n\n- One. [s1p1]", "It offers. It gives:\n\n- One. [s1p1]", "It gives:\n\n- One. [s1p1]"),
+    ("Text.\n\n[s1p1][s1p2]\n\nMore. [s1p3]", "Text. [s1p1][s1p2]\n\nMore. [s1p3]", "More. [s1p3]"),
+    ("[s1p1]\n\nText.", "Text.", ""),
+    ("Text. [s1p1]\n\n[s1p1] [s1p2]", "Text. [s1p1][s1p2]", ""),
+    ("```\nx = 1\n```\n\n[s1p1]", "```\nx = 1\n```\n\n[s1p1]", ""),
+    (
+        "Code:\n\n```py\nprint(a[0])\n```\n\nAfter. [s1p1]",
+        "Code:\n\n```py\nprint(a[0])\n```\n\nAfter. [s1p1]",
+        "Code:\n\nAfter. [s1p1]",
+    ),
+    (
+        "| N | V |\n|---|---|\n| a | Five [s1p5] |\n| b | |",
+        "| N | V |\n| --- | --- |\n| a | Five [s1p5] |\n| b |  |",
+        "| N | V |\n| --- | --- |\n| b |  |",
+    ),
+    ("| N | V |\n| a | Five [s1p5] |", "| N | V |\n| a | Five [s1p5] |", "| a | Five [s1p5] |"),
+    (
+        "| N | V |\n|:--|--:|\n| *a* | `Five` [s1p5] |\n| __b__ | _Six_ [s1p6] |\n| max_rate_x | 5 [s1p7] |",
+        "| N | V |\n| :-- | --: |\n| *a* | `Five` [s1p5] |\n| __b__ | _Six_ [s1p6] |\n| max_rate_x | 5 [s1p7] |",
+        "| N | V |\n| :-- | --: |\n| __b__ | _Six_ [s1p6] |\n| max_rate_x | 5 [s1p7] |",
+    ),
+    ("N | V\n---|---\na | Five [s1p5]", "N | V\n---|---\na | Five [s1p5]", ""),
+    (
+        "| N | V | W |\n|---|---|---|\n| a | b \\| c [s1p5] | |\n| only | [s1p6] | |",
+        "| N | V | W |\n| --- | --- | --- |\n| a | b \\| c [s1p5] |  |\n| only |  |  |",
+        "| N | V | W |\n| --- | --- | --- |\n| only |  |  |",
+    ),
+    (
+        "| N [s1p1] | V |\n|---|---|\n| a | Five [s1p5] |",
+        "| N [s1p1] | V |\n| --- | --- |\n| a | Five [s1p5] |",
+        "| — | V |\n| --- | --- |\n| a | Five [s1p5] |",
+    ),
+    (
+        "| Claim |\n|---|\n| It works [s1p1] |\n| It fails |",
+        "| Claim |\n| --- |\n| It works [s1p1] |\n| It fails |",
+        "| Claim |\n| --- |\n| It fails |",
+    ),
+    (
+        "| N | V |\n|---|---|\n| a | Five | [s1p5] |\n| b | — | [s1p6] |",
+        "| N | V |\n| --- | --- |\n| a | Five |  |\n| b | — |  |",
+        "| N | V |\n| --- | --- |\n| b | — |  |",
+    ),
+    (
+        "| N | V |\n|---|---|\n| a [s1p1] | |\n| b [s1p2] | Six [s1p3] |",
+        "| N | V |\n| --- | --- |\n| a [s1p1] |  |\n| b [s1p2] | Six [s1p3] |",
+        "| N | V |\n| --- | --- |\n| b [s1p2] | Six [s1p3] |",
+    ),
+    (
+        "| A | B |\n|---|---|\n| x | One. [s1p1] |\n\n| C | D |\n|---|---|\n| y | Two. [s1p2] |",
+        "| A | B |\n| --- | --- |\n| x | One. [s1p1] |\n\n| C | D |\n| --- | --- |\n| y | Two. [s1p2] |",
+        "| C | D |\n| --- | --- |\n| y | Two. [s1p2] |",
+    ),
+    ("|---|---|\n| a | b [s1p1] |", "| --- | --- |\n| a | b [s1p1] |", ""),
+    ("Text. [s1p1]\n\n---\n\nMore. [s1p2]", "Text. [s1p1]\n\nMore. [s1p2]", "More. [s1p2]"),
+    (
+        "第一句。[s1p1]第二句[s1p2]。\n- 项目。[s1p3]",
+        "第一句。 [s1p1] 第二句。 [s1p2]\n\n- 项目。 [s1p3]",
+        "第二句。 [s1p2]\n\n- 项目。 [s1p3]",
+    ),
+    ("One [s1p1, s1p2]; two [s1p3].", "One; two. [s1p1][s1p2][s1p3]", ""),
+    (
+        "One. Two. [s1p1]\n\nThree. Four. [s1p2]",
+        "One. Two. [s1p1]\n\nThree. Four. [s1p2]",
+        "Two. [s1p1]\n\nThree. Four. [s1p2]",
+    ),
+    ("Dr. Smith works. [s1p1]", "Dr. Smith works. [s1p1]", ""),
+    ("A claim with [12](https://a.b/c) and [a link](https://x.y). [s1p1]", "A claim with and a link. [s1p1]", ""),
+    ("  Indented. [s1p1]", "  Indented. [s1p1]", ""),
+    ("One.[s1p1] Two.[s1p2]", "One. [s1p1] Two. [s1p2]", "Two. [s1p2]"),
+    ("One [s1p1] and two [s1p2].", "One and two. [s1p1][s1p2]", ""),
+    ("Text [s1p1]\n\n\n\nMore [s1p2]", "Text [s1p1]\n\nMore [s1p2]", "More [s1p2]"),
+    (
+        "* Star. [s1p1]\n* Star two. [s1p2]\n\n+ Plus. [s1p3]",
+        "* Star. [s1p1]\n* Star two. [s1p2]\n+ Plus. [s1p3]",
+        "* Star two. [s1p2]\n+ Plus. [s1p3]",
+    ),
+    (
+        "Label:\n- One. [s1p1]\nNext:\n- Two. [s1p2]",
+        "Label:\n- One. [s1p1]\n\nNext:\n- Two. [s1p2]",
+        "Next:\n- Two. [s1p2]",
+    ),
+    ("…", "", ""),
+    ("**Bold** [s1p1]", "**Bold** [s1p1]", ""),
+    ("One! [s1p1] (s1p2) Two.", "One! [s1p1][s1p2] Two.", "Two."),
+]
+
+
+@pytest.mark.parametrize(("draft", "whole", "cut"), WRITTEN)
+def test_a_draft_is_written_again_without_empty_shells(draft: str, whole: str, cut: str) -> None:
+    read = parse_draft(draft)
+    assert read.render() == whole
+    assert read.render({0: None}) == read.render({0: ("  ", ["s1p1"])}) == cut
+
+
+CITATIONS = [
+    ("One [s1p1], [s1p2]; and [s2p1].", "One <s1p1,s1p2>; and <s2p1>."),
+    ("[s1p1] [s1p1][s2p2]", "<s1p1,s2p2>"),
+    ("One [s1p1]a", "One <s1p1>a"),
+    ("One。 [s1p1]", "One。<s1p1>"),
+    ("One  [s1p1]", "One <s1p1>"),
+    ("One[s1p1]", "One<s1p1>"),
+    ("x[0] [s1p1] y[1]", "x\\[0\\] <s1p1> y\\[1\\]"),
+    ("```\nx\n```\n\n[s1p1] [s1p2]", "```\nx\n```\n\n<s1p1,s1p2>"),
+    ("See [1](https://a.b). [s1p1]", "See [1](https://a.b). <s1p1>"),
+    ("a \\[3\\] [s1p1]", "a \\[3\\] <s1p1>"),
+    ("one (s1p1 and s1p2) two", "one <s1p1,s1p2> two"),
+    ("one (see s1p1) two", "one <s1p1> two"),
+    ("one (cf. s1p1; s2p1) two", "one <s1p1,s2p1> two"),
+    ("（参见：s1p1、s1p2）", "<s1p1,s1p2>"),
+    ("[s1p1](#x) two", "<s1p1> two"),
+    (" [s1p1] start", " <s1p1> start"),
+    ("no ids [12]", "no ids \\[12\\]"),
+    ("end [s1p1]", "end <s1p1>"),
+    ("[passage s1p1]", "<s1p1>"),
+    ("[see s1p1]", "<s1p1>"),
+    ("(s1) and [s1]", "(s1) and <s1>"),
+    ("S1P1 [S1P1]", "S1P1 [S1P1]"),
+    ("xs1p1 [xs1p1]", "xs1p1 [xs1p1]"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CITATIONS)
+def test_groups_of_ids_become_one_citation_each(text: str, expected: str) -> None:
+    assert render_citations(text, lambda ids: f"<{','.join(ids)}>") == expected
+
+
+def test_a_citation_that_is_nothing_leaves_no_space() -> None:
+    assert render_citations("One [s1p1]. Two [s2p2].", lambda ids: "[1]" if "s1p1" in ids else "") == "One [1]. Two."
+
+
+PLAIN = [
+    ("Call run() with [] and a[0].", "Call run() with [] and a[0]."),
+    ("It is [1] so.", "It is so."),
+    ("It is (https://a.b) so.", "It is so."),
+    ("It is <https://a.b> so.", "It is so."),
+    ("It is https://a.b/c?d=e, so.", "It is, so."),
+    ("It is www.a.b.", "It is."),
+    ("[https://a.b] x", "x"),
+    ("[1](https://a.b) x", "x"),
+    ('[text](https://a.b "t") x', "text x"),
+    ("[ ^3 ](https://a.b) x", "x"),
+    ("mailto [me](mailto:a@b.c)", "mailto me"),
+    ("x [1][2] y.", "x y."),
+    ("它有效 [1]。", "它有效。"),
+    ("它有效（https://a.b/c）", "它有效"),
+    ("x, [1]", "x"),
+    ("x ( [1] ) y", "x y"),
+    ("`a`[0] b", "`a`[0] b"),
+    ("x [1–3] y", "x y"),
+    ("x [^12] y", "x y"),
+    ("x [1](y)", "x [1](y)"),
+    ("x [1234] y", "x [1234] y"),
+    ("x【12】y", "x【12】y"),
+    ("a [1]", "a"),
+    ("[1]", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), PLAIN)
+def test_addresses_and_numbers_in_the_place_of_citations_go(text: str, expected: str) -> None:
+    assert without_links(text) == expected
