@@ -10,7 +10,6 @@ from deep_research.data import Brief, Claim, Contradiction, Document, Found, Rev
 from deep_research.ports import Library
 from deep_research.steps.confirm_contradictions import confirm
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.verification.contradictions import contradict
 from tests.graph.harness import Planner, Shelf, ask
 
 ALPHA = {
@@ -26,38 +25,6 @@ KO = {
     "one": "# 안내서\n\n알파 엔진은 로터리 엔진이다. 알파 엔진은 1999년 부산에서 김민수가 만들었다.",
     "two": "# 연감\n\n알파 엔진은 2003년 부산에서 김민수가 만들었다. 알파 엔진은 가볍다.",
 }
-
-CONTRADICT = [
-    ("The Alpha engine turns at 3,000 rpm.", "Alpha engine turns at 3,500 rpm."),
-    ("The Alpha engine was built in 1999 in Graz.", "The Alpha engine was built in 2003 in Graz."),
-    ("PostgreSQL supports parallel builds of B-tree indexes.", "PostgreSQL does not support parallel builds of B-tree indexes."),
-    ("甲型发动机由李明于1999年在武汉制造。", "甲型发动机由李明于2003年在武汉制造。"),
-    ("알파 엔진은 1999년 부산에서 김민수가 만들었다.", "알파 엔진은 2003년 부산에서 김민수가 만들었다."),
-]  # fmt: skip
-AGREE = [
-    ("The Alpha engine turns at 3,000 rpm.", "The Beta engine turns at 3,500 rpm."),
-    ("The Alpha engine turns at 3,000 rpm.", "The Alpha engine turns at about 3,200 rpm."),
-    ("The Alpha engine turns at 3,000 rpm.", "The Alpha engine turns at 3,000 rpm and weighs 40 kg."),
-    ("PostgreSQL 14 allows 32 columns in an index.", "PostgreSQL 15 allows 64 columns in an index."),
-    ("The trial of Alpha enrolled 126 patients.", "The trial of Alpha enrolled 250 patients."),
-    ("Alpha needs 3 seconds in our experiment.", "Alpha needs 5 seconds in our experiment."),
-    ("Alpha engines cost 300 euros.", "Alpha engines cost 300 euros if they are rented, and 500 euros if not."),
-    ("The engine turns at 3,000 rpm in summer.", "The engine turns at 3,500 rpm in summer."),
-    ("Alpha costs 30 US dollars per month.", "Alpha takes 45 days per month."),
-]
-
-
-@pytest.mark.parametrize(("one", "other"), CONTRADICT)
-def test_b7_another_value_or_the_opposite_of_the_same_thing_contradicts(one: str, other: str) -> None:
-    about = "发动机" if "发动机" in one else "알파 엔진" if "알파" in one else ""
-    assert contradict(one, other, about)
-    assert contradict(other, one, about)
-
-
-@pytest.mark.parametrize(("one", "other"), AGREE)
-def test_b7_other_things_conditions_and_studies_do_not_contradict(one: str, other: str) -> None:
-    assert not contradict(one, other)
-    assert not contradict(other, one)
 
 
 @pytest.mark.parametrize(

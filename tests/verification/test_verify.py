@@ -5,7 +5,10 @@ import pytest
 from deep_research.verification.verify import (
     Evidence,
     certain_disproof,
+    disproof,
+    evidence_sentences,
     is_error_text,
+    is_plainly_said,
     is_sentence_of,
     verify,
     verify_against_document,
@@ -266,3 +269,365 @@ def test_a_whole_document_is_evidence() -> None:
     text = "# Bridge\n\nThe bridge was built in 1893.\n\n## Use\n\n| kind | load (t) |\n|---|---|\n| road | 15 |\n"
     assert verify_against_document("The bridge was built in 1893.", text).kind == "supported"
     assert verify_against_document("The bridge was built in 1894.", text).kind == "contradicted"
+
+
+# Claim, evidence, verdict, its code and values, and the codes by which code alone disproves it, and binds a judge.
+VERDICTS = [
+    (
+        "Sotorasib achieved a response rate of 37.1% and “a cure”.",
+        SOTORASIB,
+        "unverified",
+        "quotation_missing",
+        {"quotation": "a cure"},
+        "quotation_missing",
+        "quotation_missing",
+    ),
+    (
+        "Sotorasib “achieved an objective response ratio”.",
+        SOTORASIB,
+        "unverified",
+        "quotation_changed",
+        {"quotation": "achieved an objective response ratio"},
+        "quotation_changed",
+        "quotation_changed",
+    ),
+    (
+        "The recommended dose is 960 g once daily.",
+        DRUG,
+        "contradicted",
+        "number_rival",
+        {"number": "960 g", "sentence": "The recommended dose is 960 mg once daily."},
+        "number_rival",
+        "number_rival",
+    ),
+    (
+        "The dose is 960 g.",
+        DRUG,
+        "unverified",
+        "number_unit",
+        {"number": "960 g", "there": "960 mg"},
+        "number_unit",
+        "number_unit",
+    ),
+    (
+        "The dose was 12 g for 999 dogs.",
+        DRUG,
+        "unverified",
+        "number_missing",
+        {"number": "12 g, 999"},
+        "number_missing",
+        "number_missing",
+    ),
+    (
+        "The dose was 960 kg for dogs.",
+        DRUG,
+        "unverified",
+        "number_unit",
+        {"number": "960 kg", "there": "960 mg"},
+        "number_unit",
+        "number_unit",
+    ),
+    (
+        "Sotorasib is a covalent inhibitor of KRAS G12D.",
+        DRUG,
+        "contradicted",
+        "name_rival",
+        {"name": "G12D", "sentence": "Sotorasib is a covalent inhibitor of KRAS G12C."},
+        "name_rival",
+        "name_rival",
+    ),
+    (
+        "Sotorasib is a covalent inhibitor of KRAS G12D and KRAS G12V, HRAS, NRAS, MRAS.",
+        DRUG,
+        "contradicted",
+        "name_rival",
+        {"name": "G12D, G12V, HRAS, NRAS", "sentence": "Sotorasib is a covalent inhibitor of KRAS G12C."},
+        "name_rival",
+        "name_rival",
+    ),
+    (
+        "Adagrasib is a covalent inhibitor of KRAS G12C.",
+        DRUG,
+        "unverified",
+        "name_missing",
+        {"name": "Adagrasib"},
+        "name_missing",
+        "",
+    ),
+    (
+        "We think Adagrasib and Divarasib cure.",
+        DRUG,
+        "unverified",
+        "name_missing",
+        {"name": "Adagrasib, Divarasib"},
+        "name_missing",
+        "name_missing",
+    ),
+    (
+        "The A100 has 80 GB of memory.",
+        GPU,
+        "unverified",
+        "number_elsewhere",
+        {"number": "80 GB", "sentence": "The A100 was released in May 2020 with 40 GB of memory."},
+        "number_elsewhere",
+        "",
+    ),
+    (
+        "The H100 has 40 GB of memory.",
+        GPU,
+        "unverified",
+        "number_elsewhere",
+        {"number": "40 GB", "sentence": "The NVIDIA H100 has 80 GB of HBM3 memory."},
+        "number_elsewhere",
+        "",
+    ),
+    (
+        "Sotorasib improved overall survival compared with docetaxel.",
+        DRUG,
+        "contradicted",
+        "opposite",
+        {"sentence": "It did not improve overall survival compared with docetaxel."},
+        "",
+        "",
+    ),
+    ("Sotorasib cures all patients.", DRUG, "unverified", "low_support", {"share": "100%"}, "", ""),
+    ("Patients feel well.", DRUG, "unverified", "low_support", {"share": "28%"}, "", ""),
+    ("NVIDIA H100 拥有 80 GB 的 HBM3 显存。", GPU, "supported", "", {}, "", ""),
+    ("NVIDIA H100 拥有 40 GB 的 HBM3 显存。", GPU, "unverified", "foreign_few", {}, "", ""),
+    ("NVIDIA H100 不支持 80 GB 的 HBM3 显存。", GPU, "unverified", "foreign_sign", {}, "", ""),
+    ("H100 80 GB", ZH, "unverified", "number_missing", {"number": "80 GB"}, "number_missing", "number_missing"),
+    (
+        "这是很长很长的一个句子，它说了很多很多关于显存的事情，而且还说了别的许多事情，最后才提到 NVIDIA H100 拥有 80 GB 的 HBM3 显存。",
+        GPU,
+        "supported",
+        "",
+        {},
+        "",
+        "",
+    ),
+    ("这种药物可以治愈所有患者。", DRUG, "unverified", "foreign_few", {}, "", ""),
+    ("소토라십의 용량은 960 mg이다.", DRUG, "unverified", "foreign_few", {}, "", ""),
+    ("A100은 2020년 5월에 40 GB 메모리로 출시되었다.", GPU, "supported", "", {}, "", ""),
+    ("A100は2020年5月に40 GBのメモリで発売された。", GPU, "supported", "", {}, "", ""),
+    ("The method increased accuracy by 15%.", KO, "unverified", "foreign_few", {}, "", ""),
+    ("该方法支持稀疏矩阵。", ZH, "contradicted", "opposite", {"sentence": "该方法不支持稀疏矩阵。"}, "", ""),
+    ("FlashAttention 将显存占用降低了20%。", ZH, "supported", "", {}, "", ""),
+    (
+        "FlashAttention 将显存占用提高了20%。",
+        ZH,
+        "unverified",
+        "opposite",
+        {"sentence": "FlashAttention 将显存占用降低了百分之二十，并使训练速度提高3倍。"},
+        "",
+        "",
+    ),
+    (
+        "이 모델은 이미지를 지원한다.",
+        KO,
+        "unverified",
+        "opposite",
+        {"sentence": "이 모델은 이미지를 지원하지 않는다."},
+        "",
+        "",
+    ),
+    ("이 방법은 1000개의 문서를 사용하였다.", KO, "supported", "", {}, "", ""),
+    ("Error: the page could not be read.", DRUG, "unverified", "error_text", {}, "error_text", "error_text"),
+    ("", DRUG, "unverified", "low_support", {"share": "0%"}, "", ""),
+    ("12", DRUG, "unverified", "number_missing", {"number": "12"}, "number_missing", "number_missing"),
+    (
+        "Phase 2 showed a response rate of 37.1% among 124 patients in CodeBreaK 100.",
+        DRUG,
+        "unverified",
+        "number_missing",
+        {"number": "2"},
+        "number_missing",
+        "",
+    ),
+    (
+        "Three patients in CodeBreaK 100 had a response rate of 37.1%.",
+        DRUG,
+        "contradicted",
+        "number_rival",
+        {
+            "number": "Three",
+            "sentence": "In the CodeBreaK 100 trial the objective response rate was 37.1% among 124 patients.",
+        },
+        "number_rival",
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(("claim", "evidence", "kind", "code", "values", "disproved", "certain"), VERDICTS)
+def test_a_verdict_says_what_is_wrong_and_whether_a_judge_may_speak(
+    claim: str, evidence: Evidence, kind: str, code: str, values: dict[str, str], disproved: str, certain: str
+) -> None:
+    verdict = verify(claim, [evidence])
+    assert (verdict.kind, "".join(verdict.codes)) == (kind, code)
+    assert {**verdict.values} == values
+    for judged, expected in ((disproof(claim, [evidence]), disproved), (certain_disproof(claim, [evidence]), certain)):
+        assert "".join(judged.codes if judged else ()) == expected
+
+
+ERRORS = [
+    ("Error: it failed", True),
+    ("Error — it failed", False),
+    ("error: x", True),
+    ("错误：x", True),
+    ("  * Error: x", True),
+    ("The error: it is small", False),
+    ("ValueError: bad", True),
+    ("My Exception: x", False),
+    ("TimeoutError(5)", True),
+    ("Traceback (most recent call last)", True),
+    ("unreachable host", True),
+    ("Unreachables are", False),
+    ("Rate limited by the site", True),
+    ("ratelimited", True),
+    ("HTTP 404 from x", True),
+    ("HTTP status 503", True),
+    ("HTTP error 500", True),
+    ("status code 403 seen", True),
+    ("status 200", False),
+    ("HTTP 301", False),
+    ("404 not found", True),
+    ("403 forbidden", True),
+    ("502 Bad Gateway", True),
+    ("500 internal server error", True),
+    ("503 service unavailable", True),
+    ("500 items", False),
+    ("The search of it failed", True),
+    ("A search for cures of cancer in old men and their sons failed", False),
+    ("The fetching timed out", True),
+    ("the request was refused", True),
+    ("the tool call returned an error", True),
+    ("the download of files failed", True),
+    ("The page could not be reached", True),
+    ("the file was not able to be read", False),
+    ("It was not found in the document", True),
+    ("could not find any information", True),
+    ("The results cannot be loaded", True),
+    ("No results found", True),
+    ("No documents were found", True),
+    ("no information was available", True),
+    ("no sources returned", True),
+    ("as an AI, I", True),
+    ("As a language model", True),
+    ("搜索失败", True),
+    ("请求超时了", True),
+    ("无法访问该网站", True),
+    ("未找到相关结果", True),
+    ("未能找到信息", True),
+    ("오류: x", True),
+    ("エラー：x", True),
+    ("검색이 실패했다", True),
+    ("결과를 찾을 수 없다", True),
+    ("접근할 수 없는 곳", True),
+    ("The trial failed", False),
+    ("a page of history", False),
+    ("They could not find love", False),
+    ("He could not read the law", False),
+]
+
+
+@pytest.mark.parametrize(("text", "is_error"), ERRORS)
+def test_an_error_of_the_research_is_told_from_a_sentence_about_failure(text: str, is_error: bool) -> None:
+    assert is_error_text(text) == is_error
+
+
+MIXED = "The dose is 960 mg. It helps (most) patients!\n\n- A list item here\n* Another item\n1. Third item\n\n| row one | cell two |\n|---|---|\n| a b | c d |\n\n# A heading\n\n“Quoted words here.” He said: half a sentence; and more… 该方法很好。它很快！\nline without end\nnext line"
+
+WHOLE = [
+    ("The dose is 960 mg.", True),
+    ("The dose is 960 mg", True),
+    ("dose is 960 mg.", False),
+    ("The dose", False),
+    ("It helps (most) patients!", True),
+    ("A list item here", True),
+    ("Another item", True),
+    ("Third item", True),
+    ("row one", False),
+    ("c d", False),
+    ("A heading", False),
+    ("Quoted words here.", True),
+    ("“Quoted words here.”", True),
+    ("half a sentence", False),
+    ("half a sentence;", False),
+    ("and more…", False),
+    ("该方法很好。", False),
+    ("它很快！", True),
+    ("方法很好。", False),
+    ("line without end", True),
+    ("next line", True),
+    ("line without end next line", True),
+    ("The dose is 960 mg. It helps (most) patients!", True),
+    ("patients!", False),
+    ("he dose is 960 mg.", False),
+    ("row one | cell two", False),
+    ("", False),
+    ("a", False),
+    ("It helps (most) patients! A list item here", False),
+    ("The dose is 960 mg. It helps", False),
+    ("Another item 1. Third item", True),
+    ("He said: half a sentence; and more…", True),
+    ("更", False),
+    ("It helps (most) patients", True),
+    ("Quoted words here", True),
+]
+
+
+@pytest.mark.parametrize(("claim", "is_whole"), WHOLE)
+def test_only_whole_sentences_and_lines_are_verbatim(claim: str, is_whole: bool) -> None:
+    assert is_sentence_of(claim, MIXED) == is_whole
+
+
+def test_the_sentences_of_evidence_are_those_of_prose_and_the_lines_of_tables_code_and_headings() -> None:
+    assert evidence_sentences(MIXED) == [
+        "The dose is 960 mg.",
+        "It helps (most) patients!",
+        "A list item here",
+        "Another item",
+        "Third item",
+        "| row one | cell two |",
+        "| a b | c d |",
+        "# A heading",
+        "“Quoted words here.”",
+        "He said: half a sentence; and more…",
+        "该方法很好。",
+        "它很快！",
+        "line without end next line",
+    ]
+    assert evidence_sentences("| a |\n|---|\n| b |\n\n```\nx = 1\ny = 2\n```\n\n# H\n\n…") == [
+        "| a |", "| b |", "x = 1", "y = 2", "# H",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "plainly"),
+    [
+        ("Sotorasib covalently inhibits KRAS G12C.", DRUG, True),
+        ("The recommended dose is 960 mg once daily.", DRUG, True),
+        ("NVIDIA H100 拥有 80 GB 的 HBM3 显存。", GPU, True),
+        ("NVIDIA H100 拥有 40 GB 的 HBM3 显存。", GPU, False),
+        ("In CodeBreaK 100 the covalent inhibitor sotorasib had a response rate of 37.1%.", DRUG, False),
+        ("Sotorasib cures all patients.", DRUG, False),
+    ],
+)
+def test_what_is_plainly_said_stands_in_one_sentence(claim: str, evidence: Evidence, plainly: bool) -> None:
+    assert is_plainly_said(claim, evidence) == plainly
+
+
+def test_a_long_sentence_is_shown_shortened() -> None:
+    said = f"The drug did not improve survival {'of all the old patients ' * 6}in this trial."
+    shown = verify(said.replace("did not improve", "improved"), [Evidence(said)]).values["sentence"]
+    assert shown == f"{said[:159]}…"
+    quoted = verify(f"It is “{'very ' * 20}good”.", [Evidence("It is good.")]).values["quotation"]
+    assert (len(quoted), quoted[-1]) == (80, "…")
+
+
+def test_a_passage_must_have_more_of_a_claim_in_one_sentence_than_a_document() -> None:
+    spread = "The river floods. The valley is wide. Each spring brings rain."
+    padding = " ".join(f"Nothing of it is said in line {word}." for word in "abcdefghijkl")
+    claim = "The river floods the wide valley each spring."
+    assert verify(claim, [Evidence(spread)]).kind == "unverified"
+    assert verify(claim, [Evidence(f"{spread} {padding}")]).kind == "supported"
