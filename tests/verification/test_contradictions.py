@@ -72,12 +72,7 @@ DECIDED = [
         False,
     ),
     # The opposite alone.
-    (
-        "The yearly output of the old Alpha engine increased strongly in Graz.",
-        "The yearly output of the old Alpha engine decreased strongly in Graz.",
-        "",
-        True,
-    ),
+    ("The Alpha engine runs well on oil in Graz.", "The Alpha engine does not run well on oil in Graz.", "", True),
     ("The Alpha engine gained much weight in Graz.", "The Alpha engine lost all its old valves in Graz.", "", False),
     ("The Alpha engine turns well in Graz.", "The Alpha engine turns well in Graz.", "", False),
     # Too few words in common to be one statement.

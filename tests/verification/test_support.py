@@ -1,9 +1,10 @@
 """The support score: order of evidence, what raises and lowers it, and what it must never do."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.verification.support import support
+from deep_research.verification.support import Match, support
 
 PAGE = [
     "The river Elbe rises in the Giant Mountains.",
@@ -75,3 +76,227 @@ def test_any_input_gives_scores_between_0_and_1(claim: str, evidence: list[str],
     assert 0 <= found.score <= found.partial <= 1
     assert len(set(found.best)) == len(found.best) <= 3
     assert all(0 <= i < len(evidence) for i in found.best)
+
+
+EN = [
+    "The river Elbe rises in the Giant Mountains.",
+    "The bridge was built in 1893 by the engineer Claus Köpcke.",
+    "It is a cantilever truss and carries road traffic.",
+    "Local people call it the Blue Wonder because of its colour.",
+    "Ferries run in summer, and 40 boats are rented.",
+]
+ZH = ["稀疏注意力在2020年由谷歌提出。", "稀疏注意力减少了显存占用，训练速度提高了3倍。", "该公司成立于北京。"]
+KO = ["희소 어텐션은 메모리 사용량을 20% 줄인다.", "회사는 서울에 있다.", "이 모델은 이미지를 지원하지 않는다."]
+# The fitted model on fixed claims: claim, sentences, title, context; score, partial score, coverage, the best sentences,
+# how each sentence ranks, the explanation, and which sentence says the opposite. Fitting it anew changes these.
+FITTED = [
+    (
+        "Claus Köpcke built the bridge in 1893.",
+        EN,
+        "",
+        "",
+        0.907,
+        0.995,
+        1.0,
+        (1, 3, 0),
+        [0.7, 25.7, 0.0, 1.03, 0.23],
+        "100% of the claim's terms in the best sentences",
+        -1,
+    ),
+    (
+        "The bridge was built in 1923 by Otto Meier of Bonn.",
+        EN,
+        "",
+        "",
+        0.083,
+        0.238,
+        0.277,
+        (1, 3, 0),
+        [0.48, 8.96, 0.0, 0.7, 0.16],
+        "28% of the claim's terms in the best sentences, 1 numbers missing, 1 names missing",
+        -1,
+    ),
+    (
+        "The opera house burned down.",
+        EN,
+        "",
+        "",
+        0.156,
+        0.156,
+        0,
+        (3, 0, 1),
+        [0.53, 0.53, 0.0, 0.88, 0.0],
+        "0% of the claim's terms in the best sentences",
+        -1,
+    ),
+    (
+        "The bridge, called the Blue Wonder, was built by Claus Köpcke and is a cantilever truss.",
+        EN,
+        "",
+        "",
+        0.865,
+        0.982,
+        1.0,
+        (1, 3, 2),
+        [0.31, 9.77, 6.01, 6.63, 0.35],
+        "100% of the claim's terms in the best sentences",
+        -1,
+    ),
+    (
+        "It was built in 1893 and has 40 boats.",
+        EN,
+        "The Blue Wonder",
+        "",
+        0.865,
+        0.982,
+        1.0,
+        (1, 4, 3),
+        [0.22, 13.35, 0.75, 1.55, 11.22],
+        "100% of the claim's terms in the best sentences",
+        -1,
+    ),
+    (
+        "It was built in 1893.",
+        EN,
+        "The Blue Wonder",
+        "The Elbe road and its ferries",
+        0.934,
+        0.998,
+        1.0,
+        (1, 3, 2),
+        [1.53, 25.76, 1.58, 1.78, 1.53],
+        "100% of the claim's terms in the best sentences",
+        -1,
+    ),
+    (
+        "Ferries run in winter.",
+        EN,
+        "",
+        "",
+        0.641,
+        0.856,
+        0.605,
+        (4, 2, 0),
+        [0.4, 0.4, 1.78, 0.0, 14.95],
+        "61% of the claim's terms in the best sentences",
+        -1,
+    ),
+    (
+        "The bridge was not built in 1893.",
+        EN,
+        "",
+        "",
+        0.934,
+        0.998,
+        1.0,
+        (1, 3, 0),
+        [0.8, 25.53, 0.0, 0.83, 0.27],
+        "100% of the claim's terms in the best sentences",
+        1,
+    ),
+    (
+        "稀疏注意力减少了显存占用。",
+        ZH,
+        "",
+        "",
+        0.934,
+        0.998,
+        1.0,
+        (1, 0, 2),
+        [7.4, 21.87, 0.0],
+        "100% of the claim's terms in the best sentences",
+        -1,
+    ),
+    (
+        "稀疏注意力使训练速度提高了4倍。",
+        ZH,
+        "稀疏注意力",
+        "",
+        0.603,
+        0.96,
+        0.727,
+        (1, 0, 2),
+        [6.65, 15.03, 0.0],
+        "73% of the claim's terms in the best sentences, 1 numbers missing",
+        -1,
+    ),
+    (
+        "公司成立于上海。",
+        ZH,
+        "",
+        "",
+        0.705,
+        0.934,
+        0.605,
+        (2, 0, 1),
+        [0.0, 0.0, 12.72],
+        "60% of the claim's terms in the best sentences",
+        -1,
+    ),
+    (
+        "희소 어텐션은 메모리를 20% 줄인다.",
+        KO,
+        "",
+        "",
+        0.92,
+        0.997,
+        1.0,
+        (0, 1, 2),
+        [25.25, 0.0, 0.0],
+        "100% of the claim's terms in the best sentences",
+        -1,
+    ),
+    (
+        "이 모델은 이미지를 지원한다.",
+        KO,
+        "",
+        "",
+        0.756,
+        0.962,
+        0.657,
+        (2, 0, 1),
+        [0.0, 0.0, 16.93],
+        "66% of the claim's terms in the best sentences",
+        2,
+    ),
+    (
+        "회사는 부산에 있다.",
+        KO,
+        "회사 소개",
+        "부산",
+        0.64,
+        0.856,
+        0.605,
+        (1, 0, 2),
+        [0.0, 16.21, 0.0],
+        "60% of the claim's terms in the best sentences",
+        -1,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("claim", "page", "title", "context", "score", "partial", "covered", "best", "ranks", "explanation", "opposing"),
+    FITTED,
+)
+def test_the_fitted_scores(
+    claim: str, page: list[str], title: str, context: str, score: float, partial: float, covered: float,
+    best: tuple[int, ...], ranks: list[float], explanation: str, opposing: int,
+) -> None:  # fmt: skip
+    found = support(claim, page, title=title, context=context)
+    assert (found.score, found.partial, found.covered) == pytest.approx((score, partial, covered), abs=0.0006)
+    assert (found.best, found.explanation, found.opposing) == (best, explanation, opposing)
+    assert Match(claim, page, title, context).sentence_scores() == pytest.approx(ranks, abs=0.006)
+
+
+def test_a_score_supports_from_one_half_on() -> None:
+    half = support("The bridge was built.", PAGE)._replace(score=0.5, conflict="")
+    assert half.supported
+    assert not half._replace(score=0.499).supported
+    assert not half._replace(conflict="the opposite").supported
+
+
+def test_a_sentence_needs_half_of_the_claim_before_its_negation_counts() -> None:
+    denied = "The drug does not help."
+    assert support("The drug helps patients.", [denied]).conflict
+    assert not support("The drug helps old patients with asthma in winter at home.", [denied]).conflict
