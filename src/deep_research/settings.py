@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -23,156 +23,212 @@ _NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG"}
 _MOST_SERVERS = 32
 
 
+GROUPS = ("models", "search", "research", "review", "report", "limits")
+"""The groups of settings, in the order of the page; advanced settings are listed after all others."""
+
+
+def _setting(default: Any, group: str, description: str, *, advanced: bool = False, **bounds: Any) -> Any:
+    """Declare a setting of a group; `bounds` are those of `pydantic.Field`."""
+    extra = {"group": group, "advanced": advanced}
+    if isinstance(default, type):
+        return Field(default_factory=default, description=description, json_schema_extra=extra, **bounds)
+    return Field(default, description=description, json_schema_extra=extra, **bounds)
+
+
 class Settings(BaseModel):
-    """Everything that can be set; each field says what it is, with its unit."""
+    """All settings, by group; every number is bounded."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
-    workflow: Workflow = Field("sections", description="How a run is organised.")
-    model_provider: str = Field(
+    model_provider: str = _setting(
         "auto",
-        description="Who thinks: a provider's name; auto: the first whose key is set, else extractive (no model).",
+        "models",
+        "Model provider, `auto` (the first whose key is set, else `extractive`), or `extractive` (no model).",
     )
-    model_name: str | None = Field(None, description="Model of the provider; empty: its default.")
-    model_base_url: str = Field("", description="Base address of the model server; empty: the provider's own.")
-    research_model: str | None = Field(None, description="Model that plans and searches; empty: model_name.")
-    write_model: str | None = Field(None, description="Model that writes sections; empty: model_name.")
-    review_model: str | None = Field(None, description="Model that reviews; empty: model_name.")
-    report_model: str | None = Field(None, description="Model that writes abstract and conclusion; empty: model_name.")
-    judge_model: str | None = Field(None, description="Model that judges claims; empty: model_name.")
-    research_max_tokens: int = Field(
-        4096, ge=256, le=200_000, description="Longest answer of a planning or searching call, tokens."
+    model_name: str | None = _setting(None, "models", "Model. Empty: the provider's default.")
+    model_base_url: str = _setting("", "models", "Base address of the model server. Empty: the provider's own.")
+    fallback_models: tuple[str, ...] = _setting(
+        (), "models", "Models to use when the model fails: MODEL or PROVIDER:MODEL, separated by commas."
     )
-    write_max_tokens: int = Field(
-        4096, ge=256, le=200_000, description="Longest answer of the writing of a section, tokens."
+    enable_thinking: bool = _setting(False, "models", "Let models reason before they answer, where they can.")
+    research_model: str | None = _setting(None, "models", "Model for planning and searching. Empty: `model_name`.")
+    write_model: str | None = _setting(None, "models", "Model for writing sections. Empty: `model_name`.")
+    review_model: str | None = _setting(None, "models", "Model for reviews. Empty: `model_name`.")
+    report_model: str | None = _setting(None, "models", "Model for the abstract and conclusion. Empty: `model_name`.")
+    judge_model: str | None = _setting(None, "models", "Model for judging claims. Empty: `model_name`.")
+    model_timeout_seconds: float = _setting(
+        120, "models", "Timeout of a model call: the longest wait for more output, in seconds.", ge=1, le=3600
     )
-    review_max_tokens: int = Field(4096, ge=256, le=200_000, description="Longest answer of a review, tokens.")
-    report_max_tokens: int = Field(
-        4096, ge=256, le=200_000, description="Longest answer of abstract and conclusion, tokens."
+    max_context_tokens: int = _setting(
+        100_000, "models", "Context window of the model, in tokens.", ge=4_000, le=10_000_000
     )
-    judge_max_tokens: int = Field(4096, ge=256, le=200_000, description="Longest answer of a judgement, tokens.")
-    fallback_models: tuple[str, ...] = Field(
-        (), description="Models that stand in when one fails: MODEL or PROVIDER:MODEL, separated by commas."
+    research_max_tokens: int = _setting(
+        4096, "models", "Maximum output of a planning or search call, in tokens.", advanced=True, ge=256, le=200_000
     )
-    max_structured_output_retries: int = Field(
-        2, ge=0, le=10, description="How often an answer that does not fit its schema is asked for again."
+    write_max_tokens: int = _setting(
+        4096, "models", "Maximum output of a call that writes a section, in tokens.", advanced=True, ge=256, le=200_000
     )
-    model_timeout_seconds: float = Field(120, ge=1, le=3600, description="Longest silence of a model, seconds.")
-    max_model_requests: int = Field(
+    review_max_tokens: int = _setting(
+        4096, "models", "Maximum output of a review call, in tokens.", advanced=True, ge=256, le=200_000
+    )
+    report_max_tokens: int = _setting(
+        4096,
+        "models",
+        "Maximum output of the call that writes abstract and conclusion, in tokens.",
+        advanced=True,
+        ge=256,
+        le=200_000,
+    )
+    judge_max_tokens: int = _setting(
+        4096, "models", "Maximum output of a call that judges claims, in tokens.", advanced=True, ge=256, le=200_000
+    )
+    compression_target_tokens: int = _setting(
+        8_000,
+        "models",
+        "Maximum size of the passages given to the writer, in tokens.",
+        advanced=True,
+        ge=500,
+        le=200_000,
+    )
+    max_structured_output_retries: int = _setting(
+        2, "models", "Retries when an answer does not fit its schema.", advanced=True, ge=0, le=10
+    )
+    max_model_requests: int = _setting(
         16,
+        "models",
+        "Maximum number of simultaneous requests to one provider, over all runs of a process.",
+        advanced=True,
         ge=1,
         le=256,
-        description="Requests in flight at one model provider at most, all runs of a process together.",
     )
-    max_model_tokens_in_flight: int = Field(
-        0, ge=0, le=100_000_000, description="Prompt tokens in flight at one model provider at most; 0: no limit."
+
+    strategy: str = _setting(
+        "",
+        "search",
+        "Set of web sources (`deep-research sources`). Empty: none, or `auto` with a model and no documents.",
     )
-    budget_usd: float | None = Field(None, gt=0, le=10_000, description="Most a run may cost, US dollars.")
-    budget_tokens: int | None = Field(None, ge=5_000, le=1_000_000_000, description="Most tokens a run may use.")
-    enable_thinking: bool = Field(False, description="Let models that can think before they answer.")
-    speculate: bool = Field(
-        True, description="Whether the analysis and the first search begin while the question is still being judged."
+    sources: tuple[str, ...] = _setting((), "search", "Web sources to search, by name, separated by commas.")
+    source_options: dict[str, dict[str, Any]] = _setting(
+        dict, "search", "Options of single sources, by name (in the file: [source_options.NAME])."
     )
-    allow_clarification: bool = Field(True, description="Whether the user may be asked something.")
-    max_clarification_rounds: int = Field(3, ge=0, le=10, description="Questions to the user before guessing.")
-    max_tool_calls_per_researcher: int = Field(10, ge=1, le=100, description="Tool calls per section and attempt.")
-    max_react_tool_calls: int = Field(
-        10, ge=1, le=100, description="The same in the `supervisor` workflow: tool calls per delegation."
+    read_full_papers: bool = _setting(
+        True, "search", "Read the full text of papers (arXiv) instead of the abstract alone."
     )
-    max_researcher_iterations: int = Field(
-        6, ge=1, le=20, description="Rounds of delegations in the `supervisor` workflow."
+    search_results: int = _setting(8, "search", "Maximum number of documents taken from one search.", ge=1, le=50)
+    contact: str = _setting("", "search", "E-mail or web address to give to the APIs that ask for one.")
+    proxy: str = _setting("", "search", "Address of an HTTP proxy for all outgoing requests.")
+    mcp_servers: dict[str, McpServer] = _setting(
+        dict, "search", "MCP servers by name (in the file: [mcp_servers.NAME]); see docs/mcp.md."
     )
-    max_concurrent_research_units: int = Field(
-        5, ge=1, le=64, description="Delegations of one round of the `supervisor` workflow; the others wait."
+    mcp_prompt: str = _setting(
+        "", "search", "What the model should know about the tools of the MCP servers.", max_length=4_000
     )
-    max_review_iterations: int = Field(2, ge=0, le=10, description="How often weak sections are sent out again.")
-    streaming_review: bool = Field(
-        True,
-        description="Whether a section is reviewed, and sent out again, as soon as it is written; off: when all are.",
+    sources_per_search: int = _setting(
+        3, "search", "Web sources to search at once; more are searched if they find little.", advanced=True, ge=1, le=20
     )
-    section_patience: float = Field(
+    web_timeout_seconds: float = _setting(
+        30, "search", "Timeout of a web source or page: the longest wait for more data, in seconds.", ge=1, le=600
+    )
+    allowed_internal_hosts: tuple[str, ...] = _setting(
+        (), "search", "Internal hosts that pages may be read from, separated by commas.", advanced=True
+    )
+    obey_robots: bool = _setting(True, "search", "Obey robots.txt.", advanced=True)
+
+    workflow: Workflow = _setting(
+        "sections", "research", "How a run works: sections in parallel, one loop, a supervisor, or one quick answer."
+    )
+    template: str = _setting(
+        "",
+        "research",
+        "Focus template (`deep-research templates`). Empty: chosen by the question. `none`: no template.",
+    )
+    max_sections: int = _setting(7, "research", "Maximum number of sections in a plan.", ge=3, le=7)
+    max_concurrent_researchers: int = _setting(
+        8, "research", "Maximum number of sections researched at the same time.", ge=1, le=64
+    )
+    allow_clarification: bool = _setting(True, "research", "Ask the user when the question is unclear.")
+    max_clarification_rounds: int = _setting(
+        3, "research", "Maximum number of questions to the user before a best guess is used.", ge=0, le=10
+    )
+    confirm_plan: bool = _setting(False, "research", "Show the plan, and wait until the user confirms it.")
+    confirm_high_value: bool = _setting(
+        True, "research", "Let the model ask for confirmation of a plan when much depends on it.", advanced=True
+    )
+    max_tool_calls_per_researcher: int = _setting(
+        10, "research", "Maximum number of tool calls per section and attempt.", ge=1, le=100
+    )
+    max_discover_iterations: int = _setting(
+        5, "research", "Maximum rounds of searching for the entries of a list question.", advanced=True, ge=1, le=20
+    )
+    max_iterations: int = _setting(5, "research", "Maximum rounds of the `loop` workflow.", ge=1, le=10)
+    max_researcher_iterations: int = _setting(
+        6, "research", "Maximum rounds of delegation in the `supervisor` workflow.", ge=1, le=20
+    )
+    max_concurrent_research_units: int = _setting(
+        5, "research", "Maximum number of topics delegated at the same time by the `supervisor`.", ge=1, le=64
+    )
+    max_react_tool_calls: int = _setting(
+        10, "research", "Maximum number of tool calls per topic of the `supervisor`.", ge=1, le=100
+    )
+    section_patience: float = _setting(
         2.0,
+        "research",
+        "Stop researching a section after this many times the median duration of finished sections (applies once half "
+        "are done; a further attempt has 0.7 of that). 0: no limit.",
+        advanced=True,
         ge=0,
         le=100,
-        description="How many times as long as the middle one of the finished sections a section may be researched,"
-        " once half of them are finished; then it is closed with what it has (a section that is researched again: 0.7 times"
-        " that). 0: as long as it likes.",
     )
-    section_patience_seconds: float = Field(
-        10, ge=0, le=86_400, description="How long a section may be researched in any case, seconds."
+    section_patience_seconds: float = _setting(
+        10,
+        "research",
+        "Time that every section has before `section_patience` applies, in seconds.",
+        advanced=True,
+        ge=0,
+        le=86_400,
     )
-    max_discover_iterations: int = Field(5, ge=1, le=20, description="Rounds of searches that look for entities.")
-    max_iterations: int = Field(5, ge=1, le=10, description="Rounds of the `loop` workflow.")
-    max_context_tokens: int = Field(
-        100_000, ge=4_000, le=10_000_000, description="Context window of the model, tokens."
+    confidence_start: float = _setting(
+        0.7, "research", "Minimum confidence to start without asking.", advanced=True, ge=0, le=1
     )
-    depth: Literal["brief", "standard", "deep"] = Field(
-        "standard", description="Length and depth of the report: about 500, 1,500 to 3,000, or 5,000 to 10,000 words."
+    confidence_ask: float = _setting(0.5, "research", "Always ask below this confidence.", advanced=True, ge=0, le=1)
+    confidence_never_ask: float = _setting(
+        0.9, "research", "Never ask at this confidence or above.", advanced=True, ge=0, le=1
     )
-    background: Literal["none", "advice", "all"] = Field(
+    focus_points_start: int = _setting(
+        3, "research", "Minimum number of focus points to start without asking.", advanced=True, ge=0, le=20
+    )
+    focus_points_ask: int = _setting(
+        2, "research", "Always ask when the question has fewer focus points.", advanced=True, ge=0, le=20
+    )
+
+    max_review_iterations: int = _setting(
+        2, "review", "Maximum number of times that weak sections are researched again.", ge=0, le=10
+    )
+    streaming_review: bool = _setting(
+        True, "review", "Review each section as soon as it is written, instead of all at the end."
+    )
+
+    depth: Literal["brief", "standard", "deep"] = _setting(
+        "standard", "report", "Length of the report: about 500, 1,500 to 3,000, or 5,000 to 10,000 words."
+    )
+    background: Literal["none", "advice", "all"] = _setting(
         "advice",
-        description="Where the model may add general knowledge without a source, marked with †: nowhere, in advice, or anywhere.",
+        "report",
+        "Where the model may use general knowledge without a source (marked †): nowhere, in advice, anywhere.",
     )
-    compression_target_tokens: int = Field(
-        8_000, ge=500, le=200_000, description="Passages given to the writer, tokens."
+
+    budget_usd: float | None = _setting(None, "limits", "Maximum cost of a run, in US dollars.", gt=0, le=10_000)
+    budget_tokens: int | None = _setting(
+        None, "limits", "Maximum number of tokens that a run may use.", ge=5_000, le=1_000_000_000
     )
-    max_sections: int = Field(7, ge=3, le=7, description="Sections of a plan at most.")
-    max_concurrent_researchers: int = Field(8, ge=1, le=64, description="Sections researched at the same time.")
-    strategy: str = Field(
-        "",
-        description="Which web sources are searched (deep-research sources); empty: none, or auto with a model and no --docs.",
-    )
-    sources: tuple[str, ...] = Field((), description="Web sources to search, by name, separated by commas.")
-    source_options: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="Options of single sources, by name (in the file: [source_options.NAME])."
-    )
-    read_full_papers: bool = Field(
-        True, description="Whether a researcher that reads a paper gets its full text (arXiv), not only the abstract."
-    )
-    sources_per_search: int = Field(
-        3, ge=1, le=20, description="Web sources asked at once; others when these find little."
-    )
-    web_timeout_seconds: float = Field(
-        30, ge=1, le=600, description="Longest silence of a web source or page, seconds."
-    )
-    contact: str = Field("", description="Address or e-mail told to the APIs that ask for one.")
-    allowed_internal_hosts: tuple[str, ...] = Field((), description="Internal hosts that pages may be read from.")
-    obey_robots: bool = Field(True, description="Whether robots.txt is obeyed.")
-    proxy: str = Field("", description="Address of an HTTP proxy for everything that goes out.")
-    mcp_servers: dict[str, McpServer] = Field(
-        default_factory=dict, description="MCP servers by name (in the file: [mcp_servers.NAME]); docs/mcp.md."
-    )
-    mcp_prompt: str = Field(
-        "", max_length=4_000, description="What researchers should know about the tools of MCP servers."
-    )
-    search_results: int = Field(8, ge=1, le=50, description="Documents taken from one search.")
-    max_file_megabytes: int = Field(64, ge=1, le=4096, description="Files larger than this are not read, megabytes.")
-    max_question_chars: int = Field(20_000, ge=100, le=100_000, description="Longest question, characters.")
-    confidence_start: float = Field(
-        0.7, ge=0, le=1, description="Confidence from which a run starts, given a goal and focus points."
-    )
-    confidence_ask: float = Field(0.5, ge=0, le=1, description="Confidence below which the user must be asked.")
-    confidence_never_ask: float = Field(
-        0.9, ge=0, le=1, description="Confidence from which the user is never asked what is meant."
-    )
-    focus_points_start: int = Field(
-        3, ge=0, le=20, description="Focus points with which a run starts without further thought."
-    )
-    focus_points_ask: int = Field(2, ge=0, le=20, description="Focus points with fewer of which the user is asked.")
-    max_verified_terms: int = Field(3, ge=0, le=10, description="Unknown terms looked up before the start.")
-    confirm_plan: bool = Field(False, description="Whether the plan is shown and must be confirmed.")
-    confirm_high_value: bool = Field(
-        True,
-        description="Whether a reasoner may have the plan confirmed when much depends on it; never without a user.",
-    )
-    max_plan_rounds: int = Field(20, ge=1, le=100, description="Answers to a shown plan before the run is given up.")
-    template: str = Field(
-        "", description="Focus template (deep-research templates); empty: by the question's words; none: no template."
+    max_file_megabytes: int = _setting(64, "limits", "Maximum size of a file to read, in megabytes.", ge=1, le=4096)
+    max_question_chars: int = _setting(
+        20_000, "limits", "Maximum length of a question, in characters.", ge=100, le=100_000
     )
 
     @property
     def tool_calls_per_researcher(self) -> int:
-        """Tool calls that one researcher may make in this workflow."""
+        """The tool calls that one researcher may make in this workflow."""
         return self.max_react_tool_calls if self.workflow == "supervisor" else self.max_tool_calls_per_researcher
 
     @field_validator("fallback_models", "sources", "allowed_internal_hosts", mode="before")
@@ -190,6 +246,12 @@ class Settings(BaseModel):
         if len(value) > _MOST_SERVERS:
             raise ValueError(f"at most {_MOST_SERVERS} servers are taken")
         return value
+
+
+def settings_of(group: str, *, advanced: bool = False) -> list[str]:
+    """Return the names of a group's settings: the usual ones, or the advanced ones."""
+    wanted = {"group": group, "advanced": advanced}
+    return [name for name, field in Settings.model_fields.items() if field.json_schema_extra == wanted]
 
 
 def load_keys(variables: Iterable[str]) -> dict[str, str]:
@@ -314,8 +376,3 @@ def _explain(error: ValidationError, came_from: Mapping[str, str]) -> ConfigErro
         return ConfigError(message, setting=place, came_from=origin)
     message = f"The setting {name} = {first['input']!r} ({origin}) does not fit: {first['msg'].lower()}."
     return ConfigError(message, setting=name, value=first["input"], came_from=origin)
-
-
-def workflows() -> tuple[str, ...]:
-    """Return the names of the workflows."""
-    return get_args(Workflow)

@@ -35,7 +35,7 @@ def _leave(screen: Screen) -> None:
 def test_b10_a_whole_conversation_over_the_bundled_library(english: Ran) -> None:
     with at_terminal(DEEP_RESEARCH_HOME=str(english.home)) as screen:
         greeting = screen.until("Ctrl-D leaves.")
-        assert "no language model" in greeting
+        assert "none (extractive)" in greeting
         assert "bundled library" in greeting
         screen.say("How does speculative decoding work?")
         shown = screen.until("Ask about this report")
@@ -122,7 +122,7 @@ def test_b10_a_very_long_paste_is_refused_and_a_paste_of_lines_is_one_question(d
     with at_terminal("--docs", docs) as screen:
         screen.until(PROMPT)
         screen.type("\x1b[200~" + "How fast does the Alpha engine turn? " * 600 + "\x1b[201~\n")
-        screen.until("at most 20,000 are taken")
+        screen.until("the limit is 20,000")
         screen.until(PROMPT)
         screen.type("\x1b[200~How fast does\nthe Alpha engine\nturn?\x1b[201~\n")
         assert "3,000 rpm" in screen.until("Ask about this report")

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from deep_research.data import Report
-from deep_research.settings import PREFIX, Settings
+from deep_research.settings import GROUPS, PREFIX, Settings, settings_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -31,7 +31,12 @@ What starts programs or says where keys and requests go (`mcp_servers`, `model_b
 
 `{prefix}HOME` names the folder that holds all state.
 
-| name | default | range | what it is |
+{tables}
+"""
+
+_TABLE = """## {title}
+
+| name | default | range | meaning |
 |---|---|---|---|
 {rows}
 """
@@ -46,8 +51,13 @@ def result_schema() -> str:
 
 def settings_page() -> str:
     """Return the page of settings."""
-    rows = "\n".join(_row(name, field) for name, field in Settings.model_fields.items())
-    return _SETTINGS.format(prefix=PREFIX, rows=rows)
+    groups = [(group.capitalize(), settings_of(group)) for group in GROUPS]
+    advanced = [name for group in GROUPS for name in settings_of(group, advanced=True)]
+    tables = [
+        _TABLE.format(title=title, rows="\n".join(_row(name, Settings.model_fields[name]) for name in names))
+        for title, names in [*groups, ("Advanced", advanced)]
+    ]
+    return _SETTINGS.format(prefix=PREFIX, tables="\n".join(tables).rstrip())
 
 
 def _row(name: str, field: FieldInfo) -> str:

@@ -212,7 +212,7 @@ def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate
     gates: dict[str, Gate] = {}
     for name in dict.fromkeys(model.provider for model in models):
         most = min(settings.max_model_requests, PROVIDERS[name].requests)
-        ceiling = Ceiling(requests=most, tokens=settings.max_model_tokens_in_flight)
+        ceiling = Ceiling(requests=most)
         address = settings.model_base_url if name == settings.model_provider else ""
         gates[name] = gate_of(name, address, ceiling)
     return gates

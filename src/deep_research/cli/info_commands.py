@@ -8,20 +8,25 @@ import click
 
 @click.command("settings")
 def settings_command() -> None:
-    """List all settings: name, value in force, what it is."""
-    from deep_research.settings import PREFIX, Settings, home, load_settings  # noqa: PLC0415
+    """List all settings by group: name, value in force, meaning, environment variable."""
+    from deep_research.settings import GROUPS, PREFIX, Settings, home, load_settings, settings_of  # noqa: PLC0415
 
     values = load_settings()
-    click.echo(f"State folder: {home()} (DEEP_RESEARCH_HOME)\n")
-    for name, field in Settings.model_fields.items():
-        click.echo(f"{name} = {getattr(values, name)!r}\n    {field.description}  [{PREFIX}{name.upper()}]")
+    click.echo(f"State folder: {home()} (DEEP_RESEARCH_HOME)")
+    groups = {group.capitalize(): settings_of(group) for group in GROUPS}
+    groups["Advanced"] = [name for group in GROUPS for name in settings_of(group, advanced=True)]
+    for title, names in groups.items():
+        click.echo(f"\n{title}")
+        for name in names:
+            meaning = Settings.model_fields[name].description
+            click.echo(f"  {name} = {getattr(values, name)!r}\n      {meaning}  [{PREFIX}{name.upper()}]")
 
 
 @click.command("sources")
 @click.option("--json", "as_json", is_flag=True, help="Print the sources as JSON.")
-@click.option("--check", is_flag=True, help="Connect to the MCP servers, and show the tools of each.")
+@click.option("--check", is_flag=True, help="Connect to the MCP servers, and list their tools.")
 def sources_command(as_json: bool, check: bool) -> None:
-    """List all web sources, strategies and MCP servers: name, what for, key or keyless, ready or not."""
+    """List all web sources, strategies and MCP servers: name, purpose, key, ready or not."""
     import json  # noqa: PLC0415
 
     from deep_research import api  # noqa: PLC0415
@@ -61,7 +66,7 @@ def _server_lines(row: Any, width: int) -> Iterator[str]:
 @click.option("--json", "as_json", is_flag=True, help="Print the templates as JSON.")
 @click.option("--language", default="en", metavar="CODE", help="Language of the points shown (default: en).")
 def templates_command(as_json: bool, language: str) -> None:
-    """List all focus templates: name, what for, where it lies, words it applies to, focus points."""
+    """List all focus templates: name, file, purpose, words that select it, focus points."""
     import json  # noqa: PLC0415
 
     from deep_research import api  # noqa: PLC0415

@@ -10,9 +10,9 @@ Exit codes:
   0    the report is written
   1    something failed; the message says what, the run's state is kept
   2    wrong usage: unknown flag or setting, a path that does not exist, no question
-  3    nothing that was searched answers the question; the report says so
-  4    the question (or the plan) needs an answer of yours and nobody could be asked
-  5    ended without a report: nothing can answer it, or you rejected the plan
+  3    nothing was found that answers the question; the report says so
+  4    the question or the plan needs your answer, and you could not be asked
+  5    ended without a report: the question cannot be answered, or you rejected the plan
   130  stopped by Ctrl-C; the run's state is kept"""
 
 

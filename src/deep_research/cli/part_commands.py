@@ -7,10 +7,17 @@ from typing import Any
 import click
 
 _OPTIONS = (
-    click.option("-i", "--input", "path", metavar="FILE", help="JSON of what the step takes; without it an example."),
+    click.option(
+        "-i", "--input", "path", metavar="FILE", help="File with the inputs of the step, as JSON (default: an example)."
+    ),
     click.option("--run", "run_id", metavar="RUN", help="Take the inputs from an earlier run."),
     click.option("--section", default="", metavar="TITLE", help="The section of the run (default: its first)."),
-    click.option("-p", "--provider", metavar="NAME", help="Who thinks (default: the first whose key is set)."),
+    click.option(
+        "-p",
+        "--provider",
+        metavar="NAME",
+        help="Model provider (default: first with a key, else extractive: no model).",
+    ),
     click.option("--model", metavar="NAME", help="Model of the provider."),
     click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting."),
 )
@@ -27,9 +34,9 @@ def _with_inputs(command: Any) -> Any:
 @_with_inputs
 @click.option("--json", "as_json", is_flag=True, help="Print the answer alone, as JSON.")
 def step_command(name: str, as_json: bool, **flags: Any) -> int:
-    """Do one step (decide, plan, research, write_section, judge, …) and show its prompt, its answer and its cost.
+    """Run one step (decide, plan, research, write_section, judge, …), and show its prompt, answer and cost.
 
-    An unknown name shows all steps there are.
+    An unknown name lists all steps.
     """
     import asyncio  # noqa: PLC0415 - help stays fast
 
@@ -52,7 +59,7 @@ def step_command(name: str, as_json: bool, **flags: Any) -> int:
 @click.argument("name")
 @_with_inputs
 def prompt_command(name: str, **flags: Any) -> None:
-    """Show the prompt of a step as a model would get it; no model is asked and no key is needed."""
+    """Show the prompt of a step as a model would receive it. No model is called, and no key is needed."""
     import asyncio  # noqa: PLC0415
 
     from deep_research import api  # noqa: PLC0415

@@ -13,52 +13,55 @@ if TYPE_CHECKING:
 
 @click.command("research", epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("words", metavar="QUESTION", nargs=-1)
-@click.option("-q", "--query", "query", help="The question (instead of the argument).")
-@click.option("-d", "--docs", multiple=True, metavar="PATH", help="A file or folder to search; may be given again.")
+@click.option("-q", "--query", "query", help="The question, instead of the argument.")
+@click.option("-d", "--docs", multiple=True, metavar="PATH", help="File or folder to search; may be given again.")
 @click.option(
     "--source",
     "sources",
     multiple=True,
     metavar="NAME",
-    help="A web source to search; may be given again (deep-research sources).",
+    help="Web source to search; may be given again (deep-research sources).",
 )
 @click.option(
     "--strategy",
     metavar="NAME",
-    help="Web sources by kind of question: academic, patents, news, code, community, general, auto.",
+    help="Set of web sources: academic, patents, news, code, community, general, auto.",
 )
 @click.option(
     "--workflow",
     type=click.Choice(["sections", "loop", "supervisor", "quick"]),
-    help="How the run is organised (default: sections).",
+    help="How the run works (default: sections).",
 )
-@click.option("--max-iterations", type=int, metavar="N", help="How often weak sections are sent out again (0–10).")
 @click.option(
-    "-p", "--provider", metavar="NAME", help="Who thinks (default: the first whose key is set, else extractive)."
+    "--max-iterations",
+    type=int,
+    metavar="N",
+    help="Maximum number of times that weak sections are researched again (0–10).",
+)
+@click.option(
+    "-p", "--provider", metavar="NAME", help="Model provider (default: first with a key, else extractive: no model)."
 )
 @click.option("--model", metavar="NAME", help="Model of the provider.")
 @click.option(
-    "--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting; `deep-research settings` lists them."
+    "--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Any setting; `deep-research settings` lists all."
 )
-@click.option("--budget", metavar="AMOUNT", help="Most it may cost: 0.50 (US dollars) or 200000tokens.")
-@click.option("--estimate", is_flag=True, help="Say what it would cost with a model, and do nothing.")
-@click.option("--confirm-plan", is_flag=True, help="Show the plan and wait for a yes, a no or changes.")
-@click.option(
-    "--template", metavar="NAME", help="Focus template (deep-research templates); none: without one, also if one fits."
-)
-@click.option("--no-clarify", is_flag=True, help="Never ask anything; start with stated assumptions.")
+@click.option("--budget", metavar="AMOUNT", help="Maximum cost: 0.50 (US dollars) or 200000tokens.")
+@click.option("--estimate", is_flag=True, help="Print the expected cost with a model, and stop.")
+@click.option("--confirm-plan", is_flag=True, help="Show the plan, and wait for a yes, a no or changes.")
+@click.option("--template", metavar="NAME", help="Focus template (deep-research templates); none: no template.")
+@click.option("--no-clarify", is_flag=True, help="Never ask; start with stated assumptions.")
 @click.option(
     "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
-@click.option("--quiet", is_flag=True, help="Show nothing while it runs, and only the place of the report after.")
+@click.option("--quiet", is_flag=True, help="Show no progress; print only where the report is.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every event.")
 @click.option("--deep-research", "_deep", is_flag=True, hidden=True)
 def research_command(words: tuple[str, ...], query: str | None, **flags: Any) -> int:
-    """Research QUESTION in your documents (--docs), or in the bundled library.
+    """Research QUESTION in your documents (--docs), on the web (--source, --strategy) or in the bundled library.
 
-    Without QUESTION it is read from standard input; at a terminal a conversation begins: questions, answers,
-    and further questions about the report.
+    Without QUESTION, standard input is read; at a terminal a conversation begins: questions, answers, and further
+    questions about the report.
     """
     question = query if query is not None else " ".join(words)
     if query is not None and words:
@@ -73,7 +76,7 @@ def research_command(words: tuple[str, ...], query: str | None, **flags: Any) ->
     if not question.strip():
         raise click.UsageError(
             'No question was given. Example: deep-research "How does speculative decoding work?"\n'
-            "Without a question, deep-research at a terminal begins a conversation."
+            "At a terminal, deep-research without a question begins a conversation."
         )
     from deep_research.cli.session import Session  # noqa: PLC0415
 
@@ -81,42 +84,44 @@ def research_command(words: tuple[str, ...], query: str | None, **flags: Any) ->
 
 
 def _is_conversation(flags: dict[str, Any]) -> bool:
-    """Whether somebody sits at the terminal, and wants to see something."""
+    """Return whether there is a terminal, and the user wants to see progress."""
     silent = flags["as_json"] or flags["quiet"] or flags["estimate"]
     return not silent and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _read_question() -> str:
-    """Return standard input as text. Raises click.UsageError for bytes that are none."""
+    """Return standard input as text. Raises click.UsageError for bytes that are not UTF-8."""
     if sys.stdin is None or sys.stdin.closed:
         return ""
     try:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:
-        raise click.UsageError(f"Standard input is no text in UTF-8 (byte {error.start}).") from error
+        raise click.UsageError(f"Standard input is not UTF-8 text (byte {error.start}).") from error
 
 
 @click.command("ask")
 @click.argument("words", metavar="QUESTION", nargs=-1, required=True)
-@click.option("--run", "run_id", metavar="RUN", help="Ask about the report of an earlier run, in what it has read.")
-@click.option("-d", "--docs", multiple=True, metavar="PATH", help="A file or folder to search; may be given again.")
 @click.option(
-    "-p", "--provider", metavar="NAME", help="Who thinks (default: the first whose key is set, else extractive)."
+    "--run", "run_id", metavar="RUN", help="Ask about the report of an earlier run; what it has read is searched first."
+)
+@click.option("-d", "--docs", multiple=True, metavar="PATH", help="File or folder to search; may be given again.")
+@click.option(
+    "-p", "--provider", metavar="NAME", help="Model provider (default: first with a key, else extractive: no model)."
 )
 @click.option("--model", metavar="NAME", help="Model of the provider.")
-@click.option("--source", "sources", multiple=True, metavar="NAME", help="A web source to search; may be given again.")
-@click.option("--strategy", metavar="NAME", help="Web sources by kind of question.")
+@click.option("--source", "sources", multiple=True, metavar="NAME", help="Web source to search; may be given again.")
+@click.option("--strategy", metavar="NAME", help="Set of web sources.")
 @click.option(
     "-o", "--out", metavar="FILE", help="Also write the answer (Markdown) to this file; - for standard output."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
-@click.option("--quiet", is_flag=True, help="Show nothing while it runs.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every event.")
 def ask_command(words: tuple[str, ...], **flags: Any) -> int:
-    """Answer QUESTION in one turn: no plan, no review, nothing asked back.
+    """Answer QUESTION in one turn, without a plan, a review or questions back.
 
-    With --run it is a question about that run's report: answered from what the run has read, with the same
-    passages, and by new searches at the run's places where that says nothing.
+    With --run, QUESTION is about the report of that run. The answer comes from what the run has read, with the same
+    passages; if that does not answer it, the sources of the run are searched again.
     """
     from deep_research.cli.session import Session  # noqa: PLC0415
 
@@ -124,7 +129,9 @@ def ask_command(words: tuple[str, ...], **flags: Any) -> int:
     if run_id is None:
         return Session({**flags, "workflow": "quick"}).start(question)
     if flags["docs"] or flags["sources"] or flags["strategy"]:
-        raise click.UsageError("--run searches where that run did; leave --docs, --source and --strategy out.")
+        raise click.UsageError(
+            "--run searches where that run did; --docs, --source and --strategy cannot be combined with it."
+        )
     return Session(flags).ask(run_id, question)
 
 
@@ -135,17 +142,17 @@ def ask_command(words: tuple[str, ...], **flags: Any) -> int:
     "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
-@click.option("--quiet", is_flag=True, help="Show nothing while it runs.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every event.")
 def resume_command(run_id: str, **flags: Any) -> int:
-    """Go on with RUN; what is done is not done again. A finished run is shown."""
+    """Continue RUN where it stopped; finished work is not repeated. A finished run is shown."""
     from deep_research.cli.session import Session  # noqa: PLC0415
 
     return Session(flags).resume(run_id)
 
 
 def print_estimate(settings: "Settings") -> None:
-    """Say what a run with these settings would cost. Raises ConfigError for an unusable provider."""
+    """Print what a run with these settings would cost. Raises ConfigError for an unusable provider."""
     from deep_research import api  # noqa: PLC0415 - help stays fast
 
     made = api.estimate_cost(settings)
@@ -157,5 +164,5 @@ def print_estimate(settings: "Settings") -> None:
     click.echo(
         f"{made.model}: about {made.calls} calls, {made.prompt_tokens:,} prompt tokens, {made.completion_tokens:,}"
         f" written, {dollars}, for a plan of {made.sections} sections.\n"
-        f"At most about {made.most_calls} calls{most}, if every section of the longest plan is sent out again each time."
+        f"At most about {made.most_calls} calls{most}, if every section of the longest plan is researched again each time."
     )

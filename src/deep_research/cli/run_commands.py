@@ -15,7 +15,7 @@ _QUESTION_CHARS = 70
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
 def list_command(as_json: bool) -> None:
-    """List earlier runs, newest first; below a run that waits or failed, what for or why."""
+    """List earlier runs, newest first. Below a run that waits or failed stands why."""
     from deep_research import api  # noqa: PLC0415 - help stays fast
 
     records = api.list_runs()
@@ -48,12 +48,12 @@ def _short(text: str) -> str:
 @click.command("show")
 @click.argument("run_id", metavar="RUN")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.option("--passage", metavar="ID", help="Show one passage (s7p3) and where it was read.")
-@click.option("--followup", "number", type=int, metavar="N", help="Show the answer to the Nth question about it.")
+@click.option("--passage", metavar="ID", help="Show one passage (s7p3) and its source.")
+@click.option("--followup", "number", type=int, metavar="N", help="Show the answer to the Nth follow-up question.")
 def show_command(run_id: str, as_json: bool, passage: str | None, number: int | None) -> int:
-    """Show the report of RUN (its id, or an unambiguous part of it), one passage behind it, or an answer about it.
+    """Show the report of RUN (its id, or an unambiguous part of it), one of its passages, or an answer about it.
 
-    Of a run without a report its state is shown: what it waits for, or why it ended.
+    For a run without a report, its state is shown: what it waits for, or why it ended.
     """
     from deep_research import api  # noqa: PLC0415 - help stays fast
     from deep_research.cli.report_printer import print_markdown, print_report  # noqa: PLC0415
@@ -112,12 +112,12 @@ def passage_text(run: "Run", wanted: str) -> str:
 
 @click.command("steer")
 @click.argument("run_id", metavar="RUN")
-@click.option("--remark", metavar="TEXT", help="Tell everybody who works at it.")
-@click.option("--drop", metavar="SECTION", help="Leave a section out: its title or number.")
-@click.option("--add", metavar="SECTION", help='Research a section more: "TITLE: what to look for".')
-@click.option("--finish", is_flag=True, help="End the research and write the report now, from what is known.")
+@click.option("--remark", metavar="TEXT", help="A remark for all researchers of the run.")
+@click.option("--drop", metavar="SECTION", help="Remove a section, by title or number.")
+@click.option("--add", metavar="SECTION", help='Add a section: "TITLE: what to look for".')
+@click.option("--finish", is_flag=True, help="Stop the research, and write the report now from what is known.")
 def steer_command(run_id: str, remark: str | None, drop: str | None, add: str | None, finish: bool) -> int:
-    """Say something to RUN while it goes on; without a flag its sections are listed.
+    """Give instructions to RUN while it goes on; without a flag, list its sections.
 
     \b
     deep-research steer RUN --remark "Only trials after 2020"

@@ -47,13 +47,17 @@ async def lay_out_plan(state: AgentState, ctx: RunContext, analysis: QueryAnalys
     return {"brief": brief, "research_brief": brief.objective}
 
 
+MAX_PLAN_ROUNDS = 20
+"""Answers to a shown plan before the run is given up."""
+
+
 def confirm_plan_then(node: str) -> Node[AgentState]:
     """Return the node that has a plan confirmed and goes (back) to `node` with it."""
 
     async def confirm_plan(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
         """Show the plan; take a yes, a no, changes, or a wish to plan anew with."""
         ctx, brief, rounds = runtime.context, state["brief"], state.get("plan_rounds", 0)
-        if rounds >= ctx.settings.max_plan_rounds:
+        if rounds >= MAX_PLAN_ROUNDS:
             return _reject(ctx, phrase("plan_unconfirmed", brief.language, rounds=rounds))
         asked = plan.confirmation_of(brief, ctx.settings, state.get("plan_problems", ()))
         answer = chosen(ask_user(asked), asked.options)

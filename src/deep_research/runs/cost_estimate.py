@@ -24,7 +24,7 @@ _CACHED = 0.5
 
 
 class Estimate(NamedTuple):
-    """What is expected; `most` counts every section sent out again as often as is allowed."""
+    """What is expected; `most` counts every section researched again as often as is allowed."""
 
     model: str
     sections: int

@@ -103,15 +103,14 @@ class ResearchRun(RunTask):
 
     def job(self, log: EventLog) -> Job:
         """See `RunTask.job`; a user who was asked something has not answered with the question alone."""
-        settings = Settings(**self.record.settings)
         return Job(
             folder=self.folder,
             record=self.record,
-            settings=settings,
+            settings=Settings(**self.record.settings),
             question=self.question,
             log=log,
             steering=self._inbox.steering(log),
-            prefetch=settings.speculate and not any(e.kind == "clarification_asked" for e in log.earlier),
+            prefetch=not any(e.kind == "clarification_asked" for e in log.earlier),
         )
 
     def notice(self, ctx: RunContext) -> str:

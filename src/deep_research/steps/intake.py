@@ -30,11 +30,15 @@ from deep_research.templates import choose
 _MAX_OPTIONS = 5
 
 
+_MAX_TERMS = 3
+"""Unknown terms that are looked up before the start."""
+
+
 async def decide(ctx: RunContext, question: Question, *, rounds: int = 0) -> Decision:
     """Return the decision on `question` after `rounds` clarifications; unknown terms are looked up first (row A5)."""
     template = choose(ctx.templates, question, named=ctx.settings.template)
     judged = await ctx.reasoner.decide(question, rounds=rounds, template=template)
-    terms = await look_up(ctx, judged.unknown_terms[: ctx.settings.max_verified_terms])
+    terms = await look_up(ctx, judged.unknown_terms[:_MAX_TERMS])
     if terms:
         judged = await ctx.reasoner.decide(question, rounds=rounds, terms=terms, template=template)
     known = with_terms(judged, terms, question, places_named(ctx))
