@@ -45,7 +45,7 @@ def test_no_fence_is_forged(way: str, language: str) -> None:
     assert ALPHA in text
     passage = Passage(id="s1p1", source="s1", sha256="0", start=0, end=len(text), text=text, heading=text[-200:])
     first, *inside, last = fence(passage, title=text[-300:], published=text[-300:]).split("\n")
-    assert re.fullmatch(r'<passage id="s1p1" source="[^"<>]*" published="[^"<>]*" under="[^"<>]*">', first)
+    assert re.fullmatch(r'<passage id="s1p1" source="[^"<>]*" date="[^"<>]*" under="[^"<>]*">', first)
     assert last == "</passage>"
     assert not FORGED.search("\n".join(inside) + first.partition(" ")[2])
     assert not UNSEEN.search("\n".join(inside))
