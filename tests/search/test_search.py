@@ -66,6 +66,14 @@ def test_the_second_hop_follows_names() -> None:
     assert "Tom Arden" not in titles(library, play, hops=1, limit=2)
 
 
+def test_a_long_description_is_searched_as_it_is() -> None:
+    library = library_of(NOTES)
+    words = " ".join(f"matter{n}" for n in range(40))
+    question = f"In which town did the author of Brother live? {words}"
+    assert library.search(question, limit=4, hops=2) == library.search(question, limit=4)
+    assert library.search(question.removesuffix(words), limit=4, hops=2) != library.search(question, limit=4)
+
+
 def test_the_second_hop_stays_among_the_sources_asked_for() -> None:
     library = library_of(NOTES)
     allowed = ["s1", "s4"]

@@ -25,6 +25,9 @@ FIRST_HITS = 10
 """Candidates whose names are followed."""
 LONGEST_QUERY = 2000
 """Characters of a query in which titles are looked for."""
+LONGEST_QUESTION = 30
+"""Words besides function words of a query up to which it is a question. Whole abstracts as queries for what they refer to
+find more without a second hop from about this length on, shorter ones find more with it."""
 COMMON = 200
 """A name in more passages than this links nothing."""
 _POOL = 3
@@ -32,6 +35,8 @@ _POOL = 3
 _ANSWERING = 1.3
 _TITLE_LINK = 0.7
 _NAME_LINK = 0.5
+_PREPARED = 2_000
+"""So many passages are kept with their names, or with the terms of their sentences: a run asks many questions of the same ones."""
 _COVERED = 0.2
 """What a term is still worth in the second passage when the first holds it already."""
 
@@ -60,14 +65,16 @@ def search(
 ) -> list[tuple[int, float]]:
     """Return the numbers of the best passages with their scores, best first, near-duplicates once.
 
-    `hops` 2 follows the names in the first hits; `allowed` restricts to some passages; `diversity`
+    `hops` 2 follows the names in the first hits of a question; a long description of what is sought names enough
+    itself, and names that it does not hold lead away from it. `allowed` restricts to some passages; `diversity`
     divides a passage's score by 1 + `diversity` for every better one of the same source.
     """
-    ranking = Ranking(index, query_terms(query), allowed=allowed)
+    terms = query_terms(query)
+    ranking = Ranking(index, terms, allowed=allowed)
     _add_titles(index, ranking, query)
     if has_cjk(query):
         _add_nearness(ranking, read(ranking.best(NEAREST)), query)
-    if hops > 1:
+    if hops > 1 and sum(terms.values()) <= LONGEST_QUESTION:
         _add_second_hop(index, ranking, read(ranking.best(FIRST_HITS)), query, limit)
     return _chosen(ranking, read, limit, diversity)
 
@@ -129,14 +136,20 @@ def _add_nearness(ranking: Ranking, texts: Mapping[int, Text], query: str) -> No
 
 
 def _near(ranking: Ranking, text: str, expected: re.Pattern[str] | None) -> Iterator[float]:
-    """The weight of the query's terms in each two neighbouring sentences."""
-    held = [text[s.start : s.end] for s in sentences(text)]
-    terms = [ranking.idf.keys() & set(index_terms(sentence)) for sentence in held]
-    answers = [expected is not None and bool(expected.search(sentence)) for sentence in held]
-    for here in range(len(held)):
+    """Yield the weight of the query's terms in each two neighbouring sentences."""
+    parts = _terms_by_sentence(text)
+    terms = [ranking.idf.keys() & held for _, held in parts]
+    answers = [expected is not None and bool(expected.search(sentence)) for sentence, _ in parts]
+    for here in range(len(parts)):
         both = slice(here, here + 2)
         weight = sum(ranking.idf[term] for term in set().union(*terms[both]))
         yield weight * (_ANSWERING if any(answers[both]) else 1.0)
+
+
+@lru_cache(maxsize=_PREPARED)
+def _terms_by_sentence(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    parts = [text[s.start : s.end] for s in sentences(text)]
+    return tuple((part, frozenset(index_terms(part))) for part in parts)
 
 
 def _add_second_hop(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], query: str, limit: int) -> None:
@@ -199,7 +212,7 @@ class _Names(NamedTuple):
     titles: frozenset[str]
 
 
-@lru_cache(maxsize=2_000)
+@lru_cache(maxsize=_PREPARED)
 def _names_of(text: Text) -> _Names:
     found = title_keys(text.title) | names(text.text)
     inner = {k for phrase in set(phrases(text.text)) for place in possible_titles(phrase) for k in place}
