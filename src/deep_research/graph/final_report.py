@@ -44,9 +44,9 @@ async def report_input(state: AgentState, ctx: RunContext) -> ReportInput:
 
 
 def _reviews(state: AgentState, sections: Sequence[Section]) -> tuple[ReportReview, ...]:
-    """Return how each section was judged last."""
+    """Return how each section was judged last; a review after which it was researched again speaks of an older text."""
     judged = state.get("section_reviews", {})
-    found = [(s, row) for s in sections if (row := judged.get(s.title)) is not None]
+    found = [(s, row) for s in sections if (row := judged.get(s.title)) is not None and not row.retry]
     return tuple(
         ReportReview(
             section=s.title,

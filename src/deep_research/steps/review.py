@@ -124,7 +124,8 @@ async def review(
         judged = Review(is_sufficient=True, overall_score=5)
     retry = _retry(ctx, sections, judged, iterations)
     named = {row.title for row in judged.section_coverage}
-    coverage = (*judged.section_coverage, *(row for row in known if row.title not in named and not row.retry))
+    own = (row.model_copy(update={"retry": row.title in retry}) for row in judged.section_coverage)
+    coverage = (*own, *(row for row in known if row.title not in named and not row.retry))
     judged = judged.model_copy(update={"sections_to_retry": retry, "section_coverage": coverage})
     ctx.emit(Reviewed(score=judged.overall_score, sufficient=judged.is_sufficient, retry=retry))
     return judged
