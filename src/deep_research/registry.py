@@ -1,7 +1,7 @@
 """Components by name: the modules of our own folders, then what other packages offer as entry points.
 
-A component is a module with a class named `COMPONENT` in one of the folders below, or an entry point
-(group `deep_research.readers`, …) that names a class. Modules whose name begins with `_` are parts.
+A component is a class whose attribute `name` is the name of its module, in one of the folders below, or an entry
+point (group `deep_research.readers`, …) that names a class. Modules whose name begins with `_` are parts.
 Listing imports nothing; a component is imported when it is first asked for.
 """
 
@@ -10,7 +10,7 @@ import pkgutil
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path, PurePath
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from deep_research.errors import ConfigError
@@ -42,7 +42,7 @@ def names(kind: str) -> tuple[str, ...]:
 def component(kind: str, name: str) -> Any:
     """Return the class of a component. Raises ConfigError when there is none of that name."""
     if name in _own(kind):
-        return import_module(f"deep_research.{kind}.{name}").COMPONENT
+        return _named_class(import_module(f"deep_research.{kind}.{name}"), name)
     if entry := _offered(kind).get(name):
         return entry.load()
     raise ConfigError(
@@ -88,6 +88,12 @@ def _own(kind: str) -> tuple[str, ...]:
         raise ConfigError(f"no kind of component is called {kind!r}; there are: {', '.join(KINDS)}", value=kind)
     folder = import_module(f"deep_research.{kind}")
     return tuple(sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_")))
+
+
+def _named_class(module: ModuleType, name: str) -> type:
+    """Return the class of a module that declares `name`."""
+    classes = (each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__)
+    return next(each for each in classes if getattr(each, "name", None) == name)
 
 
 @cache

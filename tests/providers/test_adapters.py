@@ -286,5 +286,6 @@ async def test_a_model_object_for_azure_finds_its_deployment() -> None:
             api_version="2024-10-21",
         )
         answer = await open_model("langchain", chat_model=azure).complete(asking())
+        await azure.root_async_client.close()
     assert answer.text == "Yes."
     assert provider.calls[0].path == "/openai/deployments/mine/chat/completions"

@@ -5,11 +5,15 @@ import pytest
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.sources import _markup
 from deep_research.sources._api import attempts
-from deep_research.sources._api_answers import Place, json_of, judge, parse_xml
+from deep_research.sources._api_answers import Declaration, json_of, judge, parse_xml
 from deep_research.sources._fields import iso_date
 from tests.sources.answers import answer
 
-PLACE = Place("somewhere", "SOMEWHERE_KEY")
+
+class Somewhere(Declaration):
+    name = "somewhere"
+    purpose = "Nothing."
+    needs = "SOMEWHERE_KEY"
 
 
 @pytest.mark.parametrize(
@@ -22,7 +26,7 @@ PLACE = Place("somewhere", "SOMEWHERE_KEY")
 )  # fmt: skip
 def test_what_a_status_means(status, headers, kind):
     with pytest.raises(SourceError) as error:
-        judge(answer({"detail": [{"msg": "why it was"}]}, status, headers, url="https://x.org/a?key=secret"), PLACE)
+        judge(answer({"detail": [{"msg": "why it was"}]}, status, headers, url="https://x.org/a?key=secret"), Somewhere)
     assert type(error.value) is kind
     assert "why it was" in error.value.message
     assert error.value.url == "https://x.org/a"
@@ -30,8 +34,8 @@ def test_what_a_status_means(status, headers, kind):
 
 
 def test_a_success_passes():
-    judge(answer({}), PLACE)
-    assert json_of(answer(b"\xef\xbb\xbf[1]"), PLACE) == [1]
+    judge(answer({}), Somewhere)
+    assert json_of(answer(b"\xef\xbb\xbf[1]"), Somewhere) == [1]
 
 
 @pytest.mark.parametrize(
@@ -40,13 +44,13 @@ def test_a_success_passes():
 )
 def test_what_is_no_json(body, why):
     with pytest.raises(Unreadable, match=why):
-        json_of(answer(body), PLACE)
+        json_of(answer(body), Somewhere)
 
 
 def test_what_is_no_xml():
     for body in ("", "text", "<html><body></body></html>", "<a><b>", "<a>&undefined;</a>"):
         with pytest.raises(Unreadable):
-            parse_xml(answer(body), PLACE)
+            parse_xml(answer(body), Somewhere)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from importlib import import_module
 
 import pytest
 
@@ -217,13 +218,15 @@ async def test_a_base_address_that_was_set_is_the_one_that_is_called(name):
     assert all(call.url.startswith("http://127.0.0.1:8099/mirror/") for call in client.calls)
 
 
-def test_the_file_says_what_a_listing_needs(name):
-    module = __import__(f"deep_research.sources.{name}", fromlist=["COMPONENT"])
-    assert registry.component("sources", name) is module.COMPONENT
-    assert (name, module.COMPONENT.needs) == (module.NAME, module.NEEDS)
-    assert module.COMPONENT.purpose == module.PURPOSE
-    assert module.build({"base_url": "https://example.org"} | options_of(name), ScriptedClient({}), {}).name == name
-    assert all(variable.isupper() for variable in module.COMPONENT.variables())
-    assert set(module.COMPONENT.variables()) <= set(variables())
+def test_a_source_declares_itself_once(name):
+    kind = api_sources()[name]
+    module = import_module(f"deep_research.sources.{name}")
+    assert registry.component("sources", name) is kind
+    assert kind.__module__ == module.__name__
+    assert kind.name == name
+    assert kind.build({"base_url": "https://example.org"} | options_of(name), ScriptedClient({}), {}).name == name
+    assert all(variable.isupper() for variable in kind.variables())
+    assert set(kind.variables()) <= set(variables())
     row = next(row for row in source_rows() if row.name == name)
+    assert row.purpose == kind.purpose
     assert row.purpose.endswith(".")

@@ -71,7 +71,7 @@ async def test_arxiv_by_id_and_by_words():
 async def test_arxiv_with_categories_and_a_period():
     client = ScriptedClient(answer(bodies("arxiv", "one")[""]))
     options = {"categories": ["cs.CL"], "since": "2024-01-01"}
-    await arxiv.build(options, client, {}).search("au:Example AND ti:sparse", limit=5)
+    await arxiv.ArxivSource.build(options, client, {}).search("au:Example AND ti:sparse", limit=5)
     wanted = client.calls[-1].params["search_query"]
     assert wanted == "(au:Example AND ti:sparse) AND (cat:cs.CL) AND submittedDate:[202401010000 TO 210012312359]"
 

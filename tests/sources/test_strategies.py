@@ -2,16 +2,19 @@
 
 import subprocess
 import sys
+import tomllib
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from deep_research.errors import ConfigError
 from deep_research.sources import api_delays, api_sources, open_source, source_rows, strategies, strategy_sources
-from deep_research.sources._catalog import chosen_strategy, table, web_sources
+from deep_research.sources._catalog import chosen_strategy, table
 from tests.sources.answers import ScriptedClient
 
 DOCS = Path(__file__).parents[2] / "docs" / "sources.md"
+WEB = tomllib.loads(resources.files("deep_research.sources").joinpath("strategies.toml").read_text("utf-8"))["web"]["sources"]
 NAMES = sorted(set(strategies()) - {"auto"})
 
 
@@ -23,7 +26,7 @@ def test_a11_there_are_seven_strategies():
 @pytest.mark.parametrize("name", NAMES)
 def test_e2_web_search_is_the_last_resort(name):
     ordered = strategy_sources(name)
-    web = [source for source in ordered if source in web_sources()]
+    web = [source for source in ordered if source in WEB]
     assert ordered[-len(web) :] == tuple(web)
     assert len(ordered) > len(web)
     assert set(ordered) <= set(api_sources())
@@ -36,14 +39,14 @@ def test_only_what_is_ready_is_asked():
         ordered = strategy_sources(name, "en", keyless)
         assert set(ordered) <= keyless
         if name != "patents":
-            assert ordered[0] not in web_sources()
+            assert ordered[0] not in WEB
     assert strategy_sources("academic", "en", ()) == ()
 
 
 def test_the_language_of_the_question_moves_sources_forward():
-    chinese = [name for name in strategy_sources("general", "zh") if name in web_sources()]
+    chinese = [name for name in strategy_sources("general", "zh") if name in WEB]
     assert chinese[0] == "bocha"
-    assert sorted(chinese) == sorted(web_sources())
+    assert sorted(chinese) == sorted(WEB)
 
 
 @pytest.mark.parametrize(

@@ -310,9 +310,9 @@ def _places(tools: Sequence[PaidTool], settings: Settings) -> list[SearchPlace]:
 
 def _purpose(name: str, tool: PaidTool) -> str:
     if name == HACKER_NEWS[0]:
-        from deep_research.sources.hackernews import PURPOSE  # noqa: PLC0415 - only with that server
+        from deep_research.sources.hackernews import HackerNewsSource  # noqa: PLC0415 - only with that server
 
-        return PURPOSE
+        return HackerNewsSource.purpose
     return f"What the tool {tool.name} of the server {tool.server} finds."
 
 

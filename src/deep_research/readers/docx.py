@@ -80,6 +80,3 @@ def _write_table(table: Any, builder: DocumentBuilder) -> None:
             before = cell._tc
         rows.append(cells)
     builder.table(rows)
-
-
-COMPONENT = DocxReader

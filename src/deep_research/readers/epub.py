@@ -79,6 +79,3 @@ def _write_chapter(book: zipfile.ZipFile, path: str, builder: DocumentBuilder) -
 
 def _said(package: tree.Element, name: str) -> str:
     return next((text for element in package.iter(name) if (text := fold(tree.text_of(element)))), "")
-
-
-COMPONENT = EpubReader

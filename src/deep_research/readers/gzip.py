@@ -48,6 +48,3 @@ def unpack(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
     if not pieces:
         raise Unreadable("no gzip data")
     return b"".join(pieces)
-
-
-COMPONENT = GzipReader

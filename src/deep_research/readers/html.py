@@ -184,6 +184,3 @@ def _title(document: Document, title: str, about: Metadata) -> str:
     if top and (not title or fold(top[0]).lower() in title.lower()):
         return top[0]
     return about.title or title or (top[0] if top else document.title)
-
-
-COMPONENT = HtmlReader

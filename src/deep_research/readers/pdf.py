@@ -319,6 +319,3 @@ def _body_size(pages: list[list[Line]]) -> float:
         for line in lines:
             sizes[round(line.size * 2) / 2] += len(line.text)
     return sizes.most_common(1)[0][0] if sizes else 0.0
-
-
-COMPONENT = PdfReader

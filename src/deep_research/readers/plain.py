@@ -66,6 +66,3 @@ def _kind(name: str, text: str) -> str:
     if len(_RST_SIGN.findall(sample)) > 1:
         return "text/x-rst"
     return "text/markdown" if len(_MARKDOWN_SIGN.findall(sample)) > 1 else "text/plain"
-
-
-COMPONENT = PlainReader

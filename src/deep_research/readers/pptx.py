@@ -76,6 +76,3 @@ def _write_text(frame: Any, builder: DocumentBuilder) -> None:
             builder.item(paragraph.text, depth=paragraph.level)
         else:
             builder.paragraph(paragraph.text)
-
-
-COMPONENT = PptxReader

@@ -44,6 +44,3 @@ def _delimiter(text: str, name: str) -> str:
         return (widths.count(common) if common > 1 else 0, common)
 
     return max(_DELIMITERS, key=evenness)
-
-
-COMPONENT = TableReader

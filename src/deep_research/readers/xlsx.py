@@ -80,6 +80,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ").removesuffix(" 00:00:00")
     return str(value)
-
-
-COMPONENT = XlsxReader

@@ -5,14 +5,14 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import Blocked, ConfigError, NotFound, SourceError
 from deep_research.ports import ApiClient, ApiResponse, Progress
-from deep_research.sources._api_answers import Place
+from deep_research.sources._api_answers import Declaration
 from deep_research.text.cleaning import fold, mask_secrets
 from deep_research.text.tokens import STOP_WORDS
 
@@ -81,6 +81,23 @@ class DatedOptions(ApiOptions):
     since: date | None = Field(None, description="Nothing published before this day.")
     until: date | None = Field(None, description="Nothing published after this day.")
 
+    def period(
+        self, template: str, *, first: str = "1990-01-01", last: str = "2100-12-31", form: str = "%Y-%m-%d"
+    ) -> str:
+        """Return `template` with the days {since} and {until} put in, written in `form`; "" without a period.
+
+        `first` and `last` stand for an end that is open.
+        """
+        if not (self.since or self.until):
+            return ""
+        since = f"{self.since:{form}}" if self.since else first
+        return template.format(since=since, until=f"{self.until:{form}}" if self.until else last)
+
+    def covers(self, day: str | None) -> bool:
+        """Tell whether a date (YYYY, YYYY-MM or YYYY-MM-DD) is in the period; an unknown one is."""
+        since, until = str(self.since or ""), str(self.until or "9999")
+        return since <= (day or until) <= until
+
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.since and self.until and self.since > self.until:
@@ -91,33 +108,33 @@ class DatedOptions(ApiOptions):
 Options = TypeVar("Options", bound=ApiOptions)
 
 
-class ApiSource(Generic[Options]):
-    """One place behind a web API. A source sets the class variables and writes `_search` (and `_read`).
+class ApiSource(Declaration, Generic[Options]):
+    """One place behind a web API: a class that declares itself and writes `_search` (and `_read`).
 
-    `needs` is the environment variable of its key (None: keyless), `also` are variables that it uses when
-    they are set (a token that raises limits). Keys come in by these names; nothing reads the environment.
-    `asked_in` is the language of the run's question, for sources with editions; "" when it is not known.
+    Keys come in by the names of their environment variables; nothing reads the environment.
     """
 
-    asked_in: str = ""
-
-    name: ClassVar[str]
-    purpose: ClassVar[str]
-    needs: ClassVar[str | None] = None
-    also: ClassVar[tuple[str, ...]] = ()
-    options_type: ClassVar[type[ApiOptions]] = ApiOptions
-    narrow: ClassVar[bool] = False  # the API wants every word of the query: it is asked with keywords, then with fewer
+    headers: ClassVar[Mapping[str, str]] = {"accept": "application/json"}
+    key_header: ClassVar[tuple[str, str]] = ("", "")
+    """The header that carries the key, if there is one, and how: ("authorization", "Bearer {}")."""
+    narrow: ClassVar[bool] = False
+    """The API wants every word of the query: it is asked with keywords, then with fewer."""
     max_query_chars: ClassVar[int] = 300
+
+    options_type: ClassVar[type[ApiOptions]]
+    """The options that the class is declared with: `ApiSource[…]`."""
+    asked_in: str = ""
+    """The language of the run's question, for sources with editions; "" when it is not known."""
+
+    def __init_subclass__(cls) -> None:
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            if declared := [each for each in get_args(base) if isinstance(each, type)]:
+                cls.options_type = declared[0]
 
     def __init__(self, options: Options, client: ApiClient, keys: Mapping[str, str]) -> None:
         self.options = options
         self._client = client
         self._keys = {name: keys[name].strip() for name in self.variables() if keys.get(name, "").strip()}
-
-    @classmethod
-    def variables(cls) -> tuple[str, ...]:
-        """Return the environment variables that this source may use, the needed one first."""
-        return (*((cls.needs,) if cls.needs else ()), *cls.also)
 
     @classmethod
     def build(cls, options: Mapping[str, Any] | ApiOptions | None, client: ApiClient, keys: Mapping[str, str]) -> Self:
@@ -143,10 +160,6 @@ class ApiSource(Generic[Options]):
         """Return what has to be set before the source works, "" when it is ready."""
         del options
         return f"set {cls.needs}" if cls.needs and not keys.get(cls.needs, "").strip() else ""
-
-    @property
-    def _place(self) -> Place:
-        return Place(self.name, self.needs)
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
         """Return the gap of a source that lacks its key; nothing is called."""
@@ -207,10 +220,11 @@ class ApiSource(Generic[Options]):
         return self.options.base_url
 
     def _headers(self) -> dict[str, str]:
-        return {"accept": "application/json"}
+        (header, form), key = self.key_header, self._key()
+        return {**self.headers, **({header: form.format(key)} if header and key else {})}
 
     def _key(self) -> str:
-        return self._keys.get(self.needs or "", "")
+        return self._keys.get(self.key_variable() or "", "")
 
     def _insist_on_key(self) -> None:
         if missing := self.missing(self.options, self._keys):

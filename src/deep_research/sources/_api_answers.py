@@ -6,14 +6,15 @@ An answer that is no success, or no data, never becomes text: it ends here as a 
 import json
 import re
 import time
+from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from deep_research.errors import RateLimited, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
-from deep_research.sources._fields import at, listed, text
+from deep_research.sources._fields import at, listed, objects, text
 from deep_research.sources._markup import line
 
 Element = Any  # lxml.etree._Element
@@ -25,14 +26,30 @@ _WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too many request
 _CLOSED = re.compile(rb"</[\w:.-]+\s*>\s*(?:<!--.*?-->\s*)*$", re.DOTALL)
 
 
-class Place(NamedTuple):
-    """Whose answer it is: the source's name and the variable of its key (None: keyless), for messages."""
+class Declaration:
+    """What a source says of itself, once, as class variables: tables, messages, documentation and tests read it."""
 
-    name: str
-    needs: str | None = None
+    name: ClassVar[str]
+    """The name in settings and reports, which is that of the file."""
+    purpose: ClassVar[str]
+    """A sentence on what is found there."""
+    needs: ClassVar[str | None] = None
+    """The environment variable without which nothing works; None: keyless."""
+    also: ClassVar[tuple[str, ...]] = ()
+    """Variables that are used when they are set, such as a token that raises limits."""
+
+    @classmethod
+    def variables(cls) -> tuple[str, ...]:
+        """Return the environment variables that this source may use, the needed one first."""
+        return (*((cls.needs,) if cls.needs else ()), *cls.also)
+
+    @classmethod
+    def key_variable(cls) -> str | None:
+        """Return the variable of the key, as messages name it, or None; other variables hold addresses and ids."""
+        return next((name for name in cls.variables() if name.endswith(("_KEY", "_TOKEN", "_EMAIL"))), None)
 
 
-def judge(response: ApiResponse, place: Place) -> None:
+def judge(response: ApiResponse, source: type[Declaration]) -> None:
     """Pass a success; raise what the status means otherwise.
 
     The classes are those of `http_semantics.error_kind`; what a key can repair names the key's variable.
@@ -41,49 +58,70 @@ def judge(response: ApiResponse, place: Place) -> None:
     if meaning == "success":
         return
     if meaning == "wait":
-        raise limited(response, place)
+        raise limited(response, source)
     status = f"(HTTP {response.status}{_explained(response)})"
-    key = f"the key in {place.needs}" if place.needs else "this computer"
+    variable = source.key_variable()
+    key = f"the key in {variable}" if variable else "this computer"
     why = {
         "login": f"{key} was refused {status}",
         "payment": f"the plan of {key} is used up {status}",
-        "forbidden": f"access was refused {status}{f'; check {place.needs}' if place.needs else ''}",
+        "forbidden": f"access was refused {status}{f'; check {variable}' if variable else ''}",
         "missing": f"not found {status}",
         "down": f"the service failed {status}",
     }.get(meaning, f"the request was not accepted {status}")
-    raise failure(error_kind(meaning), response, place, why)
+    raise failure(error_kind(meaning), response, source, why)
 
 
-def json_of(response: ApiResponse, place: Place) -> Any:
+def json_of(response: ApiResponse, source: type[Declaration]) -> Any:
     """Return the JSON of a successful answer. Raises what `judge` raises, and Unreadable for anything but JSON."""
-    judge(response, place)
-    return loads(response, place)
+    judge(response, source)
+    return loads(response, source)
 
 
-def loads(response: ApiResponse, place: Place) -> Any:
+def object_of(
+    response: ApiResponse, source: type[Declaration], *fields: str, what: str = "results"
+) -> Mapping[str, Any]:
+    """Return the JSON object of a successful answer. Raises Unreadable when it has none of these fields (if any)."""
+    answer = json_of(response, source)
+    if isinstance(answer, Mapping) and (not fields or any(field in answer for field in fields)):
+        return answer
+    raise failure(Unreadable, response, source, f"the answer has no {what} in it")
+
+
+def list_of(
+    response: ApiResponse, source: type[Declaration], field: str, what: str = "results"
+) -> list[Mapping[str, Any]]:
+    """Return the objects in the list under a field of a successful answer. Raises Unreadable when there is no list."""
+    answer = object_of(response, source, field, what=what)
+    if isinstance(answer[field], list):
+        return objects(answer[field])
+    raise failure(Unreadable, response, source, f"the answer has no {what} in it")
+
+
+def loads(response: ApiResponse, source: type[Declaration]) -> Any:
     """Return the JSON of an answer whatever its status. Raises Unreadable, or RateLimited where the text says so."""
     try:
         return json.loads(response.body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise _not_data(response, place, "JSON") from None
+        raise _not_data(response, source, "JSON") from None
 
 
-def xml_of(response: ApiResponse, place: Place, *, lenient: bool = False) -> Element:
+def xml_of(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Element:
     """Return the root element of a successful answer.
 
     `lenient` also reads documents with small faults (feeds written by hand), as long as they are complete.
     External entities, DTDs and huge trees are refused. Raises as `json_of` does.
     """
-    judge(response, place)
-    return parse_xml(response, place, lenient=lenient)
+    judge(response, source)
+    return parse_xml(response, source, lenient=lenient)
 
 
-def parse_xml(response: ApiResponse, place: Place, *, lenient: bool = False) -> Element:
+def parse_xml(response: ApiResponse, source: type[Declaration], *, lenient: bool = False) -> Element:
     """Return the root element of an answer whatever its status. Raises Unreadable."""
     etree = import_module("lxml.etree")
     body = response.body.lstrip()
     if not body.startswith((b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or _HTML.match(body):
-        raise _not_data(response, place, "XML")
+        raise _not_data(response, source, "XML")
     for recover in (False, True) if lenient and _CLOSED.search(body) else (False,):
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=recover
@@ -94,7 +132,7 @@ def parse_xml(response: ApiResponse, place: Place, *, lenient: bool = False) -> 
             continue
         if root is not None:
             return root
-    raise _not_data(response, place, "XML")
+    raise _not_data(response, source, "XML")
 
 
 def text_of(element: Element | None) -> str:
@@ -136,18 +174,18 @@ def local_name(element: Element) -> str:
     return str(element.tag).rsplit("}", 1)[-1].lower()
 
 
-def limited(response: ApiResponse, place: Place) -> RateLimited:
+def limited(response: ApiResponse, source: type[Declaration]) -> RateLimited:
     """Return the error that says how long to wait, as far as the API says."""
     wait = requested_wait(response.headers, time.time())
     after = f"; wait {wait:.0f} s" if wait is not None else ""
     why = _explained(response)
-    message = f"{place.name}: too many requests (HTTP {response.status}{why}){after}"
-    return RateLimited(message, **_about(response, place), retry_after=wait)
+    message = f"{source.name}: too many requests (HTTP {response.status}{why}){after}"
+    return RateLimited(message, **_about(response, source), retry_after=wait)
 
 
-def failure(kind: type[SourceError], response: ApiResponse, place: Place, why: str) -> SourceError:
+def failure(kind: type[SourceError], response: ApiResponse, source: type[Declaration], why: str) -> SourceError:
     """Return an error of `kind` about this answer; its message begins with the source's name."""
-    return kind(f"{place.name}: {why}", **_about(response, place))
+    return kind(f"{source.name}: {why}", **_about(response, source))
 
 
 def says_wait(words: str) -> bool:
@@ -207,23 +245,23 @@ def _shorten(words: str) -> str:
     return words if len(words) <= _MAX_WHY_CHARS else f"{words[:_MAX_WHY_CHARS]}…"
 
 
-def _not_data(response: ApiResponse, place: Place, wanted: str) -> SourceError:
+def _not_data(response: ApiResponse, source: type[Declaration], wanted: str) -> SourceError:
     body = response.body.strip()
     if not body:
-        return failure(Unreadable, response, place, f"the answer is empty instead of {wanted}")
+        return failure(Unreadable, response, source, f"the answer is empty instead of {wanted}")
     if _HTML.match(body):
-        return failure(Unreadable, response, place, f"the answer is an HTML page instead of {wanted}")
+        return failure(Unreadable, response, source, f"the answer is an HTML page instead of {wanted}")
     if len(body) < _MAX_WHY_CHARS and says_wait(body.decode("utf-8", "replace")):
-        return limited(response, place)
+        return limited(response, source)
     opened = body[:1] in b"{[<"
-    return failure(Unreadable, response, place, f"the answer is {'broken or cut off' if opened else 'no'} {wanted}")
+    return failure(Unreadable, response, source, f"the answer is {'broken or cut off' if opened else 'no'} {wanted}")
 
 
-def _about(response: ApiResponse, place: Place) -> dict[str, object]:
+def _about(response: ApiResponse, source: type[Declaration]) -> dict[str, object]:
     parts = urlsplit(response.url)
     # A query may hold a key.
     return {
-        "source": place.name,
+        "source": source.name,
         "url": f"{parts.scheme}://{parts.hostname or ''}{parts.path}",
         "status": response.status,
     }

@@ -151,11 +151,6 @@ def chosen_strategy(question: str) -> str:
     return best if counts[best] else "general"
 
 
-def web_sources() -> tuple[str, ...]:
-    """Return the general web searches, which are the last resort."""
-    return tuple(_data()[_WEB]["sources"])
-
-
 def _strategies_with_words() -> list[tuple[str, Mapping[str, Any]]]:
     return [(name, entry) for name, entry in _data().items() if name != _FIRST_FOR and entry["words"]]
 

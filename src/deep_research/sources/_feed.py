@@ -11,8 +11,8 @@ from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import snippet
 from deep_research.sources._api_answers import (
+    Declaration,
     Element,
-    Place,
     child,
     children,
     failure,
@@ -32,37 +32,44 @@ _TEASERS = ("description", "summary", "subtitle")
 _BODIES = ("encoded", "content", "description", "summary", "subtitle")
 
 
-def entries(response: ApiResponse, place: Place) -> list[Found]:
+def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:
     """Return the entries of a feed in its order, with their text as document when the feed carries it.
 
     Raises SourceError when the answer is no feed.
     """
     if response.body.lstrip()[:1] == b"{":
-        return _json_feed(response, place)
-    root = xml_of(response, place, lenient=True)
+        return _json_feed(response, source)
+    root = xml_of(response, source, lenient=True)
     if local_name(root) not in _ROOTS:
-        raise failure(Unreadable, response, place, "the answer is no feed")
+        raise failure(Unreadable, response, source, "the answer is no feed")
     channel = child(root, "channel")
     channel = root if channel is None else channel
     nodes = children(root, "entry") or children(channel, "item") or children(root, "item")
     site = text_of(child(channel, "title"))
-    return [found for node in nodes if (found := _entry(node, site, response.url, place))]
+    return [found for node in nodes if (found := _entry(node, site, response.url, source))]
 
 
-def _entry(node: Element, site: str, base: str, place: Place) -> Found | None:
+def _entry(node: Element, site: str, base: str, source: type[Declaration]) -> Found | None:
     title = line(inner_markup(child(node, "title")))
     url = urljoin(base, _link(node))
     own = text_of(child(node, "guid")) or text_of(child(node, "id"))
     named, body = next(((name, markup) for name in _BODIES if (markup := _markup(child(node, name))).strip()), ("", ""))
     published = next((day for name in _DATES if (day := iso_date(text_of(child(node, name))))), None)
-    found = _made(title, url, own, body, published, _authors(node), site, place)
+    found = _made(title, url, own, body, published, _authors(node), site, source)
     # A description may be all there is of a post, or only its beginning.
     teaser = found is not None and found.document is not None and bool(found.url) and named in _TEASERS
     return found.model_copy(update={"excerpt": True}) if found is not None and teaser else found
 
 
 def _made(
-    title: str, url: str, own: str, body: str, published: str | None, authors: tuple[str, ...], site: str, place: Place
+    title: str,
+    url: str,
+    own: str,
+    body: str,
+    published: str | None,
+    authors: tuple[str, ...],
+    site: str,
+    source: type[Declaration],
 ) -> Found | None:
     if urlsplit(url).scheme not in ("http", "https"):
         url = ""
@@ -74,7 +81,7 @@ def _made(
         key=url or own,
         title=title,
         url=url,
-        origin=place.name,
+        origin=source.name,
         location="" if url else site,
         published=published,
         authors=authors,
@@ -120,14 +127,14 @@ def _authors(node: Element) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line(name) for name in names if name))
 
 
-def _json_feed(response: ApiResponse, place: Place) -> list[Found]:
-    judge(response, place)
+def _json_feed(response: ApiResponse, source: type[Declaration]) -> list[Found]:
+    judge(response, source)
     try:
         answer: Any = json.loads(response.body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise failure(Unreadable, response, place, "the answer is broken or cut off JSON") from None
+        raise failure(Unreadable, response, source, "the answer is broken or cut off JSON") from None
     if not isinstance(answer, Mapping) or not isinstance(answer.get("items"), list):
-        raise failure(Unreadable, response, place, "the answer is no feed")
+        raise failure(Unreadable, response, source, "the answer is no feed")
     found = []
     for item in objects(answer["items"]):
         authors = tuple(
@@ -138,6 +145,6 @@ def _json_feed(response: ApiResponse, place: Place) -> list[Found]:
         published = iso_date(first(item, "date_published", "date_modified"))
         title = line(raw(item.get("title")))
         found.append(
-            _made(title, url, text(item.get("id")), body, published, authors, text(at(answer, "title")), place)
+            _made(title, url, text(item.get("id")), body, published, authors, text(at(answer, "title")), source)
         )
     return [one for one in found if one]

@@ -1,7 +1,7 @@
 """Read what an API sent without trusting its shape: missing, null and oddly typed fields; dates in many forms."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -55,12 +55,22 @@ def raw(value: Any) -> str:
 
 def texts(value: Any) -> tuple[str, ...]:
     """Return the clean lines of a list (or of one string), each once, empty ones left out."""
-    return tuple(dict.fromkeys(line for item in listed(value) if (line := text(item))))
+    return distinct(text(item) for item in listed(value))
+
+
+def distinct(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values that are not empty, each once."""
+    return tuple(dict.fromkeys(value for value in values if value))
 
 
 def first(value: Any, *names: str) -> str:
     """Return the first of the object's fields that has a text."""
     return next((line for name in names if (line := text(at(value, name)))), "")
+
+
+def full_name(person: Mapping[str, Any], given: str, family: str) -> str:
+    """Return the two parts of a name as one, "" when there is neither."""
+    return f"{text(person.get(given))} {text(person.get(family))}".strip()
 
 
 def number(value: Any) -> int | None:
@@ -80,6 +90,11 @@ def score(value: Any) -> float:
     """Return a finite score, 0.0 where there is none."""
     plain = value if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
     return float(plain) if abs(plain) < 1e12 else 0.0
+
+
+def first_date(value: Any, *names: str) -> str | None:
+    """Return the first date in the object's fields, or None."""
+    return next((day for name in names if (day := iso_date(at(value, name)))), None)
 
 
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}

@@ -4,7 +4,7 @@ import base64
 import binascii
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from deep_research.data import Document, Gap
 from deep_research.errors import NotFound, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, Options
-from deep_research.sources._api_answers import Place, explanation, failure, json_of, limited, says_wait
+from deep_research.sources._api_answers import Declaration, explanation, failure, json_of, limited, says_wait
 from deep_research.sources._fields import at, raw, text
 
 TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
@@ -30,58 +30,58 @@ class GitHubOptions(DatedOptions):
     language: str = Field("", description="Only code in this programming language.")
 
 
+HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
+
+
 class GitHubSource(ApiSource[Options]):
     """A search of GitHub: headers with the token when there is one."""
 
+    headers: ClassVar = HEADERS
+    key_header = ("authorization", "Bearer {}")
     narrow = True
     max_query_chars = 200  # GitHub takes 256 with the qualifiers
 
-    def _headers(self) -> dict[str, str]:
-        token = self._keys.get(TOKEN)
-        own = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
-        return own | ({"authorization": f"Bearer {token}"} if token else {})
 
-
-def answer_of(response: ApiResponse, place: Place) -> Any:
+def answer_of(response: ApiResponse, source: type[Declaration]) -> Any:
     """Return the JSON of an answer. Both kinds of limit, HTTP 403 or 429, raise RateLimited; else as `json_of`."""
     if response.status in _REFUSALS and _is_limit(response):
-        raise limited(response, place)
-    return json_of(response, place)
+        raise limited(response, source)
+    return json_of(response, source)
 
 
-def items_of(answer: Any, response: ApiResponse, place: Place) -> list[Mapping[str, Any]]:
+def items_of(answer: Any, response: ApiResponse, source: type[Declaration]) -> list[Mapping[str, Any]]:
     """Return the items of a search. Raises Unreadable when it is none."""
     items = at(answer, "items")
     if not isinstance(items, list):
-        raise failure(Unreadable, response, place, "the answer is no search result")
+        raise failure(Unreadable, response, source, "the answer is no search result")
     return [item for item in items if isinstance(item, Mapping)]
 
 
-def gaps_of(response: ApiResponse, place: Place) -> list[Gap]:
+def gaps_of(response: ApiResponse, source: type[Declaration]) -> list[Gap]:
     """Return the gap of a search that GitHub stopped before its end."""
-    if at(json_of(response, place), "incomplete_results") is True:
-        return [Gap(what=f"search at {place.name}", why="GitHub stopped searching before the end", source=place.name)]
+    if at(json_of(response, source), "incomplete_results") is True:
+        return [Gap(what=f"search at {source.name}", why="GitHub stopped searching before the end", source=source.name)]
     return []
 
 
-def unreadable(response: ApiResponse, place: Place, why: str) -> SourceError:
+def unreadable(response: ApiResponse, source: type[Declaration], why: str) -> SourceError:
     """Return the error of an answer whose content is no text."""
-    return failure(Unreadable, response, place, why)
+    return failure(Unreadable, response, source, why)
 
 
-def parse_readme(response: ApiResponse, place: Place) -> Document:
+def parse_readme(response: ApiResponse, source: type[Declaration]) -> Document:
     """Return a README as document: the content is base64 with line breaks. Raises NotFound, Unreadable."""
-    answer = answer_of(response, place)
+    answer = answer_of(response, source)
     content, name = raw(at(answer, "content")), text(at(answer, "name")) or "README.md"
     try:
         data = base64.b64decode("".join(content.split()), validate=True)[:_MAX_README_BYTES]
     except (binascii.Error, ValueError):
-        raise failure(Unreadable, response, place, "the README is not base64") from None
+        raise failure(Unreadable, response, source, "the README is not base64") from None
     if not data.strip():
-        raise failure(NotFound, response, place, "the README is empty")
+        raise failure(NotFound, response, source, "the README is empty")
     reader = registry.reader_for(name, data[:8192])
     if reader is None:
-        raise failure(Unreadable, response, place, f"the README {name} is of an unknown format")
+        raise failure(Unreadable, response, source, f"the README {name} is of an unknown format")
     return reader.read(data, name=name)
 
 

@@ -1,12 +1,13 @@
 """Scholarly works: their identifiers, one key for the same work whoever found it, and their record as a document."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from deep_research.data import Document, Found
 from deep_research.sources import _record_documents as _writing
+from deep_research.sources._fields import distinct
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+", re.IGNORECASE)
 _ARXIV_NEW = re.compile(r"(?<![\d.])(\d{4}\.\d{4,5})(?:v\d{1,2})?(?![\d])")
@@ -32,12 +33,12 @@ class Work(NamedTuple):
     title: str
     ids: Ids
     url: str = ""
-    authors: tuple[str, ...] = ()
+    authors: Iterable[str] = ()
     published: str | None = None
     venue: str = ""
     sections: tuple[tuple[str, str], ...] = ()
     facts: tuple[_writing.Fact, ...] = ()
-    full_text: tuple[str, ...] = ()
+    full_text: Iterable[str] = ()
     score: float = 0.0
 
 
@@ -113,6 +114,7 @@ def arxiv_texts(key: str, url: str) -> tuple[str, ...]:
 
 def found_work(work: Work, origin: str) -> Found | None:
     """Return the work as a result, with its record as document when there is an abstract; None without name or id."""
+    work = work._replace(authors=distinct(work.authors), full_text=distinct(work.full_text))
     url = work.url or work_url(work.ids)
     title = work.title or _named_by_id(work.ids)
     key = work_key(work.ids, url) or (f"title:{title.casefold()}" if title else "")
@@ -125,7 +127,7 @@ def found_work(work: Work, origin: str) -> Found | None:
         url=url,
         origin=origin,
         published=work.published,
-        authors=work.authors,
+        authors=tuple(work.authors),
         snippet=" ".join(body.split())[:_SNIPPET_CHARS],
         score=work.score,
         document=_document(work, title) if body.strip() else None,
@@ -147,7 +149,7 @@ def _document(work: Work, title: str) -> Document:
     return _writing.document(
         title,
         published=work.published,
-        authors=work.authors,
+        authors=tuple(work.authors),
         sections=work.sections,
         facts=(
             ("Published in", work.venue),

@@ -1,11 +1,13 @@
 """Patents: one key for a publication whoever found it, and its record as a document."""
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from deep_research.data import Found
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import snippet
+from deep_research.sources._fields import distinct
 
 _NUMBER = re.compile(r"([A-Z]{2})\s*(D|PP|RE|H|T|P)?0*(\d[\dA-Z]*?)\s*([A-Z]\d?)?")
 _US_APPLICATION_DIGITS = 11  # US20240362478: the year and seven digits, of which other offices drop the first 0
@@ -18,8 +20,8 @@ class Patent(NamedTuple):
     title: str = ""
     url: str = ""
     key: str = ""
-    inventors: tuple[str, ...] = ()
-    applicants: tuple[str, ...] = ()
+    inventors: Iterable[str] = ()
+    applicants: Iterable[str] = ()
     published: str | None = None
     abstract: str = ""
     facts: tuple[_writing.Fact, ...] = ()
@@ -44,16 +46,17 @@ def patent_url(number: str) -> str:
 
 def found_patent(patent: Patent, origin: str) -> Found:
     """Return the patent as a result; its record is the document unless the office gave nothing but a number."""
+    inventors, applicants = distinct(patent.inventors), distinct(patent.applicants)
     title = patent.title or f"Patent {patent.number}"
-    known = bool(patent.abstract or patent.claims or patent.facts or patent.inventors or patent.applicants)
+    known = bool(patent.abstract or patent.claims or patent.facts or inventors or applicants)
     found = Found(
         key=patent.key or patent_key(patent.number),
         title=title,
         url=patent.url or patent_url(patent.number),
         origin=origin,
         published=patent.published,
-        authors=patent.inventors,
-        snippet=snippet(patent.abstract or "; ".join(patent.applicants)),
+        authors=inventors,
+        snippet=snippet(patent.abstract or "; ".join(applicants)),
     )
     if not known:
         return found
@@ -61,11 +64,11 @@ def found_patent(patent: Patent, origin: str) -> Found:
         title,
         facts=(
             ("Publication", patent.number),
-            ("Inventors", _writing.people(patent.inventors)),
-            ("Applicants", _writing.people(patent.applicants)),
+            ("Inventors", _writing.people(inventors)),
+            ("Applicants", _writing.people(applicants)),
             *patent.facts,
         ),
         sections=[("Abstract", patent.abstract), ("Claims", "\n\n".join(patent.claims))],
         published=patent.published,
     )
-    return found.model_copy(update={"document": read.model_copy(update={"authors": patent.inventors})})
+    return found.model_copy(update={"document": read.model_copy(update={"authors": inventors})})

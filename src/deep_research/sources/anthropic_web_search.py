@@ -13,16 +13,12 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource
-from deep_research.sources._api_answers import Place, failure, judge, limited, loads
+from deep_research.sources._api_answers import failure, judge, limited, loads
 from deep_research.sources._fields import at, first, iso_date, objects, raw, text
 from deep_research.sources._markup import line
 from deep_research.sources._native import allowed, events_of, usage_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
-NAME = "anthropic_web_search"
-PURPOSE = "General web search by a model of Anthropic; its answers are left out. Costs tokens and a fee per search."
-NEEDS = "ANTHROPIC_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 _RESULT = "web_search_tool_result"
 _REFUSED = ("authentication_error", "permission_error", "billing_error")
 _AWAY = ("unavailable", "overloaded_error", "api_error", "timeout_error")
@@ -39,10 +35,11 @@ class AnthropicWebSearchOptions(WebOptions):
 class AnthropicWebSearchSource(ApiSource[AnthropicWebSearchOptions]):
     """Lets a model search once and keeps what the tool has returned."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = AnthropicWebSearchOptions
+    name = "anthropic_web_search"
+    purpose = "General web search by a model of Anthropic; its answers are left out. Costs tokens and a fee per search."
+    needs = "ANTHROPIC_API_KEY"
+    headers: ClassVar = {"accept": "application/json", "anthropic-version": "2023-06-01"}
+    key_header = ("x-api-key", "{}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
@@ -63,22 +60,19 @@ class AnthropicWebSearchSource(ApiSource[AnthropicWebSearchOptions]):
         found = [one for one in parse_answer(response) if allowed(one.url, options)]
         return SearchResult(found=tuple(found[:limit]), usage=usage_of(response))
 
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"x-api-key": self._key(), "anthropic-version": "2023-06-01"}
-
 
 def parse_answer(response: ApiResponse) -> list[Found]:
     """Return the pages that the server tool has returned, best first.
 
     Raises SourceError, also for an error of the tool inside an answer and for a refusal.
     """
-    judge(response, _PLACE)
+    judge(response, AnthropicWebSearchSource)
     streamed = response.body.lstrip().startswith((b"event:", b"data:"))
-    answer = _assembled(response) if streamed else loads(response, _PLACE)
+    answer = _assembled(response) if streamed else loads(response, AnthropicWebSearchSource)
     if isinstance(answer, Mapping) and answer.get("type") == "error":
         raise _error(first(answer.get("error"), "type"), text(at(answer, "error", "message")), response)
     if not isinstance(answer, Mapping) or not isinstance(answer.get("content"), list):
-        raise failure(Unreadable, response, _PLACE, "the answer has no content in it")
+        raise failure(Unreadable, response, AnthropicWebSearchSource, "the answer has no content in it")
     blocks = objects(answer["content"])
     results = [block.get("content") for block in blocks if block.get("type") == _RESULT]
     entries = [entry for result in results if isinstance(result, list) for entry in objects(result)]
@@ -86,9 +80,9 @@ def parse_answer(response: ApiResponse) -> list[Found]:
     if not entries and codes:
         raise _error(codes[0], "", response)
     if not entries and answer.get("stop_reason") == "refusal":
-        raise failure(Blocked, response, _PLACE, "the model declines to search for this")
+        raise failure(Blocked, response, AnthropicWebSearchSource, "the model declines to search for this")
     cited = _cited(blocks)
-    return found_pages((_page(entry, cited) for entry in entries), NAME)
+    return found_pages((_page(entry, cited) for entry in entries), AnthropicWebSearchSource.name)
 
 
 def _assembled(response: ApiResponse) -> dict[str, Any]:
@@ -123,12 +117,11 @@ def _cited(blocks: list[Mapping[str, Any]]) -> dict[str, str]:
 
 def _error(code: str, why: str, response: ApiResponse) -> SourceError:
     if code in ("too_many_requests", "rate_limit_error"):
-        return limited(response, _PLACE)
+        return limited(response, AnthropicWebSearchSource)
     kind = Blocked if code in _REFUSED else Unreachable if code in _AWAY else SourceError
     return failure(
-        kind, response, _PLACE, f"the search failed ({': '.join(part for part in (code, why[:200]) if part)})"
+        kind,
+        response,
+        AnthropicWebSearchSource,
+        f"the search failed ({': '.join(part for part in (code, why[:200]) if part)})",
     )
-
-
-build = AnthropicWebSearchSource.build
-COMPONENT = AnthropicWebSearchSource

@@ -11,7 +11,6 @@ from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
 from deep_research.sources._api_answers import (
     Element,
-    Place,
     child,
     children,
     failure,
@@ -23,10 +22,6 @@ from deep_research.sources._api_answers import (
 from deep_research.sources._fields import iso_date, number
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, full_text_of_arxiv, unstructured
 
-NAME = "arxiv"
-PURPOSE = "Preprints in physics, mathematics, computer science, biology, finance, statistics: abstracts and full text."
-NEEDS = None
-_PLACE = Place(NAME)
 _ERROR_ID = "arxiv.org/api/errors"
 _FIELDS = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
 
@@ -42,10 +37,12 @@ class ArxivOptions(DatedOptions):
 class ArxivSource(ApiSource[ArxivOptions]):
     """Searches arXiv; a query that is an arXiv id or address gives that paper."""
 
-    name = NAME
-    purpose = PURPOSE
-    options_type: ClassVar = ArxivOptions
+    name = "arxiv"
+    purpose = (
+        "Preprints in physics, mathematics, computer science, biology, finance, statistics: abstracts and full text."
+    )
     narrow = True
+    headers: ClassVar = {"accept": "application/atom+xml"}
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         ids = [found for word in query.split() if (found := arxiv_id(word))]
@@ -56,9 +53,6 @@ class ArxivSource(ApiSource[ArxivOptions]):
             params |= {"sortBy": "relevance", "sortOrder": "descending"}
         return result(parse_feed(await self._get("/api/query", params)))
 
-    def _headers(self) -> dict[str, str]:
-        return {"accept": "application/atom+xml"}
-
 
 def search_query(query: str, options: ArxivOptions) -> str:
     """Return the query in arXiv's language: all words wanted, with the categories and the period of the options.
@@ -66,14 +60,12 @@ def search_query(query: str, options: ArxivOptions) -> str:
     A query with field prefixes (`ti:`, `au:`, …) is kept.
     """
     wanted = query if _FIELDS.search(query) else " AND ".join(f"all:{_quoted(word)}" for word in query.split())
-    parts = [f"({wanted})"] if options.categories or options.since or options.until else [wanted]
-    if options.categories:
-        parts.append("(" + " OR ".join(f"cat:{name}" for name in options.categories) + ")")
-    if options.since or options.until:
-        since = f"{options.since:%Y%m%d}0000" if options.since else "199101010000"
-        until = f"{options.until:%Y%m%d}2359" if options.until else "210012312359"
-        parts.append(f"submittedDate:[{since} TO {until}]")
-    return " AND ".join(parts)
+    categories = " OR ".join(f"cat:{name}" for name in options.categories)
+    period = options.period(
+        "submittedDate:[{since}0000 TO {until}2359]", form="%Y%m%d", first="19910101", last="21001231"
+    )
+    parts = [f"({wanted})" if categories or period else wanted, f"({categories})" if categories else "", period]
+    return " AND ".join(part for part in parts if part)
 
 
 def parse_feed(response: ApiResponse) -> list[Found]:
@@ -83,17 +75,19 @@ def parse_feed(response: ApiResponse) -> list[Found]:
     for anything that is no feed.
     """
     try:
-        root = parse_xml(response, _PLACE)
+        root = parse_xml(response, ArxivSource)
     except Unreadable:
-        judge(response, _PLACE)  # a failure says more than its page
+        judge(response, ArxivSource)  # a failure says more than its page
         raise
     entries = children(root, "entry")
     _refuse_error(entries, response)
-    judge(response, _PLACE)
+    judge(response, ArxivSource)
     if local_name(root) != "feed":
-        raise failure(Unreadable, response, _PLACE, "the answer is no Atom feed")
+        raise failure(Unreadable, response, ArxivSource, "the answer is no Atom feed")
     if not entries and _promises_entries(root):
-        raise failure(Unreachable, response, _PLACE, "the answer lacks the results that it counts; try again later")
+        raise failure(
+            Unreachable, response, ArxivSource, "the answer lacks the results that it counts; try again later"
+        )
     return [found for entry in entries if (found := _paper(entry))]
 
 
@@ -102,7 +96,7 @@ def _refuse_error(entries: list[Element], response: ApiResponse) -> None:
         if _ERROR_ID in text_of(child(entry, "id")):
             why = text_of(child(entry, "summary"))
             kind = NotFound if "id format" in why else SourceError
-            raise failure(kind, response, _PLACE, f"the request was not accepted: {why[:200]}")
+            raise failure(kind, response, ArxivSource, f"the request was not accepted: {why[:200]}")
 
 
 def _promises_entries(root: Element) -> bool:
@@ -121,7 +115,7 @@ def _paper(entry: Element) -> Found | None:
         title=text_of(child(entry, "title")),
         ids=Ids(arxiv=paper, doi=doi(text_of(child(entry, "doi")))),
         url=f"https://arxiv.org/abs/{versioned}",
-        authors=tuple(dict.fromkeys(name for a in children(entry, "author") if (name := text_of(child(a, "name"))))),
+        authors=[text_of(child(author, "name")) for author in children(entry, "author")],
         published=iso_date(text_of(child(entry, "published"))),
         venue=journal,
         sections=unstructured(text_of(child(entry, "summary"))),
@@ -132,13 +126,9 @@ def _paper(entry: Element) -> Found | None:
         ),
         full_text=full_text_of_arxiv(versioned),
     )
-    return found_work(work, NAME)
+    return found_work(work, ArxivSource.name)
 
 
 def _quoted(word: str) -> str:
     word = word.replace('"', "")
     return f'"{word}"' if re.search(r"[^\w.]", word) else word
-
-
-build = ArxivSource.build
-COMPONENT = ArxivSource

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -11,15 +11,10 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import Place, explanation, failure, judge, loads
+from deep_research.sources._api_answers import explanation, failure, judge, loads
 from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages
-
-NAME = "bocha"
-PURPOSE = "General web search, strong on Chinese pages."
-NEEDS = "BOCHA_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 
 
 class BochaOptions(WebOptions):
@@ -32,10 +27,10 @@ class BochaOptions(WebOptions):
 class BochaSource(ApiSource[BochaOptions]):
     """Searches the web with summaries of the pages."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = BochaOptions
+    name = "bocha"
+    purpose = "General web search, strong on Chinese pages."
+    needs = "BOCHA_API_KEY"
+    key_header = ("authorization", "Bearer {}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
@@ -43,14 +38,11 @@ class BochaSource(ApiSource[BochaOptions]):
             "query": query,
             "summary": True,
             "count": min(limit, 50),
-            "freshness": _freshness(options),
+            "freshness": options.period("{since}..{until}") or "noLimit",
             "include": "|".join(options.include_domains),
             "exclude": "|".join(options.exclude_domains),
         }
         return result(parse_search(await self._post("/v1/web-search", body)))
-
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"authorization": f"Bearer {self._key()}"}
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
@@ -59,18 +51,18 @@ def parse_search(response: ApiResponse) -> list[Found]:
     Raises Blocked for a wrong key and for "not enough money", RateLimited for HTTP 429; the code inside a
     body with HTTP 200 counts as well. Raises Unreadable when there is no result in the answer.
     """
-    judge(response, _PLACE)
-    answer = loads(response, _PLACE)
+    judge(response, BochaSource)
+    answer = loads(response, BochaSource)
     code = number(at(answer, "code"))
     if code is not None and code != HTTPStatus.OK:
         known = response._replace(status=code if HTTPStatus.BAD_REQUEST <= code < 600 else HTTPStatus.BAD_REQUEST)
-        judge(known, _PLACE)
+        judge(known, BochaSource)
     if isinstance(at(answer, "messages"), list):
-        return found_pages((_page(entry) for entry in _cited(answer["messages"])), NAME)
+        return found_pages((_page(entry) for entry in _cited(answer["messages"])), BochaSource.name)
     data = at(answer, "data") if isinstance(at(answer, "data"), Mapping) else answer
     if not isinstance(data, Mapping) or not ({"webPages", "images", "_type", "queryContext"} & data.keys()):
-        raise failure(Unreadable, response, _PLACE, f"the answer is no search result: {explanation(response)}")
-    return found_pages((_page(entry) for entry in objects(at(data, "webPages", "value"))), NAME)
+        raise failure(Unreadable, response, BochaSource, f"the answer is no search result: {explanation(response)}")
+    return found_pages((_page(entry) for entry in objects(at(data, "webPages", "value"))), BochaSource.name)
 
 
 def _cited(messages: list[Any]) -> Iterator[Mapping[str, Any]]:
@@ -93,13 +85,3 @@ def _page(entry: Mapping[str, Any]) -> Page:
         # The "last crawled" of this service is the day of publication.
         published=iso_date(text(entry.get("datePublished"))) or iso_date(text(entry.get("dateLastCrawled"))),
     )
-
-
-def _freshness(options: BochaOptions) -> str:
-    if options.since or options.until:
-        return f"{options.since or '1990-01-01'}..{options.until or '2100-12-31'}"
-    return "noLimit"
-
-
-build = BochaSource.build
-COMPONENT = BochaSource

@@ -1,7 +1,7 @@
 """Brave web search (https://api-dashboard.search.brave.com/app/documentation/web-search)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -9,15 +9,11 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._api_answers import failure, object_of
 from deep_research.sources._fields import at, first, iso_date, listed, number, objects, raw, text
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
-NAME = "brave"
-PURPOSE = "General web search with an index of its own."
-NEEDS = "BRAVE_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 _BLOCKS = ("web", "news", "discussions", "faq")
 
 
@@ -32,10 +28,10 @@ class BraveOptions(WebOptions):
 class BraveSource(ApiSource[BraveOptions]):
     """Searches the web and the news in it."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = BraveOptions
+    name = "brave"
+    purpose = "General web search with an index of its own."
+    needs = "BRAVE_API_KEY"
+    key_header = ("x-subscription-token", "{}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
@@ -44,24 +40,18 @@ class BraveSource(ApiSource[BraveOptions]):
             "count": min(limit, 20),
             "search_lang": options.language,
             "country": options.country,
-            "freshness": f"{options.since or '1990-01-01'}to{options.until or '2100-12-31'}"
-            if options.since or options.until
-            else "",
+            "freshness": options.period("{since}to{until}"),
             "extra_snippets": "true",
         }
         return result(parse_search(await self._get("/res/v1/web/search", params)))
 
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"x-subscription-token": self._key()}
-
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the pages in the order of `mixed.main`, then what is left of each block. Raises SourceError."""
-    answer = json_of(response, _PLACE)
-    known = {"web", "query", "mixed", "news", "results", "type"}
-    if not isinstance(answer, Mapping) or not (known & answer.keys()) or answer.get("type") == "ErrorResponse":
-        raise failure(Unreadable, response, _PLACE, "the answer is no search result")
-    return found_pages((_page(entry) for entry in _ordered(answer)), NAME)
+    answer = object_of(response, BraveSource, "web", "query", "mixed", "news", "results", "type")
+    if answer.get("type") == "ErrorResponse":
+        raise failure(Unreadable, response, BraveSource, "the answer is no search result")
+    return found_pages((_page(entry) for entry in _ordered(answer)), BraveSource.name)
 
 
 def _ordered(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -91,7 +81,3 @@ def _page(entry: Mapping[str, Any]) -> Page:
         published=iso_date(text(entry.get("page_age"))) or iso_date(text(entry.get("age"))),
         author=first(at(entry, "article", "author", 0) or {}, "name"),
     )
-
-
-build = BraveSource.build
-COMPONENT = BraveSource

@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import NotFound, Unreadable
+from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
-from deep_research.sources._api_answers import Place, failure, json_of
-from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text, texts
+from deep_research.sources._api_answers import object_of
+from deep_research.sources._fields import at, distinct, first, first_date, number, objects, raw, text, texts
 
 _MAX_OUTCOMES_TRIAL_RESULTS = 30
 _MAX_MEASUREMENTS = 40
@@ -96,10 +96,6 @@ def _names(groups: Any) -> dict[str, str]:
     return {text(group.get("id")): text(group.get("title")) or text(group.get("id")) for group in objects(groups)}
 
 
-NAME = "clinicaltrials"
-PURPOSE = "Registered clinical trials: design, status, eligibility, outcomes and posted results."
-NEEDS = None
-_PLACE = Place(NAME)
 _MAX_OUTCOMES = 30
 
 
@@ -114,33 +110,29 @@ class ClinicalTrialsOptions(DatedOptions):
 class ClinicalTrialsSource(ApiSource[ClinicalTrialsOptions]):
     """Searches trials; an NCT number finds that trial."""
 
-    name = NAME
-    purpose = PURPOSE
-    options_type: ClassVar = ClinicalTrialsOptions
+    name = "clinicaltrials"
+    purpose = "Registered clinical trials: design, status, eligibility, outcomes and posted results."
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        since, until = self.options.since, self.options.until
         params = {
             "query.term": query,
             "pageSize": min(limit, 100),
             "filter.overallStatus": ",".join(self.options.statuses),
-            "filter.advanced": f"AREA[StartDate]RANGE[{since or 'MIN'},{until or 'MAX'}]" if since or until else "",
+            "filter.advanced": self.options.period("AREA[StartDate]RANGE[{since},{until}]", first="MIN", last="MAX"),
         }
         return result(parse_studies(await self._get("/studies", params)))
 
     async def _read(self, found: Found) -> Document:
         studies = parse_studies(await self._get(f"/studies/{found.key.removeprefix('nct:')}"))
         if not studies or studies[0].document is None:
-            raise NotFound(f"{NAME} has no record of {found.key}", source=NAME, url=found.url)
+            raise NotFound(f"{self.name} has no record of {found.key}", source=self.name, url=found.url)
         return studies[0].document
 
 
 def parse_studies(response: ApiResponse) -> list[Found]:
     """Return the trials of a search, or the one trial of an answer about one. Raises SourceError."""
-    answer = json_of(response, _PLACE)
-    if not isinstance(answer, Mapping) or not ({"studies", "protocolSection"} & answer.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer has no studies in it")
+    answer = object_of(response, ClinicalTrialsSource, "studies", "protocolSection", what="studies")
     studies = objects(answer["studies"]) if "studies" in answer else [answer]
     return [found for study in studies if (found := _study(study))]
 
@@ -154,9 +146,9 @@ def _study(study: Mapping[str, Any]) -> Found | None:
         return None
     status = at(protocol, "statusModule")
     published = (
-        iso_date(text(at(status, "studyFirstPostDateStruct", "date")))
-        or iso_date(text(at(status, "studyFirstSubmitDate")))
-        or iso_date(text(at(status, "startDateStruct", "date")))
+        first_date(at(status, "studyFirstPostDateStruct"), "date")
+        or first_date(status, "studyFirstSubmitDate")
+        or first_date(at(status, "startDateStruct"), "date")
     )
     sponsor = text(at(protocol, "sponsorCollaboratorsModule", "leadSponsor", "name"))
     summary = raw(at(protocol, "descriptionModule", "briefSummary"))
@@ -164,7 +156,7 @@ def _study(study: Mapping[str, Any]) -> Found | None:
         key=f"nct:{trial}",
         title=title,
         url=f"https://clinicaltrials.gov/study/{trial}",
-        origin=NAME,
+        origin=ClinicalTrialsSource.name,
         published=published,
         authors=(sponsor,) if sponsor else (),
         snippet=snippet(summary),
@@ -236,7 +228,7 @@ def _ages(eligibility: Any) -> str:
 
 
 def _countries(locations: Any) -> list[str]:
-    return list(dict.fromkeys(name for place in objects(locations) if (name := text(place.get("country")))))
+    return list(distinct(text(place.get("country")) for place in objects(locations)))
 
 
 def _date(struct: Any) -> str:
@@ -247,7 +239,3 @@ def _date(struct: Any) -> str:
 def _words(code: str) -> str:
     """`ACTIVE_NOT_RECRUITING` → active not recruiting; what is not a code stays."""
     return re.sub(r"phase(?=\d)", "phase ", code.replace("_", " ").lower()) if code.isupper() else code
-
-
-build = ClinicalTrialsSource.build
-COMPONENT = ClinicalTrialsSource

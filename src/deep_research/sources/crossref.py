@@ -1,7 +1,7 @@
 """Crossref: the register of DOIs (https://api.crossref.org/swagger-ui)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -9,17 +9,11 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._api_answers import Place, failure, json_of
-from deep_research.sources._fields import at, first, iso_date, number, objects, raw, score, text
+from deep_research.sources._api_answers import failure, json_of
+from deep_research.sources._fields import at, distinct, first, full_name, iso_date, number, objects, raw, score, text
 from deep_research.sources._markup import line, sections
 from deep_research.sources._papers import Ids, Work, doi, found_work, structured
 
-NAME = "crossref"
-PURPOSE = (
-    "The register of DOIs: journal articles, books and conference papers, with abstracts where publishers give them."
-)
-NEEDS = None
-_PLACE = Place(NAME)
 _FIELDS = (
     "DOI,title,subtitle,author,editor,abstract,container-title,published,published-online,published-print,issued,type,"
     "publisher,is-referenced-by-count,URL,link,score,volume,issue,page,update-to"
@@ -38,10 +32,9 @@ class CrossrefOptions(DatedOptions):
 class CrossrefSource(ApiSource[CrossrefOptions]):
     """Searches by words; a query that is a DOI gives that work."""
 
-    name = NAME
-    purpose = PURPOSE
+    name = "crossref"
+    purpose = "The register of DOIs: journal articles, books and conference papers, with abstracts where publishers give them."
     also = ("CROSSREF_MAILTO",)
-    options_type: ClassVar = CrossrefOptions
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         mail = {"mailto": self._keys.get("CROSSREF_MAILTO", "")}
@@ -53,9 +46,9 @@ class CrossrefSource(ApiSource[CrossrefOptions]):
 
 def parse_works(response: ApiResponse) -> list[Found]:
     """Return the works of a list, or the one work of an answer about one. Raises SourceError."""
-    message = at(json_of(response, _PLACE), "message")
+    message = at(json_of(response, CrossrefSource), "message")
     if not isinstance(message, Mapping) or not ({"items", "DOI"} & message.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer has no works in it")
+        raise failure(Unreadable, response, CrossrefSource, "the answer has no works in it")
     works = objects(message["items"]) if "items" in message else [message]
     return [found for work in works if (found := _work(work))]
 
@@ -78,19 +71,16 @@ def _work(work: Mapping[str, Any]) -> Found | None:
             ("Cited by (Crossref)", number(work.get("is-referenced-by-count"))),
             ("Corrects or retracts", [text(entry.get("DOI")) for entry in objects(work.get("update-to"))]),
         ),
-        full_text=tuple(dict.fromkeys(_links(work))),
+        full_text=_links(work),
         score=score(work.get("score")),
     )
-    return found_work(made, NAME)
+    return found_work(made, CrossrefSource.name)
 
 
 def _people(value: Any) -> tuple[str, ...]:
-    names = (
-        " ".join(part for part in (text(person.get("given")), text(person.get("family"))) if part)
-        or first(person, "name", "literal")
-        for person in objects(value)
+    return distinct(
+        line(full_name(person, "given", "family") or first(person, "name", "literal")) for person in objects(value)
     )
-    return tuple(dict.fromkeys(line(name) for name in names if name))
 
 
 def _links(work: Mapping[str, Any]) -> list[str]:
@@ -109,7 +99,3 @@ def _filter(options: CrossrefOptions) -> str:
         *(f"type:{name}" for name in options.types),
     ]
     return ",".join(part for part in parts if part)
-
-
-build = CrossrefSource.build
-COMPONENT = CrossrefSource

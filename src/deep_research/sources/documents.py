@@ -253,6 +253,3 @@ def _by_weight(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
             group, weight = [], 0
     if group:
         yield group
-
-
-COMPONENT = DocumentsSource

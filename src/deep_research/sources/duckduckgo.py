@@ -14,15 +14,11 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, RateLimited, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import Place, failure, json_of, judge, loads
+from deep_research.sources._api_answers import failure, judge, loads, object_of
 from deep_research.sources._fields import at, first, iso_date, listed, objects, raw, text
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
-NAME = "duckduckgo"
-PURPOSE = "General web search without a key; slow and easily refused, so the last resort."
-NEEDS = None
-_PLACE = Place(NAME)
 _SITE, _INSTANT = "https://html.duckduckgo.com", "https://api.duckduckgo.com"
 _CHALLENGE = (b"anomaly-modal", b"anomaly.js", b"challenge-form")
 _CHALLENGE_STATUS = 202
@@ -41,16 +37,14 @@ class DuckDuckGoOptions(WebOptions):
 class DuckDuckGoSource(ApiSource[DuckDuckGoOptions]):
     """Searches the web."""
 
-    name = NAME
-    purpose = PURPOSE
-    options_type: ClassVar = DuckDuckGoOptions
+    name = "duckduckgo"
+    purpose = "General web search without a key; slow and easily refused, so the last resort."
+    headers: ClassVar = {"accept": "text/html, application/json;q=0.9"}
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         del limit
         options = self.options
-        since, until = options.since, options.until
-        period = f"{since or '1990-01-01'}..{until or '2100-12-31'}" if since or until else ""
-        params = {"q": sited(query, options), "kl": options.region, "df": period}
+        params = {"q": sited(query, options), "kl": options.region, "df": options.period("{since}..{until}")}
         try:
             return result(parse_search(await self._get("/html/", params)))
         except (Blocked, RateLimited):
@@ -71,9 +65,6 @@ class DuckDuckGoSource(ApiSource[DuckDuckGoOptions]):
         except SourceError:
             return []
 
-    def _headers(self) -> dict[str, str]:
-        return {"accept": "text/html, application/json;q=0.9"}
-
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the results of the HTML page, or of `ddgs` as JSON (text and news); advertisements are left out.
@@ -81,22 +72,22 @@ def parse_search(response: ApiResponse) -> list[Found]:
     Raises RateLimited when the page is a challenge (HTTP 202), SourceError.
     """
     if response.status == _CHALLENGE_STATUS or any(mark in response.body for mark in _CHALLENGE):
-        raise failure(RateLimited, response, _PLACE, "the site asks for a proof of humanity; wait some minutes")
-    judge(response, _PLACE)
+        raise failure(
+            RateLimited, response, DuckDuckGoSource, "the site asks for a proof of humanity; wait some minutes"
+        )
+    judge(response, DuckDuckGoSource)
     if response.body.lstrip()[:1] in (b"[", b"{"):
-        answer = loads(response, _PLACE)
+        answer = loads(response, DuckDuckGoSource)
         entries = at(answer, "results") if isinstance(answer, Mapping) else answer
         if not isinstance(entries, list):
-            raise failure(Unreadable, response, _PLACE, "the answer is no list of results")
-        return found_pages((_from_json(entry) for entry in objects(entries)), NAME)
-    return found_pages(_from_html(response), NAME)
+            raise failure(Unreadable, response, DuckDuckGoSource, "the answer is no list of results")
+        return found_pages((_from_json(entry) for entry in objects(entries)), DuckDuckGoSource.name)
+    return found_pages(_from_html(response), DuckDuckGoSource.name)
 
 
 def parse_instant(response: ApiResponse) -> list[Found]:
     """Return the subject and the related topics of an Instant Answer; mostly there are none. Raises SourceError."""
-    answer = json_of(response, _PLACE)
-    if not isinstance(answer, Mapping):
-        raise failure(Unreadable, response, _PLACE, "the answer is no Instant Answer")
+    answer = object_of(response, DuckDuckGoSource, what="Instant Answer")
     abstract = raw(answer.get("AbstractText")) or raw(answer.get("Abstract"))
     pages = [Page(title=text(answer.get("Heading")), url=text(answer.get("AbstractURL")), excerpt=line(abstract))]
     topics = [*objects(answer.get("Results")), *_topics(answer.get("RelatedTopics"))][:_MAX_TOPICS]
@@ -104,7 +95,7 @@ def parse_instant(response: ApiResponse) -> list[Found]:
         words = line(raw(topic.get("Text")))
         title = words.split(" - ", maxsplit=1)[0]
         pages.append(Page(title=title, url=text(topic.get("FirstURL")), excerpt=words))
-    return found_pages(pages, NAME)
+    return found_pages(pages, DuckDuckGoSource.name)
 
 
 def _topics(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -127,10 +118,10 @@ def _from_html(response: ApiResponse) -> Iterator[Page]:
     try:
         root = html.document_fromstring(response.body, parser=html.HTMLParser(encoding="utf-8", no_network=True))
     except (ValueError, import_module("lxml.etree").ParserError):
-        raise failure(Unreadable, response, _PLACE, "the page has no results in it") from None
+        raise failure(Unreadable, response, DuckDuckGoSource, "the page has no results in it") from None
     blocks = root.xpath("//*[contains(concat(' ', @class, ' '), ' result ')]")
     if not blocks and not root.xpath("//*[contains(@class, 'no-results')]"):
-        raise failure(Unreadable, response, _PLACE, "the page has no results in it")
+        raise failure(Unreadable, response, DuckDuckGoSource, "the page has no results in it")
     for block in blocks:
         links = block.xpath(".//a[contains(@class, 'result__a')]")
         if links and "result--ad" not in (block.get("class") or ""):
@@ -151,7 +142,3 @@ def _target(address: str) -> str:
     if parts.netloc.endswith("duckduckgo.com"):
         return parse_qs(parts.query).get("uddg", [""])[0] if parts.path.startswith("/l/") else ""
     return parts.geturl()
-
-
-build = DuckDuckGoSource.build
-COMPONENT = DuckDuckGoSource

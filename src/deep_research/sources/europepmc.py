@@ -1,23 +1,28 @@
 """Europe PMC: life-science literature, preprints included (https://europepmc.org/RestfulWebService)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._api_answers import Place, failure, json_of
-from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
+from deep_research.sources._api_answers import object_of
+from deep_research.sources._fields import (
+    at,
+    distinct,
+    first,
+    first_date,
+    full_name,
+    number,
+    objects,
+    raw,
+    text,
+)
 from deep_research.sources._markup import line, sections
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid, structured
 
-NAME = "europepmc"
-PURPOSE = "Life-science papers, preprints and patents with abstracts; open full texts."
-NEEDS = None
-_PLACE = Place(NAME)
 _DATES = ("firstPublicationDate", "electronicPublicationDate", "pubYear")
 
 
@@ -32,9 +37,8 @@ class EuropePmcOptions(DatedOptions):
 class EuropePmcSource(ApiSource[EuropePmcOptions]):
     """Searches Europe PMC by relevance; retracted papers are left out."""
 
-    name = NAME
-    purpose = PURPOSE
-    options_type: ClassVar = EuropePmcOptions
+    name = "europepmc"
+    purpose = "Life-science papers, preprints and patents with abstracts; open full texts."
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
@@ -45,9 +49,7 @@ class EuropePmcSource(ApiSource[EuropePmcOptions]):
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the records of a search, whatever their resultType. Raises SourceError."""
-    answer = json_of(response, _PLACE)
-    if not isinstance(answer, Mapping) or not ({"resultList", "hitCount"} & answer.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer has no results in it")
+    answer = object_of(response, EuropePmcSource, "resultList", "hitCount")
     return [found for record in objects(at(answer, "resultList", "result")) if (found := _record(record))]
 
 
@@ -64,7 +66,7 @@ def _record(record: Mapping[str, Any]) -> Found | None:
         ),
         url="" if record.get("doi") or kind == "MED" or pmcid else f"https://europepmc.org/article/{kind}/{own}",
         authors=_authors(record),
-        published=next((day for field in _DATES if (day := iso_date(record.get(field)))), None),
+        published=first_date(record, *_DATES),
         venue=line(first(record, "journalTitle", "bookTitle") or text(at(record, "journalInfo", "journal", "title"))),
         sections=structured(sections(raw(record.get("abstractText")))),
         facts=(
@@ -73,18 +75,15 @@ def _record(record: Mapping[str, Any]) -> Found | None:
         ),
         full_text=_full_text(record),
     )
-    return found_work(work, NAME)
+    return found_work(work, EuropePmcSource.name)
 
 
 def _authors(record: Mapping[str, Any]) -> tuple[str, ...]:
-    listed = objects(at(record, "authorList", "author"))
     names = [
-        " ".join(part for part in (text(a.get("firstName")), text(a.get("lastName"))) if part)
-        or first(a, "fullName", "collectiveName")
-        for a in listed
+        full_name(author, "firstName", "lastName") or first(author, "fullName", "collectiveName")
+        for author in objects(at(record, "authorList", "author"))
     ]
-    names = names or text(record.get("authorString")).removesuffix(".").split(", ")
-    return tuple(dict.fromkeys(line(name) for name in names if name))
+    return tuple(map(line, names or text(record.get("authorString")).removesuffix(".").split(", ")))
 
 
 def _kinds(record: Mapping[str, Any]) -> str:
@@ -94,18 +93,14 @@ def _kinds(record: Mapping[str, Any]) -> str:
 
 def _full_text(record: Mapping[str, Any]) -> tuple[str, ...]:
     links = objects(at(record, "fullTextUrlList", "fullTextUrl"))
-    opened = (text(link.get("url")) for link in links if text(link.get("availabilityCode")) in ("OA", "F"))
-    return tuple(dict.fromkeys(address for address in opened if address))
+    return distinct(text(link.get("url")) for link in links if text(link.get("availabilityCode")) in ("OA", "F"))
 
 
 def _query(query: str, options: EuropePmcOptions) -> str:
-    parts = [f"({query})", 'AND NOT PUB_TYPE:"retracted publication"']
-    if options.since or options.until:
-        parts.append(f"AND FIRST_PDATE:[{options.since or '1800-01-01'} TO {options.until or '2100-12-31'}]")
-    if options.open_access_only:
-        parts.append("AND OPEN_ACCESS:y")
-    return " ".join(parts)
-
-
-build = EuropePmcSource.build
-COMPONENT = EuropePmcSource
+    parts = [
+        f"({query})",
+        'AND NOT PUB_TYPE:"retracted publication"',
+        options.period("AND FIRST_PDATE:[{since} TO {until}]", first="1800-01-01"),
+        "AND OPEN_ACCESS:y" if options.open_access_only else "",
+    ]
+    return " ".join(part for part in parts if part)

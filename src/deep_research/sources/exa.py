@@ -1,7 +1,7 @@
 """Exa web search by meaning (https://docs.exa.ai/reference/search)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -9,15 +9,10 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._api_answers import failure, json_of
 from deep_research.sources._fields import at, first, iso_date, listed, objects, raw, score, text
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages
-
-NAME = "exa"
-PURPOSE = "General web search by meaning, with the text of the pages."
-NEEDS = "EXA_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 
 
 class ExaOptions(WebOptions):
@@ -32,10 +27,10 @@ class ExaOptions(WebOptions):
 class ExaSource(ApiSource[ExaOptions]):
     """Searches the web; the text of the pages comes with the results."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = ExaOptions
+    name = "exa"
+    purpose = "General web search by meaning, with the text of the pages."
+    needs = "EXA_API_KEY"
+    key_header = ("x-api-key", "{}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
@@ -52,9 +47,6 @@ class ExaSource(ApiSource[ExaOptions]):
         found = parse_search(await self._post("/search", body))
         return result(one.model_copy(update={"excerpt": _is_cut(one, options.text_chars)}) for one in found)
 
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"x-api-key": self._key()}
-
 
 def _is_cut(found: Found, most: int) -> bool:
     """Whether the text of a page is only its beginning, or some of its highlights."""
@@ -64,11 +56,11 @@ def _is_cut(found: Found, most: int) -> bool:
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the pages of a search, best first, or those that an answer cites. Raises SourceError."""
-    answer = json_of(response, _PLACE)
+    answer = json_of(response, ExaSource)
     entries = at(answer, "results") if isinstance(at(answer, "results"), list) else at(answer, "citations")
     if not isinstance(entries, list):
-        raise failure(Unreadable, response, _PLACE, "the answer has no results in it")
-    return found_pages((_page(entry) for entry in objects(entries)), NAME)
+        raise failure(Unreadable, response, ExaSource, "the answer has no results in it")
+    return found_pages((_page(entry) for entry in objects(entries)), ExaSource.name)
 
 
 def _page(entry: Mapping[str, Any]) -> Page:
@@ -82,7 +74,3 @@ def _page(entry: Mapping[str, Any]) -> Page:
         score=score(entry.get("score")),
         text=raw(entry.get("text")),
     )
-
-
-build = ExaSource.build
-COMPONENT = ExaSource

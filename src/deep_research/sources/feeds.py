@@ -8,14 +8,8 @@ from pydantic import Field, field_validator
 from deep_research.data import Found, Gap
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, web_addresses
-from deep_research.sources._api_answers import Place
 from deep_research.sources._feed import entries
 from deep_research.sources._listing import ListingSource
-
-NAME = "feeds"
-PURPOSE = "News and blogs that publish an RSS or Atom feed, as named in the settings."
-NEEDS = None
-_PLACE = Place(NAME)
 
 
 class FeedsOptions(ApiOptions):
@@ -33,9 +27,11 @@ class FeedsOptions(ApiOptions):
 class FeedsSource(ListingSource[FeedsOptions]):
     """Ranks the entries of all feeds; a feed that fails is a gap as long as another answers."""
 
-    name = NAME
-    purpose = PURPOSE
-    options_type: ClassVar = FeedsOptions
+    name = "feeds"
+    purpose = "News and blogs that publish an RSS or Atom feed, as named in the settings."
+    headers: ClassVar = {
+        "accept": "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9"
+    }
 
     @classmethod
     def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
@@ -53,14 +49,7 @@ class FeedsSource(ListingSource[FeedsOptions]):
     async def _feed(self, address: str) -> list[Found]:
         return parse_feed(await self._client.request("GET", address, headers=self._headers()))
 
-    def _headers(self) -> dict[str, str]:
-        return {"accept": "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9"}
-
 
 def parse_feed(response: ApiResponse) -> list[Found]:
     """Return the entries of a feed in its order. Raises SourceError when it is none."""
-    return entries(response, _PLACE)
-
-
-build = FeedsSource.build
-COMPONENT = FeedsSource
+    return entries(response, FeedsSource)

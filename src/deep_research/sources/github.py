@@ -1,7 +1,7 @@
 """GitHub repositories: search, and the README of each (https://docs.github.com/rest/search)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -11,13 +11,7 @@ from deep_research.ports import ApiResponse
 from deep_research.sources import _github
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import result, snippet
-from deep_research.sources._api_answers import Place
 from deep_research.sources._fields import at, iso_date, number, score, text, texts
-
-NAME = "github"
-PURPOSE = "Software repositories with their README, stars and licence."
-NEEDS = None
-_PLACE = Place(NAME, _github.TOKEN)
 
 
 class GitHubRepositoriesOptions(_github.GitHubOptions):
@@ -29,15 +23,14 @@ class GitHubRepositoriesOptions(_github.GitHubOptions):
 class GitHubRepositoriesSource(_github.GitHubSource[GitHubRepositoriesOptions]):
     """Searches repositories by relevance; reading one gives its README."""
 
-    name = NAME
-    purpose = PURPOSE
+    name = "github"
+    purpose = "Software repositories with their README, stars and licence."
     also = (_github.TOKEN,)
-    options_type: ClassVar = GitHubRepositoriesOptions
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"q": _qualified(query, self.options), "per_page": min(limit, 100)}
         response = await self._get("/search/repositories", params)
-        return result(parse_repositories(response), _github.gaps_of(response, _PLACE))
+        return result(parse_repositories(response), _github.gaps_of(response, type(self)))
 
     async def _read(self, found: Found) -> Document:
         repository = found.key.removeprefix("github:")
@@ -53,14 +46,16 @@ class GitHubRepositoriesSource(_github.GitHubSource[GitHubRepositoriesOptions]):
 
 def parse_repositories(response: ApiResponse) -> list[Found]:
     """Return the repositories of a search, or the one of an answer about one. Raises SourceError."""
-    answer = _github.answer_of(response, _PLACE)
-    entries = [answer] if text(at(answer, "full_name")) else _github.items_of(answer, response, _PLACE)
+    answer = _github.answer_of(response, GitHubRepositoriesSource)
+    entries = (
+        [answer] if text(at(answer, "full_name")) else _github.items_of(answer, response, GitHubRepositoriesSource)
+    )
     return [found for entry in entries if (found := _repository(entry))]
 
 
 def parse_readme(response: ApiResponse) -> Document:
     """Return the README of a repository. Raises NotFound, Unreadable, RateLimited."""
-    return _github.parse_readme(response, _PLACE)
+    return _github.parse_readme(response, GitHubRepositoriesSource)
 
 
 def _repository(entry: Mapping[str, Any]) -> Found | None:
@@ -73,7 +68,7 @@ def _repository(entry: Mapping[str, Any]) -> Found | None:
         key=f"github:{name.lower()}",
         title=f"{name}: {snippet(about, 120)}" if about else name,
         url=text(entry.get("html_url")) or f"https://github.com/{name}",
-        origin=NAME,
+        origin=GitHubRepositoriesSource.name,
         published=iso_date(text(entry.get("pushed_at"))) or iso_date(text(entry.get("created_at"))),
         authors=(owner,),
         snippet="; ".join(part for part in (snippet(about), *_facts(entry)) if part),
@@ -101,7 +96,3 @@ def _qualified(query: str, options: GitHubRepositoriesOptions) -> str:
         _github.between("pushed", options),
     ]
     return " ".join(part for part in parts if part)
-
-
-build = GitHubRepositoriesSource.build
-COMPONENT = GitHubRepositoriesSource

@@ -12,14 +12,9 @@ from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources import _github
 from deep_research.sources._api import result, snippet
-from deep_research.sources._api_answers import Place
 from deep_research.sources._fields import at, listed, objects, raw, score, text
 from deep_research.text.document_builder import DocumentBuilder
 
-NAME = "github_code"
-PURPOSE = "Lines of code in public repositories."
-NEEDS = _github.TOKEN
-_PLACE = Place(NAME, NEEDS)
 _MAX_CODE_CHARS = 400_000
 
 
@@ -32,10 +27,10 @@ class GitHubCodeOptions(_github.GitHubOptions):
 class GitHubCodeSource(_github.GitHubSource[GitHubCodeOptions]):
     """Searches files by words in them; reading one gives its code."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = GitHubCodeOptions
+    name = "github_code"
+    purpose = "Lines of code in public repositories."
+    needs = _github.TOKEN
+    headers: ClassVar = _github.HEADERS | {"accept": "application/vnd.github.text-match+json"}
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
@@ -43,36 +38,35 @@ class GitHubCodeSource(_github.GitHubSource[GitHubCodeOptions]):
         parts.append(f"language:{options.language}" if options.language else "")
         params = {"q": " ".join(part for part in parts if part), "per_page": min(limit, 100)}
         response = await self._get("/search/code", params)
-        return result(parse_code(response), _github.gaps_of(response, _PLACE))
+        return result(parse_code(response), _github.gaps_of(response, type(self)))
 
     async def _read(self, found: Found) -> Document:
         owner, name, _, commit, path = (urlsplit(found.url).path.lstrip("/").split("/", 4) + [""] * 5)[:5]
         if not path:
-            raise NotFound(f"{found.url} is no file on GitHub", source=NAME, url=found.url)
+            raise NotFound(f"{found.url} is no file on GitHub", source=self.name, url=found.url)
         address = f"/repos/{owner}/{name}/contents/{quote(unquote(path))}"
         return parse_file(await self._get(address, {"ref": commit}))
-
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"accept": "application/vnd.github.text-match+json"}
 
 
 def parse_code(response: ApiResponse) -> list[Found]:
     """Return the files of a search, with the lines that matched where GitHub sends them. Raises SourceError."""
-    answer = _github.answer_of(response, _PLACE)
-    return [found for entry in _github.items_of(answer, response, _PLACE) if (found := _file(entry))]
+    answer = _github.answer_of(response, GitHubCodeSource)
+    return [found for entry in _github.items_of(answer, response, GitHubCodeSource) if (found := _file(entry))]
 
 
 def parse_file(response: ApiResponse) -> Document:
     """Return a file as code, its path as title. Raises NotFound when it is empty or no file, Unreadable."""
-    answer = _github.answer_of(response, _PLACE)
+    answer = _github.answer_of(response, GitHubCodeSource)
     path = text(at(answer, "path"))
     try:
         data = base64.b64decode("".join(raw(at(answer, "content")).split()), validate=True)
         code = data.decode("utf-8")
     except ValueError:
-        raise _github.unreadable(response, _PLACE, f"the file {path} is no text") from None
+        raise _github.unreadable(response, GitHubCodeSource, f"the file {path} is no text") from None
     if not code.strip():
-        raise NotFound(f"{NAME}: the file {path} is empty or too large for the API", source=NAME)
+        raise NotFound(
+            f"{GitHubCodeSource.name}: the file {path} is empty or too large for the API", source=GitHubCodeSource.name
+        )
     builder = DocumentBuilder()
     builder.heading(1, path)
     builder.code(code[:_MAX_CODE_CHARS])
@@ -92,12 +86,8 @@ def _file(entry: Mapping[str, Any]) -> Found | None:
         key=url,
         title=f"{repository}: {path}" if repository else path,
         url=url,
-        origin=NAME,
+        origin=GitHubCodeSource.name,
         authors=(repository.split("/", maxsplit=1)[0],) if repository else (),
         snippet=snippet(" … ".join(matches) or about),
         score=score(entry.get("score")),
     )
-
-
-build = GitHubCodeSource.build
-COMPONENT = GitHubCodeSource

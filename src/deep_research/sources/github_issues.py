@@ -1,7 +1,7 @@
 """GitHub issues and pull requests (https://docs.github.com/rest/search#search-issues-and-pull-requests)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -10,13 +10,7 @@ from deep_research.ports import ApiResponse
 from deep_research.sources import _github
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import result, snippet
-from deep_research.sources._api_answers import Place
 from deep_research.sources._fields import at, first, iso_date, number, objects, raw, score, text
-
-NAME = "github_issues"
-PURPOSE = "Bugs, questions and decisions: issues and pull requests on GitHub."
-NEEDS = None
-_PLACE = Place(NAME, _github.TOKEN)
 
 
 class GitHubIssuesOptions(_github.GitHubOptions):
@@ -28,10 +22,9 @@ class GitHubIssuesOptions(_github.GitHubOptions):
 class GitHubIssuesSource(_github.GitHubSource[GitHubIssuesOptions]):
     """Searches issues and pull requests; their first text is their document."""
 
-    name = NAME
-    purpose = PURPOSE
+    name = "github_issues"
+    purpose = "Bugs, questions and decisions: issues and pull requests on GitHub."
     also = (_github.TOKEN,)
-    options_type: ClassVar = GitHubIssuesOptions
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
@@ -39,13 +32,13 @@ class GitHubIssuesSource(_github.GitHubSource[GitHubIssuesOptions]):
         parts.append(f"language:{options.language}" if options.language else "")
         params = {"q": " ".join(part for part in parts if part), "per_page": min(limit, 100)}
         response = await self._get("/search/issues", params)
-        return result(parse_issues(response), _github.gaps_of(response, _PLACE))
+        return result(parse_issues(response), _github.gaps_of(response, type(self)))
 
 
 def parse_issues(response: ApiResponse) -> list[Found]:
     """Return the issues and pull requests of a search, best first. Raises SourceError."""
-    answer = _github.answer_of(response, _PLACE)
-    entries = [answer] if at(answer, "number") else _github.items_of(answer, response, _PLACE)
+    answer = _github.answer_of(response, GitHubIssuesSource)
+    entries = [answer] if at(answer, "number") else _github.items_of(answer, response, GitHubIssuesSource)
     return [found for entry in entries if (found := _issue(entry))]
 
 
@@ -61,7 +54,7 @@ def _issue(entry: Mapping[str, Any]) -> Found | None:
         key=url,
         title=f"{title} ({repository} #{text(entry.get('number'))})" if repository else title,
         url=url,
-        origin=NAME,
+        origin=GitHubIssuesSource.name,
         published=published,
         authors=(author,) if author else (),
         snippet=snippet(body),
@@ -81,7 +74,3 @@ def _issue(entry: Mapping[str, Any]) -> Found | None:
         _github.body_document(body), found.title, facts=facts, published=published, authors=found.authors
     )
     return found.model_copy(update={"document": read})
-
-
-build = GitHubIssuesSource.build
-COMPONENT = GitHubIssuesSource

@@ -1,23 +1,18 @@
 """Google Programmable Search (https://developers.google.com/custom-search/v1)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, result
-from deep_research.sources._api_answers import Place, failure, json_of
-from deep_research.sources._fields import at, first, iso_date, objects, raw, text
+from deep_research.sources._api_answers import object_of
+from deep_research.sources._fields import at, first, first_date, objects, raw, text
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
-NAME = "google_cse"
-PURPOSE = "General web search with Google's results over a search engine of one's own."
-NEEDS = "GOOGLE_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 _ENGINE = "GOOGLE_CSE_ID"
 _DATES = ("article:published_time", "datepublished", "citation_publication_date", "og:updated_time", "date")
 
@@ -33,11 +28,10 @@ class GoogleCseOptions(WebOptions):
 class GoogleCseSource(ApiSource[GoogleCseOptions]):
     """Searches with an engine that its owner has set up."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
+    name = "google_cse"
+    purpose = "General web search with Google's results over a search engine of one's own."
+    needs = "GOOGLE_API_KEY"
     also = (_ENGINE,)
-    options_type: ClassVar = GoogleCseOptions
 
     @classmethod
     def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
@@ -60,10 +54,8 @@ class GoogleCseSource(ApiSource[GoogleCseOptions]):
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the pages of a search, best first; no `items` means nothing was found. Raises SourceError."""
-    answer = json_of(response, _PLACE)
-    if not isinstance(answer, Mapping) or not ({"items", "searchInformation", "kind"} & answer.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer is no search result")
-    return found_pages((_page(entry) for entry in objects(answer.get("items"))), NAME)
+    answer = object_of(response, GoogleCseSource, "items", "searchInformation", "kind")
+    return found_pages((_page(entry) for entry in objects(answer.get("items"))), GoogleCseSource.name)
 
 
 def _page(entry: Mapping[str, Any]) -> Page:
@@ -72,10 +64,6 @@ def _page(entry: Mapping[str, Any]) -> Page:
         title=line(raw(entry.get("title"))),
         url=text(entry.get("link")),
         excerpt=line(raw(entry.get("snippet"))),
-        published=next((day for name in _DATES if (day := iso_date(text(at(about, name))))), None),
+        published=first_date(about, *_DATES),
         author=first(about, "article:author_name", "citation_author", "author"),
     )
-
-
-build = GoogleCseSource.build
-COMPONENT = GoogleCseSource

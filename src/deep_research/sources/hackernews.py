@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -10,16 +10,12 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
-from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._api_answers import failure, json_of, object_of
 from deep_research.sources._fields import first, iso_date, listed, number, objects, raw, score, text
 from deep_research.sources._markup import entities, paragraphs
 from deep_research.sources._record_documents import Fact, write_text
 from deep_research.text.document_builder import DocumentBuilder
 
-NAME = "hackernews"
-PURPOSE = "What practitioners discuss: stories and comments of Hacker News."
-NEEDS = None
-_PLACE = Place(NAME)
 _MAX_COMMENTS = 200
 
 
@@ -36,9 +32,8 @@ class HackerNewsOptions(DatedOptions):
 class HackerNewsSource(ApiSource[HackerNewsOptions]):
     """Searches stories; reading one gives its text and the discussion."""
 
-    name = NAME
-    purpose = PURPOSE
-    options_type: ClassVar = HackerNewsOptions
+    name = "hackernews"
+    purpose = "What practitioners discuss: stories and comments of Hacker News."
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
@@ -48,26 +43,24 @@ class HackerNewsSource(ApiSource[HackerNewsOptions]):
     async def _read(self, found: Found) -> Document:
         item = parse_item(await self._get(f"/items/{found.key.removeprefix('hn:')}"))
         if item.document is None:
-            raise NotFound(f"the story {found.title!r} has no text and no comments", source=NAME, url=found.url)
+            raise NotFound(f"the story {found.title!r} has no text and no comments", source=self.name, url=found.url)
         return item.document
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the stories and comments of a search, best first. Raises SourceError."""
-    answer = json_of(response, _PLACE)
-    if not isinstance(answer, Mapping) or "hits" not in answer:
-        raise failure(Unreadable, response, _PLACE, "the answer has no hits in it")
+    answer = object_of(response, HackerNewsSource, "hits")
     return [found for hit in objects(answer["hits"]) if (found := _hit(hit))]
 
 
 def parse_item(response: ApiResponse) -> Found:
     """Return an item with its discussion, from Algolia or Firebase. Raises NotFound for null (an unknown id)."""
-    item = json_of(response, _PLACE)
+    item = json_of(response, HackerNewsSource)
     if item is None:
-        raise failure(NotFound, response, _PLACE, "there is no such item")
+        raise failure(NotFound, response, HackerNewsSource, "there is no such item")
     found = _hit(item) if isinstance(item, Mapping) else None
     if found is None:
-        raise failure(Unreadable, response, _PLACE, "the answer is no item")
+        raise failure(Unreadable, response, HackerNewsSource, "the answer is no item")
     comments = list(_comments(item))
     if found.document is None and not comments:
         return found
@@ -90,7 +83,7 @@ def _hit(hit: Mapping[str, Any]) -> Found | None:
         key=f"hn:{own}",
         title=title,
         url=f"https://news.ycombinator.com/item?id={own}",
-        origin=NAME,
+        origin=HackerNewsSource.name,
         published=published,
         authors=(author,) if author else (),
         snippet=snippet(body) or text(hit.get("url")),
@@ -150,7 +143,3 @@ def _filters(options: HackerNewsOptions) -> str:
 
 def _seconds(day: date) -> int:
     return int(datetime.combine(day, time(), UTC).timestamp())
-
-
-build = HackerNewsSource.build
-COMPONENT = HackerNewsSource

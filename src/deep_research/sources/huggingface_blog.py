@@ -8,14 +8,8 @@ from pydantic import Field
 from deep_research.data import Found, Gap
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import DatedOptions
-from deep_research.sources._api_answers import Place
 from deep_research.sources._feed import entries
 from deep_research.sources._listing import ListingSource
-
-NAME = "huggingface_blog"
-PURPOSE = "Posts of the Hugging Face blog on models, libraries and methods."
-NEEDS = None
-_PLACE = Place(NAME)
 
 
 class HuggingFaceBlogOptions(DatedOptions):
@@ -27,23 +21,15 @@ class HuggingFaceBlogOptions(DatedOptions):
 class HuggingFaceBlogSource(ListingSource[HuggingFaceBlogOptions]):
     """Ranks the posts of the feed by their titles; the posts themselves are pages."""
 
-    name = NAME
-    purpose = PURPOSE
-    options_type: ClassVar = HuggingFaceBlogOptions
+    name = "huggingface_blog"
+    purpose = "Posts of the Hugging Face blog on models, libraries and methods."
+    headers: ClassVar = {"accept": "application/rss+xml, application/xml;q=0.9"}
 
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
         posts = parse_feed(await self._get("/blog/feed.xml"))
-        since, until = str(self.options.since or ""), str(self.options.until or "9999")
-        return [post for post in posts if since <= (post.published or until) <= until], []
-
-    def _headers(self) -> dict[str, str]:
-        return {"accept": "application/rss+xml, application/xml;q=0.9"}
+        return [post for post in posts if self.options.covers(post.published)], []
 
 
 def parse_feed(response: ApiResponse) -> list[Found]:
     """Return the posts of the feed, newest first; it has titles, dates and addresses only. Raises SourceError."""
-    return entries(response, _PLACE)
-
-
-build = HuggingFaceBlogSource.build
-COMPONENT = HuggingFaceBlogSource
+    return entries(response, HuggingFaceBlogSource)

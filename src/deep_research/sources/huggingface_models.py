@@ -1,7 +1,7 @@
 """Models on the Hugging Face Hub (https://huggingface.co/docs/hub/api)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -10,13 +10,9 @@ from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, result
-from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._api_answers import failure, json_of
 from deep_research.sources._fields import first, iso_date, number, objects, score, text, texts
 
-NAME = "huggingface_models"
-PURPOSE = "Models on the Hugging Face Hub with task, downloads, likes and licence."
-NEEDS = None
-_PLACE = Place(NAME)
 _MAX_TAGS = 30
 
 
@@ -31,9 +27,8 @@ class HuggingFaceModelsOptions(ApiOptions):
 class HuggingFaceModelsSource(ApiSource[HuggingFaceModelsOptions]):
     """Searches models by words in their names."""
 
-    name = NAME
-    purpose = PURPOSE
-    options_type: ClassVar = HuggingFaceModelsOptions
+    name = "huggingface_models"
+    purpose = "Models on the Hugging Face Hub with task, downloads, likes and licence."
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
@@ -43,9 +38,9 @@ class HuggingFaceModelsSource(ApiSource[HuggingFaceModelsOptions]):
 
 def parse_models(response: ApiResponse) -> list[Found]:
     """Return the models of a list in its order. Raises SourceError."""
-    answer = json_of(response, _PLACE)
+    answer = json_of(response, HuggingFaceModelsSource)
     if not isinstance(answer, list):
-        raise failure(Unreadable, response, _PLACE, "the answer is no list of models")
+        raise failure(Unreadable, response, HuggingFaceModelsSource, "the answer is no list of models")
     return [found for entry in objects(answer) if (found := _model(entry))]
 
 
@@ -67,14 +62,10 @@ def _model(entry: Mapping[str, Any]) -> Found | None:
         key=f"hf-model:{name}",
         title=name,
         url=f"https://huggingface.co/{name}",
-        origin=NAME,
+        origin=HuggingFaceModelsSource.name,
         published=published,
         authors=(author,) if author else (),
         snippet="; ".join(f"{label}: {value}" for label, value in facts[:4] if value),
         score=score(entry.get("trendingScore")),
         document=_writing.document(name, facts=facts, published=published, authors=(author,) if author else ()),
     )
-
-
-build = HuggingFaceModelsSource.build
-COMPONENT = HuggingFaceModelsSource

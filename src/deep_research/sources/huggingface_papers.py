@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -10,16 +10,12 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, result
-from deep_research.sources._api_answers import Place, explanation, failure, json_of
+from deep_research.sources._api_answers import explanation, failure, json_of
 from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
 from deep_research.sources._listing import rank
 from deep_research.sources._markup import line, paragraphs
 from deep_research.sources._papers import Ids, Work, arxiv_id, found_work, full_text_of_arxiv, unstructured
 
-NAME = "huggingface_papers"
-PURPOSE = "Recent machine-learning papers that the Hugging Face community discusses, with their code."
-NEEDS = None
-_PLACE = Place(NAME)
 _DAY = "%Y-%m-%d"
 
 
@@ -34,9 +30,8 @@ class HuggingFacePapersOptions(ApiOptions):
 class HuggingFacePapersSource(ApiSource[HuggingFacePapersOptions]):
     """Searches all papers that were ever listed; with the option `day`, ranks those of that day."""
 
-    name = NAME
-    purpose = PURPOSE
-    options_type: ClassVar = HuggingFacePapersOptions
+    name = "huggingface_papers"
+    purpose = "Recent machine-learning papers that the Hugging Face community discusses, with their code."
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         if self.options.day is None:
@@ -52,13 +47,15 @@ class HuggingFacePapersSource(ApiSource[HuggingFacePapersOptions]):
 
 def parse_papers(response: ApiResponse) -> list[Found]:
     """Return the papers of a day or a search, in their order; weekends have none. Raises SourceError."""
-    answer = json_of(response, _PLACE)
+    answer = json_of(response, HuggingFacePapersSource)
     if isinstance(answer, Mapping) and "error" in answer:
-        raise failure(SourceError, response, _PLACE, f"the request was not accepted: {explanation(response)}")
+        raise failure(
+            SourceError, response, HuggingFacePapersSource, f"the request was not accepted: {explanation(response)}"
+        )
     if isinstance(answer, Mapping) and ("id" in answer or "paper" in answer):
         answer = [answer]
     if not isinstance(answer, list):
-        raise failure(Unreadable, response, _PLACE, "the answer is no list of papers")
+        raise failure(Unreadable, response, HuggingFacePapersSource, "the answer is no list of papers")
     return [found for entry in objects(answer) if (found := _paper(entry))]
 
 
@@ -78,7 +75,7 @@ def _paper(entry: Mapping[str, Any]) -> Found | None:
         title=line(raw(inner.get("title")) or raw(entry.get("title"))),
         ids=Ids(arxiv=paper, other="" if paper else f"hf:{own}"),
         url=f"https://huggingface.co/papers/{own}",
-        authors=tuple(dict.fromkeys(name for name in names if name)),
+        authors=names,
         published=iso_date(text(inner.get("publishedAt"))) or iso_date(text(entry.get("publishedAt"))),
         sections=unstructured(paragraphs(raw(inner.get("summary")) or raw(entry.get("summary")))),
         facts=(
@@ -90,8 +87,4 @@ def _paper(entry: Mapping[str, Any]) -> Found | None:
         ),
         full_text=full_text_of_arxiv(paper) if paper else (),
     )
-    return found_work(work, NAME)
-
-
-build = HuggingFacePapersSource.build
-COMPONENT = HuggingFacePapersSource
+    return found_work(work, HuggingFacePapersSource.name)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote
 
 from pydantic import Field
@@ -11,15 +11,11 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import Place, failure, judge, loads
+from deep_research.sources._api_answers import failure, judge, loads
 from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
-NAME = "jina"
-PURPOSE = "General web search that returns the pages as Markdown; reads single pages."
-NEEDS = "JINA_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 _HEADER = re.compile(r"^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$", re.MULTILINE)
 _BODY = "Markdown Content:"
 
@@ -35,10 +31,10 @@ class JinaOptions(WebOptions):
 class JinaSource(ApiSource[JinaOptions]):
     """Searches the web; reading a result asks Jina for the page."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = JinaOptions
+    name = "jina"
+    purpose = "General web search that returns the pages as Markdown; reads single pages."
+    needs = "JINA_API_KEY"
+    key_header = ("authorization", "Bearer {}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         del limit  # Jina returns five
@@ -48,17 +44,14 @@ class JinaSource(ApiSource[JinaOptions]):
         address = f"{self.options.reader_url.rstrip('/')}/{found.url}"
         pages = parse_reader(await self._client.request("GET", address, headers=self._headers()))
         if not pages or pages[0].document is None:
-            raise NotFound(f"{NAME} could not read {found.url}", source=NAME, url=found.url)
+            raise NotFound(f"{self.name} could not read {found.url}", source=self.name, url=found.url)
         return pages[0].document
-
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"authorization": f"Bearer {self._key()}"}
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the pages of a search; pages whose site answered with an error are left out. Raises SourceError."""
     data = _data(response)
-    return found_pages((_page(entry) for entry in objects(data) if not text(entry.get("warning"))), NAME)
+    return found_pages((_page(entry) for entry in objects(data) if not text(entry.get("warning"))), JinaSource.name)
 
 
 def parse_reader(response: ApiResponse) -> list[Found]:
@@ -66,23 +59,23 @@ def parse_reader(response: ApiResponse) -> list[Found]:
 
     Raises NotFound when the answer carries a warning (the page's own error arrives as a success), SourceError.
     """
-    judge(response, _PLACE)
+    judge(response, JinaSource)
     entry = _from_text(response) if response.body.lstrip()[:1] != b"{" else _data(response)
     warning = text(at(entry, "warning"))
     if warning:
-        raise failure(NotFound, response, _PLACE, f"the page could not be read: {line(warning)[:200]}")
-    return found_pages((_page(one) for one in objects(entry)), NAME)
+        raise failure(NotFound, response, JinaSource, f"the page could not be read: {line(warning)[:200]}")
+    return found_pages((_page(one) for one in objects(entry)), JinaSource.name)
 
 
 def _data(response: ApiResponse) -> Any:
-    judge(response, _PLACE)
-    answer = loads(response, _PLACE)
+    judge(response, JinaSource)
+    answer = loads(response, JinaSource)
     code = number(at(answer, "code"))
     if code is not None and code >= 400:
-        judge(response._replace(status=min(code, 599)), _PLACE)
+        judge(response._replace(status=min(code, 599)), JinaSource)
     data = at(answer, "data")
     if not isinstance(data, list | Mapping):
-        raise failure(Unreadable, response, _PLACE, "the answer has no data in it")
+        raise failure(Unreadable, response, JinaSource, "the answer has no data in it")
     return data
 
 
@@ -90,7 +83,7 @@ def _from_text(response: ApiResponse) -> Mapping[str, Any]:
     head, mark, body = response.body.decode("utf-8", "replace").partition(_BODY)
     fields = {name: value.strip() for name, value in _HEADER.findall(head)}
     if not mark or not fields.get("URL Source"):
-        raise failure(Unreadable, response, _PLACE, "the answer is no page")
+        raise failure(Unreadable, response, JinaSource, "the answer is no page")
     return {
         "title": fields.get("Title"),
         "url": fields["URL Source"],
@@ -108,7 +101,3 @@ def _page(entry: Mapping[str, Any]) -> Page:
         published=iso_date(first(entry, "publishedTime", "date")),
         text=raw(entry.get("content")),
     )
-
-
-build = JinaSource.build
-COMPONENT = JinaSource

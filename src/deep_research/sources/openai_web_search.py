@@ -5,7 +5,7 @@ What the model says is left out: its citations point into its own words. Only th
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -13,16 +13,12 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource
-from deep_research.sources._api_answers import Place, failure, judge, limited, loads
+from deep_research.sources._api_answers import failure, judge, limited, loads
 from deep_research.sources._fields import at, first, objects, raw, text
 from deep_research.sources._markup import line
 from deep_research.sources._native import allowed, events_of, usage_of
 from deep_research.sources._web import Page, WebOptions, found_pages
 
-NAME = "openai_web_search"
-PURPOSE = "General web search by a model of OpenAI; its answers are left out. Costs tokens and a fee per search."
-NEEDS = "OPENAI_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 _MARK = "?utm_source=openai"
 
 
@@ -38,10 +34,10 @@ class OpenAiWebSearchOptions(WebOptions):
 class OpenAiWebSearchSource(ApiSource[OpenAiWebSearchOptions]):
     """Lets a model search once and keeps what it was shown."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = OpenAiWebSearchOptions
+    name = "openai_web_search"
+    purpose = "General web search by a model of OpenAI; its answers are left out. Costs tokens and a fee per search."
+    needs = "OPENAI_API_KEY"
+    key_header = ("authorization", "Bearer {}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
@@ -61,9 +57,6 @@ class OpenAiWebSearchSource(ApiSource[OpenAiWebSearchOptions]):
         found = [one for one in parse_answer(response) if allowed(one.url, options)]
         return SearchResult(found=tuple(found[:limit]), usage=usage_of(response))
 
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"authorization": f"Bearer {self._key()}"}
-
 
 def parse_answer(response: ApiResponse) -> list[Found]:
     """Return the pages of an answer (of the Responses API, in one piece or as a stream, or of a chat completion).
@@ -72,9 +65,9 @@ def parse_answer(response: ApiResponse) -> list[Found]:
     """
     _judge(response)
     streamed = response.body.lstrip().startswith((b"event:", b"data:"))
-    answer = _last_event(response) if streamed else loads(response, _PLACE)
+    answer = _last_event(response) if streamed else loads(response, OpenAiWebSearchSource)
     if not isinstance(answer, Mapping) or not ({"output", "choices", "error"} & answer.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer has no output in it")
+        raise failure(Unreadable, response, OpenAiWebSearchSource, "the answer has no output in it")
     if code := first(answer.get("error"), "code", "type"):
         raise _error(code, text(at(answer, "error", "message")), response)
     pages = list(_pages(answer))
@@ -83,22 +76,29 @@ def parse_answer(response: ApiResponse) -> list[Found]:
     kept = {page.url: page for page in reversed(pages)}
     kept |= {page.url: page for page in reversed(pages) if page.title}
     ordered = [kept[url] for url in dict.fromkeys(page.url for page in pages)]
-    return found_pages(ordered, NAME)
+    return found_pages(ordered, OpenAiWebSearchSource.name)
 
 
 def _judge(response: ApiResponse) -> None:
     if response.status == 429 and b"insufficient_quota" in response.body:
-        raise failure(Blocked, response, _PLACE, f"the plan of the key in {NEEDS} is used up (HTTP 429)")
-    judge(response, _PLACE)
+        raise failure(
+            Blocked,
+            response,
+            OpenAiWebSearchSource,
+            f"the plan of the key in {OpenAiWebSearchSource.needs} is used up (HTTP 429)",
+        )
+    judge(response, OpenAiWebSearchSource)
 
 
 def _error(code: str, why: str, response: ApiResponse) -> SourceError:
     if code == "insufficient_quota":
-        return failure(Blocked, response, _PLACE, f"the plan of the key in {NEEDS} is used up")
+        return failure(
+            Blocked, response, OpenAiWebSearchSource, f"the plan of the key in {OpenAiWebSearchSource.needs} is used up"
+        )
     if "rate_limit" in code:
-        return limited(response, _PLACE)
+        return limited(response, OpenAiWebSearchSource)
     kind = Unreachable if code in ("server_error", "timeout", "overloaded") else SourceError
-    return failure(kind, response, _PLACE, f"the search failed ({code}: {why[:200]})")
+    return failure(kind, response, OpenAiWebSearchSource, f"the search failed ({code}: {why[:200]})")
 
 
 def _pages(answer: Mapping[str, Any]) -> Iterator[Page]:
@@ -125,10 +125,10 @@ def _explain_nothing(answer: Mapping[str, Any], response: ApiResponse) -> None:
     items = objects(answer.get("output"))
     said = [part for item in items for part in objects(item.get("content"))]
     if any(part.get("type") == "refusal" for part in said):
-        raise failure(Blocked, response, _PLACE, "the model declines to search for this")
+        raise failure(Blocked, response, OpenAiWebSearchSource, "the model declines to search for this")
     calls = [item for item in items if item.get("type") == "web_search_call"]
     if calls and all(call.get("status") == "failed" for call in calls):
-        raise failure(Unreachable, response, _PLACE, "the search of the model failed")
+        raise failure(Unreachable, response, OpenAiWebSearchSource, "the search of the model failed")
 
 
 def _last_event(response: ApiResponse) -> Any:
@@ -138,8 +138,4 @@ def _last_event(response: ApiResponse) -> Any:
             return event
         if isinstance(event.get("response"), Mapping) and event.get("type") != "response.created":
             return event["response"]
-    raise failure(Unreadable, response, _PLACE, "the stream has no answer in it")
-
-
-build = OpenAiWebSearchSource.build
-COMPONENT = OpenAiWebSearchSource
+    raise failure(Unreadable, response, OpenAiWebSearchSource, "the stream has no answer in it")

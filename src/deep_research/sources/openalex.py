@@ -1,23 +1,18 @@
 """OpenAlex: scholarly works of all fields (https://docs.openalex.org)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._api_answers import object_of
 from deep_research.sources._fields import at, first, iso_date, listed, number, objects, score, text
 from deep_research.sources._markup import line
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
 
-NAME = "openalex"
-PURPOSE = "Scholarly works of all fields with abstracts, citations and open-access links."
-NEEDS = None
-_PLACE = Place(NAME, "OPENALEX_API_KEY")
 _MAX_POSITION = 20_000
 _FIELDS = (
     "id,doi,title,display_name,publication_date,publication_year,ids,language,primary_location,locations,type,"
@@ -37,10 +32,9 @@ class OpenAlexOptions(DatedOptions):
 class OpenAlexSource(ApiSource[OpenAlexOptions]):
     """Searches titles, abstracts and full texts; a query that is a DOI gives that work."""
 
-    name = NAME
-    purpose = PURPOSE
+    name = "openalex"
+    purpose = "Scholarly works of all fields with abstracts, citations and open-access links."
     also = ("OPENALEX_API_KEY", "OPENALEX_MAILTO")
-    options_type: ClassVar = OpenAlexOptions
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         own: dict[str, str | int] = {
@@ -55,9 +49,7 @@ class OpenAlexSource(ApiSource[OpenAlexOptions]):
 
 def parse_works(response: ApiResponse) -> list[Found]:
     """Return the works of a list, or the one work of an answer about one. Raises SourceError."""
-    answer = json_of(response, _PLACE)
-    if not isinstance(answer, Mapping) or not ({"results", "id", "doi"} & answer.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer has no works in it")
+    answer = object_of(response, OpenAlexSource, "results", "id", "doi", what="works")
     works = objects(answer["results"]) if "results" in answer else [answer]
     return [found for work in works if (found := _work(work))]
 
@@ -103,16 +95,15 @@ def _work(work: Mapping[str, Any]) -> Found | None:
             ("Cited by (OpenAlex)", number(work.get("cited_by_count"))),
             ("Retracted", work.get("is_retracted") is True),
         ),
-        full_text=tuple(dict.fromkeys(address for address in open_access if address)),
+        full_text=open_access,
         score=score(work.get("relevance_score")),
     )
-    return found_work(made, NAME)
+    return found_work(made, OpenAlexSource.name)
 
 
-def _authors(work: Mapping[str, Any]) -> tuple[str, ...]:
+def _authors(work: Mapping[str, Any]) -> list[str]:
     entries = objects(work.get("authorships"))
-    names = (text(at(entry, "author", "display_name")) or text(entry.get("raw_author_name")) for entry in entries)
-    return tuple(dict.fromkeys(name for name in names if name))
+    return [text(at(entry, "author", "display_name")) or text(entry.get("raw_author_name")) for entry in entries]
 
 
 def _pmcid(address: str) -> str:
@@ -133,7 +124,3 @@ def _filter(options: OpenAlexOptions) -> str:
         f"type:{'|'.join(options.types)}" if options.types else "",
     ]
     return ",".join(part for part in parts if part)
-
-
-build = OpenAlexSource.build
-COMPONENT = OpenAlexSource

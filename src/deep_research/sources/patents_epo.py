@@ -6,7 +6,6 @@ from base64 import b64encode
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -17,7 +16,6 @@ from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, keywords, result
 from deep_research.sources._api_answers import (
     Element,
-    Place,
     child,
     children,
     failure,
@@ -32,10 +30,6 @@ from deep_research.sources._fields import at, iso_date, number, text
 from deep_research.sources._markup import line, paragraphs
 from deep_research.sources._patents import Patent, found_patent
 
-NAME = "patents_epo"
-PURPOSE = "Patent publications of more than 100 offices with abstracts; claims of European and international ones."
-NEEDS = "EPO_OPS_KEY"
-_PLACE = Place(NAME, NEEDS)
 _COUNTRY_NOTE = re.compile(r"\s*\[[A-Z]{2}\]\s*$")
 _FIELDED = re.compile(r"\b[a-z]{1,3}\s*(?:=|all|any|within)\s*", re.IGNORECASE)
 _MARGIN = timedelta(seconds=60)
@@ -53,10 +47,9 @@ class EpoOptions(DatedOptions):
 class EpoSource(ApiSource[EpoOptions]):
     """Searches titles and abstracts. The key is `consumer key:consumer secret` of a registered app."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = EpoOptions
+    name = "patents_epo"
+    purpose = "Patent publications of more than 100 offices with abstracts; claims of European and international ones."
+    needs = "EPO_OPS_KEY"
     narrow = True
 
     def __init__(self, options: EpoOptions, client: ApiClient, keys: dict[str, str]) -> None:
@@ -74,11 +67,11 @@ class EpoSource(ApiSource[EpoOptions]):
         publication = found.url.split("/patent/")[-1].split("/")[0]
         match = re.fullmatch(r"([A-Z]{2})(\w+?)([A-Z]\d?)", publication)
         if not match:
-            raise NotFound(f"{found.key} is no publication number", source=NAME, url=found.url)
+            raise NotFound(f"{found.key} is no publication number", source=self.name, url=found.url)
         address = f"/rest-services/published-data/publication/docdb/{'.'.join(match.groups())}"
         patents = parse_patents(await self._call(f"{address}/biblio", {}))
         if not patents or patents[0].document is None:
-            raise NotFound(f"{NAME} has no record of {publication}", source=NAME, url=found.url)
+            raise NotFound(f"{self.name} has no record of {publication}", source=self.name, url=found.url)
         sections = []
         for heading, part, parse in (
             ("Claims", "claims", parse_claims),
@@ -130,22 +123,20 @@ def search_query(query: str, options: EpoOptions) -> str:
     parts = [query if _FIELDED.search(query) else f'ta all "{words}"']
     if options.countries:
         parts.append("(" + " or ".join(f"pn={code}" for code in options.countries) + ")")
-    if options.since or options.until:
-        since = f"{options.since:%Y%m%d}" if options.since else "18000101"
-        until = f"{options.until:%Y%m%d}" if options.until else f"{datetime.now(UTC):%Y%m%d}"
-        parts.append(f'pd within "{since} {until}"')
-    return " and ".join(parts)
+    today = f"{datetime.now(UTC):%Y%m%d}"
+    parts.append(options.period('pd within "{since} {until}"', form="%Y%m%d", first="18000101", last=today))
+    return " and ".join(part for part in parts if part)
 
 
 def parse_token(response: ApiResponse) -> tuple[str, int]:
     """Return the access token and the seconds it is good for. Raises Blocked when the key is refused."""
     if response.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        why = f"{NEEDS} was refused (HTTP {response.status}); it is `consumer key:consumer secret`"
-        raise failure(Blocked, response, _PLACE, why)
-    answer = json_of(response, _PLACE)
+        why = f"{EpoSource.needs} was refused (HTTP {response.status}); it is `consumer key:consumer secret`"
+        raise failure(Blocked, response, EpoSource, why)
+    answer = json_of(response, EpoSource)
     token = text(at(answer, "access_token"))
     if not token:
-        raise failure(Unreadable, response, _PLACE, "the answer has no token in it")
+        raise failure(Unreadable, response, EpoSource, "the answer has no token in it")
     return token, number(at(answer, "expires_in")) or 600
 
 
@@ -156,13 +147,13 @@ def parse_patents(response: ApiResponse) -> list[Found]:
     """
     control = response.headers.get("x-throttling-control", "").lower() + response.headers.get("x-rejection-reason", "")
     if response.status == HTTPStatus.FORBIDDEN and (any(word in control for word in _THROTTLED) or "Quota" in control):
-        raise limited(response, _PLACE)
+        raise limited(response, EpoSource)
     try:
-        root = xml_of(response, _PLACE)
+        root = xml_of(response, EpoSource)
     except NotFound:
         return []
     if local_name(root) not in ("world-patent-data", "exchange-documents", "exchange-document"):
-        raise failure(Unreadable, response, _PLACE, "the answer has no patents in it")
+        raise failure(Unreadable, response, EpoSource, "the answer has no patents in it")
     records = [root] if local_name(root) == "exchange-document" else list(root.iter("{*}exchange-document"))
     if records:
         return [found for record in records if (found := _record(record))]
@@ -172,26 +163,26 @@ def parse_patents(response: ApiResponse) -> list[Found]:
 
 def parse_claims(response: ApiResponse) -> list[str]:
     """Return the claims of a publication in order. Raises NotFound when there are none, SourceError."""
-    root = xml_of(response, _PLACE)
+    root = xml_of(response, EpoSource)
     languages = list(root.iter("{*}claims"))
     chosen = next(
         (one for one in languages if (one.get("lang") or "").lower() == "en"), languages[0] if languages else None
     )
     claims = [words for part in chosen.iter("{*}claim-text") if (words := text_of(part))] if chosen is not None else []
     if not claims:
-        raise failure(NotFound, response, _PLACE, "there are no claims")
+        raise failure(NotFound, response, EpoSource, "there are no claims")
     return claims
 
 
 def parse_description(response: ApiResponse) -> list[str]:
     """Return the paragraphs of a publication's description. Raises NotFound when there is none, SourceError."""
-    root = xml_of(response, _PLACE)
+    root = xml_of(response, EpoSource)
     description = next(iter(root.iter("{*}description")), None)
     paragraphs = (
         [words for part in description.iter("{*}p") if (words := text_of(part))] if description is not None else []
     )
     if not paragraphs:
-        raise failure(NotFound, response, _PLACE, "there is no description")
+        raise failure(NotFound, response, EpoSource, "there is no description")
     return paragraphs
 
 
@@ -216,13 +207,13 @@ def _record(record: Element) -> Found | None:
                 ("Family", record.get("family-id")),
             ),
         ),
-        NAME,
+        EpoSource.name,
     )
 
 
 def _reference(reference: Element) -> Found | None:
     publication = _document_number(reference)
-    return found_patent(Patent(number=publication), NAME) if publication else None
+    return found_patent(Patent(number=publication), EpoSource.name) if publication else None
 
 
 def _number(record: Element) -> str:
@@ -255,8 +246,4 @@ def _people(group: Element | None, name: str) -> tuple[str, ...]:
     entries = children(group, name)
     official = [one for one in entries if one.get("data-format") == "epodoc"] or entries
     names = (text_of(child(one, f"{name}-name", "name")) for one in official)
-    return tuple(dict.fromkeys(_COUNTRY_NOTE.sub("", each).strip(" ,") for each in names if each.strip(" ,")))
-
-
-build = EpoSource.build
-COMPONENT = EpoSource
+    return tuple(_COUNTRY_NOTE.sub("", each).strip(" ,") for each in names)

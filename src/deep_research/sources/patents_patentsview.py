@@ -2,23 +2,19 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import SourceError, Unreadable
+from deep_research.errors import SourceError
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._api_answers import Place, explanation, failure, json_of
-from deep_research.sources._fields import first, iso_date, number, objects, raw, text, texts
+from deep_research.sources._api_answers import explanation, failure, json_of, list_of
+from deep_research.sources._fields import first, full_name, iso_date, number, objects, raw, text, texts
 from deep_research.sources._markup import line, paragraphs
 from deep_research.sources._patents import Patent, found_patent
 
-NAME = "patents_patentsview"
-PURPOSE = "Granted US patents since 1976 with abstracts, assignees and citations."
-NEEDS = "PATENTSVIEW_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 _FIELDS = (
     "patent_id", "patent_title", "patent_abstract", "patent_date", "patent_type", "inventors", "assignees",
     "patent_num_times_cited_by_us_patents", "patent_earliest_application_date",
@@ -35,11 +31,11 @@ class PatentsViewOptions(DatedOptions):
 class PatentsViewSource(ApiSource[PatentsViewOptions]):
     """Searches titles and abstracts of granted US patents."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = PatentsViewOptions
+    name = "patents_patentsview"
+    purpose = "Granted US patents since 1976 with abstracts, assignees and citations."
+    needs = "PATENTSVIEW_API_KEY"
     narrow = True
+    key_header = ("x-api-key", "{}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         wanted: list[object] = [{"_or": [{"_text_all": {name: query}} for name in ("patent_title", "patent_abstract")]}]
@@ -54,18 +50,16 @@ class PatentsViewSource(ApiSource[PatentsViewOptions]):
         }
         return result(parse_patents(await self._get("/api/v1/patent/", params)))
 
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"x-api-key": self._key()}
-
 
 def parse_patents(response: ApiResponse) -> list[Found]:
     """Return the patents of a search; none found gives an empty list. Raises SourceError."""
-    answer = json_of(response, _PLACE)
+    answer = json_of(response, PatentsViewSource)
     if isinstance(answer, Mapping) and answer.get("error") is True:
-        raise failure(SourceError, response, _PLACE, f"the request was not accepted: {explanation(response)}")
-    if not isinstance(answer, Mapping) or not isinstance(answer.get("patents"), list):
-        raise failure(Unreadable, response, _PLACE, "the answer has no patents in it")
-    return [found for entry in objects(answer["patents"]) if (found := _patent(entry))]
+        raise failure(
+            SourceError, response, PatentsViewSource, f"the request was not accepted: {explanation(response)}"
+        )
+    entries = list_of(response, PatentsViewSource, "patents", what="patents")
+    return [found for entry in entries if (found := _patent(entry))]
 
 
 def _patent(entry: Mapping[str, Any]) -> Found | None:
@@ -90,17 +84,9 @@ def _patent(entry: Mapping[str, Any]) -> Found | None:
                 ("Withdrawn", entry.get("withdrawn") is True),
             ),
         ),
-        NAME,
+        PatentsViewSource.name,
     )
 
 
-def _people(value: Any, given: str, family: str) -> tuple[str, ...]:
-    names = (
-        first(one, "assignee_organization") or f"{text(one.get(given))} {text(one.get(family))}".strip()
-        for one in objects(value)
-    )
-    return tuple(dict.fromkeys(name for name in names if name))
-
-
-build = PatentsViewSource.build
-COMPONENT = PatentsViewSource
+def _people(value: Any, given: str, family: str) -> list[str]:
+    return [first(one, "assignee_organization") or full_name(one, given, family) for one in objects(value)]

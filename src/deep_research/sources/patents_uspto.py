@@ -1,7 +1,7 @@
 """US patent applications through the USPTO's Open Data Portal (https://data.uspto.gov/apis)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -9,14 +9,10 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._api_answers import Place, failure, json_of
-from deep_research.sources._fields import at, first, iso_date, listed, objects, text, texts
+from deep_research.sources._api_answers import failure, json_of
+from deep_research.sources._fields import at, distinct, first, iso_date, listed, objects, text, texts
 from deep_research.sources._patents import Patent, found_patent, patent_key, patent_url
 
-NAME = "patents_uspto"
-PURPOSE = "US patent applications and grants: applicants, inventors, dates, status."
-NEEDS = "USPTO_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 _BAGS = ("patentFileWrapperDataBag", "patentBag", "petitionDecisionDataBag", "patentdata")
 _MAX_CODES = 12
 
@@ -31,25 +27,20 @@ class UsptoOptions(DatedOptions):
 class UsptoSource(ApiSource[UsptoOptions]):
     """Searches US applications by words in their records."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = UsptoOptions
+    name = "patents_uspto"
+    purpose = "US patent applications and grants: applicants, inventors, dates, status."
+    needs = "USPTO_API_KEY"
     narrow = True
+    key_header = ("x-api-key", "{}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
-        since, until = self.options.since, self.options.until
-        period = f"{since or '1900-01-01'}:{until or '2100-12-31'}" if since or until else ""
         params = {
             "q": " AND ".join(query.split()) if '"' not in query and ":" not in query else query,
             "offset": 0,
             "limit": min(limit, 100),
-            "rangeFilters": f"applicationMetaData.filingDate {period}" if period else "",
+            "rangeFilters": self.options.period("applicationMetaData.filingDate {since}:{until}", first="1900-01-01"),
         }
         return result(parse_applications(await self._get("/api/v1/patent/applications/search", params)))
-
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"x-api-key": self._key()}
 
 
 def parse_applications(response: ApiResponse) -> list[Found]:
@@ -58,11 +49,11 @@ def parse_applications(response: ApiResponse) -> list[Found]:
     Nothing found is HTTP 404 and gives an empty list. Raises SourceError.
     """
     try:
-        answer = json_of(response, _PLACE)
+        answer = json_of(response, UsptoSource)
     except NotFound:
         return []
     if not isinstance(answer, Mapping) or not ({"count", *_BAGS} & answer.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer has no applications in it")
+        raise failure(Unreadable, response, UsptoSource, "the answer has no applications in it")
     entries = next((objects(answer[name]) for name in _BAGS if name in answer), [])
     return [found for entry in entries if (found := _application(entry))]
 
@@ -88,7 +79,7 @@ def _application(entry: Mapping[str, Any]) -> Found | None:
             published=published,
             facts=_facts(about, application),
         ),
-        NAME,
+        UsptoSource.name,
     )
 
 
@@ -108,9 +99,4 @@ def _facts(about: Mapping[str, Any], application: str) -> tuple[tuple[str, objec
 
 
 def _people(value: Any, name: str) -> tuple[str, ...]:
-    names = (first(one, name, "nameLineOneText") or text(one) for one in listed(value))
-    return tuple(dict.fromkeys(each for each in names if each))
-
-
-build = UsptoSource.build
-COMPONENT = UsptoSource
+    return distinct(first(one, name, "nameLineOneText") or text(one) for one in listed(value))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -10,15 +10,10 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import Place, failure, judge, loads
+from deep_research.sources._api_answers import failure, judge, loads
 from deep_research.sources._fields import first, iso_date, objects, raw, texts
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages
-
-NAME = "perplexity"
-PURPOSE = "Pages that an answering engine found; its answers are left out."
-NEEDS = "PERPLEXITY_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 
 
 class PerplexityOptions(WebOptions):
@@ -32,10 +27,10 @@ class PerplexityOptions(WebOptions):
 class PerplexitySource(ApiSource[PerplexityOptions]):
     """Asks for an answer and keeps what it was made from."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = PerplexityOptions
+    name = "perplexity"
+    purpose = "Pages that an answering engine found; its answers are left out."
+    needs = "PERPLEXITY_API_KEY"
+    key_header = ("authorization", "Bearer {}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
@@ -51,20 +46,17 @@ class PerplexitySource(ApiSource[PerplexityOptions]):
         del limit
         return result(parse_answer(await self._post("/chat/completions", body)))
 
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"authorization": f"Bearer {self._key()}"}
-
 
 def parse_answer(response: ApiResponse) -> list[Found]:
     """Return the pages of an answer, in one piece or as a stream (its last complete piece). Raises SourceError."""
-    judge(response, _PLACE)
-    answer = _last_event(response) if response.body.lstrip().startswith(b"data:") else loads(response, _PLACE)
+    judge(response, PerplexitySource)
+    answer = _last_event(response) if response.body.lstrip().startswith(b"data:") else loads(response, PerplexitySource)
     if not isinstance(answer, Mapping) or not ({"choices", "citations", "search_results"} & answer.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer has no citations in it")
+        raise failure(Unreadable, response, PerplexitySource, "the answer has no citations in it")
     pages = [_page(entry) for entry in objects(answer.get("search_results"))]
     known = {page.url for page in pages}
     pages += [Page(title="", url=address) for address in texts(answer.get("citations")) if address not in known]
-    return found_pages(pages, NAME)
+    return found_pages(pages, PerplexitySource.name)
 
 
 def _last_event(response: ApiResponse) -> Any:
@@ -75,7 +67,7 @@ def _last_event(response: ApiResponse) -> Any:
             continue
         if isinstance(event, Mapping) and ({"citations", "search_results"} & event.keys()):
             return event
-    raise failure(Unreadable, response, _PLACE, "the stream has no citations in it")
+    raise failure(Unreadable, response, PerplexitySource, "the stream has no citations in it")
 
 
 def _page(entry: Mapping[str, Any]) -> Page:
@@ -85,7 +77,3 @@ def _page(entry: Mapping[str, Any]) -> Page:
         excerpt=line(raw(entry.get("snippet"))),
         published=iso_date(first(entry, "date", "last_updated")),
     )
-
-
-build = PerplexitySource.build
-COMPONENT = PerplexitySource

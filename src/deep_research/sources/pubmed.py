@@ -1,7 +1,7 @@
 """PubMed: biomedical literature (https://www.ncbi.nlm.nih.gov/books/NBK25499/): esearch for ids, efetch for records."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -11,7 +11,6 @@ from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
 from deep_research.sources._api_answers import (
     Element,
-    Place,
     child,
     children,
     explanation,
@@ -28,11 +27,6 @@ from deep_research.sources._fields import at, iso_date, month_number, number, ob
 from deep_research.sources._markup import line, paragraphs
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
 
-NAME = "pubmed"
-PURPOSE = "Biomedical and clinical literature with structured abstracts."
-NEEDS = None
-_PLACE = Place(NAME, "NCBI_API_KEY")
-
 
 class PubMedOptions(DatedOptions):
     """Options of PubMed."""
@@ -46,10 +40,9 @@ class PubMedOptions(DatedOptions):
 class PubMedSource(ApiSource[PubMedOptions]):
     """Searches PubMed by relevance; two calls per search."""
 
-    name = NAME
-    purpose = PURPOSE
+    name = "pubmed"
+    purpose = "Biomedical and clinical literature with structured abstracts."
     also = ("NCBI_API_KEY", "NCBI_EMAIL")
-    options_type: ClassVar = PubMedOptions
     narrow = True
 
     async def _search(self, query: str, limit: int) -> SearchResult:
@@ -78,16 +71,16 @@ class PubMedSource(ApiSource[PubMedOptions]):
 def parse_ids(response: ApiResponse) -> list[str]:
     """Return the ids of an esearch answer, JSON or XML, best first; none found gives none. Raises SourceError."""
     if response.body.lstrip().startswith(b"<"):
-        root = xml_of(response, _PLACE)
+        root = xml_of(response, PubMedSource)
         if local_name(root) != "esearchresult":
-            raise failure(Unreadable, response, _PLACE, "the answer is no search result")
+            raise failure(Unreadable, response, PubMedSource, "the answer is no search result")
         _refuse_error(text_of(child(root, "ERROR")), response)
         return [words for entry in children(child(root, "IdList"), "Id") if (words := text_of(entry))]
-    answer = json_of(response, _PLACE)
+    answer = json_of(response, PubMedSource)
     found = at(answer, "esearchresult")
     if not isinstance(found, Mapping):
         _refuse_error(explanation(response), response)
-        raise failure(Unreadable, response, _PLACE, "the answer is no search result")
+        raise failure(Unreadable, response, PubMedSource, "the answer is no search result")
     if "idlist" not in found:
         _refuse_error(str(found.get("ERROR") or ""), response)
     return list(texts(found.get("idlist")))
@@ -95,9 +88,9 @@ def parse_ids(response: ApiResponse) -> list[str]:
 
 def parse_spelling(response: ApiResponse) -> str:
     """Return the corrected query of an espell answer, "" when nothing is to be corrected. Raises SourceError."""
-    root = xml_of(response, _PLACE)
+    root = xml_of(response, PubMedSource)
     if local_name(root) != "espellresult":
-        raise failure(Unreadable, response, _PLACE, "the answer is no spelling")
+        raise failure(Unreadable, response, PubMedSource, "the answer is no spelling")
     corrected = text_of(child(root, "CorrectedQuery"))
     return "" if corrected == text_of(child(root, "Query")) else corrected
 
@@ -106,12 +99,12 @@ def parse_articles(response: ApiResponse) -> list[Found]:
     """Return the articles and book chapters of an efetch answer, or of esummary. Raises SourceError."""
     if not response.body.lstrip().startswith(b"<"):
         return _summaries(response)
-    root = xml_of(response, _PLACE)
+    root = xml_of(response, PubMedSource)
     if local_name(root) == "esummaryresult":
         return [found for entry in children(root, "DocSum") if (found := _summary(entry))]
     if local_name(root) not in ("pubmedarticleset", "pubmedarticle"):
         _refuse_error(text_of(child(root, "ERROR")), response)
-        raise failure(Unreadable, response, _PLACE, "the answer has no articles in it")
+        raise failure(Unreadable, response, PubMedSource, "the answer has no articles in it")
     entries = [root] if local_name(root) == "pubmedarticle" else list(root)
     articles = (_article(entry) for entry in entries if isinstance(entry.tag, str))
     return [found for found in articles if found]
@@ -141,7 +134,7 @@ def _article(entry: Element) -> Found | None:
             ("Language", [text_of(code) for code in children(article, "Language") if text_of(code) != "eng"]),
         ),
     )
-    return found_work(work, NAME)
+    return found_work(work, PubMedSource.name)
 
 
 def _untranslated(title: str) -> str:
@@ -169,13 +162,13 @@ def _ids(entry: Element, record: Element, article: Element) -> Ids:
     )
 
 
-def _authors(article: Element) -> tuple[str, ...]:
+def _authors(article: Element) -> list[str]:
     names: list[str] = []
     for author in children(child(article, "AuthorList"), "Author"):
         given = text_of(child(author, "ForeName")) or text_of(child(author, "Initials"))
         whole = f"{given} {text_of(child(author, 'LastName'))}".strip()
         names.append(whole or text_of(child(author, "CollectiveName")))
-    return tuple(dict.fromkeys(name for name in names if name))
+    return names
 
 
 def _published(article: Element) -> str | None:
@@ -209,11 +202,11 @@ def _abstract(article: Element, record: Element) -> tuple[tuple[str, str], ...]:
 
 def _summaries(response: ApiResponse) -> list[Found]:
     """The records of esummary in JSON, in the order of `uids`."""
-    answer = json_of(response, _PLACE)
+    answer = json_of(response, PubMedSource)
     records = at(answer, "result")
     if not isinstance(records, Mapping):
         _refuse_error(explanation(response) if isinstance(answer, Mapping) else "", response)
-        raise failure(Unreadable, response, _PLACE, "the answer has no articles in it")
+        raise failure(Unreadable, response, PubMedSource, "the answer has no articles in it")
     listed = texts(records.get("uids")) or [name for name in records if name != "uids"]
     return [found for name in listed if (found := _summary_record(at(records, name)))]
 
@@ -222,18 +215,17 @@ def _summary_record(record: Any) -> Found | None:
     if not isinstance(record, Mapping) or "error" in record:
         return None
     ids = {text(one.get("idtype")): text(one.get("value")) for one in objects(record.get("articleids"))}
-    authors = tuple(dict.fromkeys(name for one in objects(record.get("authors")) if (name := text(one.get("name")))))
     work = Work(
         title=_untranslated(line(text(record.get("title"))).removesuffix(".")),
         ids=Ids(
             doi=doi(ids.get("doi", "") or text(record.get("elocationid"))),
             pmid=pmid(text(record.get("uid")) or ids.get("pubmed", "")),
         ),
-        authors=authors,
+        authors=[text(one.get("name")) for one in objects(record.get("authors"))],
         published=iso_date(text(record.get("epubdate"))) or iso_date(text(record.get("pubdate"))),
         venue=line(text(record.get("fulljournalname")) or text(record.get("source"))),
     )
-    return found_work(work, NAME)
+    return found_work(work, PubMedSource.name)
 
 
 def _summary(entry: Element) -> Found | None:
@@ -243,19 +235,19 @@ def _summary(entry: Element) -> Found | None:
     work = Work(
         title=line(inner_markup(items.get("Title"))).removesuffix("."),
         ids=Ids(doi=doi(text_of(items.get("DOI")) or ids.get("doi", "")), pmid=pmid(text_of(child(entry, "Id")))),
-        authors=tuple(dict.fromkeys(name for name in authors if name)),
+        authors=authors,
         published=iso_date(text_of(items.get("EPubDate"))) or iso_date(text_of(items.get("PubDate"))),
         venue=text_of(items.get("FullJournalName")) or text_of(items.get("Source")),
     )
-    return found_work(work, NAME)
+    return found_work(work, PubMedSource.name)
 
 
 def _refuse_error(why: str, response: ApiResponse) -> None:
     """Errors arrive with HTTP 200 as well; "no items found" is none."""
     if says_wait(why):
-        raise limited(response, _PLACE)
+        raise limited(response, PubMedSource)
     if why:
-        raise failure(SourceError, response, _PLACE, f"the request was not accepted: {line(why)[:200]}")
+        raise failure(SourceError, response, PubMedSource, f"the request was not accepted: {line(why)[:200]}")
 
 
 def _term(query: str, options: PubMedOptions) -> str:
@@ -273,7 +265,3 @@ def _period(options: PubMedOptions) -> dict[str, str]:
     since = f"{options.since:%Y/%m/%d}" if options.since else "1800/01/01"
     until = f"{options.until:%Y/%m/%d}" if options.until else "2100/12/31"
     return {"datetype": "pdat", "mindate": since, "maxdate": until}
-
-
-build = PubMedSource.build
-COMPONENT = PubMedSource

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -10,15 +10,11 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import Blocked, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, result
-from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._api_answers import failure, json_of
 from deep_research.sources._fields import at, iso_date, listed, objects, raw, score, text
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
-NAME = "searxng"
-PURPOSE = "General web search over many engines through an instance of one's own."
-NEEDS = "SEARXNG_URL"
-_PLACE = Place(NAME)
 _MAX_ENGINES = 10
 
 
@@ -34,10 +30,9 @@ class SearxngOptions(WebOptions):
 class SearxngSource(ApiSource[SearxngOptions]):
     """Searches through the instance; engines that did not answer are a gap."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = SearxngOptions
+    name = "searxng"
+    purpose = "General web search over many engines through an instance of one's own."
+    needs = "SEARXNG_URL"
 
     @classmethod
     def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
@@ -54,10 +49,10 @@ class SearxngSource(ApiSource[SearxngOptions]):
             "engines": ",".join(self.options.engines),
         }
         response = await self._get("/search", params)
-        return result(parse_search(response), _gaps(json_of(response, _PLACE)))
+        return result(parse_search(response), _gaps(json_of(response, type(self))))
 
     def _base(self) -> str:
-        return self.options.base_url or self._key().rstrip("/")
+        return self.options.base_url or self._keys.get("SEARXNG_URL", "").rstrip("/")
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
@@ -67,17 +62,17 @@ def parse_search(response: ApiResponse) -> list[Found]:
     answered, Unreadable when the answer is no search result.
     """
     try:
-        answer = json_of(response, _PLACE)
+        answer = json_of(response, SearxngSource)
     except Blocked as error:
         hint = "; the instance has to allow the format json in its settings.yml (search.formats)"
         raise replace(error, message=f"{error.message}{hint}") from None
     if not isinstance(answer, Mapping) or not isinstance(answer.get("results"), list):
-        raise failure(Unreadable, response, _PLACE, "the answer is no search result")
+        raise failure(Unreadable, response, SearxngSource, "the answer is no search result")
     entries = [*objects(answer["results"]), *map(_infobox, objects(answer.get("infoboxes")))]
     failed = listed(answer.get("unresponsive_engines"))
     if not entries and failed:
-        raise failure(Unreachable, response, _PLACE, f"no engine answered: {_engines(failed)}")
-    return found_pages((_page(entry) for entry in entries), NAME)
+        raise failure(Unreachable, response, SearxngSource, f"no engine answered: {_engines(failed)}")
+    return found_pages((_page(entry) for entry in entries), SearxngSource.name)
 
 
 def _page(entry: Mapping[str, Any]) -> Page:
@@ -102,12 +97,8 @@ def _infobox(box: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _gaps(answer: Any) -> list[Gap]:
     failed = listed(at(answer, "unresponsive_engines"))
-    return [Gap(what="some engines of searxng", why=_engines(failed), source=NAME)] if failed else []
+    return [Gap(what="some engines of searxng", why=_engines(failed), source=SearxngSource.name)] if failed else []
 
 
 def _engines(failed: list[Any]) -> str:
     return ", ".join(": ".join(text(part) for part in listed(one) if text(part)) for one in failed[:_MAX_ENGINES])
-
-
-build = SearxngSource.build
-COMPONENT = SearxngSource

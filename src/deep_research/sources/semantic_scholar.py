@@ -1,7 +1,7 @@
 """Semantic Scholar: papers of all fields (https://api.semanticscholar.org/api-docs/graph)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -9,15 +9,11 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._api_answers import failure, json_of
 from deep_research.sources._fields import at, first, iso_date, listed, number, objects, score, text
 from deep_research.sources._markup import line, paragraphs
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid
 
-NAME = "semantic_scholar"
-PURPOSE = "Papers of all fields with abstracts, citation counts and open PDFs."
-NEEDS = None
-_PLACE = Place(NAME, "SEMANTIC_SCHOLAR_API_KEY")
 _FIELDS = (
     "title,abstract,year,publicationDate,authors,venue,journal,externalIds,url,openAccessPdf,citationCount,"
     "publicationTypes,tldr"
@@ -36,28 +32,23 @@ class SemanticScholarOptions(DatedOptions):
 class SemanticScholarSource(ApiSource[SemanticScholarOptions]):
     """Searches papers; a query that is a DOI or arXiv id gives that paper."""
 
-    name = NAME
-    purpose = PURPOSE
+    name = "semantic_scholar"
+    purpose = "Papers of all fields with abstracts, citation counts and open PDFs."
     also = ("SEMANTIC_SCHOLAR_API_KEY",)
-    options_type: ClassVar = SemanticScholarOptions
+    key_header = ("x-api-key", "{}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         ids = [f"ARXIV:{number}" for number in [arxiv_id(query)] if number] or [f"DOI:{d}" for d in [doi(query)] if d]
         if ids:
             return result(parse_papers(await self._get(f"/graph/v1/paper/{ids[0]}", {"fields": _FIELDS})))
-        since, until = self.options.since, self.options.until
         params = {
             "query": query.replace("-", " "),  # a hyphenated word finds nothing there
             "limit": min(limit, 100),
             "fields": _FIELDS,
-            "publicationDateOrYear": f"{since or ''}:{until or ''}" if since or until else "",
+            "publicationDateOrYear": self.options.period("{since}:{until}", first="", last=""),
             "fieldsOfStudy": ",".join(self.options.fields_of_study),
         }
         return result(parse_papers(await self._get("/graph/v1/paper/search", params)))
-
-    def _headers(self) -> dict[str, str]:
-        key = self._keys.get("SEMANTIC_SCHOLAR_API_KEY")
-        return super()._headers() | ({"x-api-key": key} if key else {})
 
 
 def parse_papers(response: ApiResponse) -> list[Found]:
@@ -66,13 +57,13 @@ def parse_papers(response: ApiResponse) -> list[Found]:
     An empty search has no `data`, no match is HTTP 404: both give an empty list. Raises SourceError.
     """
     try:
-        answer = json_of(response, _PLACE)
+        answer = json_of(response, SemanticScholarSource)
     except NotFound:
         return []
     if isinstance(answer, list):
         papers = objects(answer)
     elif not isinstance(answer, Mapping) or not ({"data", "total", "paperId", "recommendedPapers"} & answer.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer has no papers in it")
+        raise failure(Unreadable, response, SemanticScholarSource, "the answer has no papers in it")
     elif "paperId" in answer:
         papers = [answer]
     else:
@@ -101,10 +92,10 @@ def _paper(entry: Mapping[str, Any]) -> Found | None:
             ("Type", [text(kind) for kind in listed(inner.get("publicationTypes"))]),
             ("Cited by (Semantic Scholar)", number(inner.get("citationCount"))),
         ),
-        full_text=tuple(link for link in [text(at(inner, "openAccessPdf", "url"))] if link),
+        full_text=(text(at(inner, "openAccessPdf", "url")),),
         score=score(entry.get("score")) or score(inner.get("matchScore")),
     )
-    return found_work(work, NAME)
+    return found_work(work, SemanticScholarSource.name)
 
 
 def _sections(entry: Mapping[str, Any], paper: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -116,9 +107,8 @@ def _sections(entry: Mapping[str, Any], paper: Mapping[str, Any]) -> tuple[tuple
     return tuple((name, body) for name, body in parts if body)
 
 
-def _authors(paper: Mapping[str, Any]) -> tuple[str, ...]:
-    names = (text(at(author, "name")) or text(author) for author in listed(paper.get("authors")))
-    return tuple(dict.fromkeys(name for name in names if name))
+def _authors(paper: Mapping[str, Any]) -> list[str]:
+    return [text(at(author, "name")) or text(author) for author in listed(paper.get("authors"))]
 
 
 def _own_id(paper: Mapping[str, Any]) -> str:
@@ -133,7 +123,3 @@ def _address(paper: Mapping[str, Any]) -> str:
         return f"https://www.semanticscholar.org/paper/{own}"
     corpus = text(paper.get("corpusId"))
     return f"https://api.semanticscholar.org/CorpusID:{corpus}" if corpus else ""
-
-
-build = SemanticScholarSource.build
-COMPONENT = SemanticScholarSource

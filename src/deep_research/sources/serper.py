@@ -1,23 +1,18 @@
 """Serper: Google's results (https://serper.dev)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._api_answers import object_of
 from deep_research.sources._fields import at, first, iso_date, objects, raw, text
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
-NAME = "serper"
-PURPOSE = "General web, news, scholar and patent search with Google's results."
-NEEDS = "SERPER_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 _BLOCKS = ("organic", "news", "places")
 _OTHER_BLOCKS = ("videos", "images", "shopping")
 
@@ -33,10 +28,10 @@ class SerperOptions(WebOptions):
 class SerperSource(ApiSource[SerperOptions]):
     """Searches with Google's index."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = SerperOptions
+    name = "serper"
+    purpose = "General web, news, scholar and patent search with Google's results."
+    needs = "SERPER_API_KEY"
+    key_header = ("x-api-key", "{}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
@@ -46,16 +41,10 @@ class SerperSource(ApiSource[SerperOptions]):
         body = {"q": words, "num": min(limit, 100), "hl": options.language}
         return result(parse_search(await self._post(f"/{options.kind}", body)))
 
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"x-api-key": self._key()}
-
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the pages of a search, then those of the knowledge box and the answer box. Raises SourceError."""
-    answer = json_of(response, _PLACE)
-    known = {"searchParameters", "credits", *_BLOCKS}
-    if not isinstance(answer, Mapping) or not (known & answer.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer is no search result")
+    answer = object_of(response, SerperSource, "searchParameters", "credits", *_BLOCKS)
     pages = [_page(entry) for name in _BLOCKS for entry in objects(answer.get(name))]
     pages += [_page(entry) for entry in objects(answer.get("answerBox"))]
     pages = pages or [_page(entry) for name in _OTHER_BLOCKS for entry in objects(answer.get(name))]
@@ -64,7 +53,7 @@ def parse_search(response: ApiResponse) -> list[Found]:
         pages.append(
             Page(title=first(box, "title"), url=first(box, "descriptionLink"), excerpt=first(box, "description"))
         )
-    return found_pages(pages, NAME)
+    return found_pages(pages, SerperSource.name)
 
 
 def _page(entry: Mapping[str, Any]) -> Page:
@@ -76,7 +65,3 @@ def _page(entry: Mapping[str, Any]) -> Page:
         published=iso_date(first(entry, "date", "publicationDate", "grantDate")) or iso_date(entry.get("year")),
         author=authors,
     )
-
-
-build = SerperSource.build
-COMPONENT = SerperSource

@@ -1,23 +1,18 @@
 """Tavily web search (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import NotFound, Unreadable
+from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import Place, failure, json_of
-from deep_research.sources._fields import at, iso_date, objects, raw, score, text
+from deep_research.sources._api_answers import list_of
+from deep_research.sources._fields import iso_date, raw, score, text
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages
-
-NAME = "tavily"
-PURPOSE = "General web search that returns excerpts of the pages, and whole pages on request."
-NEEDS = "TAVILY_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 
 
 class TavilyOptions(WebOptions):
@@ -33,11 +28,11 @@ class TavilyOptions(WebOptions):
 class TavilySource(ApiSource[TavilyOptions]):
     """Searches the web; reading a result asks Tavily for the page."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = TavilyOptions
+    name = "tavily"
+    purpose = "General web search that returns excerpts of the pages, and whole pages on request."
+    needs = "TAVILY_API_KEY"
     max_query_chars = 390
+    key_header = ("authorization", "Bearer {}")
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         options = self.options
@@ -58,28 +53,22 @@ class TavilySource(ApiSource[TavilyOptions]):
         pages = parse_extract(await self._post("/extract", {"urls": [found.url], "format": "markdown"}))
         read = next((page.document for page in pages if page.document), None)
         if read is None:
-            raise NotFound(f"{NAME} could not read {found.url}", source=NAME, url=found.url)
+            raise NotFound(f"{self.name} could not read {found.url}", source=self.name, url=found.url)
         return read.model_copy(update={"title": found.title, "published": found.published})
-
-    def _headers(self) -> dict[str, str]:
-        return super()._headers() | {"authorization": f"Bearer {self._key()}"}
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
     """Return the pages of a search, best first. The engine's own `answer` is no evidence. Raises SourceError."""
-    return found_pages((_page(entry) for entry in _results(response)), NAME)
+    return found_pages((_page(entry) for entry in _results(response)), TavilySource.name)
 
 
 def parse_extract(response: ApiResponse) -> list[Found]:
     """Return the pages of an extraction; what failed (HTTP 200, `failed_results`) is not there. Raises SourceError."""
-    return found_pages((_page(entry) for entry in _results(response)), NAME)
+    return found_pages((_page(entry) for entry in _results(response)), TavilySource.name)
 
 
 def _results(response: ApiResponse) -> list[Mapping[str, Any]]:
-    answer = json_of(response, _PLACE)
-    if not isinstance(at(answer, "results"), list):
-        raise failure(Unreadable, response, _PLACE, "the answer has no results in it")
-    return objects(answer["results"])
+    return list_of(response, TavilySource, "results")
 
 
 def _page(entry: Mapping[str, Any]) -> Page:
@@ -91,7 +80,3 @@ def _page(entry: Mapping[str, Any]) -> Page:
         score=score(entry.get("score")),
         text=raw(entry.get("raw_content")),
     )
-
-
-build = TavilySource.build
-COMPONENT = TavilySource

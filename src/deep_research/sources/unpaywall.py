@@ -1,23 +1,18 @@
 """Unpaywall: where a paper can be read for free (https://unpaywall.org/products/api)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from deep_research.data import Found, SearchResult
-from deep_research.errors import NotFound, Unreadable
+from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, result
-from deep_research.sources._api_answers import Place, failure, json_of
-from deep_research.sources._fields import at, first, iso_date, objects, raw, score, text
+from deep_research.sources._api_answers import object_of
+from deep_research.sources._fields import at, first, full_name, iso_date, objects, raw, score, text
 from deep_research.sources._markup import line
 from deep_research.sources._papers import Ids, Work, doi, found_work
-
-NAME = "unpaywall"
-PURPOSE = "Open copies of papers, by DOI or words of the title."
-NEEDS = "UNPAYWALL_EMAIL"
-_PLACE = Place(NAME, NEEDS)
 
 
 class UnpaywallOptions(ApiOptions):
@@ -31,10 +26,9 @@ class UnpaywallOptions(ApiOptions):
 class UnpaywallSource(ApiSource[UnpaywallOptions]):
     """Finds open copies; the address of a result is that of the copy."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = UnpaywallOptions
+    name = "unpaywall"
+    purpose = "Open copies of papers, by DOI or words of the title."
+    needs = "UNPAYWALL_EMAIL"
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         del limit  # a page has 50
@@ -50,9 +44,7 @@ class UnpaywallSource(ApiSource[UnpaywallOptions]):
 
 def parse_works(response: ApiResponse) -> list[Found]:
     """Return the papers of a search, or the one of an answer about a DOI. Raises SourceError."""
-    answer = json_of(response, _PLACE)
-    if not isinstance(answer, Mapping) or not ({"results", "doi"} & answer.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer has no papers in it")
+    answer = object_of(response, UnpaywallSource, "results", "doi", what="papers")
     entries = objects(answer["results"]) if "results" in answer else [answer]
     return [found for entry in entries if (found := _work(entry))]
 
@@ -61,20 +53,15 @@ def _work(entry: Mapping[str, Any]) -> Found | None:
     paper = at(entry, "response") if isinstance(at(entry, "response"), Mapping) else entry
     best = at(paper, "best_oa_location")
     names = (
-        first(one, "raw_author_name") or f"{text(one.get('given'))} {text(one.get('family'))}".strip()
-        for one in objects(paper.get("z_authors"))
+        first(one, "raw_author_name") or full_name(one, "given", "family") for one in objects(paper.get("z_authors"))
     )
     work = Work(
         title=line(raw(paper.get("title"))),
         ids=Ids(doi=doi(text(paper.get("doi")))),
         url=first(best, "url_for_pdf", "url", "url_for_landing_page"),
-        authors=tuple(dict.fromkeys(name for name in names if name)),
+        authors=names,
         published=iso_date(text(paper.get("published_date"))) or iso_date(paper.get("year")),
         venue=line(text(paper.get("journal_name"))),
         score=score(entry.get("score")),
     )
-    return found_work(work, NAME)
-
-
-build = UnpaywallSource.build
-COMPONENT = UnpaywallSource
+    return found_work(work, UnpaywallSource.name)

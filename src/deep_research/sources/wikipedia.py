@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from pydantic import Field
@@ -14,15 +14,11 @@ from deep_research.i18n.lexicon import words
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, result, snippet
-from deep_research.sources._api_answers import Place, failure, json_of, limited
+from deep_research.sources._api_answers import failure, limited, object_of
 from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
 from deep_research.sources._markup import line
 from deep_research.text.document_builder import DocumentBuilder
 
-NAME = "wikipedia"
-PURPOSE = "Encyclopedia articles in the language of the question; background rather than latest results."
-NEEDS = None
-_PLACE = Place(NAME)
 _HEADING = re.compile(r"^(={2,6})\s*(.+?)\s*\1\s*$", re.MULTILINE)
 _WAITING = ("maxlag", "ratelimited")
 
@@ -38,9 +34,8 @@ class WikipediaOptions(ApiOptions):
 class WikipediaSource(ApiSource[WikipediaOptions]):
     """Searches one edition; articles are read whole."""
 
-    name = NAME
-    purpose = PURPOSE
-    options_type: ClassVar = WikipediaOptions
+    name = "wikipedia"
+    purpose = "Encyclopedia articles in the language of the question; background rather than latest results."
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         language = self.options.language or self.asked_in or detect(query)
@@ -57,13 +52,13 @@ class WikipediaSource(ApiSource[WikipediaOptions]):
 
     async def _read(self, found: Found) -> Document:
         parts = found.key.split(":", 2)
-        if len(parts) != 3 or parts[0] != NAME:
-            raise NotFound(f"{found.key} is no article of Wikipedia", source=NAME, url=found.url)
+        if len(parts) != 3 or parts[0] != self.name:
+            raise NotFound(f"{found.key} is no article of Wikipedia", source=self.name, url=found.url)
         params = {"prop": "extracts|info", "explaintext": 1, "inprop": "url", "redirects": 1, "titles": parts[2]}
         pages = parse_pages(await self._query(self._edition(parts[1]), params), language=parts[1])
         read = next((page.document for page in pages if page.document), None)
         if read is None:
-            raise NotFound(f"Wikipedia has no article {parts[2]!r} in {parts[1]}", source=NAME, url=found.url)
+            raise NotFound(f"Wikipedia has no article {parts[2]!r} in {parts[1]}", source=self.name, url=found.url)
         return read
 
     async def _query(self, base: str, params: Mapping[str, str | int]) -> ApiResponse:
@@ -127,10 +122,10 @@ def _found(
     read: Document | None = None,
 ) -> Found:
     return Found(
-        key=f"{NAME}:{language}:{title}",
+        key=f"{WikipediaSource.name}:{language}:{title}",
         title=title,
         url=url or f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}",
-        origin=NAME,
+        origin=WikipediaSource.name,
         published=published,
         snippet=excerpt,
         document=read,
@@ -156,25 +151,19 @@ def _article(title: str, body: str, published: str | None) -> Document:
 
 
 def _answer(response: ApiResponse) -> Mapping[str, Any]:
-    answer = json_of(response, _PLACE)
-    if not isinstance(answer, Mapping):
-        raise failure(Unreadable, response, _PLACE, "the answer is no object")
+    answer = object_of(response, WikipediaSource)
     error = at(answer, "error") or at(answer, "errors", 0)
     if isinstance(error, Mapping):
         code, why = text(error.get("code")), line(first(error, "info", "text", "html", "*"))
         if code in _WAITING:
-            raise limited(response, _PLACE)
+            raise limited(response, WikipediaSource)
         kind = Blocked if "blocked" in code else SourceError
-        raise failure(kind, response, _PLACE, f"the request was not accepted: {why[:200]}")
+        raise failure(kind, response, WikipediaSource, f"the request was not accepted: {why[:200]}")
     if not ({"query", "pages", "extract", "batchcomplete"} & answer.keys()):
-        raise failure(Unreadable, response, _PLACE, "the answer has no pages in it")
+        raise failure(Unreadable, response, WikipediaSource, "the answer has no pages in it")
     return answer
 
 
 def _language(response: ApiResponse) -> str:
     host = urlsplit(response.url).hostname or ""
     return host.split(".", maxsplit=1)[0] if host.endswith(".wikipedia.org") else "en"
-
-
-build = WikipediaSource.build
-COMPONENT = WikipediaSource

@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field, field_validator
 
@@ -12,16 +12,12 @@ from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import web_addresses
-from deep_research.sources._api_answers import Place, failure, json_of
+from deep_research.sources._api_answers import failure, json_of
 from deep_research.sources._fields import at, first, iso_date, number, objects, raw, score, text
 from deep_research.sources._listing import ListingSource
 from deep_research.sources._markup import line
 from deep_research.sources._web import Page, WebOptions, found_pages
 
-NAME = "zyte"
-PURPOSE = "Articles of chosen blogs and news sites, listed and read through Zyte."
-NEEDS = "ZYTE_API_KEY"
-_PLACE = Place(NAME, NEEDS)
 _TEMPORARY = 520
 _LEAST_PROBABILITY = 0.1
 _BLOGS = (
@@ -50,14 +46,13 @@ class ZyteOptions(WebOptions):
 class ZyteSource(ListingSource[ZyteOptions]):
     """Ranks the articles that the pages list; reading one asks Zyte for the article."""
 
-    name = NAME
-    purpose = PURPOSE
-    needs = NEEDS
-    options_type: ClassVar = ZyteOptions
+    name = "zyte"
+    purpose = "Articles of chosen blogs and news sites, listed and read through Zyte."
+    needs = "ZYTE_API_KEY"
 
     async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
         found, gaps = await self._side_by_side(self.options.pages, self._page, "a page of articles")
-        return [one for one in found if self._wanted(one)], gaps
+        return [one for one in found if self.options.covers(one.published)], gaps
 
     async def _page(self, address: str) -> list[Found]:
         return parse_article_list(await self._extract(address, "articleList"))
@@ -65,7 +60,7 @@ class ZyteSource(ListingSource[ZyteOptions]):
     async def _read(self, found: Found) -> Document:
         read = parse_article(await self._extract(found.url, "article")).document
         if read is None:
-            raise NotFound(f"{NAME} found no article at {found.url}", source=NAME, url=found.url)
+            raise NotFound(f"{self.name} found no article at {found.url}", source=self.name, url=found.url)
         return read
 
     async def _extract(self, address: str, kind: str) -> ApiResponse:
@@ -82,28 +77,24 @@ class ZyteSource(ListingSource[ZyteOptions]):
         yield from super()._secrets()
         yield self._basic()
 
-    def _wanted(self, found: Found) -> bool:
-        since, until = str(self.options.since or ""), str(self.options.until or "9999")
-        return since <= (found.published or until) <= until
-
 
 def parse_article_list(response: ApiResponse) -> list[Found]:
     """Return the articles of a page in its order. Raises SourceError; what the page itself refused counts."""
     listed = at(_answer(response), "articleList")
     if not isinstance(listed, Mapping):
-        raise failure(Unreadable, response, _PLACE, "the answer has no list of articles in it")
+        raise failure(Unreadable, response, ZyteSource, "the answer has no list of articles in it")
     entries = [entry for entry in objects(listed.get("articles")) if _is_article(entry)]
-    return found_pages((_teaser(entry) for entry in entries), NAME)
+    return found_pages((_teaser(entry) for entry in entries), ZyteSource.name)
 
 
 def parse_article(response: ApiResponse) -> Found:
     """Return one article with its text. Raises NotFound when the page is none, SourceError."""
     article = at(_answer(response), "article")
     if not isinstance(article, Mapping):
-        raise failure(Unreadable, response, _PLACE, "the answer has no article in it")
-    pages = found_pages([_teaser(article)], NAME)
+        raise failure(Unreadable, response, ZyteSource, "the answer has no article in it")
+    pages = found_pages([_teaser(article)], ZyteSource.name)
     if not _is_article(article) or not pages:
-        raise failure(NotFound, response, _PLACE, "the page is no article")
+        raise failure(NotFound, response, ZyteSource, "the page is no article")
     found, body = pages[0], raw(article.get("articleBody"))
     names = tuple(name for one in objects(article.get("authors")) if (name := first(one, "name", "nameRaw")))
     if not body.strip():
@@ -121,13 +112,13 @@ def parse_article(response: ApiResponse) -> Found:
 def _answer(response: ApiResponse) -> Any:
     """The JSON of an answer; the status of the page that was asked for is inside it."""
     if response.status == _TEMPORARY:
-        raise failure(Unreachable, response, _PLACE, "the page could not be loaded now (HTTP 520)")
-    answer = json_of(response, _PLACE)
+        raise failure(Unreachable, response, ZyteSource, "the page could not be loaded now (HTTP 520)")
+    answer = json_of(response, ZyteSource)
     status = number(at(answer, "statusCode"))
     if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-        raise failure(NotFound, response, _PLACE, f"the page answered HTTP {status}")
+        raise failure(NotFound, response, ZyteSource, f"the page answered HTTP {status}")
     if status is not None and status >= HTTPStatus.BAD_REQUEST:
-        raise failure(Unreachable, response, _PLACE, f"the page answered HTTP {status}")
+        raise failure(Unreachable, response, ZyteSource, f"the page answered HTTP {status}")
     return answer
 
 
@@ -145,7 +136,3 @@ def _teaser(entry: Mapping[str, Any]) -> Page:
         published=iso_date(first(entry, "datePublished", "datePublishedRaw")),
         author=first(author, "name", "nameRaw"),
     )
-
-
-build = ZyteSource.build
-COMPONENT = ZyteSource
