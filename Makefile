@@ -51,7 +51,7 @@ bench: setup  ## the offline benchmarks that need no data set
 	$(BIN)/python benchmarks/index_speed.py
 	$(BIN)/python benchmarks/mutations.py examples/library
 
-docs: setup  ## write the generated pages anew: settings, result schema
+docs: setup  ## write the generated pages anew: settings, sources, result schema
 	$(BIN)/python -m tests.house.documents
 
 ratchets: setup  ## lower the counts that may only shrink to what is there

@@ -1,10 +1,13 @@
 """The pages of docs/ that code knows better than people: `python -m tests.house.documents` writes them anew.
 
-`docs/result.schema.json` is the JSON schema of the result (`--json`), `docs/settings.md` lists the settings.
+`docs/result.schema.json` is the JSON schema of the result (`--json`), `docs/settings.md` lists the settings, and
+`docs/sources.md` holds the tables of sources and strategies.
 """
 
 import json
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterable
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from deep_research.data import Report
 from deep_research.settings import GROUPS, PREFIX, Settings, settings_of
+from deep_research.sources import api_sources, strategies
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -77,7 +81,43 @@ def _range(name: str) -> str:
     return {"boolean": "true, false", "string": "text"}.get(kinds[0], kinds[0])
 
 
-PAGES: dict[str, Callable[[], str]] = {"result.schema.json": result_schema, "settings.md": settings_page}
+def _sources_table() -> str:
+    lines = ["| source | what for | key | also used | calls per second |", "| --- | --- | --- | --- | --- |"]
+    for name, kind in api_sources().items():
+        key = f"`{kind.needs}`" if kind.needs else "keyless"
+        calls = kind.read_options(None).requests_per_second
+        lines.append(f"| `{name}` | {kind.purpose} | {key} | {_names(kind.also) or '–'} | {calls:.2g} |")
+    return "\n".join(lines) + "\n"
+
+
+def _strategies_table() -> str:
+    data = tomllib.loads(resources.files("deep_research.sources").joinpath("strategies.toml").read_text("utf-8"))
+    lines = ["| strategy | what for | sources before the web |", "| --- | --- | --- |"]
+    for name, purpose in strategies().items():
+        lines.append(f"| `{name}` | {purpose} | {_names(data[name]['sources']) if name in data else '–'} |")
+    first = "; ".join(f"{language}: {_names(order['web'])}" for language, order in data["first_for"].items())
+    lines += ["", f"Web: {_names(data['web']['sources'])}. First for questions in another language: {first}."]
+    return "\n".join(lines) + "\n"
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def sources_page() -> str:
+    """Return the page of sources with its tables made anew; what is around them is written by hand."""
+    page = (DOCS / "sources.md").read_text("utf-8")
+    for name, table in (("sources", _sources_table()), ("strategies", _strategies_table())):
+        head, mark, rest = page.partition(f"<!-- table: {name} -->\n")
+        page = f"{head}{mark}{table}<!-- end -->{rest.partition('<!-- end -->')[2]}"
+    return page
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "result.schema.json": result_schema,
+    "settings.md": settings_page,
+    "sources.md": sources_page,
+}
 
 if __name__ == "__main__":
     for name, make in PAGES.items():

@@ -4,17 +4,16 @@ import subprocess
 import sys
 import tomllib
 from importlib import resources
-from pathlib import Path
 
 import pytest
 
 from deep_research.errors import ConfigError
 from deep_research.sources import api_delays, api_sources, open_source, source_rows, strategies, strategy_sources
-from deep_research.sources._catalog import chosen_strategy, table
+from deep_research.sources._catalog import chosen_strategy
 from tests.sources.answers import ScriptedClient
 
-DOCS = Path(__file__).parents[2] / "docs" / "sources.md"
-WEB = tomllib.loads(resources.files("deep_research.sources").joinpath("strategies.toml").read_text("utf-8"))["web"]["sources"]
+STRATEGIES = resources.files("deep_research.sources").joinpath("strategies.toml")
+WEB = tomllib.loads(STRATEGIES.read_text("utf-8"))["web"]["sources"]
 NAMES = sorted(set(strategies()) - {"auto"})
 
 
@@ -109,7 +108,3 @@ def test_listing_sources_imports_nothing_heavy():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert shown.stdout.strip() == "[]"
-
-
-def test_the_documented_table_is_the_real_one():
-    assert table() in DOCS.read_text("utf-8"), "run: python -m deep_research.sources._catalog"

@@ -262,7 +262,9 @@ def test_zyte_tells_the_page_from_the_service():
 
 async def test_listings_are_fetched_once_and_failing_pages_are_gaps():
     client = ScriptedClient({"": answer({"statusCode": 500}, 500), "good": answer(bodies("feeds", "one")[""])})
-    source = feeds.FeedsSource.build({"feeds": ["https://example.org/good.xml", "https://example.org/bad.xml"]}, client, {})
+    source = feeds.FeedsSource.build(
+        {"feeds": ["https://example.org/good.xml", "https://example.org/bad.xml"]}, client, {}
+    )
     first = await source.search("sparse retrieval", limit=5)
     again = await source.search("retrieval news", limit=5)
     assert len(first.found) == len(again.found) == 1

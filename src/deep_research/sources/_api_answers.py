@@ -7,8 +7,9 @@ import json
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from deep_research.errors import RateLimited, SourceError, Unreadable
@@ -18,8 +19,10 @@ from deep_research.sources._fields import at, listed, objects, text
 from deep_research.sources._markup import line
 
 Element = Any  # lxml.etree._Element
+_E = TypeVar("_E", bound=SourceError)
 
 _MAX_WHY_CHARS = 200
+_EXPLAINING = "message errorMessage error detail errors title info errMsg msg reason readableMessage".split()
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
 _WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too many requests|request limit", re.IGNORECASE)
@@ -178,14 +181,15 @@ def limited(response: ApiResponse, source: type[Declaration]) -> RateLimited:
     """Return the error that says how long to wait, as far as the API says."""
     wait = requested_wait(response.headers, time.time())
     after = f"; wait {wait:.0f} s" if wait is not None else ""
-    why = _explained(response)
-    message = f"{source.name}: too many requests (HTTP {response.status}{why}){after}"
-    return RateLimited(message, **_about(response, source), retry_after=wait)
+    why = f"too many requests (HTTP {response.status}{_explained(response)}){after}"
+    return replace(failure(RateLimited, response, source, why), retry_after=wait)
 
 
-def failure(kind: type[SourceError], response: ApiResponse, source: type[Declaration], why: str) -> SourceError:
+def failure(kind: type[_E], response: ApiResponse, source: type[Declaration], why: str) -> _E:
     """Return an error of `kind` about this answer; its message begins with the source's name."""
-    return kind(f"{source.name}: {why}", **_about(response, source))
+    parts = urlsplit(response.url)
+    url = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"  # a query may hold a key
+    return kind(f"{source.name}: {why}", source=source.name, url=url, status=response.status)
 
 
 def says_wait(words: str) -> bool:
@@ -209,20 +213,7 @@ def _message(value: Any, depth: int = 0) -> str:
         return ""
     if isinstance(value, list):
         return next((found for item in value[:5] if (found := _message(item, depth + 1))), "")
-    names = (
-        "message",
-        "errorMessage",
-        "error",
-        "detail",
-        "errors",
-        "title",
-        "info",
-        "errMsg",
-        "msg",
-        "reason",
-        "readableMessage",
-    )
-    for name in names:
+    for name in _EXPLAINING:
         for item in listed(at(value, name)):
             if found := _message(item, depth + 1):
                 return found
@@ -255,16 +246,6 @@ def _not_data(response: ApiResponse, source: type[Declaration], wanted: str) -> 
         return limited(response, source)
     opened = body[:1] in b"{[<"
     return failure(Unreadable, response, source, f"the answer is {'broken or cut off' if opened else 'no'} {wanted}")
-
-
-def _about(response: ApiResponse, source: type[Declaration]) -> dict[str, object]:
-    parts = urlsplit(response.url)
-    # A query may hold a key.
-    return {
-        "source": source.name,
-        "url": f"{parts.scheme}://{parts.hostname or ''}{parts.path}",
-        "status": response.status,
-    }
 
 
 def _escape(words: str | None) -> str:

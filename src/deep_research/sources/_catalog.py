@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import sys
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
@@ -82,17 +81,6 @@ def api_delays(options: Iterable[ApiOptions]) -> tuple[tuple[str, float], ...]:
     return tuple(sorted(delays.items()))
 
 
-def table() -> str:
-    """Return the sources as a Markdown table, for the documentation."""
-    lines = ["| source | what for | key | also used | calls per second |", "| --- | --- | --- | --- | --- |"]
-    for name, kind in api_sources().items():
-        options = kind.read_options(None)
-        key = f"`{kind.needs}`" if kind.needs else "keyless"
-        also = ", ".join(f"`{variable}`" for variable in kind.also) or "–"
-        lines.append(f"| `{name}` | {kind.purpose} | {key} | {also} | {options.requests_per_second:.2g} |")
-    return "\n".join(lines) + "\n"
-
-
 def _row(kind: type[ApiSource[Any]], keys: Mapping[str, str], options: Mapping[str, Any] | None) -> SourceRow:
     missing = kind.missing(kind.read_options(options), keys)
     return SourceRow(kind.name, kind.purpose, kind.needs, kind.also, missing)
@@ -104,10 +92,6 @@ def _unknown(name: str, known: Mapping[str, object]) -> ConfigError:
     return ConfigError(
         f"There is no source {name!r}.{hint} There are: {', '.join(known)}.", setting="sources", value=name
     )
-
-
-if __name__ == "__main__":
-    sys.stdout.write(table())
 
 
 AUTO = "auto"
