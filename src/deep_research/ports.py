@@ -19,6 +19,7 @@ from deep_research.data import (
     ModelRequest,
     Passage,
     PassageHit,
+    PlanEdit,
     QueryAnalysis,
     Question,
     ReasonerInfo,
@@ -243,6 +244,10 @@ class Reasoner(Protocol):
         library: Library,
     ) -> Brief:
         """Lay out 3–7 independent sections; `passages` are what looking around has found, best first."""
+        ...
+
+    async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
+        """Return the changes that an answer to a shown plan asks for, where code could not read it; none if unclear."""
         ...
 
     async def next_actions(

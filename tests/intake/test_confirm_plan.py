@@ -1,14 +1,18 @@
 """Contract row A6 in the graphs: the plan is shown, confirmed, changed, planned anew or rejected, in every workflow."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deep_research.data import Brief, Decision, Question
+from deep_research.data import Asked, Brief, Decision, PlanEdit, Question
 from deep_research.events import Planned, RunDeclined
 from deep_research.graph.planning import MAX_PLAN_ROUNDS
 from tests.graph.harness import Bench, Planner, Shelf, Trace
+from tests.model.harness import PLAN, served
+from tests.runs.running import begin, engines, go_on
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 TITLES = ("Alpha engine", "Beta engine", "Gamma engine")
 WORKFLOWS = ("sections", "supervisor", "loop")
@@ -29,17 +33,16 @@ class Careful(Planner):
     def __init__(self, *titles: str, action: Any = "CONFIRM_PLAN") -> None:
         super().__init__(*titles)
         self.action = action
-        self.told: list[tuple[Question, Decision]] = []
+        self.edits: list[PlanEdit] = []
+        self.asked: list[tuple[str, Brief]] = []
 
     async def decide(self, question: Question, **more: Any) -> Decision:
         judged = await super().decide(question, **more)
         return judged.model_copy(update={"next_action": self.action})
 
-    async def plan(self, question: Question, *args: Any, **kwargs: Any) -> Brief:
-        self.told.append((question, args[1]))
-        brief = await super().plan(question, *args, **kwargs)
-        added = tuple(brief.sections[0].model_copy(update={"title": wish}) for wish in args[1].wishes)
-        return brief.model_copy(update={"sections": (*brief.sections, *added)})
+    async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
+        self.asked.append((answer, brief))
+        return self.edits
 
 
 def _bench(folder: Path, workflow: str = "sections", **settings: Any) -> Bench:
@@ -130,20 +133,62 @@ async def test_a6_a_rejected_plan_ends_the_run_politely(
     assert [event.by for event in done.of(RunDeclined)] == ["user"]
 
 
-async def test_a6_a_wish_is_planned_with_in_the_conversation(tmp_path: Path) -> None:
+async def test_a6_what_only_the_reasoner_can_read_is_made_by_code_on_the_edited_plan(tmp_path: Path) -> None:
     async with _bench(tmp_path) as bench:
-        await bench.ask("engines")
-        again = await bench.answer("more about prices")
-        assert _shown(again) == [*TITLES, "more about prices"]
-        done = await bench.answer("ok")
         reasoner: Any = bench.context.reasoner
-    assert reasoner.plans == 2
-    question, decision = reasoner.told[-1]
-    assert decision.wishes == ("more about prices",)
-    assert [message.role for message in question.history[-2:]] == ["assistant", "user"]
-    assert "1. Alpha engine" in question.history[-2].text
-    assert question.history[-1].text == "more about prices"
-    assert "more about prices" in _written(done)
+        reasoner.edits = [
+            PlanEdit(change="add", text="Prices"),
+            PlanEdit(change="rename", sections=(1,), text="Rotary"),
+        ]
+        await bench.ask("engines")
+        await bench.answer("drop 2")
+        shown = await bench.answer("money matters most to me, and I call the first one rotary")
+        assert _shown(shown) == ["Rotary", "Gamma engine", "Prices"]
+        done = await bench.answer("ok")
+    assert [(answer[:5], [s.title for s in brief.sections]) for answer, brief in reasoner.asked] == [
+        ("money", ["Alpha engine", "Gamma engine"])
+    ]
+    assert reasoner.plans == 1
+    assert _written(done) == ["Rotary", "Gamma engine", "Prices"]
+
+
+async def test_a6_what_nobody_can_read_is_asked_back_and_undoes_nothing(tmp_path: Path) -> None:
+    async with Bench(tmp_path, _shelf(), confirm_plan=True, max_review_iterations=0) as bench:
+        titles = _shown(await bench.ask("Which kinds of engines are there?"))
+        await bench.answer("drop 1")
+        again = await bench.answer("a little brighter, perhaps")
+    assert _shown(again) == titles[1:]
+    assert "a little brighter" in again.interrupts[0]["question"]
+
+
+def test_a6_a_model_reads_an_answer_and_code_changes_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edits = [{"change": "add", "text": "Prices", "detail": "what they cost"}, {"change": "drop", "sections": [9]}]
+    asked: list[Asked] = []
+
+    def answer(what: Asked) -> str:
+        asked.append(what)
+        return ("drop 2", "money matters most to me", "yes")[len(asked) - 1]
+
+    with served(monkeypatch, ScriptedResearcher(sections=PLAN, edits=edits)) as provider:
+        made = {
+            "model_provider": "compatible",
+            "model_name": "scripted",
+            "confirm_plan": True,
+            "max_review_iterations": 0,
+        }
+        ran = go_on(begin("engines", home=tmp_path / "home", docs=[engines(tmp_path / "docs")], **made), answer=answer)
+    first, second = list(PLAN)
+    assert [[s.title for s in one.brief.sections] for one in asked if one.brief] == [
+        [first, second],
+        [first],
+        [first, "Prices"],
+    ]
+    assert "no section 9" in asked[2].question
+    assert [step for step in map(step_of, (c.request for c in provider.calls)) if step in ("plan", "edit_plan")] == [
+        "plan",
+        "edit_plan",
+    ]
+    assert [section.title for section in ran.report.sections] == [first, "Prices"]
 
 
 async def test_a6_who_never_confirms_is_not_researched_for(tmp_path: Path) -> None:

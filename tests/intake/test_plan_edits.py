@@ -143,15 +143,78 @@ def test_a6_what_was_wrong_is_told_in_the_language_of_the_plan(language: str, wo
     assert word in _read("drop 9", language).problems[0]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    ["more about safety", "add more about prices", "drop the history part", "focus on costs, please", "多写一些安全性",
-     "안전성도 다뤄 줘", "2", "Why is there no section on noise?"],
-)  # fmt: skip
-def test_a6_anything_else_is_a_wish_for_whoever_plans(answer: str) -> None:
+IN_WORDS: list[tuple[str, list[str]]] = [
+    ("/drop 2", ["Alpha", "Gamma", "Delta"]),
+    ("please drop section 2", ["Alpha", "Gamma", "Delta"]),
+    ("drop Beta", ["Alpha", "Gamma", "Delta"]),
+    ("delete the second section", ["Alpha", "Gamma", "Delta"]),
+    ("skip section 3", ["Alpha", "Beta", "Delta"]),
+    ("ok, but remove the last section please", ["Alpha", "Beta", "Gamma"]),
+    ("Could you remove the section about Gamma weight?", ["Alpha", "Beta", "Delta"]),
+    ("drop sections 1-3", ["Delta"]),
+    ("I don't need the part about beta", ["Alpha", "Gamma", "Delta"]),
+    ("去掉第二节", ["Alpha", "Gamma", "Delta"]),
+    ("请把最后一节去掉", ["Alpha", "Beta", "Gamma"]),
+    ("删除关于Beta的章节", ["Alpha", "Gamma", "Delta"]),
+    ("두 번째 섹션을 빼 줘", ["Alpha", "Gamma", "Delta"]),
+    ("Beta 섹션 삭제해 주세요", ["Alpha", "Gamma", "Delta"]),
+    ("第2節を削除してください", ["Alpha", "Gamma", "Delta"]),
+    ("/add Costs: memory and compute", [*NAMES, "Costs"]),
+    ("add Costs: memory and compute", [*NAMES, "Costs"]),
+    ("add Costs", [*NAMES, "Costs"]),
+    ("please add a section about costs and risks", [*NAMES, "costs and risks"]),
+    ("add a Costs section to the plan", [*NAMES, "Costs"]),
+    ("also more about acceptance rate please", [*NAMES, "acceptance rate"]),
+    ("include something on noise", [*NAMES, "noise"]),
+    ("加一节费用", [*NAMES, "费用"]),
+    ("请增加关于费用的章节", [*NAMES, "费用"]),
+    ("多写一些安全性", [*NAMES, "安全性"]),
+    ("비용 섹션 추가해줘", [*NAMES, "비용"]),
+    ("비용에 대한 절을 추가해 주세요", [*NAMES, "비용"]),
+    ("안전성도 다뤄 줘", [*NAMES, "안전성"]),
+    ("費用の節を追加してください", [*NAMES, "費用"]),
+    ("rename 1 to Foo", ["Foo", "Beta", "Gamma", "Delta"]),
+    ("rename Beta to Second one", ["Alpha", "Second one", "Gamma", "Delta"]),
+    ("change the title of the third section to Third", ["Alpha", "Beta", "Third", "Delta"]),
+    ("第二节改名为速度", ["Alpha", "速度", "Gamma", "Delta"]),
+    ("把第2节的标题改成“速度”", ["Alpha", "速度", "Gamma", "Delta"]),
+    ("2번 제목을 속도로 바꿔 줘", ["Alpha", "속도", "Gamma", "Delta"]),
+    ("move the last section to the top", ["Delta", "Alpha", "Beta", "Gamma"]),
+    ("把最后一节移到最前面", ["Delta", "Alpha", "Beta", "Gamma"]),
+    ("마지막 섹션을 맨 앞으로 옮겨 줘", ["Delta", "Alpha", "Beta", "Gamma"]),
+    ("drop 2 and add Costs: memory and compute", ["Alpha", "Gamma", "Delta", "Costs"]),
+    ("remove Alpha, rename 2 to Second", ["Second", "Gamma", "Delta"]),
+    ("去掉第二节，加一节费用", ["Alpha", "Gamma", "Delta", "费用"]),
+]
+
+
+@pytest.mark.parametrize(("answer", "titles"), IN_WORDS)
+def test_a6_the_plan_is_changed_as_it_is_said(answer: str, titles: list[str]) -> None:
     said = _read(answer)
-    assert (said.kind, said.wish) == ("wish", answer)
-    assert said.brief == _brief()
+    assert _titles(said) == titles
+    assert (said.kind, said.problems) == ("edited", ())
+
+
+def test_a6_what_is_added_keeps_what_was_said_of_it() -> None:
+    (*_, costs) = _read("please add a section about Costs: memory and compute").brief.sections
+    assert (costs.title, costs.description) == ("Costs", "memory and compute")
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("drop the history part", "no section is about “history”; the plan has: Alpha; Beta"),
+        ("rename the weight to Mass", "several sections are about “weight”: Alpha; Beta"),
+        ("focus on costs, please", "no change"), ("2", "no change"), ("Why is there no section on noise?", "no change"),
+        ("shorter", "no change"), ("나는 잘 이해가 안 됩니다", "no change"), ("为什么没有噪声？", "no change"),
+    ],
+)  # fmt: skip
+def test_a6_what_is_not_understood_is_asked_back_and_changes_nothing(answer: str, why: str) -> None:
+    said = _read(answer)
+    assert (said.kind, said.brief) == ("unclear", _brief())
+    assert len(said.problems) == 1
+    assert answer in said.problems[0]
+    assert why in said.problems[0]
 
 
 def test_a6_an_outline_that_was_not_changed_is_the_same_plan() -> None:

@@ -89,6 +89,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "discover": {"target": "engines", "places": PLACES},
     "entities": {"target": "engines", "passages": PASSAGE},
     "plan_from_query": PLAN,
+    "edit_plan": {"plan": "Engines\n1. Parts", "message": "more about their price"},
     "plan_from_clarification": {**PLAN, "conversation": TURNS},
     "plan_from_discovery": {**PLAN, "entities": [ENTITY]},
     "research": {

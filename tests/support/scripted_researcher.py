@@ -27,6 +27,7 @@ _STEPS: Mapping[str, str] = {
     "needs_discovery": "analyze",
     "entities": "entities",
     "sections": "plan",
+    "edits": "edit_plan",
     "relevant": "read_page",
     "key_findings": "write_section",
     "failures": "judge",
@@ -71,7 +72,8 @@ class ScriptedResearcher:
     shown); `at_once` says how many of a section's searches are made in each turn, its last number in all
     further ones. `sentences` is the length of a section.
     `retry` are titles that their first review sends back, be it of the section alone or of all; one that stands
-    there twice is sent back twice, and is searched for in other words each time. `slips` adds the sentence that no passage says.
+    there twice is sent back twice, and is searched for in other words each time. `edits` are what it reads out of
+    an answer to its plan. `slips` adds the sentence that no passage says.
     """
 
     sections: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -81,6 +83,7 @@ class ScriptedResearcher:
     sentences: int = 8
     slips: bool = True
     retry: Sequence[str] = ()
+    edits: Sequence[Mapping[str, Any]] = ()
     _planned: dict[str, Sequence[str]] = field(default_factory=dict, init=False)
     _written: dict[str, str] = field(default_factory=dict, init=False)
     _sent: Counter[str] = field(default_factory=Counter, init=False)
@@ -142,6 +145,9 @@ class ScriptedResearcher:
             self._planned = {title: [title] for title in list(titles)[:4]} or {"Overview": ["overview"]}
         planned = [{"title": t, "description": f"About {t}.", "queries": list(q)} for t, q in self._planned.items()]
         return {"title": "A scripted report", "objective": "Answer the question.", "scope": "", "sections": planned}
+
+    def _edit_plan(self, request: Request) -> dict[str, Any]:
+        return {"edits": list(self.edits)}
 
     def _research(self, request: Request) -> Reply:
         turns = [message["tool_calls"] for message in request["messages"] if message["tool_calls"]]

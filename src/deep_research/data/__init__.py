@@ -20,6 +20,8 @@ from deep_research.data.brief import Discovery as Discovery
 from deep_research.data.brief import Limit as Limit
 from deep_research.data.brief import Message as Message
 from deep_research.data.brief import OutputFormat as OutputFormat
+from deep_research.data.brief import PlanChange as PlanChange
+from deep_research.data.brief import PlanEdit as PlanEdit
 from deep_research.data.brief import QueryAnalysis as QueryAnalysis
 from deep_research.data.brief import QueryType as QueryType
 from deep_research.data.brief import Question as Question

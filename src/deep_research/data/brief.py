@@ -11,6 +11,7 @@ NextAction = Literal["START_RESEARCH", "NEED_CLARIFICATION", "VERIFY_TOPIC", "CO
 QueryType = Literal["list", "comparison", "deep_dive", "general"]
 OutputFormat = Literal["table", "list", "prose"]
 SectionStatus = Literal["pending", "researching", "completed", "failed"]
+PlanChange = Literal["drop", "add", "rename", "move", "focus", "describe", "title", "objective"]
 Workflow = Literal["sections", "loop", "supervisor", "quick"]
 
 
@@ -68,7 +69,7 @@ class Decision(Noun):
     """What intake thinks of a question; the thresholds that turn it into an action are code.
 
     `terms` are the unknown terms as they were looked up, `suggested_focus` the points of a focus template for a
-    question that names none, `wishes` what the user asked for when the plan was shown.
+    question that names none.
     """
 
     next_action: NextAction
@@ -83,7 +84,6 @@ class Decision(Noun):
     assumptions: tuple[str, ...] = ()
     terms: tuple[Term, ...] = ()
     suggested_focus: tuple[str, ...] = ()
-    wishes: tuple[str, ...] = ()
 
 
 class QueryAnalysis(Noun):
@@ -174,6 +174,21 @@ class Brief(Noun):
     remarks: tuple[str, ...] = ()
     glossary: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+
+
+class PlanEdit(Noun):
+    """One change to a plan that was shown.
+
+    `sections` are numbers as shown, from 1 on (99 for the last); one for all changes but `drop`, none for those of
+    the whole plan. `to` is the new place of a section; `said` is what the user wrote.
+    """
+
+    change: PlanChange
+    sections: tuple[int, ...] = ()
+    to: int = 0
+    text: str = ""
+    detail: str = ""
+    said: str = ""
 
 
 class SectionReview(Noun):

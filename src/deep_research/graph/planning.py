@@ -11,7 +11,7 @@ from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.conversation.plan_edits import PlanAnswer, read_plan_answer
+from deep_research.conversation.plan_edits import PlanAnswer
 from deep_research.conversation.replies import chosen
 from deep_research.data import QueryAnalysis
 from deep_research.events import Planned, RunDeclined, StageStarted
@@ -55,20 +55,19 @@ def confirm_plan_then(node: str) -> Node[AgentState]:
     """Return the node that has a plan confirmed and goes (back) to `node` with it."""
 
     async def confirm_plan(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
-        """Show the plan; take a yes, a no, changes, or a wish to plan anew with."""
+        """Show the plan; take a yes, a no, or changes; ask again where nothing was understood."""
         ctx, brief, rounds = runtime.context, state["brief"], state.get("plan_rounds", 0)
         if rounds >= MAX_PLAN_ROUNDS:
             return _reject(ctx, phrase("plan_unconfirmed", brief.language, rounds=rounds))
         asked = plan.confirmation_of(brief, ctx.settings, state.get("plan_problems", ()))
         answer = chosen(ask_user(asked), asked.options)
-        said = read_plan_answer(answer, brief, max_sections=ctx.settings.max_sections)
+        said = await plan.read_answer(ctx, brief, answer)
         if said.kind == "rejected":
             return _reject(ctx, phrase("plan_rejected", brief.language))
         if said.kind == "confirmed":
             ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
             return Command(goto=node)
-        changed = await _plan_anew(state, ctx, said) if said.kind == "wish" else _edit(said)
-        return Command(goto="confirm_plan", update={**changed, "plan_rounds": rounds + 1})
+        return Command(goto="confirm_plan", update={**_edit(said), "plan_rounds": rounds + 1})
 
     return confirm_plan
 
@@ -80,11 +79,3 @@ def _reject(ctx: RunContext, reason: str) -> Command[str]:
 
 def _edit(said: PlanAnswer) -> dict[str, Any]:
     return {"brief": said.brief, "research_brief": said.brief.objective, "plan_problems": list(said.problems)}
-
-
-async def _plan_anew(state: AgentState, ctx: RunContext, said: PlanAnswer) -> dict[str, Any]:
-    question, decision = plan.add_wish(state["question"], state["decision"], state["brief"], said.wish)
-    found, turns = state.get("discovery"), state.get("discovery_turns", [])
-    brief = await plan.plan(ctx, question, state["analysis"], decision, found, turns)
-    update = {"question": question, "decision": decision, "brief": brief, "research_brief": brief.objective}
-    return {**update, "plan_problems": []}

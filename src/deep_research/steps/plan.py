@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from deep_research.conversation.plan_outline import numbered
-from deep_research.data import Action, Asked, Brief, Decision, Discovery, Message, QueryAnalysis, Question, Turn
+from deep_research.conversation.plan_edits import PlanAnswer, apply_edits, read_plan_answer
+from deep_research.data import Action, Asked, Brief, Decision, Discovery, QueryAnalysis, Question, Turn
 from deep_research.events import Analyzed, Planned, StageStarted
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
@@ -88,10 +88,14 @@ def confirmation_of(brief: Brief, settings: Settings, problems: Sequence[str] = 
     )
 
 
-def add_wish(question: Question, decision: Decision, brief: Brief, wish: str) -> tuple[Question, Decision]:
-    """Return the question and the decision with what the user wished for when the plan was shown."""
-    turn = (Message(role="assistant", text=numbered(brief)), Message(role="user", text=wish))
-    return (
-        question.model_copy(update={"history": (*question.history, *turn)}),
-        decision.model_copy(update={"wishes": (*decision.wishes, wish)}),
-    )
+async def read_answer(ctx: RunContext, brief: Brief, answer: str) -> PlanAnswer:
+    """Return what the user's answer to a shown plan means; what code does not understand is read by the reasoner.
+
+    Whoever reads it, code makes the changes: nothing that was edited before is planned anew.
+    """
+    limit = ctx.settings.max_sections
+    said = read_plan_answer(answer, brief, max_sections=limit)
+    if said.kind != "unclear":
+        return said
+    edits = await ctx.reasoner.read_plan_edits(answer, brief)
+    return apply_edits(brief, edits, max_sections=limit) if edits else said

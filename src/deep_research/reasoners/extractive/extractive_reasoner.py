@@ -10,6 +10,7 @@ from deep_research.data import (
     Decision,
     Discovery,
     Passage,
+    PlanEdit,
     QueryAnalysis,
     Question,
     ReasonerInfo,
@@ -78,6 +79,10 @@ class ExtractiveReasoner:
     ) -> Brief:
         """See `ports.Reasoner.plan`."""
         return planning.plan(question, analysis, decision, discovery, passages, library)
+
+    async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
+        """Read nothing beyond what code has understood: the user is asked back."""
+        return ()
 
     async def next_actions(
         self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library

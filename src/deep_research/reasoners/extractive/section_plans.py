@@ -1,6 +1,5 @@
 """Plan sections without a model: by the kind of question, the entities found, the themes of the first hits."""
 
-import re
 from collections.abc import Sequence
 
 from deep_research.data import (
@@ -58,7 +57,6 @@ def plan(
     else:
         sections = _themes(asked, first_hits, library, text, language)
         sections = _suggested(decision.suggested_focus, text, first_hits, language) or sections
-    sections = [*sections[: MAX_SECTIONS - len(decision.wishes)], *_wished(decision.wishes, text, language)]
     return Brief(
         title=_title(text, analysis, language),
         objective=phrase("objective", language, question=text),
@@ -167,19 +165,6 @@ def _suggested(points: Sequence[str], topic: str, hits: Sequence[Passage], langu
     said = {term for passage in hits for term in content_terms(passage.text)}
     spoken = [point for point in points if said & set(content_terms(point))]
     return [_on(point, [f"{topic} {point}"], language) for point in spoken] if len(spoken) >= 2 else []
-
-
-_LEAD = re.compile(
-    r"^(?:please |also |and )*(?:(?:add|include|cover|focus on|look at|say|write)\s+)?(?:more\s+)?(?:about|on|of)?\s+(?=\S)"
-    r"|^(?:请|也|再)*(?:增加|加上|多写|多查|关注|侧重|补充)(?:一些|一下)?(?:关于)?|(?:에 대해|도|을|를)?\s*(?:더|추가로)?\s*(?:다뤄|추가해|포함해|조사해)\s?(?:줘|주세요)?$",
-    re.IGNORECASE,
-)
-
-
-def _wished(wishes: Sequence[str], topic: str, language: str) -> list[Section]:
-    """A section for each thing the user asked for when the plan was shown."""
-    about = [" ".join(_LEAD.sub("", wish).split()).strip(" .。!！")[:80] or wish[:80] for wish in wishes]
-    return [_on(theme, [f"{theme} {without_furniture(topic)}", theme], language) for theme in about]
 
 
 def _queries(text: str, asked: Asked) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from deep_research.data import (
     Discovery,
     Limit,
     Operand,
+    PlanEdit,
     QueryAnalysis,
     Question,
     Review,
@@ -31,6 +32,7 @@ from deep_research.reasoners.model.answer_schemas import (
     DecideAnswer,
     EntitiesAnswer,
     PlanAnswer,
+    PlanEditsAnswer,
     ReviewAnswer,
     SectionAnswer,
     SectionReviewAnswer,
@@ -70,6 +72,21 @@ def decision_of(answer: DecideAnswer, question: Question) -> Decision:
 def _distinct(texts: list[str]) -> tuple[str, ...]:
     """Each text once, on one line, without the empty ones."""
     return tuple(dict.fromkeys(line for text in texts if (line := " ".join(text.split()))))
+
+
+def plan_edits_of(answer: PlanEditsAnswer, said: str) -> tuple[PlanEdit, ...]:
+    """Return the changes that a model read out of what the user said."""
+    return tuple(
+        PlanEdit(
+            change=edit.change,
+            sections=tuple(edit.sections),
+            to=edit.to,
+            text=edit.text.strip(),
+            detail=edit.detail.strip(),
+            said=said,
+        )
+        for edit in answer.edits
+    )
 
 
 def analysis_of(answer: AnalyzeAnswer) -> QueryAnalysis:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from deep_research.data import OutputFormat, QueryType
+from deep_research.data import OutputFormat, PlanChange, QueryType
 from deep_research.data.brief import NextAction
 
 
@@ -89,6 +89,22 @@ class PlanAnswer(Answer):
     scope: str
     glossary: list[str] = Field(default_factory=list)
     sections: list[SectionPlan] = Field(min_length=1)
+
+
+class PlanEditAnswer(Answer):
+    """One change of a plan."""
+
+    change: PlanChange
+    sections: list[int] = Field(default_factory=list, description="numbers of the sections, as shown")
+    to: int = Field(0, description="new place of a moved section")
+    text: str = ""
+    detail: str = ""
+
+
+class PlanEditsAnswer(Answer):
+    """See the prompt `edit_plan`."""
+
+    edits: list[PlanEditAnswer]
 
 
 class OperandAnswer(Answer):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from deep_research.conversation.plan_outline import numbered
 from deep_research.data import (
     Action,
     Brief,
@@ -10,6 +11,7 @@ from deep_research.data import (
     Discovery,
     Message,
     Passage,
+    PlanEdit,
     QueryAnalysis,
     Question,
     Template,
@@ -18,8 +20,14 @@ from deep_research.data import (
 )
 from deep_research.i18n.language import language_name
 from deep_research.ports import Library
-from deep_research.reasoners.model.answer_mapping import analysis_of, brief_of, decision_of, discovery_of
-from deep_research.reasoners.model.answer_schemas import AnalyzeAnswer, DecideAnswer, EntitiesAnswer, PlanAnswer
+from deep_research.reasoners.model.answer_mapping import analysis_of, brief_of, decision_of, discovery_of, plan_edits_of
+from deep_research.reasoners.model.answer_schemas import (
+    AnalyzeAnswer,
+    DecideAnswer,
+    EntitiesAnswer,
+    PlanAnswer,
+    PlanEditsAnswer,
+)
 from deep_research.reasoners.model.base import Thinker, user
 from deep_research.reasoners.model.prompt_views import fenced
 from deep_research.reasoners.model.research_turns import actions_of, messages_of, shortened
@@ -157,6 +165,16 @@ class Planning(Thinker):
             think(),
             lambda: self._fallback.plan(question, analysis, decision, discovery, passages, library),
         )
+
+    async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
+        """See `ports.Reasoner.read_plan_edits`. The model reads; code makes the changes."""
+        prompt = self._render("edit_plan", plan=numbered(brief), message=clean(answer)[:_TURN_CHARS])
+
+        async def think() -> Sequence[PlanEdit]:
+            read = await self._ask.structured("research", [user(prompt)], PlanEditsAnswer, max_output_tokens=1500)
+            return plan_edits_of(read, answer)
+
+        return await self._or_else("plan", think(), lambda: self._fallback.read_plan_edits(answer, brief))
 
     def _plan_prompt(
         self, question: Question, analysis: QueryAnalysis, decision: Decision, discovery: Discovery | None, fenced: str
