@@ -16,9 +16,7 @@ RULES_OF_THE_EXTRACTIVE_REASONER = (
     "clarification_rules", "entity_discovery", "entity_mentions", "question_analysis", "section_plans",
     "section_writing", "sentence_quality", "topic_clusters",
 )  # fmt: skip
-LEFT = {"conversation/replies.py"} | {
-    f"reasoners/extractive/{name}.py" for name in RULES_OF_THE_EXTRACTIVE_REASONER
-}
+LEFT = {f"reasoners/extractive/{name}.py" for name in RULES_OF_THE_EXTRACTIVE_REASONER}
 """Files that still hold such literals; the list only gets shorter."""
 
 

@@ -177,18 +177,13 @@ def test_a6_a_model_reads_an_answer_and_code_changes_the_plan(tmp_path: Path, mo
             "max_review_iterations": 0,
         }
         ran = go_on(begin("engines", home=tmp_path / "home", docs=[engines(tmp_path / "docs")], **made), answer=answer)
-    first, second = list(PLAN)
-    assert [[s.title for s in one.brief.sections] for one in asked if one.brief] == [
-        [first, second],
-        [first],
-        [first, "Prices"],
-    ]
+    first, _, *rest = list(PLAN)
+    shown = [[s.title for s in one.brief.sections] for one in asked if one.brief]
+    assert shown == [list(PLAN), [first, *rest], [first, *rest, "Prices"]]
     assert "no section 9" in asked[2].question
-    assert [step for step in map(step_of, (c.request for c in provider.calls)) if step in ("plan", "edit_plan")] == [
-        "plan",
-        "edit_plan",
-    ]
-    assert [section.title for section in ran.report.sections] == [first, "Prices"]
+    steps = [step for step in map(step_of, (call.request for call in provider.calls)) if "plan" in step]
+    assert steps == ["plan", "edit_plan"]
+    assert [section.title for section in ran.report.sections] == [first, *rest, "Prices"]
 
 
 async def test_a6_who_never_confirms_is_not_researched_for(tmp_path: Path) -> None:
