@@ -55,18 +55,15 @@ async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
     return [task.result() for task in tasks]
 
 
-T = TypeVar("T")
-
-
-class Flights(Generic[T]):
+class Flights(Generic[_T]):
     """Work under way, by key. It has its own task: a waiter that is cancelled does not end it for the others,
     and only when nobody waits any more it is cancelled."""
 
     def __init__(self) -> None:
-        self._tasks: dict[str, asyncio.Task[T]] = {}
+        self._tasks: dict[str, asyncio.Task[_T]] = {}
         self._waiting: dict[str, int] = {}
 
-    async def run(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
+    async def run(self, key: str, make: Callable[[], Awaitable[_T]]) -> _T:
         """Return the result of `make()` or of the same work under way. Its error goes to everybody who waits."""
         task = self._tasks.get(key)
         if task is None:
@@ -83,7 +80,7 @@ class Flights(Generic[T]):
                     self._tasks.pop(key, None)
                     task.cancel()
 
-    def _landed(self, key: str, task: "asyncio.Task[T]") -> None:
+    def _landed(self, key: str, task: "asyncio.Task[_T]") -> None:
         if self._tasks.get(key) is task:
             del self._tasks[key]
         if not task.cancelled():

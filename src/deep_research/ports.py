@@ -199,9 +199,8 @@ class Journal(Protocol):
 class Reasoner(Protocol):
     """Does the thinking. Each method takes and returns data nouns; the graph and the checks are the same for all.
 
-    `works_ahead`: its answers take so long that a draft is reviewed, and the report composed, before it is certain
-    that they are needed. `reads_conversation`: it understands a question from the conversation before it and from the
-    addresses in it; otherwise code resolves both.
+    `works_ahead`: its answers take time, so that drafts are reviewed and the report is composed ahead of need.
+    `reads_conversation`: it understands the conversation before a question, and the addresses in it.
     """
 
     info: ReasonerInfo

@@ -32,7 +32,7 @@ from deep_research.i18n.language import detect
 from deep_research.ports import Library, Progress, Reasoner, SearchPlace
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.run_context.context import RunContext
-from deep_research.run_context.deadlines import Pace
+from deep_research.run_context.deadlines import SectionDeadlines
 from deep_research.settings import Settings
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
@@ -133,8 +133,8 @@ class Trace:
 
     @property
     def failures(self) -> list[GapFound]:
-        """The gaps that the research met, without what the report says of sections that rest on little."""
-        return [e for e in self.of(GapFound) if e.codes not in (("few_sources",), ("section_empty",))]
+        """The gaps that the research met, without what the report says of weak sections."""
+        return [e for e in self.of(GapFound) if e.codes not in (("few_sources",), ("section_empty",), ("review_open",))]
 
     def of(self, kind: type[E]) -> list[E]:
         return [event for event in self.events if isinstance(event, kind)]
@@ -162,7 +162,7 @@ class Bench:
             library=self.library,
             journal=self.journal,
             places=places,
-            pace=Pace(made.section_patience, made.section_patience_seconds),
+            deadlines=SectionDeadlines(made.section_patience, made.section_patience_seconds),
             emit=self.trace.events.append,
             elapsed=self.clock.monotonic,
         )

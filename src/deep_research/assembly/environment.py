@@ -17,8 +17,8 @@ from deep_research.data.outside_tools import McpServer
 from deep_research.events import Event
 from deep_research.ports import Journal, Library, OutsideTool, SearchPlace
 from deep_research.run_context.context import RunContext
-from deep_research.run_context.deadlines import Pace
-from deep_research.run_context.prefetch import Speculation
+from deep_research.run_context.deadlines import SectionDeadlines
+from deep_research.run_context.prefetch import Prefetch
 from deep_research.run_context.steering import Steering
 from deep_research.settings import Settings, load_keys
 from deep_research.sources.documents import DocumentsSource
@@ -145,13 +145,15 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             unopened=tools.gaps,
             sources_before=job.before.fetches if job.before is not None else 0,
             gaps=_earlier_gaps(job.log.earlier),
-            pace=Pace(job.settings.section_patience, job.settings.section_patience_seconds, job.log.earlier),
+            deadlines=SectionDeadlines(
+                job.settings.section_patience, job.settings.section_patience_seconds, job.log.earlier
+            ),
             emit=job.log.emit,
             steering=job.steering,
-            speculation=Speculation(enabled=job.prefetch),
+            prefetch=Prefetch(enabled=job.prefetch),
             elapsed=lambda: job.log.seconds,
         )
-        stack.push_async_callback(ctx.speculation.drop)
+        stack.push_async_callback(ctx.prefetch.drop)
         yield ctx
 
 

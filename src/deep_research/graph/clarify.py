@@ -29,14 +29,14 @@ def clarify_then(node: str) -> Node[AgentState]:
         """Decide whether the question is understood; ask the user one thing at a time until it is."""
         ctx, question, rounds = runtime.context, state["question"], state.get("clarification_rounds", 0)
         ctx.emit(StageStarted(stage="clarify"))
-        ctx.speculation.begin(ctx, question, search.perform)
+        ctx.prefetch.begin(ctx, question, search.perform)
         decision = await intake.decide(ctx, question, rounds=rounds)
         asked = decision.clarification
         if decision.next_action != "NEED_CLARIFICATION" or asked is None:
             if decision.next_action == "CANNOT_DO":
-                await ctx.speculation.drop()
+                await ctx.prefetch.drop()
             return _settle(ctx, question, decision, node)
-        await ctx.speculation.drop()
+        await ctx.prefetch.drop()
         said = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
         answer = chosen(said, asked.options)
         question = intake.answered(question, asked.question, answer)

@@ -14,11 +14,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.data import Brief, Claim, Gap, Section, Turn
+from deep_research.data import Brief, Claim, Section, Turn
 from deep_research.events import SectionStarted
 from deep_research.graph.graph_state import Node, ResearcherOutput, ResearcherState
 from deep_research.run_context.context import RunContext
-from deep_research.run_context.error_policy import reason_of
 from deep_research.run_context.steering import Interrupted
 from deep_research.settings import Settings
 from deep_research.steps import research, review
@@ -42,7 +41,7 @@ def _contained(
             except Interrupted:
                 return _drop(state, ctx) if title in ctx.steering.now.dropped else _finish(state, ctx)
             except Exception as error:  # noqa: BLE001 - a defect in one branch must not take its siblings along
-                ctx.report_gap(Gap(what=title, why=reason_of(error, title)))
+                ctx.report_failure(title, error)
             return _free(state, ctx, _failed(state))
 
         return contained
@@ -76,8 +75,8 @@ def _may_finish(state: ResearcherState) -> bool:
 
 def _free(state: ResearcherState, ctx: RunContext, update: dict[str, Any]) -> Command[str]:
     """End the branch; where the user has added a section that nobody works at, the branch takes it up."""
-    ctx.pace.finish(state["section"].title, ctx.elapsed())
-    added = ctx.steering.take_added()
+    ctx.deadlines.finish(state["section"].title, ctx.elapsed())
+    added = ctx.steering.take_added() if ctx.steering.now.added else None
     if added is None:
         return Command(goto=END, update=update)
     section = added.model_copy(update={"status": "researching", "attempts": 1})
@@ -123,10 +122,10 @@ async def researcher_invoke(
     if not turns:
         ctx.steering.begin(section.title)
         ctx.emit(SectionStarted(section=section.title, attempt=section.attempts))
-        ctx.pace.start(section.title, ctx.elapsed())
-    turns = ctx.steering.now.add_remarks(turns)
+        ctx.deadlines.start(section.title, ctx.elapsed())
+    turns = ctx.steering.now.add_remarks(turns) if ctx.steering.now.remarks else turns
     choosing = research.next_actions(ctx, section, state["brief"], turns)
-    (actions,) = await ctx.pace.within(section.title, [choosing], ctx.elapsed, has_notes=_has_notes(state))
+    (actions,) = await ctx.deadlines.within(section.title, [choosing], ctx.elapsed, has_notes=_has_notes(state))
     if actions is None:
         return _closed(state, ctx)
     if not actions:
@@ -142,7 +141,7 @@ async def tools(
     ctx, section, turn = runtime.context, state["section"], state["turns"][-1]
     complete = research.is_complete(turn.actions)
     acting = [research.act(ctx, section, state["brief"], action) for action in turn.actions]
-    seen = await ctx.pace.within(section.title, acting, ctx.elapsed, has_notes=_has_notes(state))
+    seen = await ctx.deadlines.within(section.title, acting, ctx.elapsed, has_notes=_has_notes(state))
     done = turn.model_copy(update={"observations": tuple(o for o in seen if o is not None)})
     update = {
         "turns": [*state["turns"][:-1], done],

@@ -81,7 +81,7 @@ async def review_sections(
         "section_reviews": {row.title: row for row in judged.section_coverage},
     }
     if weak := review.send_back(state["sections"], judged):
-        await runtime.context.speculation.drop_composition()
+        await runtime.context.prefetch.drop_composition()
         again = {"sections": weak, "review_iterations": state.get("review_iterations", 0) + 1}
         return Command(goto="plan_sections", update={**found, **again})
     review.report_gaps(runtime.context, judged)

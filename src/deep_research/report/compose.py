@@ -30,7 +30,7 @@ from deep_research.text.near_duplicates import are_several
 
 def begin_composing(ctx: RunContext, given: ReportInput) -> None:
     """Begin abstract and conclusion of a report, as `write_report` will ask for them."""
-    ctx.speculation.begin_composition(ctx, *given.composed_from)
+    ctx.prefetch.begin_composition(ctx, *given.composed_from)
 
 
 async def write_report(ctx: RunContext, given: ReportInput) -> Report:
@@ -74,7 +74,7 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[Composition, li
     if ctx.settings.workflow == "quick":
         return Composition(), []  # the answer is the report
     try:
-        made = await ctx.speculation.composition(ctx, *given.composed_from)
+        made = await ctx.prefetch.composition(ctx, *given.composed_from)
     except ModelError as error:
         ctx.report_gap(gap_from("abstract", error))
         return Composition(), []

@@ -1,17 +1,21 @@
 """What every step of a run may use, in one frozen object."""
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from deep_research.data import Gap
+from deep_research.errors import ConfigError, ResearchError, Stopped, StoreError
 from deep_research.events import Event, GapFound
 from deep_research.ports import Journal, Library, OutsideTool, Pages, Reasoner, SearchPlace
-from deep_research.run_context.deadlines import Pace
-from deep_research.run_context.prefetch import Speculation
+from deep_research.run_context.deadlines import SectionDeadlines
+from deep_research.run_context.prefetch import Prefetch
 from deep_research.run_context.steering import Steering
 from deep_research.settings import Settings
 from deep_research.templates import TemplateFile
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,10 @@ class RunContext:
     gaps: list[Gap] = field(default_factory=list)
     emit: Callable[[Event], None] = field(default=lambda _event: None)
     steering: Steering = field(default_factory=Steering)
-    speculation: Speculation = field(default_factory=Speculation)
+    prefetch: Prefetch = field(default_factory=Prefetch)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
-    pace: Pace = field(default_factory=Pace)
+    deadlines: SectionDeadlines = field(default_factory=SectionDeadlines)
 
     def timestamp(self) -> str:
         """Return the present time in UTC, ISO 8601, whole seconds."""
@@ -54,6 +58,31 @@ class RunContext:
             self.gaps.append(gap)
             self.emit(GapFound(**gap.model_dump()))
         return gap
+
+    def report_failure(self, what: str, error: Exception, *, source: str = "") -> Gap:
+        """Log that `what` has failed, and return the gap. Raises the error where it must end the run."""
+        return self.report_gap(Gap(what=what, why=reason_of(error, what), source=source))
+
+
+def reason_of(error: Exception, what: str) -> str:
+    """Return why `what` failed, for its gap; log a defect. Raises the error where it must end the run."""
+    if ends_the_run(error):
+        raise error
+    if isinstance(error, ResearchError):
+        return error.message
+    _log.error("%s failed", what, exc_info=error)
+    return f"Internal error: {type(error).__name__}."
+
+
+def ends_the_run(error: Exception) -> bool:
+    """Return whether no part of the work can go on: a full disk, a stop, or a setting that the user must correct.
+
+    A key that a model's provider does not accept fails every section alike; a request that it does not accept fails
+    only its own.
+    """
+    if isinstance(error, ConfigError):
+        return error.reason != "bad_request"
+    return isinstance(error, StoreError | Stopped)
 
 
 def _is_same(gap: Gap, other: Gap) -> bool:

@@ -14,19 +14,19 @@ from deep_research.events import Event, SectionReviewed, SectionStarted, Section
 _T = TypeVar("_T")
 
 _AGAIN = 0.7
-"""Share of the patience that a further attempt has: the section has a text already, which others wait with."""
+"""Share of the patience that a further attempt has: the section has a text already, and the others wait for it."""
 
 
-class Pace:
-    """When each section was begun and how long the finished ones took, in seconds of the run.
+class SectionDeadlines:
+    """When each section began and how long the finished ones took, in seconds of the run.
 
-    `patience` is how many times as long as the middle one of the finished sections a section may take, once at
-    least half of them are finished (0: as long as it likes); `least` are seconds that it may take in any case. A
-    section that is researched again has a part of that only.
+    `patience` is how many times the median duration of the finished sections a section may take, once at least half of
+    them are finished (0: no limit); `least` are seconds that it may take in any case. A section that is researched
+    again has a part of that only.
     """
 
     def __init__(self, patience: float = 0.0, least: float = 0.0, earlier: Iterable[Event] = ()) -> None:
-        """`earlier` are the events of a run that goes on after it was interrupted."""
+        """Begin with what the events `earlier` tell of an interrupted run."""
         self._patience, self._least = patience, least
         self._begun: dict[str, float] = {}
         self._again: set[str] = set()
@@ -44,7 +44,7 @@ class Pace:
                     pass
 
     def start(self, section: str, now: float) -> None:
-        """A researcher takes a section up; further attempts of the same researcher count from its first."""
+        """Note that a researcher takes a section up; further attempts of the same researcher count from its first."""
         if section in self._begun:
             self._again.add(section)
         if section in self._times:
@@ -53,7 +53,7 @@ class Pace:
         self._begun.setdefault(section, now)
 
     def finish(self, section: str, now: float) -> None:
-        """A researcher is done with a section; the others are measured by it."""
+        """Note that a researcher is done with a section; the others are measured by it."""
         if section in self._begun:
             self._times[section] = now - self._begun[section]
         for waiting in self._waiting:
@@ -65,7 +65,7 @@ class Pace:
         return now - self._begun.get(section, now)
 
     def usual(self) -> float | None:
-        """Return how long the middle one of the finished sections took; None before half of them are finished."""
+        """Return the median duration of the finished sections; None before half of them are finished."""
         if not self._patience or 2 * len(self._times) < len(self._begun) or not self._times:
             return None
         return statistics.median(self._times.values())

@@ -1,8 +1,8 @@
-"""Speculation: what does not depend on the user's answer begins while the question is still being judged.
+"""Prefetch: begin what does not depend on the user's answer while the question is still being judged.
 
-The analysis and the first search need nothing but the user's own words. They are begun beside intake, and handed to
-the steps that would have begun them; when the user is asked something they are cancelled, and nothing of them is told.
-Abstract and conclusion are begun beside the review of all sections where each was reviewed by itself before.
+The analysis and the first search need nothing but the user's own words. They begin beside intake, and are handed to
+the steps that would have begun them; when the user is asked something they are cancelled, and no event of them is
+emitted. Abstract and conclusion begin beside the review of all sections where each was reviewed by itself before.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _ANY = QueryAnalysis(query_type="general", output_format="prose")
 
 
-class Speculation:
-    """Work begun ahead, at most once in a run; `enabled` says whether any is."""
+class Prefetch:
+    """Work that was begun before it is asked for, at most once in a run, and only where `enabled`."""
 
     def __init__(self, *, enabled: bool = False) -> None:
         self._enabled = enabled
@@ -28,8 +28,8 @@ class Speculation:
         self._analysis: asyncio.Task[QueryAnalysis] | None = None
         self._searches: dict[str, asyncio.Task[Observation]] = {}
         self._composed: tuple[tuple[Any, ...], asyncio.Task[Composition]] | None = None
-        self._speculates = enabled
-        self._told: list[Event] = []
+        self._composes = enabled
+        self._events: list[Event] = []
         self._ahead: RunContext | None = None
 
     def begin(self, ctx: "RunContext", question: Question, search: "Search") -> None:
@@ -40,7 +40,7 @@ class Speculation:
         if not self._enabled or question.history:
             return
         self._enabled, self._question = False, question
-        self._ahead = replace(ctx, emit=self._told.append, gaps=[])
+        self._ahead = replace(ctx, emit=self._events.append, gaps=[])
         self._analysis = asyncio.create_task(_analysis(ctx, question))
         self._searches[""] = asyncio.create_task(self._first_search(self._ahead, question, search))
 
@@ -53,11 +53,11 @@ class Speculation:
         return seen
 
     def begin_composition(self, ctx: "RunContext", *about: Any) -> None:
-        """Begin what stands around the sections, beside a review that will most likely send none of them back.
+        """Begin the texts around the sections, beside a review that will most likely send none of them back.
 
-        `about` are the arguments of `Reasoner.compose` without the library. Only a model takes its time for it.
+        `about` are the arguments of `Reasoner.compose` without the library.
         """
-        if self._speculates and ctx.reasoner.works_ahead:
+        if self._composes and ctx.reasoner.works_ahead:
             self._composed = about, asyncio.create_task(_composition(ctx, about))
 
     async def composition(self, ctx: "RunContext", *about: Any) -> Composition:
@@ -65,13 +65,13 @@ class Speculation:
         begun, self._composed = self._composed, None
         if begun is not None and begun[0] == about:
             return await begun[1]
-        await _cancelled([begun[1]] if begun is not None else [])
+        await _cancel([begun[1]] if begun is not None else [])
         return await _composition(ctx, about)
 
     async def drop_composition(self) -> None:
-        """Cancel it: the sections change."""
+        """Cancel the composition: the sections change."""
         begun, self._composed = self._composed, None
-        await _cancelled([begun[1]] if begun is not None else [])
+        await _cancel([begun[1]] if begun is not None else [])
 
     async def analysis(self, question: Question, make: Callable[[], Awaitable[QueryAnalysis]]) -> QueryAnalysis:
         """Return the analysis that was begun for `question`, else what `make` makes."""
@@ -86,38 +86,38 @@ class Speculation:
         try:
             seen = {key: (await task).model_copy(update={"action": key}) for key, task in begun.items()}
             if begun:
-                self._tell(ctx)
+                self._emit_held_back(ctx)
             seen |= {o.action: o for o in await made}
         finally:
             made.cancel()
         return [seen[a.id] for a in actions]
 
-    def _tell(self, ctx: "RunContext") -> None:
-        """Say what happened ahead, now that it counts."""
-        for event in self._told:
+    def _emit_held_back(self, ctx: "RunContext") -> None:
+        """Emit what happened before the work was asked for, and log its gaps."""
+        for event in self._events:
             if not isinstance(event, GapFound):
                 ctx.emit(event)
         for gap in self._ahead.gaps if self._ahead is not None else ():
             ctx.report_gap(gap)
-        self._told.clear()
+        self._events.clear()
 
     async def drop(self) -> None:
-        """Cancel what nobody has asked for; from here on nothing is begun ahead of intake."""
+        """Cancel what was not asked for; from here on nothing begins beside intake."""
         self._enabled = False
         begun: list[asyncio.Task[Any]] = [t for t in (self._analysis, *self._searches.values()) if t is not None]
         self._analysis, self._searches = None, {}
-        await _cancelled(begun)
+        await _cancel(begun)
         await self.drop_composition()
 
 
-async def _cancelled(begun: Sequence[asyncio.Task[Any]]) -> None:
+async def _cancel(begun: Sequence[asyncio.Task[Any]]) -> None:
     for task in begun:
         task.cancel()
     if begun:
         await asyncio.wait(begun)
     for task in begun:
         if not task.cancelled():
-            task.exception()  # seen: nobody asks for it any more
+            task.exception()  # seen: it is not asked for any more
 
 
 Search = Callable[["RunContext", list[Action]], Awaitable[list[Observation]]]

@@ -146,18 +146,12 @@ class SteeringInbox:
         self._folder, self._path = folder.path, folder.steering
         self._size, self._said = 0, list[Steer]()
 
-    def has_grown(self) -> bool:
-        """Return whether something was written since the file was read."""
-        try:
-            return self._path.stat().st_size != self._size
-        except OSError:
-            return False
-
     def read(self) -> list[Steer]:
         """Return all instructions so far, oldest first; the file is read again only when it has grown."""
-        if self.has_grown():
-            self._size = self._path.stat().st_size
-            self._said = read_steers(self._path)
+        with suppress(FileNotFoundError):
+            size = self._path.stat().st_size
+            if size != self._size:
+                self._said, self._size = read_steers(self._path), size
         return self._said
 
     def steering(self, log: EventLog) -> Steering:
@@ -189,8 +183,9 @@ class SteeringInbox:
     async def _watch(self, steering: Steering) -> None:
         """Look for what other processes write, for as long as the run goes on."""
         while True:
-            if self.has_grown():
-                _refresh(steering)
+            with suppress(FileNotFoundError):
+                if self._path.stat().st_size != self._size:
+                    _refresh(steering)
             await asyncio.sleep(_LOOK_SECONDS)
 
 

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from deep_research.data import Action, Brief, Gap, Observation, Section, Turn
 from deep_research.i18n.message_codes import gap_of
 from deep_research.run_context.context import RunContext
-from deep_research.run_context.error_policy import reason_of
 
 _TITLE_CHARS = 100
 
@@ -27,7 +26,7 @@ async def next_delegations(
     try:
         return list(await ctx.reasoner.delegate(brief, sections, turns, ctx.library))
     except Exception as error:  # noqa: BLE001 - what the researchers have brought must still be written up
-        ctx.report_gap(Gap(what="supervision", why=reason_of(error, "supervision")))
+        ctx.report_failure("supervision", error)
         return []
 
 

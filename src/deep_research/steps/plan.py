@@ -49,14 +49,14 @@ async def plan(
 
 async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnalysis) -> list[Turn]:
     actions: list[Action] = list(await ctx.reasoner.discover_actions(question, analysis, [], ctx.library))
-    observations = await ctx.speculation.observations(ctx, actions, search.perform)
+    observations = await ctx.prefetch.observations(ctx, actions, search.perform)
     return [Turn(actions=tuple(actions), observations=tuple(observations))]
 
 
 async def analyze(ctx: RunContext, question: Question) -> QueryAnalysis:
     """Return the analysis; only list questions are allowed to need a discovery."""
     ctx.emit(StageStarted(stage="analyze"))
-    found = await ctx.speculation.analysis(question, lambda: ctx.reasoner.analyze(question))
+    found = await ctx.prefetch.analysis(question, lambda: ctx.reasoner.analyze(question))
     ctx.emit(Analyzed(query_type=found.query_type, output_format=found.output_format, reasoning=found.reasoning))
     return found.model_copy(update={"needs_discovery": found.needs_discovery and found.query_type == "list"})
 

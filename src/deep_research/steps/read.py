@@ -5,12 +5,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from deep_research.concurrency import side_by_side
-from deep_research.data import Action, Brief, Gap, Observation, Passage, Section, Source
+from deep_research.data import Action, Brief, Observation, Passage, Section, Source
 from deep_research.errors import Blocked, NotFound, SourceError
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Pages
 from deep_research.run_context.context import RunContext
-from deep_research.run_context.error_policy import reason_of
 from deep_research.text.token_count import OBSERVED_TOKENS, within
 
 PLACE = "pages"
@@ -48,9 +47,8 @@ async def read(ctx: RunContext, action: Action, section: Section | None, brief: 
 
 
 def _failed(ctx: RunContext, action: Action, error: Exception) -> Observation:
-    why = reason_of(error, action.query)
-    ctx.report_gap(Gap(what=action.query, why=why, source=PLACE))
-    return Observation(action=action.id, failed=(PLACE,), failure=why)
+    gap = ctx.report_failure(action.query, error, source=PLACE)
+    return Observation(action=action.id, failed=(PLACE,), failure=gap.why)
 
 
 async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:
@@ -161,7 +159,7 @@ async def read_addresses(ctx: RunContext, urls: Sequence[str]) -> list[Source]:
         try:
             return await open_address(ctx, url)
         except Exception as error:  # noqa: BLE001 - see above
-            ctx.report_gap(Gap(what=url, why=reason_of(error, url), source=PLACE))
+            ctx.report_failure(url, error, source=PLACE)
             return None
 
     found = await side_by_side(one(url) for url in urls)

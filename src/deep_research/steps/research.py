@@ -11,7 +11,6 @@ from deep_research.data import (
     Brief,
     Claim,
     Computation,
-    Gap,
     Observation,
     Passage,
     Section,
@@ -22,7 +21,6 @@ from deep_research.events import SectionClosed, SectionWritten
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
-from deep_research.run_context.error_policy import reason_of
 from deep_research.steps import review, search
 from deep_research.steps.check_claims import NO_GROUND, Checked, Ground, check_draft
 from deep_research.verification.citations import cite_ids
@@ -190,7 +188,7 @@ async def _reviewed_in_time(
         return await reviewing
 
     if not reviewing.done():
-        await ctx.pace.within(section.title, [wait()], ctx.elapsed, has_notes=True)
+        await ctx.deadlines.within(section.title, [wait()], ctx.elapsed, has_notes=True)
     if reviewing.done() and not reviewing.cancelled():
         return reviewing.result()
     close_slow(ctx, section.title)
@@ -199,7 +197,7 @@ async def _reviewed_in_time(
 
 def close_slow(ctx: RunContext, title: str) -> None:
     """Log that a section is closed with what it has, because it took far longer than the others."""
-    took, usual = ctx.pace.took(title, ctx.elapsed()), ctx.pace.usual() or 0.0
+    took, usual = ctx.deadlines.took(title, ctx.elapsed()), ctx.deadlines.usual() or 0.0
     ctx.emit(SectionClosed(section=title, took=took, usual=usual))
     ctx.report_gap(gap_of(title, "closed_slow", took=f"{took:.0f}", usual=f"{usual:.0f}"))
 
@@ -221,5 +219,5 @@ async def write_or_fail(ctx: RunContext, section: Section, brief: Brief, turns: 
     try:
         return await write(ctx, section, brief, turns)
     except Exception as error:  # noqa: BLE001 - a defect in one section must not take the others along
-        ctx.report_gap(Gap(what=section.title, why=reason_of(error, section.title)))
+        ctx.report_failure(section.title, error)
     return Written(section.model_copy(update={"status": "failed"}), ())

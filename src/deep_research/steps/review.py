@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from deep_research.data import Brief, Claim, Gap, Review, Section, SectionDraft, SectionReview
 from deep_research.events import Reviewed, SectionReviewed
 from deep_research.run_context.context import RunContext
-from deep_research.run_context.error_policy import reason_of
 from deep_research.text.cleaning import fold
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.drafts import parse_draft
@@ -61,8 +60,7 @@ async def _judged(ctx: RunContext, section: Section, brief: Brief, claims: Seque
             section, ctx.steering.now.brief_with_remarks(brief), claims, ctx.library
         )
     except Exception as error:  # noqa: BLE001 - a review that fails must cost neither the section nor its siblings
-        what = f"review: {section.title}"
-        ctx.report_gap(Gap(what=what, why=reason_of(error, what)))
+        ctx.report_failure(f"review: {section.title}", error)
         return SectionReview(title=section.title, status="sufficient")
     return judged.model_copy(update={"title": section.title, "retry": judged.retry and judged.status != "sufficient"})
 
@@ -120,7 +118,7 @@ async def review(
     try:
         judged = await ctx.reasoner.review(ctx.steering.now.brief_with_remarks(brief), sections, claims, ctx.library)
     except Exception as error:  # noqa: BLE001 - the sections are there, and must reach the report
-        ctx.report_gap(Gap(what="review", why=reason_of(error, "review")))
+        ctx.report_failure("review", error)
         judged = Review(is_sufficient=True, overall_score=5)
     retry = _retry(ctx, sections, judged, iterations)
     named = {row.title for row in judged.section_coverage}

@@ -22,8 +22,7 @@ from deep_research.errors import ConfigError, LimitReached, SourceError
 from deep_research.events import Searched
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import OutsideTool, SearchPlace
-from deep_research.run_context.context import RunContext
-from deep_research.run_context.error_policy import reason_of
+from deep_research.run_context.context import RunContext, reason_of
 from deep_research.steps.read import PLACE, read
 
 _PASSAGES_PER_SOURCE = 4

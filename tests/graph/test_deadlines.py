@@ -9,7 +9,7 @@ import pytest
 
 from deep_research.data import Action, ReasonerInfo, SearchResult, Section
 from deep_research.events import SectionClosed, SectionReviewed, SectionStarted, SectionWritten
-from deep_research.run_context.deadlines import Pace
+from deep_research.run_context.deadlines import SectionDeadlines
 from tests.graph.harness import Bench, Planner, Shelf, Trace
 from tests.graph.test_sections_graph import NOTES, THREE
 
@@ -51,7 +51,7 @@ class Unhurried(Planner):
         """Wait until half of the sections are finished, and the slow one hangs."""
         place = self.bench.context.places[0]
         async with asyncio.timeout(20):
-            while self.bench.context.pace.usual() is None or not place.asked[STUCK]:  # type: ignore[attr-defined] # noqa: ASYNC110 - yields to the others until they are done
+            while self.bench.context.deadlines.usual() is None or not place.asked[STUCK]:  # type: ignore[attr-defined] # noqa: ASYNC110 - yields to the others until they are done
                 await asyncio.sleep(0)
 
 
@@ -113,7 +113,7 @@ async def test_b14_a_review_that_outlasts_its_section_is_not_waited_for(tmp_path
             if section.title == LAST:
                 async with asyncio.timeout(20):
                     await self.ponders.wait()
-                    while bench.context.pace.usual() is None:  # noqa: ASYNC110 - yields to the others until they are done
+                    while bench.context.deadlines.usual() is None:  # noqa: ASYNC110 - yields to the others until they are done
                         await asyncio.sleep(0)
                 bench.clock.advance(1000)
             elif section.title != SLOW:
@@ -130,11 +130,11 @@ async def test_b14_a_review_that_outlasts_its_section_is_not_waited_for(tmp_path
     assert ("closed_slow",) in [gap.codes for gap in trace.report.gaps if gap.what == SLOW]
 
 
-def _finished(pace: Pace, *took: float) -> Pace:
+def _finished(deadlines: SectionDeadlines, *took: float) -> SectionDeadlines:
     for number, seconds in enumerate(took):
-        pace.start(f"s{number}", 0)
-        pace.finish(f"s{number}", seconds)
-    return pace
+        deadlines.start(f"s{number}", 0)
+        deadlines.finish(f"s{number}", seconds)
+    return deadlines
 
 
 @pytest.mark.parametrize(
@@ -147,10 +147,10 @@ def _finished(pace: Pace, *took: float) -> Pace:
     ],
 )
 def test_b14_how_long_a_section_may_take(patience: float, took: Sequence[float], running: int, left: object) -> None:
-    pace = _finished(Pace(patience, 20), *took)
+    deadlines = _finished(SectionDeadlines(patience, 20), *took)
     for number in range(running):
-        pace.start(f"slow{number}", 0)
-    assert pace.left("slow0", 0) == left
+        deadlines.start(f"slow{number}", 0)
+    assert deadlines.left("slow0", 0) == left
 
 
 def test_b14_all_attempts_of_a_researcher_count_and_an_interruption_forgets_nothing() -> None:
@@ -163,15 +163,15 @@ def test_b14_all_attempts_of_a_researcher_count_and_an_interruption_forgets_noth
         SectionReviewed(section="b", attempt=1, status="partial", score=4, retry=True, seconds=14),
         SectionStarted(section="b", attempt=2, seconds=14),
     ]
-    pace = Pace(2, 5, earlier)
-    assert pace.usual() == 11
+    deadlines = SectionDeadlines(2, 5, earlier)
+    assert deadlines.usual() == 11
     # A further attempt has seven tenths of the patience.
-    assert pace.left("b", 14) == pytest.approx(0.7 * 22 - 13)
+    assert deadlines.left("b", 14) == pytest.approx(0.7 * 22 - 13)
 
 
 async def test_b14_a_section_without_anything_is_not_closed_and_errors_come_as_themselves() -> None:
-    pace = _finished(Pace(2, 5), 1, 1)
-    pace.start("slow", 0)
+    deadlines = _finished(SectionDeadlines(2, 5), 1, 1)
+    deadlines.start("slow", 0)
 
     async def answer() -> str:
         return "something"
@@ -179,9 +179,9 @@ async def test_b14_a_section_without_anything_is_not_closed_and_errors_come_as_t
     async def fail() -> str:
         raise ValueError("broken")
 
-    assert await pace.within("slow", [answer()], lambda: 100, has_notes=False) == ["something"]
+    assert await deadlines.within("slow", [answer()], lambda: 100, has_notes=False) == ["something"]
     hanging = asyncio.Event().wait()
-    assert await pace.within("slow", [answer(), hanging], lambda: 100, has_notes=False) == ["something", None]
-    assert await pace.within("slow", [asyncio.Event().wait()], lambda: 100, has_notes=True) == [None]
+    assert await deadlines.within("slow", [answer(), hanging], lambda: 100, has_notes=False) == ["something", None]
+    assert await deadlines.within("slow", [asyncio.Event().wait()], lambda: 100, has_notes=True) == [None]
     with pytest.raises(ValueError, match="broken"):
-        await pace.within("slow", [fail(), asyncio.Event().wait()], lambda: 0, has_notes=True)
+        await deadlines.within("slow", [fail(), asyncio.Event().wait()], lambda: 0, has_notes=True)

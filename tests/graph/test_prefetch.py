@@ -10,7 +10,7 @@ import pytest
 from deep_research.data import Clarification, Decision, QueryAnalysis, Question, ReasonerInfo, SearchResult
 from deep_research.errors import ProviderDown, Unreachable
 from deep_research.events import Searched
-from deep_research.run_context.prefetch import Speculation
+from deep_research.run_context.prefetch import Prefetch
 from tests.graph.harness import Bench, Planner, Shelf, Trace
 from tests.steering.harness import ENGINES, QUESTION, TITLES
 
@@ -18,7 +18,7 @@ REFINED = "Which kinds of engines are there, what turns in them, and what are th
 
 
 class Waiting(Planner):
-    """Decides only after its analysis and the first search have begun: without speculation it would wait for ever."""
+    """Decides only after its analysis and the first search have begun: without prefetch it would wait for ever."""
 
     def __init__(self, *, asks: bool = False) -> None:
         super().__init__(*TITLES)
@@ -66,12 +66,12 @@ class Watched(Shelf):
 def _ask(folder: Path, place: Shelf, reasoner: Waiting, *, answer: str = "", **settings: Any) -> Trace:
     async def work() -> Trace:
         bench = Bench(folder, place, reasoner=reasoner, **settings)
-        speculation = Speculation(enabled=True)
-        bench.context = replace(bench.context, speculation=speculation)
+        prefetch = Prefetch(enabled=True)
+        bench.context = replace(bench.context, prefetch=prefetch)
         async with bench:
             trace = await bench.ask(QUESTION)
             trace = await bench.answer(answer) if answer else trace
-            await speculation.drop()
+            await prefetch.drop()
             return trace
 
     return asyncio.run(work())
@@ -132,7 +132,7 @@ async def test_what_stands_around_the_sections_is_composed_beside_their_review(t
 
     reasoner = Slow(*TITLES)
     async with Bench(tmp_path, Shelf(**ENGINES), reasoner=reasoner, max_review_iterations=1) as bench:
-        bench.context = replace(bench.context, speculation=Speculation(enabled=True))
+        bench.context = replace(bench.context, prefetch=Prefetch(enabled=True))
         trace = await bench.ask("Engines")
     assert reasoner.composed == 1
     assert trace.report.answered
