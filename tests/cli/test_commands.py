@@ -282,7 +282,7 @@ def test_settings_lists_all_with_the_values_in_force() -> None:
     assert said.code == 0
     assert "max_sections = 5" in said.out
     for name in Settings.model_fields:
-        assert f"\n{name} = " in said.out
+        assert f"  {name} = " in said.out
 
 
 def _type(arguments: list[str], answers: dict[str, str]) -> tuple[int, str]:

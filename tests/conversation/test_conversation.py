@@ -220,7 +220,7 @@ def test_b10_a_question_from_a_pipe_needs_no_flag(docs: str) -> None:
     assert said.out.startswith("# Which kinds of engines are there\n")
     broken = call("--docs", docs, stdin=b"caf\xe9?")
     assert broken.code == 2
-    assert "no text in UTF-8" in broken.err
+    assert "not UTF-8 text" in broken.err
     assert "Traceback" not in broken.err
 
 

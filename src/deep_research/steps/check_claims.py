@@ -355,7 +355,10 @@ async def _rewritten(
         return done
     others = {j.claim for i, j in enumerate(judged) if i not in failed}
     for i, text in zip(failed, texts, strict=False):
-        confirmed = bool(text.strip()) and text.strip() in (judged[i].text, judged[i].claim)
+        repeated = text.strip() in (judged[i].text, judged[i].claim)
+        if repeated and i in heard:
+            continue  # what a judge has refused does not stand because it is said again
+        confirmed = bool(text.strip()) and repeated
         by_judge = i in heard or confirmed
         second = await asyncio.to_thread(_again, text, judged[i], work.library, work.ground, by_judge=by_judge)
         # What another sentence says already is not said twice.
