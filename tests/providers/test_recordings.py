@@ -8,10 +8,10 @@ import pytest
 
 from deep_research.data import ModelAnswer
 from deep_research.errors import (
-    ConfigError,
     ContextTooLong,
     MalformedOutput,
     ModelRateLimited,
+    ModelSetupError,
     ProviderDown,
     ResearchError,
 )
@@ -64,20 +64,20 @@ GOOD: dict[str, dict[str, Any]] = {
 }
 BAD: dict[str, tuple[type[ResearchError], dict[str, Any]]] = {
     "openai_chat/error_400_context_length_exceeded": (ContextTooLong, {"limit": 4097, "used": 4294}),
-    "openai_chat/error_400_max_tokens_param": (ConfigError, {"reason": "bad_request"}),
-    "openai_chat/error_400_unsupported": (ConfigError, {"reason": "bad_request"}),
-    "openai_chat/error_404_model_not_found": (ConfigError, {"reason": "unknown_model"}),
+    "openai_chat/error_400_max_tokens_param": (ModelSetupError, {"reason": "bad_request"}),
+    "openai_chat/error_400_unsupported": (ModelSetupError, {"reason": "bad_request"}),
+    "openai_chat/error_404_model_not_found": (ModelSetupError, {"reason": "unknown_model"}),
     "openai_chat/error_429_insufficient_quota": (
-        ConfigError,
+        ModelSetupError,
         {"reason": "no_credit", "setting": "OPENAI_API_KEY"},
     ),
     "anthropic/error_400_prompt_too_long": (ContextTooLong, {"limit": 200_000, "used": 203_284}),
-    "anthropic/error_400_unsupported": (ConfigError, {"reason": "bad_request"}),
+    "anthropic/error_400_unsupported": (ModelSetupError, {"reason": "bad_request"}),
     "anthropic/error_529_overloaded": (ProviderDown, {"status": 529}),
     "deepseek/error_400_context_length": (ContextTooLong, {"limit": 131_072, "used": 131_134}),
-    "dashscope/error_400_enable_thinking_non_stream": (ConfigError, {"reason": "bad_request"}),
+    "dashscope/error_400_enable_thinking_non_stream": (ModelSetupError, {"reason": "bad_request"}),
     "dashscope/error_400_input_length": (ContextTooLong, {"limit": 983_616}),
-    "dashscope/native_error_401": (ConfigError, {"reason": "bad_key", "setting": "DASHSCOPE_API_KEY"}),
+    "dashscope/native_error_401": (ModelSetupError, {"reason": "bad_key", "setting": "DASHSCOPE_API_KEY"}),
     "openrouter/error_429_upstream": (ModelRateLimited, {"status": 429}),
     "openrouter/stream_error_in_band": (MalformedOutput, {"status": 400}),
 }
