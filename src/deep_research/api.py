@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
-from deep_research.conversation.plan_outline import as_text
 from deep_research.data import FollowUp, Message, Passage, Report, Source, Steer
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError
@@ -268,7 +267,11 @@ def _home(values: dict[str, Any]) -> Path:
 
 
 def _answer_of(on_question: OnQuestion | None) -> Answer | None:
-    return (lambda asked: on_question(as_text(asked))) if on_question else None
+    if on_question is None:
+        return None
+    from deep_research.conversation.plan_outline import as_text  # noqa: PLC0415 - only where it is asked
+
+    return lambda asked: on_question(as_text(asked))
 
 
 def build_deep_research_graph(

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from deep_research.data import (
@@ -15,15 +14,12 @@ from deep_research.data import (
     Document,
     Found,
     Gap,
-    ModelAnswer,
-    ModelRequest,
     Passage,
     PassageHit,
     PlanEdit,
     QueryAnalysis,
     Question,
     ReasonerInfo,
-    Report,
     Review,
     SearchResult,
     Section,
@@ -313,25 +309,6 @@ class Reasoner(Protocol):
         ...
 
 
-class ChatModel(Protocol):
-    """A language model behind one provider's wire protocol."""
-
-    provider: str
-    model: str
-
-    async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer; one attempt, no retries.
-
-        Raises ContextTooLong, Refused, ProviderDown, ModelRateLimited, ConfigError (a bad key or an
-        unknown model) or MalformedOutput, each with model, provider, status, request_id, retry_after.
-        """
-        ...
-
-    async def close(self) -> None:
-        """Let go of connections."""
-        ...
-
-
 class ApiResponse(NamedTuple):
     """An answer of a web API: `headers` have lower-case names, `body` is decompressed and of bounded size."""
 
@@ -358,15 +335,4 @@ class ApiClient(Protocol):
 
         Raises Unreachable when there is none in time, RateLimited when the API keeps asking to wait.
         """
-        ...
-
-
-class Exporter(Protocol):
-    """Writes a finished report in one format."""
-
-    name: str
-    suffix: str
-
-    def export(self, report: Report, path: Path) -> None:
-        """Write `report` to `path`. Raises StoreError."""
         ...

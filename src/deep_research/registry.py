@@ -17,7 +17,7 @@ from deep_research.errors import ConfigError
 from deep_research.ports import Reader
 from deep_research.protocol.media_type import OCTETS, ZIP, signed_media_type, text_media_type
 
-KINDS = ("readers", "sources", "exporters")
+KINDS = ("readers", "sources")
 """The folders that hold components, which are also the ends of the entry points' groups."""
 
 _BINARY_FORMATS = ("application/pdf", "application/epub+zip", "application/vnd.openxmlformats-officedocument.")
@@ -34,7 +34,7 @@ _SHAPING = (
 
 @cache
 def names(kind: str) -> tuple[str, ...]:
-    """Return the names of all components of a kind (`readers`, `sources`, `exporters`), sorted; imports none."""
+    """Return the names of all components of a kind (`readers`, `sources`), sorted; imports none."""
     return tuple(sorted({*_own(kind), *_offered(kind)}))
 
 

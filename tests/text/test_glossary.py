@@ -5,7 +5,7 @@ from importlib.resources import files
 import pytest
 
 from deep_research.i18n.language import detect
-from deep_research.text.glossary import LANGUAGES, MAX_VARIANTS, expand_query, translations
+from deep_research.text.glossary import LANGUAGES, MAX_VARIANTS, translations
 
 LINES = files("deep_research.text").joinpath("glossary_terms.tsv").read_text(encoding="utf-8").splitlines()
 ROWS = [line.split("\t") for line in LINES[1:]]
@@ -154,15 +154,6 @@ def test_every_term_is_found_in_its_own_column() -> None:
 
 def test_at_most_a_few_variants_of_a_term() -> None:
     assert all(len(translations(row[0].split("|")[0], source="en", target="zh")) <= 2 * MAX_VARIANTS for row in ROWS)
-
-
-def test_expand_query_appends_the_other_languages() -> None:
-    assert expand_query("数据库索引", ["zh", "en", "ko"]) == "数据库索引 database index 데이터베이스 인덱스 색인"
-
-
-def test_expand_query_repeats_nothing_and_keeps_the_unknown() -> None:
-    assert expand_query("索引 index", ["en"]) == "索引 index"
-    assert expand_query("xyzzy", ["zh", "ko", "ja"]) == "xyzzy"
 
 
 def test_a_very_long_text_is_cut() -> None:

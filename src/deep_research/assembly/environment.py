@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deep_research import registry
-from deep_research.assembly.page_access import addresses_in
 from deep_research.assembly.reasoner_choice import Offers, key_variables, open_reasoner
 from deep_research.data import Asked, Gap, Ledger, ToolSpec
 from deep_research.data.outside_tools import McpServer
@@ -185,7 +184,7 @@ def _open_web(
 ) -> "WebPlaces | None":
     """Open the web for the sources that were chosen, and for addresses that the user wrote into the question."""
     names = tuple(name for name in job.settings.sources if name not in tools.replaced)
-    if environment.places is not None or not (names or addresses_in(job.question)):
+    if environment.places is not None or not (names or "http" in job.question.lower()):
         return None
     from deep_research.assembly.web_search import open_web_places, source_variables  # noqa: PLC0415 - only for the web
 

@@ -85,18 +85,20 @@ def open_web_places(
     *,
     question: str,
     on_gap: OnGap,
-) -> WebPlaces:
+) -> WebPlaces | None:
     """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
 
-    Without `names` only addresses in the question may be opened. `on_gap` is told what of a page the reader should
-    know (an archived copy stands in for it).
+    Without `names` only addresses in the question may be opened; None when there are none either. `on_gap` receives
+    what the reader should know of a page (an archived copy stands in for it).
     """
+    named = addresses_in(question)
+    if not names and not named:
+        return None
     from deep_research.fetch.allowed_addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import Web  # noqa: PLC0415
     from deep_research.sources import open_source  # noqa: PLC0415
 
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
-    named = addresses_in(question)
     web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home))
     opened = [open_source(name, web.api, keys, options[name]) for name in names]
     for source in opened:

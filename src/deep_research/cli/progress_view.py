@@ -1,4 +1,4 @@
-"""Show a run while it runs: a live table on a terminal, plain lines elsewhere, or nothing."""
+"""Show the progress of a run: a live table on a terminal, plain lines elsewhere."""
 
 import sys
 from contextlib import AbstractContextManager
@@ -25,22 +25,20 @@ class View(AbstractContextManager["View"], Protocol):
         """Show one event."""
         ...
 
-    def typed(self, line: str) -> None:
+    def show_input(self, line: str) -> None:
         """Show the line that is being typed."""
         ...
 
-    def told(self, text: str) -> None:
+    def show_reply(self, text: str) -> None:
         """Show what became of a line that was typed."""
         ...
 
 
-def make_view(*, quiet: bool, verbose: bool, language: str, passing: bool = False) -> View:
-    """Return the view that fits: silence, a live table on a terminal, or a line per event.
+def make_view(*, verbose: bool, language: str, passing: bool = False) -> View:
+    """Return the view that fits: a live table on a terminal, or a line per event.
 
     What is `passing` leaves nothing on the screen. A terminal that cannot move its cursor gets lines.
     """
-    if quiet:
-        return Silence()
     if sys.stderr.isatty() and not verbose:
         from rich.console import Console  # noqa: PLC0415 - only on a terminal
 
@@ -50,30 +48,17 @@ def make_view(*, quiet: bool, verbose: bool, language: str, passing: bool = Fals
     return Lines(verbose=verbose)
 
 
-class Silence(AbstractContextManager["Silence"]):
-    """Shows nothing."""
+class Lines(AbstractContextManager["Lines"]):
+    """A plain line per event on standard error."""
 
     draws_input = False
-
-    def __exit__(self, *_exc: object) -> None:
-        """Nothing to put back."""
-
-    def show(self, event: Event) -> None:
-        """Show nothing."""
-
-    def typed(self, line: str) -> None:
-        """Show nothing."""
-
-    def told(self, text: str) -> None:
-        """Show nothing."""
-
-
-class Lines(Silence):
-    """A plain line per event on standard error."""
 
     def __init__(self, *, verbose: bool) -> None:
         self._verbose = verbose
         self._percent = -1
+
+    def __exit__(self, *_exc: object) -> None:
+        """Leave the lines where they are."""
 
     def show(self, event: Event) -> None:
         """Print the event's line, if it has one worth a line."""
@@ -84,8 +69,11 @@ class Lines(Silence):
         if text:
             click.echo(f"{event.seconds:7.1f}s  {text}", err=True)
 
-    def told(self, text: str) -> None:
-        """Print it."""
+    def show_input(self, line: str) -> None:
+        """Do nothing: the terminal echoes it."""
+
+    def show_reply(self, text: str) -> None:
+        """Print the reply."""
         click.echo(text, err=True)
 
     def _worth_a_line(self, event: Event) -> bool:
@@ -192,10 +180,10 @@ class LiveView:
         """Take the event into the table."""
         self._board.take(event)
 
-    def typed(self, line: str) -> None:
+    def show_input(self, line: str) -> None:
         """Show the line below the table."""
         self._board.typed = line
 
-    def told(self, text: str) -> None:
-        """Show it below the table."""
+    def show_reply(self, text: str) -> None:
+        """Show the reply below the table."""
         self._board.told = text

@@ -7,17 +7,19 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from deep_research import api
 from deep_research.api import Run
 from deep_research.cli.flags import output_file, settings_of
-from deep_research.cli.progress_view import View, make_view
 from deep_research.data import Asked, FollowUp, Report
 from deep_research.errors import NeedsAnswer
 from deep_research.i18n.catalog import phrase
+
+if TYPE_CHECKING:
+    from deep_research.cli.progress_view import View
 
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
 _R = TypeVar("_R")
@@ -69,7 +71,7 @@ class Session:
     def carry_out(self, run: Run) -> Report:
         """Do the run, or what is left of it, asking the user what it asks. Raises Interrupted and ResearchError."""
         self._get_ready()
-        view = make_view(quiet=self._is_set("quiet"), verbose=self._is_set("verbose"), language=run.record.language)
+        view = self._view(run.record.language)
         answers = [self._flags["answer"]] if self._flags.get("answer") is not None else []
         can_answer = bool(answers) or self._can_ask()
 
@@ -77,9 +79,9 @@ class Session:
             return answers.pop() if answers else None
 
         while True:
-            work = run.carry_out(listener=view.show, answer=answer if can_answer else None)
+            work = run.carry_out(**_listener(view), answer=answer if can_answer else None)
             try:
-                with view:
+                with view or nullcontext():
                     return _interruptible(work, self._keyboard(run, view))
             except (asyncio.CancelledError, KeyboardInterrupt):
                 raise _stopped(run) from None
@@ -90,27 +92,35 @@ class Session:
     def follow_up(self, run: Run, question: str) -> FollowUp:
         """Ask about a finished run; "" resumes the question that was interrupted. Raises Interrupted, ResearchError."""
         self._get_ready()
-        view = make_view(quiet=self._is_set("quiet"), verbose=self._is_set("verbose"), language="en", passing=True)
+        view = self._view("en", passing=True)
         changes = {"model_provider": self._flags.get("provider"), "model_name": self._flags.get("model")}
         given = {name: value for name, value in changes.items() if value is not None}
         try:
-            with view:
-                return _interruptible(run.follow_up(question, listener=view.show, **given))
+            with view or nullcontext():
+                return _interruptible(run.follow_up(question, **_listener(view), **given))
         except (asyncio.CancelledError, KeyboardInterrupt):
             raise _stopped(run) from None
 
-    def _keyboard(self, run: Run, view: View) -> "_Listening":
+    def _view(self, language: str, *, passing: bool = False) -> "View | None":
+        """Return what shows the progress, or None for silence; see `make_view`."""
+        if self._is_set("quiet"):
+            return None
+        from deep_research.cli.progress_view import make_view  # noqa: PLC0415 - not in silence
+
+        return make_view(verbose=self._is_set("verbose"), language=language, passing=passing)
+
+    def _keyboard(self, run: Run, view: "View | None") -> "_Listening":
         """Return what reads the keyboard while a run goes on; nothing is read without a terminal."""
-        if not self._can_ask():
+        if view is None or not self._can_ask():
             return lambda _loop: nullcontext()
         from deep_research.cli.keyboard import listening, pass_on  # noqa: PLC0415 - only at a terminal
 
-        view.typed("")
+        view.show_input("")
 
         def on_line(line: str) -> None:
-            view.told(pass_on(run, line))
+            view.show_reply(pass_on(run, line))
 
-        on_change = view.typed if view.draws_input else None
+        on_change = view.show_input if view.draws_input else None
         return lambda loop: listening(loop, on_line=on_line, on_change=on_change)
 
     def _to_the_end(self, run: Run) -> int:
@@ -185,6 +195,10 @@ class Session:
 
             print_answer(made)
         return EXIT_OK if made.report is not None and made.report.answered else EXIT_NOTHING_FOUND
+
+
+def _listener(view: "View | None") -> dict[str, Any]:
+    return {} if view is None else {"listener": view.show}
 
 
 def _stopped(run: Run) -> Interrupted:

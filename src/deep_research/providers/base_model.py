@@ -9,7 +9,7 @@ from deep_research.providers.provider_failures import About, translate, unsuppor
 
 
 class WiredModel:
-    """A chat model behind a wire (`ports.ChatModel`); made once per run."""
+    """A chat model behind a wire (`OpenModel`); made once per run."""
 
     changes: ClassVar[int] = 4
     """How often one request is changed before it counts as refused."""
@@ -25,7 +25,7 @@ class WiredModel:
         self._left_out: set[str] = set()
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer; one attempt (see ports.ChatModel for the errors)."""
+        """Return the model's answer; see `OpenModel.complete`."""
         for _ in range(self.changes):
             try:
                 return await self._ask(request)

@@ -45,7 +45,7 @@ class LangChainModel:
         self._about = about
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer; one attempt (see ports.ChatModel for the errors)."""
+        """Return the model's answer; see `OpenModel.complete`."""
         messages = [_message(message) for message in request.messages]
         if request.schema_ is not None:
             messages[-1].content = f"{messages[-1].content}{schema_instruction(request)}"

@@ -15,14 +15,18 @@ from deep_research.providers.provider_limits import Gate, Policy, gate_of, polic
 
 
 class OpenModel(Protocol):
-    """A chat model (ports.ChatModel) with the facts about its family."""
+    """A language model behind one provider's wire protocol, with the facts about its family."""
 
     provider: str
     model: str
     family: Family
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer; one attempt."""
+        """Return the model's answer; one attempt, no retries.
+
+        Raises ContextTooLong, Refused, ProviderDown, ModelRateLimited, MalformedOutput, and ModelSetupError for a bad
+        key or an unknown model.
+        """
         ...
 
     async def close(self) -> None:

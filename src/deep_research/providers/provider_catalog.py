@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from deep_research.errors import ConfigError, ModelSetupError
-from deep_research.providers.http_wire import HttpWire
-from deep_research.providers.model_client import OpenModel
-from deep_research.providers.model_families import Family, family_of
-from deep_research.providers.provider_failures import About
 
 if TYPE_CHECKING:
     from deep_research.providers.base_model import WiredModel
+    from deep_research.providers.http_wire import HttpWire
+    from deep_research.providers.model_client import OpenModel
+    from deep_research.providers.model_families import Family
+    from deep_research.providers.provider_failures import About
 
 
 class Provider(NamedTuple):
@@ -115,7 +115,7 @@ def open_model(
     context_tokens: int = 0,
     timeout_seconds: float = _TIMEOUT_SECONDS,
     chat_model: Any = None,
-) -> OpenModel:
+) -> "OpenModel":
     """Return a chat model of a provider; nothing is sent yet.
 
     `keys` are the values of VARIABLES that are set; `facts` override what is known about the model's family;
@@ -123,6 +123,8 @@ def open_model(
     silence. With the provider `langchain`, `chat_model` is the model object to use. Raises ConfigError for an
     unknown provider and a missing key.
     """
+    from deep_research.providers.provider_failures import About  # noqa: PLC0415 - the catalog itself is light
+
     known = _known(provider)
     keys = keys or {}
     if chat_model is not None and known.wire != "langchain":
@@ -163,14 +165,18 @@ def _address(known: Provider, keys: Mapping[str, str], base_url: str) -> str:
     return address.removesuffix("/v1") if known.wire == "anthropic" else address
 
 
-def _family(name: str, known: Provider, facts: Mapping[str, Any] | None, context_tokens: int) -> Family:
+def _family(name: str, known: Provider, facts: Mapping[str, Any] | None, context_tokens: int) -> "Family":
+    from deep_research.providers.model_families import family_of  # noqa: PLC0415
+
     overrides = {**known.facts, **(facts or {})}
     if context_tokens:
         overrides["context_tokens"] = context_tokens
     return family_of(name, overrides)
 
 
-def _wire(known: Provider, about: About, keys: Mapping[str, str], timeout_seconds: float) -> HttpWire:
+def _wire(known: Provider, about: "About", keys: Mapping[str, str], timeout_seconds: float) -> "HttpWire":
+    from deep_research.providers.http_wire import HttpWire  # noqa: PLC0415
+
     key = keys.get(known.key, "").strip()
     own_server = about.base_url != known.base_url
     if known.key and not key and not own_server:
@@ -200,7 +206,7 @@ def _adapter(wire: str) -> "type[WiredModel]":
     return Adapter
 
 
-def _langchain(about: About, family: Family, base_url: str, timeout_seconds: float, chat_model: Any) -> OpenModel:
+def _langchain(about: "About", family: "Family", base_url: str, timeout_seconds: float, chat_model: Any) -> "OpenModel":
     from deep_research.providers.langchain_model import LangChainModel, init_model  # noqa: PLC0415
 
     if chat_model is None:
@@ -209,7 +215,7 @@ def _langchain(about: About, family: Family, base_url: str, timeout_seconds: flo
     return LangChainModel(chat_model, about, family)
 
 
-def open_fallbacks(names: Sequence[str], provider: str, **options: Any) -> list[OpenModel]:
+def open_fallbacks(names: Sequence[str], provider: str, **options: Any) -> "list[OpenModel]":
     """Return the models of `fallback_models`: `provider:model`, or a model of `provider`."""
     opened: list[OpenModel] = []
     for name in names:

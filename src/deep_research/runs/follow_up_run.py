@@ -11,7 +11,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from deep_research.assembly.environment import Job, RunEnvironment
-from deep_research.assembly.page_access import offer_pages
 from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
 from deep_research.conversation.coreference import Exchange, resolve
 from deep_research.data import FollowUp, Ledger, Message, Question, Report
@@ -21,7 +20,7 @@ from deep_research.i18n.language import detect
 from deep_research.report.ledger import ledger_of
 from deep_research.run_context.context import RunContext
 from deep_research.runs.lifecycle import RunTask, carry_out
-from deep_research.runs.research_run import clean_question
+from deep_research.runs.research_run import clean_question, read_question_pages
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.journal import SqliteJournal
@@ -86,7 +85,7 @@ class FollowUpRun(RunTask):
 
     async def start(self, ctx: RunContext) -> dict[str, Any]:
         """See `RunTask.start`."""
-        await offer_pages(ctx)
+        await read_question_pages(ctx, self.question)
         made = self.made
         return {
             "messages": [],

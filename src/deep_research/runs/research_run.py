@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from deep_research.assembly.environment import Job, RunEnvironment, is_bundled
-from deep_research.assembly.page_access import offer_pages, readable_question
 from deep_research.assembly.run_settings import check_usable, settle
 from deep_research.data import Message, Question, Report
 from deep_research.errors import ConfigError, Declined
@@ -124,7 +123,7 @@ class ResearchRun(RunTask):
     async def start(self, ctx: RunContext) -> dict[str, Any]:
         """See `RunTask.start`."""
         await _prepare(ctx)
-        asked = readable_question(ctx, self.question)
+        asked = await read_question_pages(ctx, self.question)
         return {
             "messages": [],
             "original_query": self.question,
@@ -156,4 +155,13 @@ async def _prepare(ctx: RunContext) -> None:
         gaps += await place.prepare(lambda what, done, total: ctx.emit(Progress(what=what, done=done, total=total)))
     for gap in gaps:
         ctx.report_gap(gap)
+
+
+async def read_question_pages(ctx: RunContext, question: str) -> str:
+    """Read the pages that the question names, and return the question as the reasoner should see it."""
+    if ctx.pages is None:
+        return question
+    from deep_research.assembly.page_access import offer_pages, readable_question  # noqa: PLC0415 - only for the web
+
     await offer_pages(ctx)
+    return readable_question(ctx, question)

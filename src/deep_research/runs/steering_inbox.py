@@ -20,7 +20,7 @@ from deep_research.text.cleaning import fold
 
 MOST_SECTIONS = 20
 """How many sections a run may have, those of the user included."""
-_LOOK_SECONDS = 0.25
+_LOOK_SECONDS = 0.5
 _in_this_process: dict[Path, Callable[[], object]] = {}
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from deep_research.i18n.language import HAN, HANGUL, KANA, detect
+from deep_research.i18n.language import HAN, HANGUL, KANA
 from deep_research.i18n.lexicon import any_word, words
 
 LANGUAGES = ("en", "zh", "ko", "ja")
@@ -65,17 +65,6 @@ def translations(text: str, *, source: str, target: str) -> list[str]:
     column = LANGUAGES.index(target)
     rows = (row for match in matches for row in match.rows)
     return list(dict.fromkeys(term for row in rows for term in _rows()[row][column].split("|")[:MAX_VARIANTS]))
-
-
-def expand_query(query: str, languages: Iterable[str]) -> str:
-    """Return `query` with its glossary terms in the other `languages` appended.
-
-    The language of the query is detected; terms it already contains are not repeated.
-    """
-    source = detect(query)
-    known = query.casefold()
-    found = [term for target in languages for term in translations(query, source=source, target=target)]
-    return " ".join([query, *(term for term in dict.fromkeys(found) if term.casefold() not in known)])
 
 
 @lru_cache(maxsize=1)
