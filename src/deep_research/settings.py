@@ -234,13 +234,13 @@ class Settings(BaseModel):
     @field_validator("fallback_models", "sources", "allowed_internal_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        """A list in one string, as flags and the environment give it."""
+        """Split a list in one string, as flags and the environment give it."""
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("mcp_servers")
     @classmethod
     def _named(cls, value: dict[str, McpServer]) -> dict[str, McpServer]:
-        """The names of servers become part of names of tools."""
+        """Check the names of servers: they become part of the names of tools."""
         if unfit := [name for name in value if not SERVER_NAME.fullmatch(name)]:
             raise ValueError(f"the name {unfit[0]!r} is not made of at most 32 letters, digits, - and _")
         if len(value) > _MOST_SERVERS:
@@ -370,7 +370,7 @@ def _explain(error: ValidationError, came_from: Mapping[str, str]) -> ConfigErro
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else "settings"
     origin = came_from.get(name, "default")
-    if name == "mcp_servers":  # what stands there may be secret
+    if name == "mcp_servers":  # its values may be secret
         place = ".".join(str(part) for part in first["loc"])
         message = f"The setting {place} ({origin}) does not fit: {first['msg'].removeprefix('Value error, ').lower()}."
         return ConfigError(message, setting=place, came_from=origin)

@@ -89,7 +89,7 @@ def test_b10_typed_lines_steer_the_run(
         screen.type("/drop Beta\n")
         screen.until("Noted: drop Beta engine")
         screen.type("/drop 7\n")
-        screen.until("'7' is no section of the run")
+        screen.until("The run has no section '7'")
         screen.type("only what matters for boats\n")
         screen.until("Noted: remark only what matters for boats")
         screen.type("/finish\n")

@@ -8,7 +8,7 @@ import pytest
 from deep_research.data import Report
 from deep_research.errors import ConfigError
 from deep_research.events import Steered
-from deep_research.runs.steering_inbox import MOST_SECTIONS, read_steers, sections_of, steer
+from deep_research.runs.steering_inbox import MAX_SECTIONS, read_steers, sections_of, steer
 from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.cli.terminal import call, shows_no_traceback, signalled_at
@@ -100,11 +100,11 @@ def unplanned(tmp_path: Path, docs: str) -> Ran:
 
 
 def test_sections_may_be_added_before_the_plan_up_to_a_bound(unplanned: Ran) -> None:
-    for number in range(MOST_SECTIONS):
+    for number in range(MAX_SECTIONS):
         steer(unplanned.folder, "add", f"Part {number}: what it is")
-    with pytest.raises(ConfigError, match=f"at most {MOST_SECTIONS}"):
+    with pytest.raises(ConfigError, match=f"the limit is {MAX_SECTIONS}"):
         steer(unplanned.folder, "add", "One more")
-    assert len(sections_of(unplanned.folder)) == MOST_SECTIONS
+    assert len(sections_of(unplanned.folder)) == MAX_SECTIONS
 
 
 @pytest.mark.parametrize(

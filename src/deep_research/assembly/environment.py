@@ -44,7 +44,7 @@ def _ignore(_event: Event) -> None:
 
 @dataclass(frozen=True)
 class RunEnvironment:
-    """What a program gives to its runs: the state folder, who listens and answers, and what replaces the usual parts.
+    """What a program gives to its runs: the state folder, the listener and the answers, and what replaces the usual parts.
 
     `places` are searched instead of the run's own sources. `make_web` builds the connection to the web in place of
     `fetch.web.Web`. `mcp_servers` replace those of the settings in force (None: those); `hn_tools` are LangChain

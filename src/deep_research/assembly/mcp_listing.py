@@ -32,7 +32,7 @@ class ServerRow(NamedTuple):
 
 
 def server_rows(settings: Settings) -> list[ServerRow]:
-    """Return one row per server of the settings; nothing is started and nobody is asked."""
+    """Return one row per server of the settings; nothing is started."""
     values = _values(settings.mcp_servers)
     return [_row(name, server, values) for name, server in settings.mcp_servers.items()]
 

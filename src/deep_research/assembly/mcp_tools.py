@@ -37,7 +37,7 @@ class NamedAddresses:
         self._known.append(addresses)
 
     def check(self, arguments: Mapping[str, Any]) -> None:
-        """Raise Blocked when the arguments hold a web address that nobody has named."""
+        """Raise Blocked when the arguments hold a web address that neither the user nor a source nor a page has named."""
         wanted = [url for name, value in arguments.items() for url in _addresses(name, value)]
         if unknown := [url for url in wanted if not self._is_known(url)]:
             self._look()
@@ -69,7 +69,7 @@ class NamedAddresses:
 
 
 def _addresses(name: str, value: Any) -> Iterable[str]:
-    """The web addresses in an argument; an argument that is called one may lack its scheme."""
+    """Find the web addresses in an argument; one whose name says that it is an address may lack its scheme."""
     lower = name.lower()
     is_address = any(lower == word or lower.endswith((f"_{word}", f"{word}s")) for word in _ADDRESS_ARGUMENTS)
     for text in strings_in(value):
@@ -80,7 +80,7 @@ def _addresses(name: str, value: Any) -> Iterable[str]:
 
 
 HACKER_NEWS = ("hackernews", "hn")
-"""What a server is called that stands in for the source `hackernews`."""
+"""Names of a server that replaces the source `hackernews`."""
 _MOST_PLACES = 3
 """Tools of one server that are searched."""
 
@@ -211,7 +211,7 @@ class ToolPlace:
 
 
 def _servers(servers: Mapping[str, McpServer], settings: Settings) -> tuple[list[Server], list[Gap]]:
-    """The connections, not yet open, and a gap for each server that lacks a variable."""
+    """Return the connections, not yet open, and a gap for each server that lacks a variable."""
     if not servers:
         return [], []
     from deep_research.mcp.mcp_connection import McpConnection  # noqa: PLC0415 - only with a server
@@ -235,7 +235,7 @@ def _given(tools: Sequence[Any]) -> list[Server]:
 
 
 async def _listed(server: Server, journal: Journal) -> tuple[Sequence[OfferedTool], Gap | None]:
-    """The tools of a server as the run's first sitting found them, and the gap of one that did not come up today."""
+    """Return the tools of a server as they were at the start of the run, and a gap if it did not come up today."""
     gap: Gap | None = None
     failed: SourceError | None = None
     live: Sequence[OfferedTool] = ()
@@ -289,7 +289,7 @@ def _paid(
 
 
 def _places(tools: Sequence[PaidTool], settings: Settings) -> list[SearchPlace]:
-    """The tools that take a search, as places; `hackernews` is what stands in for that source."""
+    """Return the tools that take a query, as places to search; one of them may replace the source `hackernews`."""
     from deep_research.mcp.tool_offers import query_argument  # noqa: PLC0415 - only with a server
 
     named = str(settings.source_options.get(HACKER_NEWS[0], {}).get("mcp_server", ""))

@@ -142,7 +142,7 @@ def readable_question(ctx: RunContext, question: str) -> str:
 
 
 async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str, on_gap: OnGap) -> "Page":
-    """Return the page, or its archived copy when it is gone, which is told as a gap. Raises SourceError."""
+    """Return the page, or its archived copy when it is gone, which is reported as a gap. Raises SourceError."""
     try:
         return await fetcher.fetch(url)
     except NotFound as dead:
@@ -175,7 +175,7 @@ def document_of(page: "Page", found: Found) -> Document:
 
 
 def _declared(page: "Page") -> bytes:
-    """The body of a page as UTF-8 that says so: readers see the bytes only, not what the server declared."""
+    """Return the body of a page as marked UTF-8: readers see the bytes only, not what the server declared."""
     if not page.charset or not page.media_type.startswith("text/"):
         return page.body
     return codecs.BOM_UTF8 + page.body.decode(page.charset, "replace").removeprefix("\ufeff").encode("utf-8", "replace")

@@ -65,7 +65,7 @@ class OpenReasoner:
 
 
 class Offers(NamedTuple):
-    """What a model is told it can use: places to search, whether `read` takes addresses, tools of others."""
+    """What a model may use: places to search, whether `read` takes addresses, tools of others."""
 
     places: Sequence[SearchPlace] = ()
     opens_addresses: bool = False
@@ -91,7 +91,7 @@ def open_reasoner(
     """
     if settings.model_provider == "extractive":
         return OpenReasoner(ExtractiveReasoner())
-    for slow in ("httpx", "jinja2"):  # now, where nobody waits for the event loop, rather than with the first call
+    for slow in ("httpx", "jinja2"):  # in this thread, rather than in the event loop with the first call
         import_module(slow)
     from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415 - only with a model
     from deep_research.providers.model_client import ModelClient, Patience  # noqa: PLC0415
@@ -167,7 +167,7 @@ def model_reasoner(
 
 
 def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:
-    """A budget in dollars needs prices. Raises ConfigError for a model whose price is not known."""
+    """Raise ConfigError when there is a budget in dollars and the price of a model is not known."""
     unknown = [m.model for m in models if m.family.input_usd is None or m.family.output_usd is None]
     if settings.budget_usd is not None and unknown:
         message = (
@@ -180,7 +180,7 @@ def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:
 def _open_models(
     settings: Settings, keys: Mapping[str, str]
 ) -> tuple["OpenModel", list["OpenModel"], dict[Role, "OpenModel"]]:
-    """The run's model, those that stand in for it, and the ones of single roles; each opened once."""
+    """Open the run's model, its fallbacks, and the models of single roles, each once."""
     from deep_research.providers.provider_catalog import open_fallbacks, open_model  # noqa: PLC0415
 
     provider = settings.model_provider
@@ -191,7 +191,7 @@ def _open_models(
         "timeout_seconds": settings.model_timeout_seconds,
     }
     if provider == "ollama" and "max_context_tokens" in settings.model_fields_set:
-        options["context_tokens"] = settings.max_context_tokens  # what the server is told to make room for
+        options["context_tokens"] = settings.max_context_tokens  # the server reserves memory for it
     first = open_model(provider, settings.model_name, **options)
     opened: dict[str, OpenModel] = {first.model: first}
     roles: dict[Role, OpenModel] = {}
@@ -205,7 +205,7 @@ def _open_models(
 
 
 def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate]":
-    """How many requests may be in flight at each provider, in all runs of the process together."""
+    """Return the limits of simultaneous requests for each provider, shared by all runs of the process."""
     from deep_research.providers.provider_catalog import PROVIDERS  # noqa: PLC0415
     from deep_research.providers.provider_limits import Ceiling, gate_of  # noqa: PLC0415
 

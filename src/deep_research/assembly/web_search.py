@@ -131,7 +131,7 @@ def _web_options(
 
 
 def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) -> tuple[str, ...]:
-    """The addresses that the user wrote into the settings: of APIs, feeds and services that a variable names."""
+    """Return the addresses that the user wrote into the settings: of APIs, feeds and services that a variable names."""
     from deep_research.sources import api_sources  # noqa: PLC0415 - only with web sources
 
     found: list[str] = []
@@ -191,7 +191,7 @@ class WebPlace:
         return document
 
     async def _whole(self, found: Found) -> Document:
-        """The text behind an excerpt; the excerpt where that cannot be read, which is told as a gap."""
+        """Return the text behind an excerpt, or the excerpt and a gap if the text cannot be read."""
         try:
             return await self._read(found.model_copy(update={"document": None}))
         except SourceError as error:

@@ -19,7 +19,7 @@ _MOST = 4000
 
 
 class TypedLine:
-    """A line while it is typed; `text` is what stands there."""
+    """A line while it is typed; `text` is what it holds so far."""
 
     def __init__(self) -> None:
         self.text = ""

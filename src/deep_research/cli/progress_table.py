@@ -128,7 +128,7 @@ class Board:
         return Group(*parts)
 
     def _said(self) -> list[RenderableType]:
-        """What the user was told, and the line that is being typed; its end where it is too long."""
+        """Draw the reply to the user, and the line that is being typed (its end if it is too long)."""
         lines: list[RenderableType] = [Text(self.told, style="yellow")] if self.told else []
         if self.typed is not None:
             typed = Text(self.typed[-60:]) if self.typed else Text(HINT, style="dim")

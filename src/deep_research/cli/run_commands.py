@@ -15,7 +15,7 @@ _QUESTION_CHARS = 70
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
 def list_command(as_json: bool) -> None:
-    """List earlier runs, newest first. Below a run that waits or failed stands why."""
+    """List earlier runs, newest first. A run that waits or failed shows why."""
     from deep_research import api  # noqa: PLC0415 - help stays fast
 
     records = api.list_runs()

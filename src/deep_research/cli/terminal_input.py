@@ -80,7 +80,7 @@ class Prompt:
 
 
 def _readline() -> ModuleType | None:
-    """The module of GNU readline or libedit; it is not there on every platform."""
+    """Load GNU readline or libedit, which some platforms lack."""
     try:
         import readline  # noqa: PLC0415 - it changes how input() reads
     except ImportError:
@@ -148,7 +148,7 @@ def _how(asked: Asked) -> str:
 
 
 def _answer(asked: Asked, line: str) -> str | None:
-    """What a line answers; None when it only asked for help or the editor brought nothing."""
+    """Return what a line answers; None when it only asked for help or the editor brought nothing."""
     if line == "/edit" and asked.brief is not None:
         return _edited(asked.brief)
     if line.startswith("/"):

@@ -39,7 +39,7 @@ class Verdict(Told):
     by_model: bool = False
 
     def __hash__(self) -> int:
-        """The values of a phrase cannot be hashed, and add nothing to its text."""
+        """Leave the values of the phrase out: they cannot be hashed, and add nothing to its text."""
         return hash((self.kind, self.reason))
 
 

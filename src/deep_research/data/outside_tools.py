@@ -45,7 +45,7 @@ class McpServer(Noun):
     @field_validator("command", "cwd")
     @classmethod
     def _means_one_place(cls, value: str) -> str:
-        """A relative path would start another program in every folder."""
+        """Refuse a relative path: it would start another program in every folder."""
         if value and "\0" in value:
             raise ValueError("null characters are not taken")
         if ("/" in value or "\\" in value or value.startswith(".")) and not _is_absolute(value):

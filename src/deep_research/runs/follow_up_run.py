@@ -118,7 +118,7 @@ def _records(folder: RunFolder) -> list[Path]:
 
 
 def follow_ups(folder: RunFolder) -> list[FollowUp]:
-    """Return the follow-ups of a run in order; one whose record cannot be read is told to the log, and keeps its number."""
+    """Return the follow-ups of a run in order; an unreadable one is logged, and keeps its number."""
     found: list[FollowUp] = []
     for path in _records(folder):
         try:
@@ -170,7 +170,7 @@ def _begin(folder: RunFolder, record: RunRecord, report: Report, text: str, chan
 
 
 def _exchanges(report: Report, earlier: Sequence[FollowUp]) -> list[Exchange]:
-    """The conversation, newest first; a question that named nothing ("tell me about it") was settled as the title."""
+    """Return the conversation, newest first; a question that named nothing ("tell me about it") stands as the title."""
     answers = [Exchange(one.understood, _content(one.report)) for one in earlier if one.report is not None]
     asked = report.question if topic_words(report.question) else report.title
     return [*reversed(answers), Exchange(asked)]
@@ -188,7 +188,7 @@ def _names(report: Report, language: str) -> list[str]:
 
 
 def _history(record: RunRecord, report: Report, earlier: Sequence[FollowUp]) -> tuple[Message, ...]:
-    """The conversation so far, as far as it helps to understand a question: what was asked, and what came out."""
+    """Return what helps to understand a question: what was asked before, and what came out."""
     findings = "\n".join(f for section in report.sections for f in section.key_findings[:1])
     titles = "; ".join(section.title for section in report.sections)
     told = [record.question, f"{report.title}\n{titles}\n{findings}"]

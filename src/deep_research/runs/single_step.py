@@ -224,7 +224,7 @@ STEPS = tuple(_THOUGHTS)
 
 
 def _thought(name: str, reasoner: Reasoner, m: Material) -> Awaitable[Any]:
-    """The step itself. Raises ConfigError for an unknown one."""
+    """Run the step. Raises ConfigError for an unknown one."""
     if name not in _THOUGHTS:
         message = f"There is no step {name!r}. Steps: {', '.join(STEPS)}."
         raise ConfigError(message, setting="step", value=name)

@@ -18,21 +18,21 @@ from deep_research.stores.event_log import EventLog, read_events
 from deep_research.stores.run_folder import RunFolder
 from deep_research.text.cleaning import fold
 
-MOST_SECTIONS = 20
-"""How many sections a run may have, those of the user included."""
-_LOOK_SECONDS = 0.5
+MAX_SECTIONS = 20
+"""Sections that a run may have, those of the user included."""
+_LOOK_SECONDS = 0.25
 _in_this_process: dict[Path, Callable[[], object]] = {}
 
 
-def steer(folder: RunFolder, kind: str, said: str = "") -> Steer:
-    """Keep what the user says to a run, and return it; a run that goes on takes it in at once.
+def steer(folder: RunFolder, kind: str, text: str = "") -> Steer:
+    """Keep an instruction of the user to a run, and return it; a run that goes on takes it in at once.
 
-    `kind` is `remark` (`said` is its text), `drop` (title or number of a section), `add` ("TITLE: what to look for")
-    or `finish`. May be called from any process. Raises RunNotFound, StoreError, and ConfigError for what does not fit
-    the run: a section that is not there, a run that is finished or whose report is being written.
+    `kind` is `remark` (`text` is what it says), `drop` (title or number of a section), `add` ("TITLE: what to look
+    for") or `finish`. May be called from any process. Raises RunNotFound, StoreError, and ConfigError for what does
+    not fit the run: an unknown section, a run that is finished or whose report is being written.
     """
-    wanted = _understood(folder, kind, fold(said))
-    line = f"\n{wanted.model_dump_json()}\n".encode()
+    instruction = _read_instruction(folder, kind, fold(text))
+    line = f"\n{instruction.model_dump_json()}\n".encode()
     try:
         file = os.open(folder.steering, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
@@ -43,9 +43,9 @@ def steer(folder: RunFolder, kind: str, said: str = "") -> Steer:
     except OSError as error:
         message = f"Cannot write {str(folder.steering)!r}: {error.strerror}. Check the disk."
         raise StoreError(message, path=str(folder.steering)) from error
-    if (notice := _in_this_process.get(folder.path)) is not None:
-        notice()
-    return wanted
+    if (refresh := _in_this_process.get(folder.path)) is not None:
+        refresh()
+    return instruction
 
 
 def sections_of(folder: RunFolder) -> list[str]:
@@ -56,84 +56,84 @@ def sections_of(folder: RunFolder) -> list[str]:
             titles |= dict.fromkeys(event.sections)
         elif event.kind == "section_started":
             titles[event.section] = None
-    said = read_steers(folder.steering)
-    titles |= dict.fromkeys(s.section for s in said if s.kind == "add")
-    dropped = {s.section for s in said if s.kind == "drop"}
+    instructions = read_steers(folder.steering)
+    titles |= dict.fromkeys(s.section for s in instructions if s.kind == "add")
+    dropped = {s.section for s in instructions if s.kind == "drop"}
     return [title for title in titles if title not in dropped]
 
 
-def _understood(folder: RunFolder, kind: str, said: str) -> Steer:
+def _read_instruction(folder: RunFolder, kind: str, text: str) -> Steer:
+    """Return the instruction that a text means for a run. Raises ConfigError for one that does not fit."""
     record = folder.load()
     if record.status == "finished":
-        raise _refused(f"The run {record.run_id} is finished: nothing can be changed any more.", said)
+        raise _refused(f"The run {record.run_id} is finished and cannot be changed any more.", text)
     if any(e.kind == "stage_started" and e.stage == "report" for e in read_events(folder.events)):
-        raise _refused(f"Too late: the report of {record.run_id} is being written.", said)
+        raise _refused(f"Too late: the report of {record.run_id} is being written.", text)
     quick = Settings(**record.settings).workflow == "quick"
     if quick and kind != "finish":
-        raise _refused("A quick question takes no remarks and has no sections: it can only be told to finish.", said)
-    if not said and kind != "finish":
-        raise _refused(f"Nothing was said: --{kind} needs a text.", said)
+        raise _refused("A quick question takes no remarks and has no sections; only --finish applies.", text)
+    if not text and kind != "finish":
+        raise _refused(f"--{kind} needs a text.", text)
     fields: dict[str, str] = {}
     match kind:
         case "remark":
-            fields = {"text": said}
+            fields = {"text": text}
         case "drop":
-            fields = {"section": _existing(sections_of(folder), said)}
+            fields = {"section": _find_section(sections_of(folder), text)}
         case "add":
-            fields = _new(sections_of(folder), said)
+            fields = _new_section(sections_of(folder), text)
         case _:
             pass
     try:
         return Steer.model_validate({"kind": kind, "id": secrets.token_hex(6), **fields})
     except ValidationError as error:
         first = error.errors()[0]
-        raise _refused(f"The {first['loc'][0]} does not fit: {first['msg'].lower()}.", said) from None
+        raise _refused(f"The {first['loc'][0]} does not fit: {first['msg'].lower()}.", text) from None
 
 
-def _existing(titles: list[str], said: str) -> str:
-    """The section of that title, number or unambiguous part of a title."""
+def _find_section(titles: list[str], text: str) -> str:
+    """Return the section with that title, number or unambiguous part of a title."""
     if not titles:
-        raise _refused("The run has no sections yet: wait for its plan.", said)
+        raise _refused("The run has no sections yet. Wait for its plan.", text)
     if len(titles) == 1:
-        raise _refused(f"{titles[0]!r} is the only section: it cannot be dropped. --finish ends the research.", said)
-    if said.isdecimal() and 1 <= int(said) <= len(titles):
-        return titles[int(said) - 1]
-    exact = [t for t in titles if t.casefold() == said.casefold()]
-    found = exact or [t for t in titles if said.casefold() in t.casefold()]
+        raise _refused(f"{titles[0]!r} is the only section and cannot be dropped. --finish ends the research.", text)
+    if text.isdecimal() and 1 <= int(text) <= len(titles):
+        return titles[int(text) - 1]
+    exact = [t for t in titles if t.casefold() == text.casefold()]
+    found = exact or [t for t in titles if text.casefold() in t.casefold()]
     if len(found) == 1:
         return found[0]
     listed = "".join(f"\n  {number}. {title}" for number, title in enumerate(titles, 1))
-    raise _refused(
-        f"{said!r} is no section of the run" * (not found) or f"{said!r} fits several sections", said, listed
-    )
+    why = f"{text!r} fits several sections" if found else f"The run has no section {text!r}"
+    raise _refused(f"{why}. It has:{listed}", text)
 
 
-def _new(titles: list[str], said: str) -> dict[str, str]:
-    title, colon, text = said.partition(":")
+def _new_section(titles: list[str], text: str) -> dict[str, str]:
+    title, colon, wish = text.partition(":")
     if not colon:
-        title, _, text = said.partition("：")
-    title, text = title.strip(), text.strip()
+        title, _, wish = text.partition("：")
+    title, wish = title.strip(), wish.strip()
     if not title:
-        raise _refused('A section to add needs a title: --add "TITLE: what to look for".', said)
+        raise _refused('A new section needs a title: --add "TITLE: what to look for".', text)
     if title.casefold() in {t.casefold() for t in titles}:
-        raise _refused(f"The run has a section {title!r} already.", said)
-    if len(titles) >= MOST_SECTIONS:
-        raise _refused(f"The run has {len(titles)} sections; at most {MOST_SECTIONS} are taken.", said)
-    return {"section": title, "text": text}
+        raise _refused(f"The run already has a section {title!r}.", text)
+    if len(titles) >= MAX_SECTIONS:
+        raise _refused(f"The run has {len(titles)} sections; the limit is {MAX_SECTIONS}.", text)
+    return {"section": title, "text": wish}
 
 
-def _refused(message: str, said: str, listed: str = "") -> ConfigError:
-    return ConfigError(f"{message}{f'. It has:{listed}' if listed else ''}", setting="steer", value=said)
+def _refused(message: str, text: str) -> ConfigError:
+    return ConfigError(message, setting="steer", value=text)
 
 
 def read_steers(path: Path) -> list[Steer]:
-    """Return what was said to a run, oldest first; a line that a crash has cut short is left out."""
+    """Return the instructions to a run, oldest first; a line that a crash has cut short is left out."""
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return []
     said: list[Steer] = []
-    for line in lines[:-1]:  # behind the last line break stands what is being written
+    for line in lines[:-1]:  # what follows the last line break is still being written
         with suppress(ValidationError):
             said.append(Steer.model_validate_json(line))
     return said
