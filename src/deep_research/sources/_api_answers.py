@@ -22,7 +22,9 @@ Element = Any  # lxml.etree._Element
 _E = TypeVar("_E", bound=SourceError)
 
 _MAX_WHY_CHARS = 200
-_EXPLAINING = "message errorMessage error detail errors title info errMsg msg reason readableMessage".split()
+_EXPLAINING = (
+    "message errorMessage error_message error detail errors title info errMsg msg reason readableMessage".split()
+)
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
 _WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too many requests|request limit", re.IGNORECASE)

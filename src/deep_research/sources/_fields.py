@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from deep_research.i18n.lexicon import any_word
@@ -123,6 +123,11 @@ def iso_date(value: Any) -> str | None:
     if isinstance(value, int | float):
         return _from_number(value)
     return _from_text(value) if isinstance(value, str) else None
+
+
+def unix_seconds(day: date) -> int:
+    """Return the beginning of a day (UTC) in seconds since 1970."""
+    return int(datetime.combine(day, time(), UTC).timestamp())
 
 
 def written(year: int, month: int | None = None, day: int | None = None) -> str | None:

@@ -1,7 +1,6 @@
 """Hacker News through Algolia's search (https://hn.algolia.com/api), discussions included."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime, time
 from typing import Any
 
 from pydantic import Field
@@ -11,7 +10,7 @@ from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
 from deep_research.sources._api_answers import failure, json_of, object_of
-from deep_research.sources._fields import first, iso_date, listed, number, objects, raw, score, text
+from deep_research.sources._fields import first, iso_date, listed, number, objects, raw, score, text, unix_seconds
 from deep_research.sources._markup import entities, paragraphs
 from deep_research.sources._record_documents import Fact, write_text
 from deep_research.text.document_builder import DocumentBuilder
@@ -134,12 +133,8 @@ def first_raw(item: Mapping[str, Any], *names: str) -> str:
 
 def _filters(options: HackerNewsOptions) -> str:
     parts = [
-        f"created_at_i>={_seconds(options.since)}" if options.since else "",
-        f"created_at_i<{_seconds(options.until) + 86_400}" if options.until else "",
+        f"created_at_i>={unix_seconds(options.since)}" if options.since else "",
+        f"created_at_i<{unix_seconds(options.until) + 86_400}" if options.until else "",
         f"points>={options.least_points}" if options.least_points else "",
     ]
     return ",".join(part for part in parts if part)
-
-
-def _seconds(day: date) -> int:
-    return int(datetime.combine(day, time(), UTC).timestamp())
