@@ -1,0 +1,180 @@
+"""Questions and answers of Stack Overflow and its sister sites (https://api.stackexchange.com/docs)."""
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import Field
+
+from deep_research import registry
+from deep_research.concurrency import SYSTEM_CLOCK, Clock
+from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.errors import RateLimited, SourceError
+from deep_research.ports import ApiClient, ApiResponse
+from deep_research.sources import _record_documents as _writing
+from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
+from deep_research.sources._api_answers import explanation, failure, list_of, loads
+from deep_research.sources._fields import at, first, iso_date, number, raw, score, text, texts, unix_seconds
+from deep_research.sources._markup import line, paragraphs
+from deep_research.text.document_builder import DocumentBuilder
+
+_MAX_WAIT_SECONDS = 60.0
+_MAX_ANSWERS = 5  # of one question, by votes; the accepted one is always among them
+_WAIT = re.compile(r"available in (\d+) seconds")
+
+Answers = Mapping[int, Sequence[Mapping[str, Any]]]
+"""The answers to each question, by its id, the best first."""
+
+
+class StackExchangeOptions(DatedOptions):
+    """Options of Stack Exchange; the period is that of the question."""
+
+    base_url: str = Field("https://api.stackexchange.com/2.3", description="Address of the API.")
+    requests_per_second: float = Field(
+        1.0, gt=0, le=10, description="300 calls per day without a key, 10,000 with one."
+    )
+    site: str = Field("stackoverflow", pattern=r"^[a-z0-9.-]+$", description="Which site, such as serverfault.")
+    tags: tuple[str, ...] = Field((), max_length=5, description="Only questions with all of these tags.")
+
+
+class StackExchangeSource(ApiSource[StackExchangeOptions]):
+    """Searches questions by relevance; their document holds the accepted answer and the others by votes."""
+
+    name = "stackexchange"
+    purpose = "Solved problems of programmers and administrators: questions of Stack Exchange with their answers."
+    also = ("STACKEXCHANGE_KEY",)
+    narrow = True
+
+    def __init__(
+        self, options: StackExchangeOptions, client: ApiClient, keys: Mapping[str, str], clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        super().__init__(options, client, keys)
+        self._clock = clock
+        self._resumes_at = 0.0
+        self._lock = asyncio.Lock()
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        options = self.options
+        response = await self._call(
+            "/search/advanced",
+            {
+                "q": query,
+                "tagged": ";".join(options.tags),
+                "fromdate": unix_seconds(options.since) if options.since else "",
+                "todate": unix_seconds(options.until) + 86_399 if options.until else "",
+                "sort": "relevance",
+                "pagesize": min(limit, 50),
+            },
+        )
+        answered = [str(number) for number in parse_answered(response)]
+        answers: Answers = {}
+        gaps: list[Gap] = []
+        if answered:
+            try:
+                path = f"/questions/{';'.join(answered)}/answers"
+                answers = parse_answers(await self._call(path, {"sort": "votes", "pagesize": 100}))
+            except SourceError as error:
+                why = self._without_secrets(error).message
+                gaps.append(Gap(what="answers to questions", why=why, source=self.name))
+        return result(parse_questions(response, site=options.site, answers=answers), gaps)
+
+    async def _call(self, path: str, params: Mapping[str, str | int]) -> ApiResponse:
+        """Call a method of the site, after the pause that the last answer asked for (`backoff`, in seconds)."""
+        own = {"site": self.options.site, "filter": "withbody", "order": "desc", "key": self._key()}
+        async with self._lock:
+            wait = self._resumes_at - self._clock.monotonic()
+            if wait > _MAX_WAIT_SECONDS:
+                message = f"{self.name}: the service asks to wait {wait:.0f} s"
+                raise RateLimited(message, source=self.name, retry_after=wait)
+            if wait > 0:
+                await self._clock.sleep(wait)
+            response = await self._get(path, own | dict(params))
+            self._resumes_at = self._clock.monotonic() + parse_backoff(response)
+        return response
+
+
+def parse_backoff(response: ApiResponse) -> int:
+    """Return the seconds to wait before the next call, 0 for none. Raises SourceError for a refusal."""
+    if response.status == HTTPStatus.BAD_REQUEST:
+        why = explanation(response)
+        if wait := _WAIT.search(why):
+            error = failure(RateLimited, response, StackExchangeSource, why)
+            error.retry_after = float(wait[1])
+            raise error
+    list_of(response, StackExchangeSource, "items")
+    return number(at(loads(response, StackExchangeSource), "backoff")) or 0
+
+
+def parse_answered(response: ApiResponse) -> list[int]:
+    """Return the ids of the questions of a search that have answers. Raises SourceError."""
+    items = list_of(response, StackExchangeSource, "items")
+    return [own for item in items if item.get("answer_count") and (own := number(item.get("question_id")))]
+
+
+def parse_answers(response: ApiResponse) -> Answers:
+    """Return the answers by question, the accepted one first, at most five to each. Raises SourceError."""
+    by_question: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    items = list_of(response, StackExchangeSource, "items")
+    for item in sorted(items, key=lambda item: item.get("is_accepted") is not True):
+        own = number(item.get("question_id"))
+        if own is not None and len(by_question[own]) < _MAX_ANSWERS and raw(item.get("body")).strip():
+            by_question[own].append(item)
+    return by_question
+
+
+def parse_questions(
+    response: ApiResponse, *, site: str = "stackoverflow", answers: Answers | None = None
+) -> list[Found]:
+    """Return the questions of a search, best first, each with its `answers` as document. Raises SourceError."""
+    items = list_of(response, StackExchangeSource, "items")
+    return [found for item in items if (found := _question(item, site, answers or {}))]
+
+
+def _question(item: Mapping[str, Any], site: str, answers: Answers) -> Found | None:
+    own, title = number(item.get("question_id")), line(raw(item.get("title")))
+    if own is None or not title:
+        return None
+    author, asked = _author(item), iso_date(item.get("creation_date"))
+    facts = (
+        ("Asked by", author),
+        ("Asked", asked),
+        ("Votes", number(item.get("score"))),
+        ("Answers", number(item.get("answer_count"))),
+        ("Tags", texts(item.get("tags"))),
+    )
+    parts = [_writing.document(title, facts=facts), *_part("Question", item)]
+    for answer in answers.get(own, ()):
+        kind = "Accepted answer" if answer.get("is_accepted") is True else "Answer"
+        about = ", ".join(filter(None, (_author(answer), iso_date(answer.get("creation_date")))))
+        parts += _part(f"{kind} ({about}; {number(answer.get('score')) or 0} votes)", answer)
+    document = reduce(_writing.joined, parts)
+    return Found(
+        key=f"stackexchange:{site}:{own}",
+        title=title,
+        url=first(item, "link") or f"https://{site}.com/questions/{own}",
+        origin=StackExchangeSource.name,
+        published=asked,
+        authors=(author,) if author else (),
+        snippet=snippet(paragraphs(raw(item.get("body")))),
+        score=score(item.get("score")),
+        document=document.model_copy(update={"published": asked, "authors": (author,) if author else ()}),
+    )
+
+
+def _part(heading: str, item: Mapping[str, Any]) -> Iterator[Document]:
+    """Yield a heading and the text below it, code blocks included."""
+    body = raw(item.get("body"))
+    if body.strip():
+        builder = DocumentBuilder()
+        builder.heading(2, heading)
+        yield builder.document()
+        reader = registry.component("readers", "html")()
+        yield reader.read(f"<main>{body}</main>".encode("utf-8", "replace"), name="post.html")
+
+
+def _author(item: Mapping[str, Any]) -> str:
+    return line(text(at(item, "owner", "display_name")))
