@@ -160,7 +160,7 @@ async def _reflected(state: LoopState, ctx: RunContext) -> Command[Literal["retr
 
 
 def _wanted(state: LoopState, ctx: RunContext) -> dict[str, Any] | None:
-    """A round for what the user has said since the last one: searches for added sections and remarks, or None."""
+    """Return a round for what the user has said since the last one: searches for added sections and remarks, or None."""
     added = _begin_sections(ctx, ctx.steering.now.added_to(state["sections"]))
     known = [turn for _, turn in state["turns"]]
     heard = ctx.steering.now.add_remarks(known)[len(known) :]
@@ -187,7 +187,7 @@ def _searched(section: Section, state: LoopState) -> Section:
 
 
 async def _next_queries(section: Section, state: LoopState, ctx: RunContext) -> list[str]:
-    """New searches for a weak section; those made before are not made again."""
+    """Return new searches for a weak section; those made before are not made again."""
     made = _made(section, state)
     actions = await research.next_actions(ctx, section, state["brief"], ctx.steering.now.add_remarks([]))
     return [a.query for a in actions if a.name == "search" and a.query not in made]

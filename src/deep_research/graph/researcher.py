@@ -69,7 +69,7 @@ def _has_seen(state: ResearcherState) -> bool:
 
 
 def _may_finish(state: ResearcherState) -> bool:
-    """Whether there is something to write up, so that a wish for the report ends the research at once."""
+    """Return whether there is something to write up, so that a wish for the report ends the research at once."""
     return _has_seen(state) or bool(state.get("previous_claims"))
 
 
@@ -86,14 +86,14 @@ def _free(state: ResearcherState, ctx: RunContext, update: dict[str, Any]) -> Co
 
 
 def _failed(state: ResearcherState) -> dict[str, Any]:
-    """A failed section; where an earlier attempt has brought something, that stays."""
+    """Mark the section as failed; where an earlier attempt has brought something, that stays."""
     has_text = any(claim.stands for claim in state.get("previous_claims", []))
     section = state["section"].model_copy(update={"status": "completed" if has_text else "failed"})
     return {"sections": [section], "raw_notes": _raw_notes(state)}
 
 
 def _raw_notes(state: ResearcherState) -> list[list[str]]:
-    """The ids of all passages that the researcher saw in each attempt, whatever became of them."""
+    """Return the ids of all passages that the researcher saw in each attempt, whether cited or not."""
     seen = _seen(state.get("turns", []))
     return [*state.get("raw_notes", []), *([seen] if seen else [])]
 
@@ -109,7 +109,7 @@ def _closed(state: ResearcherState, ctx: RunContext, **update: Any) -> Command[A
 
 
 def _has_notes(state: ResearcherState) -> bool:
-    """Whether there is something to write up, or a text of an earlier attempt."""
+    """Return whether there is something to write up, or a text of an earlier attempt."""
     return bool(_seen(state.get("turns", [])) or state.get("previous_claims"))
 
 

@@ -109,7 +109,7 @@ async def supervisor(
 
 
 def _owed(state: SupervisorState, ctx: RunContext) -> list[Section]:
-    """The sections that the user has added and that nobody has begun."""
+    """Return the sections that the user has added and that no researcher has begun."""
     begun = [s for s in state["sections"] if s.status != "pending"]
     return ctx.steering.now.added_to(begun)
 
@@ -139,7 +139,7 @@ async def supervisor_tools(
 
 
 def _end(state: SupervisorState, ctx: RunContext, *, rounds_used_up: bool) -> dict[str, Any]:
-    """What was asked for and never begun is a gap, never hidden."""
+    """End the research: what was asked for and never begun is a gap."""
     asked = state["waiting"] if rounds_used_up else [*state["waiting"], *state["supervisor_messages"][-1].actions]
     asked = [action for action in asked if delegate.title_of(action) not in ctx.steering.now.dropped]
     sections = ctx.steering.now.kept(state["sections"])

@@ -55,7 +55,7 @@ def _claimed(sentence: CitedSentence) -> tuple[str, tuple[str, ...]]:
 
 
 def _repeated(sections: Sequence[Section], drafts: Sequence[Draft]) -> list[set[int]]:
-    """The numbers of the sentences to cut, by section."""
+    """Return the numbers of the sentences to cut, by section."""
     cut: list[set[int]] = [set() for _ in sections]
     said = [one for i, section in enumerate(sections) for one in _said(i, section, drafts[i])]
     for place, one in enumerate(said):

@@ -52,7 +52,7 @@ def _who(reasoner: ReasonerInfo, language: str) -> str:
 
 
 def _judged(claims: Sequence[Claim], language: str) -> list[str]:
-    """What the model judged, and what was changed to make a statement stand, as far as there was any."""
+    """Say what the model judged, and what was changed to make a statement stand."""
     lines = [phrase("judged", language, judged=sum(c.verdict.by_model for c in claims))]
     for name, repair in (("moved", "passage"), ("rewritten", "rewritten")):
         if count := sum(c.repair == repair for c in claims):
@@ -89,7 +89,7 @@ def _cut(claims: Sequence[Claim], language: str) -> list[str]:
 
 
 def _left(claims: Sequence[Claim], language: str) -> list[str]:
-    """What was left in the text, by the reason for which nobody could judge it."""
+    """List what was left in the text, by the reason for which it could not be judged."""
     by_reason: dict[str, list[str]] = defaultdict(list)
     for claim in claims:
         by_reason[told(claim.verdict, language)].append(f"- {claim.text}")

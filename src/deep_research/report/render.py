@@ -74,7 +74,7 @@ class References:
         return {detect(snapshot.text[:3000]) for snapshot in snapshots if snapshot is not None}
 
     def verbatim(self, claim: Claim) -> bool:
-        """Whether the claim stands word for word in a passage it cites."""
+        """Return whether the claim is word for word in a passage that it cites."""
         found = (self._library.passage(p) for p in claim.passages)
         return any(is_verbatim(claim.text, p.text) for p in found if p is not None)
 
@@ -308,7 +308,7 @@ def _carrying(passages: Sequence[Passage], said: dict[str, list[str]]) -> list[s
 
 
 def _nearest(claim: str, text: str) -> tuple[int, int] | None:
-    """The sentence of `text` that shares most terms with `claim`, if any; a sentence said word for word is itself."""
+    """Return the sentence of `text` that shares most terms with `claim`, if any; a sentence said word for word is itself."""
     at = text.find(claim)
     terms = set(content_terms(claim))
     spans = [(s.start, s.end) for s in sentences(text)]
@@ -319,7 +319,7 @@ def _nearest(claim: str, text: str) -> tuple[int, int] | None:
 
 
 def _to_word(text: str, end: int) -> int:
-    """The last word border before `end`, or the end of the text."""
+    """Return the last word border before `end`, or the end of the text."""
     if len(text) <= end:
         return len(text)
     space = text.rfind(" ", end // 2, end)

@@ -24,7 +24,7 @@ from deep_research.data import (
 
 @dataclass(frozen=True)
 class ReportInput:
-    """What the research hands over: `claims` are those of `sections`, `contradictions` what a review proposed.
+    """Holds what the research hands over: `claims` are those of `sections`, `contradictions` what a review proposed.
 
     `original` is the question as it was asked. `found_in` says where the answer of a follow-up was found.
     """
@@ -42,17 +42,17 @@ class ReportInput:
 
     @property
     def searched(self) -> tuple[str, ...]:
-        """The queries made for the sections, each once."""
+        """Return the queries made for the sections, each once."""
         return tuple(dict.fromkeys(query for section in self.sections for query in section.searched))
 
     @property
     def language(self) -> str:
-        """The language of the report."""
+        """Return the language of the report."""
         return self.question.language
 
     @property
     def composed_from(self) -> tuple[Any, ...]:
-        """The arguments of `Reasoner.compose`, without the library."""
+        """Return the arguments of `Reasoner.compose`, without the library."""
         return self.question, self.analysis, self.brief, self.sections, self.claims
 
 
@@ -76,5 +76,5 @@ class CheckedReport:
 
     @property
     def is_answered(self) -> bool:
-        """Whether any claim stands."""
+        """Return whether any claim stands."""
         return any(claim.stands for claim in self.claims)

@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RunContext:
-    """The run's settings, thinker, places to search, memory and voice, and what the user says to it.
+    """Holds what every step of a run may use: settings, reasoner, sources, library, journal, events and steering.
 
     `gaps` is the run's log of gaps, in the order they were found; the event log keeps it, and a later sitting begins
     with it. Only `report_gap` adds to it.

@@ -63,7 +63,7 @@ class Instructions:
 
 
 class Steering:
-    """The instructions of the user to one run.
+    """Holds the instructions of the user to one run.
 
     `now` is what has been said so far. `read` returns everything said, oldest first; it is asked by `refresh` alone.
     `told` are the ids whose event is kept already, `late` those that came when nothing could be changed any more,

@@ -162,7 +162,7 @@ async def check_draft(
 
 
 def _shown_ids(number: int, draft: Draft, judged: Sequence[_Judged], kept: Collection[int]) -> tuple[str, ...]:
-    """What a sentence cites in the text: nothing inside a verbatim stretch that was written with one citation at its
+    """Return what a sentence cites in the text: nothing inside a verbatim stretch that was written with one citation at its
     end, as long as the next kept sentence of the paragraph cites the same."""
     own = judged[number].passages
     sentence = draft.sentences[number]
@@ -322,7 +322,7 @@ def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: L
 def _useful(
     claim: str, ids: tuple[str, ...], passages: Sequence[Passage], verdict: Verdict, library: Library
 ) -> tuple[str, ...]:
-    """Of several cited passages keep those that support the claim alone; all where it takes them together."""
+    """Keep of several cited passages those that support the claim alone; all where it takes them together."""
     if verdict.kind != "supported" or len(passages) < 2:
         return ids
     alone = tuple(p.id for p in passages if verify(claim, [_evidence(p, library)]).kind == "supported")

@@ -45,7 +45,7 @@ async def confirm(proposed: Sequence[Contradiction], claims: Sequence[Claim], li
 
 
 async def _sides(contradiction: Contradiction, claims: Sequence[Claim], library: Library) -> list[Claim]:
-    """The claims behind the sides that stand, of one source each that no other side cites."""
+    """Return the claims behind the sides that stand, of one source each that no other side cites."""
     found: list[Claim] = []
     sources: set[str] = set()
     for side in contradiction.sides:
@@ -58,7 +58,7 @@ async def _sides(contradiction: Contradiction, claims: Sequence[Claim], library:
 
 
 def _known(side: Side, claims: Sequence[Claim]) -> Claim | None:
-    """The supported claim that a side repeats, on at least one of its passages."""
+    """Return the supported claim that a side repeats, on at least one of its passages."""
     texts = {fold(s.text) for s in parse_draft(side.statement).sentences} | {fold(side.statement)}
     return next(
         (c for c in claims if c.stands and fold(c.text) in texts and set(c.passages) & set(side.passages)), None
@@ -66,7 +66,7 @@ def _known(side: Side, claims: Sequence[Claim]) -> Claim | None:
 
 
 async def _checked(side: Side, library: Library) -> Claim | None:
-    """A side that no section says, as one sentence that its passages carry; None where it is not."""
+    """Check a side that no section says, as one sentence that its passages carry; None where it is not."""
     known = [key for key in side.passages if await asyncio.to_thread(library.passage, key) is not None]
     if not known:
         return None
@@ -78,7 +78,7 @@ async def _checked(side: Side, library: Library) -> Claim | None:
 
 
 def _topic(topic: str, sides: Sequence[Claim]) -> str:
-    """The topic where it says nothing of its own: no number, and words that the sides have."""
+    """Return the topic where it says nothing of its own (no number, and words that the sides have), else ""."""
     text, said = fold(topic), {term for claim in sides for term in content_terms(claim.text)}
     terms = set(content_terms(text))
     grounded = bool(terms) and 2 * len(terms & said) >= len(terms)

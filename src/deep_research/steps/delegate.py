@@ -90,7 +90,7 @@ def _known(action: Action, sections: Sequence[Section]) -> Section | None:
 
 
 def _section(action: Action, sections: Sequence[Section]) -> Section:
-    """The section to research: of the first attempt the topic is the task, of later ones it says what is missing."""
+    """Return the section to research: the topic is the task of its first attempt, and says what later ones lack."""
     section = _waiting_section(action, sections)
     said = action.query if _key(action.query) != _key(section.title) else ""
     change: dict[str, object] = {"status": "researching", "attempts": section.attempts + 1}

@@ -39,7 +39,7 @@ async def recall(ctx: RunContext, brief: Brief) -> list[Turn]:
 
 
 async def is_known(ctx: RunContext, brief: Brief, turns: list[Turn]) -> bool:
-    """Whether a passage that was recalled covers at least half of what is asked (`topic.is_answered`)."""
+    """Return whether a passage that was recalled covers at least half of what is asked (`question_terms.is_answered`)."""
     return await asyncio.to_thread(_is_known, ctx, brief, turns)
 
 

@@ -67,7 +67,7 @@ def with_terms(judged: Decision, terms: Sequence[Term], question: Question, plac
 
 
 def sufficient(judged: Decision, settings: Settings) -> bool:
-    """Whether everything is there that a start needs."""
+    """Return whether everything is there that a start needs."""
     return (
         judged.confidence >= settings.confidence_start
         and bool(judged.goal.strip())
@@ -77,7 +77,7 @@ def sufficient(judged: Decision, settings: Settings) -> bool:
 
 
 def insufficient(judged: Decision, settings: Settings) -> bool:
-    """Whether something is missing without which the user must be asked."""
+    """Return whether something is missing without which the user must be asked."""
     return (
         judged.confidence < settings.confidence_ask
         or not judged.goal.strip()
@@ -87,7 +87,7 @@ def insufficient(judged: Decision, settings: Settings) -> bool:
 
 
 def asks(judged: Decision, settings: Settings) -> bool:
-    """Whether the user should be asked; see the table of the module."""
+    """Return whether the user should be asked; see the table of the module."""
     if judged.confidence >= settings.confidence_never_ask or sufficient(judged, settings):
         return False
     if insufficient(judged, settings):
@@ -177,7 +177,7 @@ def start_anyway(judged: Decision, question: Question, *, places: str = "") -> D
 
 
 def refuses(answer: str, question: Question) -> bool:
-    """Whether an answer to a clarification means that the run should start without one."""
+    """Return whether an answer to a clarification means that the run should start without one."""
     return wants_to_skip(answer) or answer.strip() == phrase("opt_as_written", question.language)
 
 

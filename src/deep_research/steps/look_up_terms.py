@@ -42,7 +42,7 @@ def _known(ctx: RunContext, term: str, seen: Observation) -> Term:
 
 
 def _meaning(term: str, passage: Passage) -> str:
-    """The first sentence of a passage that uses the term, verbatim; "" when none does."""
+    """Return the first sentence of a passage that uses the term, verbatim; "" when none does."""
     forms = [re.escape(normalise(form)) for form in (term, *codes(term))]
     used = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(forms)})(?![a-z0-9])")
     if not used.search(normalise(passage.text)):

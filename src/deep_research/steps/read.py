@@ -52,7 +52,7 @@ def _failed(ctx: RunContext, action: Action, error: Exception) -> Observation:
 
 
 async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:
-    """Source and passage that an id or an address names; an address is opened. Raises SourceError."""
+    """Return the source and the passage that an id or an address names; open an address. Raises SourceError."""
     if not _ID.fullmatch(wanted):
         return (await open_address(ctx, wanted)).id, ""
     source = await asyncio.to_thread(ctx.library.source, wanted.partition("p")[0])
@@ -65,14 +65,14 @@ async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:
 
 
 def _fitting(passages: Sequence[Passage]) -> list[Passage]:
-    """The first passages, as many as one observation holds."""
+    """Return the first passages, as many as one observation holds."""
     return list(within(((p, p.text) for p in passages), OBSERVED_TOKENS))
 
 
 async def _answering(
     ctx: RunContext, passages: Sequence[Passage], section: Section | None, brief: Brief | None
 ) -> list[Passage]:
-    """All of a short text; of a longer one what answers the section."""
+    """Return all of a short text; of a longer one what answers the section."""
     fitting = _fitting(passages)
     if len(fitting) == len(passages) or section is None or brief is None:
         return fitting
@@ -82,7 +82,7 @@ async def _answering(
 
 
 def _rest(passages: Sequence[Passage], shown: Iterable[str]) -> str:
-    """The passages that are not shown, as a line of ranges; each can be read on from."""
+    """Return the passages that are not shown, as a line of ranges; each can be read on from."""
     chosen, runs = set(shown), list[list[str]]()
     for before, passage in zip((None, *passages), passages, strict=False):
         if passage.id in chosen:
@@ -137,7 +137,7 @@ async def _read_before(ctx: RunContext, key: str, url: str) -> Source | None:
 
 
 async def _whole(ctx: RunContext, source: Source) -> Source:
-    """The full text of a paper of which only the record is there, as a source of its own; else `source`."""
+    """Return the full text of a paper of which only the record is there, as a source of its own; else `source`."""
     text = await asyncio.to_thread(ctx.library.snapshot, source.id)
     if ctx.pages is None or not ctx.settings.read_full_papers or text is None or len(text.text) > _RECORD_CHARS:
         return source

@@ -66,13 +66,13 @@ async def next_actions(ctx: RunContext, section: Section, brief: Brief, turns: l
 
 
 def _room(turns: Sequence[Turn]) -> int:
-    """How many passages a writer gets: as many again as the researcher named, since it may have missed some."""
+    """Return how many passages a writer gets: as many again as the researcher named, since it may have missed some."""
     named = sum(len(a.query.split()) for turn in turns for a in turn.actions if a.name == "research_complete")
     return min(_NOTED, max(_NAMED, 2 * named)) if named else _NOTED
 
 
 def is_complete(actions: Sequence[Action]) -> bool:
-    """Whether a researcher says that it has enough."""
+    """Return whether a researcher says that it has enough."""
     return any(action.name == "research_complete" for action in actions)
 
 
@@ -203,7 +203,7 @@ def close_slow(ctx: RunContext, title: str) -> None:
 
 
 def _standing(findings: Sequence[str], content: str) -> list[str]:
-    """The key findings that are sentences of what was kept, as they stand there with their citations."""
+    """Return the key findings that are sentences of what was kept, as they are there with their citations."""
     there = {_bare(s.text): f"{s.text} {cite_ids(s.passages)}".strip() for s in parse_draft(content).sentences}
     bare = [" ".join(s.text for s in parse_draft(finding).sentences) for finding in findings]
     whole = (text for text in bare if not text.rstrip().endswith((":", "：")))  # that only announces something
@@ -215,7 +215,7 @@ def _bare(text: str) -> str:
 
 
 async def write_or_fail(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> Written:
-    """Like `write`, but a failure costs only this section: it becomes a gap of it. A full disk ends the run."""
+    """Write the section (`write`); a failure becomes a gap and costs only this section. A full disk ends the run."""
     try:
         return await write(ctx, section, brief, turns)
     except Exception as error:  # noqa: BLE001 - a defect in one section must not take the others along

@@ -66,7 +66,7 @@ async def _judged(ctx: RunContext, section: Section, brief: Brief, claims: Seque
 
 
 def _mostly_cut(claims: Sequence[Claim]) -> list[str]:
-    """Of claims of which fewer than half stand, the first that do not."""
+    """Return the first claims that do not stand, where fewer than half of all do."""
     failed = [claim.text for claim in claims if not claim.stands]
     return failed[:_TOLD] if 2 * len(failed) > len(claims) else []
 
@@ -130,7 +130,7 @@ async def review(
 
 
 def _retry(ctx: RunContext, sections: Sequence[Section], judged: Review, iterations: int) -> tuple[str, ...]:
-    """The titles that may go out again, of those that the review names."""
+    """Return the titles that may go out again, of those that the review names."""
     most = ctx.settings.max_review_iterations
     if judged.is_sufficient or iterations >= (min(1, most) if streams(ctx) else most):
         return ()
@@ -139,7 +139,7 @@ def _retry(ctx: RunContext, sections: Sequence[Section], judged: Review, iterati
 
 
 def streams(ctx: RunContext) -> bool:
-    """Whether each section is reviewed by itself; in the other workflows their own rounds do that work."""
+    """Return whether each section is reviewed by itself; in the other workflows their own rounds do that work."""
     return ctx.settings.streaming_review and ctx.settings.workflow == "sections"
 
 
@@ -161,7 +161,7 @@ def send_back(sections: list[Section], judged: Review) -> list[Section]:
 
 
 def better(old: Section, new: Section, old_claims: list[Claim], new_claims: list[Claim]) -> bool:
-    """Whether a section researched again replaces the earlier attempt.
+    """Return whether a section researched again replaces the earlier attempt.
 
     The earlier one was found lacking, so its length says little: it stays only where the newer one has less
     than half of its supported claims, or of the sources they rest on.
@@ -173,6 +173,6 @@ def better(old: Section, new: Section, old_claims: list[Claim], new_claims: list
 
 
 def _supported(claims: list[Claim]) -> tuple[int, int]:
-    """How many claims stand, each text once, and on how many sources."""
+    """Return how many claims stand, each text once, and on how many sources."""
     standing = [c for c in claims if c.stands]
     return len({c.text for c in standing}), len({p.split("p")[0] for c in standing for p in c.passages})

@@ -43,7 +43,7 @@ async def perform(
 
 
 def _why(error: Exception, what: str) -> str:
-    """Say why a place failed; raise what is not its fault: a place that is set up wrongly costs only itself."""
+    """Return why a place failed; raise what is not its fault. A place that is set up wrongly costs only itself."""
     if isinstance(error, LimitReached):
         raise error
     return error.message if isinstance(error, ConfigError) else reason_of(error, what)
@@ -87,7 +87,7 @@ def _unknown_place(ctx: RunContext, action: Action) -> Observation:
 
 
 def _tiers(places: Sequence[SearchPlace], size: int) -> list[list[SearchPlace]]:
-    """The places in order of trust, `size` at a time: the next are asked when these found little or failed.
+    """Group the places in order of trust, `size` at a time: the next are asked when these found little or failed.
 
     What the user has named, documents, pages and MCP servers, is always asked with the first.
     """
@@ -98,7 +98,7 @@ def _tiers(places: Sequence[SearchPlace], size: int) -> list[list[SearchPlace]]:
 
 
 def _interleave(rows: list[list[str]]) -> list[str]:
-    """Best first across places: the first of each, then the second of each, …; each id once."""
+    """Order results best first across places: the first of each, then the second of each, …; each id once."""
     longest = max((len(row) for row in rows), default=0)
     return list(dict.fromkeys(row[i] for i in range(longest) for row in rows if i < len(row)))
 
@@ -208,7 +208,7 @@ async def _keep(
 
 
 def _at_spans(found: Found, passages: list[Passage]) -> list[Passage]:
-    """The passages that overlap the found spans, in the order of the spans."""
+    """Return the passages that overlap the found spans, in the order of the spans."""
     chosen: dict[str, Passage] = {}
     for span in found.spans:
         for passage in passages:
