@@ -80,7 +80,7 @@ def search(
 
 
 def _chosen(ranking: Ranking, read: Read, limit: int, diversity: float) -> list[tuple[int, float]]:
-    """The best passages that do not repeat a better one."""
+    """Return the best passages that do not repeat a better one."""
     order = ranking.best(limit * _POOL)
     distinct = Distinct()
     kept: list[tuple[int, float]] = []
@@ -96,7 +96,7 @@ def _chosen(ranking: Ranking, read: Read, limit: int, diversity: float) -> list[
 
 
 def _add_titles(index: TermIndex, ranking: Ranking, query: str) -> None:
-    """Passages of a document whose title the question names gain the weight of that title.
+    """Add the weight of a title that the question names to the passages under it.
 
     It is that of its terms, or of the title as one term: "Index Types" is rare where "index" and
     "type" are not. Among many passages under one title each gains less.
@@ -110,7 +110,7 @@ def _add_titles(index: TermIndex, ranking: Ranking, query: str) -> None:
 
 
 def _titles_in(index: TermIndex, query: str) -> dict[str, int]:
-    """The titles that the query names, the longest at each place, with the number of their passages."""
+    """Return the titles that the query names, the longest at each place, with the number of their passages."""
     places = possible_titles(query[:LONGEST_QUERY])
     small = small_words(query[:LONGEST_QUERY])
     known = index.title_frequencies({title for titles in places for title in titles} | small)
@@ -173,7 +173,7 @@ def _add_second_hop(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text
 
 
 def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked: str) -> dict[int, dict[int, float]]:
-    """For each first hit the passages that its names lead to, with the strength of the link."""
+    """Return for each first hit the passages that its names lead to, with the strength of the link."""
     of_hit = {number: _names_of(text) for number, text in texts.items()}
     new = {name for of_text in of_hit.values() for name in of_text.titles if f" {name} " not in asked}
     in_texts = frozenset[str]().union(*(of_text.names for of_text in of_hit.values()))
@@ -190,7 +190,7 @@ def _links(index: TermIndex, ranking: Ranking, texts: Mapping[int, Text], asked:
 
 
 def _passages_with(index: TermIndex, name: str, passages: int) -> dict[int, float]:
-    """The passages that a name leads to; none where it stands in one alone, which is the first hit, or in too many."""
+    """Return the passages that a name leads to; none where only one holds it, which is the first hit, or too many do."""
     numbers = [] if name.startswith(SMALL) else index.passages_with_name(name, most=COMMON + 1)
     if not 1 < len(numbers) <= COMMON:
         return {}

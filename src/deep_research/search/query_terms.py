@@ -37,7 +37,7 @@ def query_terms(text: str) -> dict[str, float]:
 
 
 def has_cjk(text: str) -> bool:
-    """Whether any character of `text` is Chinese, Japanese or Korean."""
+    """Return whether any character of `text` is Chinese, Japanese or Korean."""
     return bool(_CJK.search(text))
 
 

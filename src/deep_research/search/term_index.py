@@ -151,5 +151,5 @@ def _shared_terms(part: str) -> str:
 
 @lru_cache(maxsize=5_000)
 def _phrase(name: str) -> str:
-    """The terms of a name as they follow each other in an indexed text."""
+    """Return the terms of a name as they follow each other in an indexed text."""
     return " ".join(content_terms(name))

@@ -77,12 +77,12 @@ def names(text: str) -> set[str]:
 
 @lru_cache(maxsize=50_000)
 def _keys(phrase: str) -> tuple[str, ...]:
-    """The keys of the names in a run of capitalised words; a collection repeats its names."""
+    """Return the keys of the names in a run of capitalised words; a collection repeats its names."""
     return tuple(k for part in _parts(phrase) if _is_name(k := key(part)))
 
 
 def _parts(phrase: str) -> list[str]:
-    """The names in a run of capitalised words: apart at commas and prepositions, without leading small words."""
+    """Return the names in a run of capitalised words: apart at commas and prepositions, without leading small words."""
     return [_without_lead(part.split()) for part in _BREAK.split(phrase)]
 
 
@@ -103,10 +103,9 @@ def phrases(text: str) -> list[str]:
 
 
 def possible_titles(text: str) -> list[dict[str, int]]:
-    """Return for each word of `text` the keys that could be a title beginning there, longest first,
-    with the number of their words.
+    """Return for each word of `text` the possible titles that begin there, with the number of their words.
 
-    A single word counts where it is capitalised: titles such as "Brother" are words of every text.
+    They are keys, longest first. A single word counts where it is capitalised: titles such as "Brother" are words of every text.
     """
     words = _words(text)
     places: list[dict[str, int]] = []
@@ -129,7 +128,7 @@ def _join(text: str, word: str) -> str:
 
 
 def _words(text: str) -> list[tuple[str, bool]]:
-    """The words of a text, each CJK character a word, with whether it begins with a capital."""
+    """Return the words of a text, each CJK character a word, with whether it begins with a capital."""
     if text.isascii():
         return [(run.casefold(), not run[0].islower()) for run in _WORD.findall(text)]
     pieces = _PIECE.findall(text)

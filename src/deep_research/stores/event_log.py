@@ -1,4 +1,4 @@
-"""The numbered events of a run: appended to its file, handed to whoever listens."""
+"""The numbered events of a run: appended to its file, then passed to a listener."""
 
 import os
 import time
@@ -36,7 +36,7 @@ class EventLog:
         return time.monotonic() - self._begun
 
     def emit(self, event: Event) -> None:
-        """Number, keep and show an event. Raises StoreError when the disk is full."""
+        """Give an event its number, write it and pass it on. Raises StoreError when the disk is full."""
         self._number += 1
         stamped = event.model_copy(update={"number": self._number, "seconds": round(self.seconds, 3)})
         try:
@@ -48,7 +48,7 @@ class EventLog:
         self._listener(stamped)
 
     def close(self) -> None:
-        """Let go of the file; what could not be flushed was reported before."""
+        """Close the file; what could not be flushed was reported before."""
         try:
             self._file.close()
         except OSError:
@@ -56,7 +56,7 @@ class EventLog:
 
 
 def _is_cut_short(path: Path) -> bool:
-    """Whether a crash has left the last line without its end: the next one would be lost with it."""
+    """Return whether a crash has left the last line without its end: the next one would be lost with it."""
     with path.open("rb") as file:
         if file.seek(0, os.SEEK_END) == 0:
             return False

@@ -32,7 +32,7 @@ else:
 def held(path: Path, *, run_id: str) -> Iterator[None]:
     """Hold the lock at `path` inside the block.
 
-    Raises RunBusy, which names the process that holds it, when somebody else does; StoreError when the file
+    Raises RunBusy, which names the process that holds it, when another process does; StoreError when the file
     cannot be made.
     """
     try:
@@ -52,7 +52,7 @@ def held(path: Path, *, run_id: str) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """Return whether somebody holds the lock at `path` at this moment."""
+    """Return whether a process holds the lock at `path` at this moment."""
     try:
         with held(path, run_id=""):
             return False
@@ -61,7 +61,7 @@ def is_held(path: Path) -> bool:
 
 
 def _sign(file: int) -> None:
-    """Write down who holds the lock; on a full disk the lock holds all the same."""
+    """Write the number of this process into the lock file; on a full disk the lock holds all the same."""
     try:
         os.ftruncate(file, 0)
         os.lseek(file, 0, os.SEEK_SET)

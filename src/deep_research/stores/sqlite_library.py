@@ -125,7 +125,7 @@ class SqliteLibrary:
     @_guarded
     def _open(self) -> None:
         self._db.execute("PRAGMA cache_size = -32000")
-        if not self._is_current():  # a reader need not wait for whoever writes
+        if not self._is_current():  # a reader need not wait for a writer
             with self._transaction():
                 for statement in (_SCHEMA + SCHEMA).split(";"):
                     self._db.execute(statement)
@@ -379,7 +379,7 @@ class SqliteLibrary:
 
     @_guarded
     def close(self) -> None:
-        """Flush and let go of the file."""
+        """Close the file."""
         self._db.close()
 
 
