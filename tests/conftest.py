@@ -9,12 +9,25 @@ import pytest
 from deep_research.assembly.reasoner_choice import key_variables
 from deep_research.settings import PREFIX
 from tests.runs.running import Ran, run
+from tests.support.processes import Watch, starts_process
 
 QUESTIONS = {
     "en": "What are the main ways to make large language model inference faster?",
     "zh": "大语言模型推理优化有哪些方法？",
     "ko": "KRAS G12C 억제제의 내성 기전에는 어떤 것들이 있나요?",
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch that no test starts a process unseen: the short lane (`make check`) leaves those out by their mark."""
+    config.pluginmanager.register(Watch(), "process-watch")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that start a process."""
+    for item in items:
+        if starts_process(item):
+            item.add_marker(pytest.mark.process)
 
 
 @pytest.fixture(scope="session", autouse=True)

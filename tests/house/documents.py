@@ -1,18 +1,23 @@
-"""The pages of docs/ that code knows better than people: `python -m tests.house.documents` writes them anew.
+"""The pages of docs/ that code knows better than people: `make docs` writes them anew.
 
-`docs/result.schema.json` is the JSON schema of the result (`--json`), `docs/settings.md` lists the settings, and
-`docs/sources.md` holds the tables of sources and strategies.
+`docs/result.schema.json` is the JSON schema of the result (`--json`), `docs/settings.md` lists the settings,
+`docs/python-api.md` the public names; `docs/sources.md` and `docs/prompts.md` hold tables made from the code.
 """
 
+import inspect
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+import deep_research
+from deep_research import prompts
 from deep_research.data import Report
 from deep_research.settings import GROUPS, PREFIX, Settings, settings_of
 from deep_research.sources import api_sources, strategies
@@ -21,7 +26,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 _SETTINGS = """# Settings
 
-Written by `python -m tests.house.documents` from `src/deep_research/settings.py`; do not edit by hand.
+Written by `make docs` from `src/deep_research/settings.py`; do not edit by hand.
 
 A flag or argument wins over the environment (`{prefix}` and the name in capitals), the environment over
 a file (`deep-research.toml` in the current folder, else `settings.toml` in the state folder; another one can be
@@ -113,10 +118,83 @@ def sources_page() -> str:
     return page
 
 
+def python_api() -> str:
+    """Return the page of the public names, with their signatures and docstrings."""
+    public = {name: getattr(deep_research, name) for name in deep_research.__all__ if name != "__version__"}
+    functions = {name: value for name, value in public.items() if inspect.isfunction(value)}
+    errors = {n: v for n, v in public.items() if inspect.isclass(v) and issubclass(v, Exception)}
+    nouns = {n: v for n, v in public.items() if inspect.isclass(v) and issubclass(v, BaseModel) and v is not Settings}
+    parts = [_API, "## Functions"]
+    parts += [f"### `{name}`\n\n```python\n{_signature(f)}\n```\n\n{_text(f)}" for name, f in functions.items()]
+    parts += ["## What comes back"]
+    parts += [f"### `{name}`\n\n{_text(noun)}\n\n{_fields(noun)}" for name, noun in nouns.items()]
+    parts += ["## Errors", "| error | is a | when |\n|---|---|---|\n" + "\n".join(_error(*e) for e in errors.items())]
+    return "\n\n".join(parts) + "\n"
+
+
+_API = """# Python
+
+Written by `make docs` from the public names of `deep_research`; do not edit by hand. Settings are keyword arguments:
+[settings.md](settings.md) lists them. `Event` is the union of what `stream` yields before the report."""
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    signature = inspect.signature(function)
+    kind = "async def" if inspect.iscoroutinefunction(function) else "def"
+    lines = [f"    {parameter}," for parameter in map(_shortened, signature.parameters.values())]
+    if any(p.kind is p.KEYWORD_ONLY for p in signature.parameters.values()):
+        first = next(n for n, p in enumerate(signature.parameters.values()) if p.kind is p.KEYWORD_ONLY)
+        lines.insert(first, "    *,")
+    return "\n".join([f"{kind} {function.__name__}(", *lines, f") -> {_plain(signature.return_annotation)}"])
+
+
+def _shortened(parameter: inspect.Parameter) -> str:
+    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+    return f"{stars}{parameter.name}: {_plain(parameter.annotation)}{default}"
+
+
+def _plain(annotation: object) -> str:
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", text.strip("'\""))
+
+
+def _text(value: object) -> str:
+    return inspect.getdoc(value) or ""
+
+
+def _fields(noun: type[BaseModel]) -> str:
+    rows = [f"| `{n}` | `{_plain(f.annotation).replace('|', chr(92) + '|')}` |" for n, f in noun.model_fields.items()]
+    return "\n".join(["| field | type |", "|---|---|", *rows])
+
+
+def _error(name: str, error: type[Exception]) -> str:
+    return f"| `{name}` | `{error.__mro__[1].__name__}` | {' '.join(_text(error).split())} |"
+
+
+def prompts_page() -> str:
+    """Return the page of prompts with its table as the prompts say it; their order on the page is kept."""
+    page = (DOCS / "prompts.md").read_text("utf-8")
+    known = [name for name in re.findall(r"(?m)^\| `(\w+)` \|", page) if name in prompts.names()]
+    rows = [
+        f"| `{name}` | {prompt.purpose} | {', '.join(f'`{variable}`' for variable in sorted(prompt.variables))} |\n"
+        for name in dict.fromkeys([*known, *prompts.names()])
+        for prompt in [prompts.load(name)]
+    ]
+    table = "".join(["| prompt | purpose | variables |\n", "|---|---|---|\n", *rows])
+    return re.sub(r"(?m)^\|.*\n(?:\|.*\n)+", lambda _: table, page, count=1)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "result.schema.json": result_schema,
     "settings.md": settings_page,
+@@@<<<<<<< HEAD
     "sources.md": sources_page,
+=======
+    "python-api.md": python_api,
+    "sources.md": sources_page,
+    "prompts.md": prompts_page,
+>>>>>>> 3c52f1d (A step's inputs are taken by the names of its parameters; tests that start a process are marked by themselves; pages of the Python API and the architecture)
 }
 
 if __name__ == "__main__":

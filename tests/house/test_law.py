@@ -179,6 +179,7 @@ def test_the_package_works_out_of_the_wheel(wheel: Path, tmp_path: Path) -> None
     assert "inference" in words
 
 
+@pytest.mark.process  # ruff
 @pytest.mark.parametrize("name", sorted(ratchets.RATCHETS))
 def test_what_may_only_shrink_has_not_grown(name: str) -> None:
     found = ratchets.grown(ratchets.RATCHETS[name](), ratchets.allowed().get(name, {}))

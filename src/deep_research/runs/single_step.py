@@ -1,7 +1,8 @@
 """One step by itself: with inputs from a file, from an earlier run, or from an example; to see and to repair it."""
 
+import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -203,32 +204,30 @@ def _own_claims(m: Material) -> list[Claim]:
     return [claim for claim in m.claims if claim.section == m.section.title] or list(m.claims)
 
 
-_THOUGHTS: Mapping[str, Callable[[Reasoner, Material], Awaitable[Any]]] = {
-    "decide": lambda r, m: r.decide(m.question, rounds=0),
-    "analyze": lambda r, m: r.analyze(m.question),
-    "entities": lambda r, m: r.entities(m.question, m.analysis, m.passages, m.library),
-    "plan": lambda r, m: r.plan(m.question, m.analysis, m.decision, m.discovery, m.passages, m.library),
-    "supervise": lambda r, m: r.delegate(m.brief, m.sections, (), m.library),
-    "research": lambda r, m: r.next_actions(m.section, m.brief, (), m.library),
-    "read_page": lambda r, m: r.read_page(m.section, m.brief, m.passages, m.library),
-    "write_section": lambda r, m: r.write_section(m.section, m.brief, m.passages, m.library),
-    "judge": lambda r, m: r.judge(_own_claims(m), m.library),
-    "rewrite": lambda r, m: r.rewrite(_own_claims(m), m.library),
-    "review_section": lambda r, m: r.review_section(m.section, m.brief, _own_claims(m), m.library),
-    "review": lambda r, m: r.review(m.brief, m.sections, m.claims, m.library),
-    "compose": lambda r, m: r.compose(m.question, m.analysis, m.brief, m.sections, m.claims, m.library),
-}
-"""The thoughts of a reasoner that are steps of their own, by the name of their prompt."""
-
-STEPS = tuple(_THOUGHTS)
+_METHODS = {"supervise": "delegate", "research": "next_actions"}
+"""Prompts whose method of the reasoner has another name."""
+_PROMPTS = {method: prompt for prompt, method in _METHODS.items()}
+_PARTS = frozenset({"discover_actions"})
+"""Methods that need the turns of a discovery before them."""
+STEPS = tuple(
+    _PROMPTS.get(name, name)
+    for name, member in vars(Reasoner).items()
+    if inspect.isfunction(member) and not name.startswith("_") and name not in _PARTS
+)
+"""The methods of a reasoner that are steps of their own, by the name of their prompt."""
 
 
 def _thought(name: str, reasoner: Reasoner, m: Material) -> Awaitable[Any]:
-    """Run the step. Raises ConfigError for an unknown one."""
-    if name not in _THOUGHTS:
+    """Call the method of a step with what its parameters name. Raises ConfigError for an unknown step."""
+    if name not in STEPS:
         message = f"There is no step {name!r}. Steps: {', '.join(STEPS)}."
         raise ConfigError(message, setting="step", value=name)
-    return _THOUGHTS[name](reasoner, m)
+    method = getattr(reasoner, _METHODS.get(name, name))
+    wanted = inspect.signature(method).parameters
+    given = {**m._asdict(), "turns": (), "rounds": 0}
+    if "sections" not in wanted:
+        given["claims"] = _own_claims(m)
+    return method(**{name: given[name] for name in wanted if name in given})
 
 
 async def run_step(name: str, inputs: Material, settings: Settings, *, home: Path) -> StepResult:
