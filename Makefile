@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fix types lint floors bench docs ratchets mutants picture lock clean
+.PHONY: help setup demo test check static fix types lint floors bench docs ratchets mutants picture lock clean
 
 help:  ## list the words
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -24,15 +24,17 @@ QUESTION ?= What are the main ways to make large language model inference faster
 demo: setup  ## research a question in the bundled library: no key, no server
 	$(BIN)/deep-research "$(QUESTION)"
 
-test: setup  ## everything CI checks: lint, floors, types, tests
+test: setup static  ## everything CI checks: lint, floors, types, tests
+	$(BIN)/python -m pytest -n auto
+
+check: setup static  ## the same without the tests that start processes: under a minute
+	$(BIN)/python -m pytest -n auto -m "not process"
+
+static:
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/basedpyright
-	$(BIN)/python -m pytest -n auto
-
-check: setup  ## the tests alone
-	$(BIN)/python -m pytest -n auto
 
 lint: setup  ## style only
 	$(BIN)/ruff check src tests benchmarks
@@ -51,15 +53,16 @@ bench: setup  ## the offline benchmarks that need no data set
 	$(BIN)/python benchmarks/index_speed.py
 	$(BIN)/python benchmarks/mutations.py examples/library
 
-docs: setup  ## write the generated pages anew: settings, sources, result schema
+docs: setup  ## write the generated pages and tables anew: settings, result schema, Python API, sources, prompts
 	$(BIN)/python -m tests.house.documents
 
 ratchets: setup  ## lower the counts that may only shrink to what is there
 	$(BIN)/python -m tests.house.ratchets
 
 SAMPLE ?= 0
-mutants: setup  ## change the code that judges claims, and see that the tests notice: all changes, or SAMPLE=200
-	$(BIN)/python benchmarks/mutants.py --sample $(SAMPLE)
+ONLY ?=
+mutants: setup  ## change the code that judges claims and see that tests notice: all, SAMPLE=200, ONLY=names
+	$(BIN)/python benchmarks/mutants.py --sample $(SAMPLE) --only "$(ONLY)"
 
 picture: setup  ## draw docs/run.svg from a real run
 	$(BIN)/python docs/picture.py

@@ -188,13 +188,9 @@ def prompts_page() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "result.schema.json": result_schema,
     "settings.md": settings_page,
-@@@<<<<<<< HEAD
-    "sources.md": sources_page,
-=======
     "python-api.md": python_api,
     "sources.md": sources_page,
     "prompts.md": prompts_page,
->>>>>>> 3c52f1d (A step's inputs are taken by the names of its parameters; tests that start a process are marked by themselves; pages of the Python API and the architecture)
 }
 
 if __name__ == "__main__":

@@ -18,11 +18,9 @@ class JournalSince:
         self.call, self.close = journal.call, journal.close
 
     def count(self, kind: str) -> int:
-        """See `ports.Journal.count`."""
         return self._journal.count(kind) - self._before.get(kind, 0)
 
     def answers(self, kind: str) -> Sequence[str]:
-        """See `ports.Journal.answers`."""
         return self._journal.answers(kind)[self._before.get(kind, 0) :]
 
 
@@ -52,12 +50,10 @@ class _PreparedLate:
         return ()
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
-        """See `ports.SearchPlace.search`."""
         await self._prepare()
         return await self._place.search(query, limit=limit)
 
     async def read(self, found: Found) -> Document:
-        """See `ports.SearchPlace.read`."""
         await self._prepare()
         return await self._place.read(found)
 

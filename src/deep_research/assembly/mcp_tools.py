@@ -162,7 +162,6 @@ class PaidTool:
         self._known = known
 
     async def call(self, arguments: Mapping[str, Any]) -> SearchResult:
-        """See `ports.OutsideTool.call`."""
         from deep_research.mcp.tool_results import Call, sources_in  # noqa: PLC0415 - only with a server
 
         await asyncio.to_thread(self._known.check, arguments)
@@ -198,12 +197,10 @@ class ToolPlace:
         return []
 
     async def search(self, query: str, *, limit: int) -> SearchResult:
-        """See `ports.SearchPlace.search`."""
         result = await self._tool.call({self._argument: query})
         return result.model_copy(update={"found": result.found[:limit]})
 
     async def read(self, found: Found) -> Document:
-        """See `ports.SearchPlace.read`."""
         return await self._tool.read(found)
 
     async def close(self) -> None:

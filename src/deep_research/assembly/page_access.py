@@ -59,7 +59,6 @@ class RunPages:
         return f"text:{key}" if _FULL_TEXT.match(url) else key
 
     async def open(self, url: str) -> Found:
-        """See `ports.Pages.open`."""
         if self._only is not None:
             from deep_research.fetch.addresses import parse_address  # noqa: PLC0415 - only with web pages
 
@@ -112,7 +111,6 @@ class QuestionPages:
         return _LEFT_OVER.sub("", " ".join(said.split())) or question
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
-        """See `ports.SearchPlace.prepare`."""
         return ()
 
     async def search(self, query: str, *, limit: int) -> SearchResult:

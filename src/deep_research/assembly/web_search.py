@@ -156,7 +156,6 @@ class WebPlace:
         self.purpose: str = source.purpose
 
     async def prepare(self, progress: Progress) -> Sequence[Gap]:
-        """See `ports.SearchPlace.prepare`."""
         return await self._source.prepare(progress)
 
     async def search(self, query: str, *, limit: int) -> SearchResult:

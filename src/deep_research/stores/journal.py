@@ -33,7 +33,6 @@ class SqliteJournal:
             raise store_error(error, self._path) from error
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
-        """See `ports.Journal.call`."""
         key = hashlib.sha256(f"{kind}\0{request}".encode("utf-8", "surrogatepass")).hexdigest()
         while (running := self._running.get(key)) is not None:
             try:
@@ -85,17 +84,14 @@ class SqliteJournal:
             raise store_error(error, self._path) from error
 
     def count(self, kind: str) -> int:
-        """See `ports.Journal.count`."""
         with self._lock:
             return self._db.execute("SELECT count(*) FROM calls WHERE kind = ?", (kind,)).fetchone()[0]
 
     def answers(self, kind: str) -> list[str]:
-        """See `ports.Journal.answers`."""
         with self._lock:
             rows = self._db.execute("SELECT answer FROM calls WHERE kind = ? ORDER BY at", (kind,)).fetchall()
         return [row[0] for row in rows]
 
     def close(self) -> None:
-        """See `ports.Journal.close`."""
         with self._lock:
             self._db.close()

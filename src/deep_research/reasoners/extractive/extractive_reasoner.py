@@ -47,23 +47,19 @@ class ExtractiveReasoner:
     async def decide(
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
     ) -> Decision:
-        """See `ports.Reasoner.decide`."""
         return deciding.decide(question, rounds=rounds, terms=terms, template=template)
 
     async def analyze(self, question: Question) -> QueryAnalysis:
-        """See `ports.Reasoner.analyze`."""
         return questions.analyze(question.text)
 
     async def discover_actions(
         self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """See `ports.Reasoner.discover_actions`."""
         return searches.scouting(question, analysis, turns)
 
     async def entities(
         self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
     ) -> Discovery:
-        """See `ports.Reasoner.entities`."""
         asked = asked_of(question, analysis, passages)
         both = dict.fromkeys([(asked.target, asked.text), (analysis.discovery_target, question.text)])
         return entities.discover(list(both), passages, library, language=question.language)
@@ -77,7 +73,6 @@ class ExtractiveReasoner:
         passages: Sequence[Passage],
         library: Library,
     ) -> Brief:
-        """See `ports.Reasoner.plan`."""
         return planning.plan(question, analysis, decision, discovery, passages, library)
 
     async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
@@ -87,25 +82,21 @@ class ExtractiveReasoner:
     async def next_actions(
         self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """See `ports.Reasoner.next_actions`."""
         return searches.researching(section, brief, turns, library)
 
     async def read_page(
         self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
     ) -> Sequence[str]:
-        """See `ports.Reasoner.read_page`."""
         return reading.read_page(section, brief, passages, library)
 
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """See `ports.Reasoner.delegate`."""
         return delegating.delegate(brief, sections, turns, library)
 
     async def write_section(
         self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
     ) -> SectionDraft:
-        """See `ports.Reasoner.write_section`."""
         return writing.write_section(section, brief, passages, library)
 
     async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
@@ -119,13 +110,11 @@ class ExtractiveReasoner:
     async def review_section(
         self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
     ) -> SectionReview:
-        """See `ports.Reasoner.review_section`."""
         return reviewing.review_section(section, claims, library)
 
     async def review(
         self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
     ) -> Review:
-        """See `ports.Reasoner.review`."""
         return reviewing.review(brief, sections, claims, library)
 
     async def compose(
@@ -137,5 +126,4 @@ class ExtractiveReasoner:
         claims: Sequence[Claim],
         library: Library,
     ) -> Composition:
-        """See `ports.Reasoner.compose`."""
         return composing.compose(analysis, brief, sections, claims, library)

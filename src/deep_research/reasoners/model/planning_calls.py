@@ -68,7 +68,6 @@ class Intake(Thinker):
         )
 
     async def analyze(self, question: Question) -> QueryAnalysis:
-        """See `ports.Reasoner.analyze`."""
         prompt = self._render("analyze", question=question.text, focus=())
 
         async def think() -> QueryAnalysis:
@@ -123,7 +122,6 @@ class Planning(Thinker):
     async def entities(
         self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
     ) -> Discovery:
-        """See `ports.Reasoner.entities`."""
 
         async def think() -> Discovery:
             async def make(budget: int) -> EntitiesAnswer:

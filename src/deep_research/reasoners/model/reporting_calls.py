@@ -106,7 +106,6 @@ class Reporting(Thinker):
     async def review_section(
         self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
     ) -> SectionReview:
-        """See `ports.Reasoner.review_section`."""
         prompt = self._render(
             "review_section",
             section=section,
@@ -162,7 +161,6 @@ class Reporting(Thinker):
         claims: Sequence[Claim],
         library: Library,
     ) -> Composition:
-        """See `ports.Reasoner.compose`."""
 
         async def make(shown: Sequence[dict[str, str]]) -> ComposeAnswer:
             messages = self._sections_shown(

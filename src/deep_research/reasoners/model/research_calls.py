@@ -165,7 +165,6 @@ class Researching(Thinker):
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """See `ports.Reasoner.delegate`."""
         task = self._render("supervise", units=self._max_units, rounds=self._max_rounds_of_delegations)
         head = [self._system(brief.question or brief.title, brief.language, brief), user(task)]
         begun = any(turn.actions for turn in turns)
