@@ -269,9 +269,9 @@ def _home(values: dict[str, Any]) -> Path:
 def _answer_of(on_question: OnQuestion | None) -> Answer | None:
     if on_question is None:
         return None
-    from deep_research.conversation.plan_outline import as_text  # noqa: PLC0415 - only where it is asked
+    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked
 
-    return lambda asked: on_question(as_text(asked))
+    return lambda asked: on_question(format_question(asked))
 
 
 def build_deep_research_graph(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deep_research.conversation.plan_edits import PlanAnswer, read_plan_answer
-from deep_research.conversation.plan_outline import from_outline, numbered, outline
+from deep_research.conversation.plan_outline import format_numbered, format_outline, parse_outline
 from deep_research.data import Brief, Section
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta")
@@ -218,7 +218,7 @@ def test_a6_what_is_not_understood_is_asked_back_and_changes_nothing(answer: str
 
 
 def test_a6_an_outline_that_was_not_changed_is_the_same_plan() -> None:
-    assert from_outline(outline(_brief()), _brief()) == _brief()
+    assert parse_outline(format_outline(_brief()), _brief()) == _brief()
 
 
 def test_a6_an_edited_outline_is_the_plan() -> None:
@@ -255,7 +255,7 @@ def test_a6_a_broken_outline_says_why_and_the_plan_stays(text: str, why: str) ->
 
 
 def test_a6_what_is_shown_has_title_objective_and_numbered_sections_with_their_points() -> None:
-    shown = numbered(_brief())
+    shown = format_numbered(_brief())
     assert shown.startswith("Engines\nCompare them.\n")
     assert "2. Beta — About Beta.\n   - Beta speed\n   - Beta weight" in shown
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deep_research.data import Report
-from deep_research.i18n.message_codes import told
+from deep_research.i18n.message_codes import explain
 from deep_research.verification.verify import is_error_text
 from tests.runs.running import Ran, engines, run, write_notes
 from tests.runs.soundness import assert_sound
@@ -83,7 +83,7 @@ def assert_presentable(ran: Ran) -> None:
         assert "[s999p1]" not in section.content
         assert section.content or any(gap.what.endswith(section.title) for gap in ran.report.gaps), section.title
     for gap in ran.report.gaps:
-        assert " ".join(told(gap, ran.report.language).split()) in ran.report.report
+        assert " ".join(explain(gap, ran.report.language).split()) in ran.report.report
 
 
 def standing(report: Report) -> list[str]:

@@ -2,7 +2,7 @@ import pytest
 
 from deep_research.data import Document
 from deep_research.readers.html import HtmlReader
-from deep_research.text.passages import cut
+from deep_research.text.passages import cut_passages
 from deep_research.text.sentences import sentences
 
 
@@ -88,7 +88,7 @@ def test_sphinx_page():
     assert "A queue in which the first comes out first." in [
         document.text[s.start : s.end] for s in sentences(document.text)
     ]
-    assert any("queue.Queue (maxsize=0) > Queue.put(item)" in piece.heading for piece in cut(document))
+    assert any("queue.Queue (maxsize=0) > Queue.put(item)" in piece.heading for piece in cut_passages(document))
 
 
 def test_table_with_spans_and_header():

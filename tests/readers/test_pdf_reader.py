@@ -3,7 +3,7 @@ import pytest
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.readers.pdf import PdfReader
-from deep_research.text.passages import cut
+from deep_research.text.passages import cut_passages
 from tests.readers.pdf_files import Text, make_pdf
 
 WIDE = "This line of running text is about as wide as the page allows it to be"
@@ -26,7 +26,7 @@ def test_pages_are_kept():
         "Second page text.",
         "Third page text.",
     ]
-    assert [piece.page for piece in cut(document)] == [1, 2, 3]
+    assert [piece.page for piece in cut_passages(document)] == [1, 2, 3]
 
 
 def test_larger_lines_are_headings():

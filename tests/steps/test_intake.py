@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from deep_research.conversation.replies import chosen, wants_to_skip
+from deep_research.conversation.replies import pick_options, wants_to_skip
 from deep_research.data import Clarification, Decision, Message, Question, Template, Term
 from deep_research.data.brief import NextAction
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
@@ -192,7 +192,7 @@ def test_a4_an_answer_that_only_holds_such_a_word_is_an_answer(answer: str) -> N
      ("2번", "b"), ("4", "4"), ("none of these, but d", "none of these, but d"), (" d ", "d")],
 )  # fmt: skip
 def test_a3_an_option_is_chosen_by_number_or_letter_and_free_text_stays(answer: str, means: str) -> None:
-    assert chosen(answer, ["a", "b", "c"]) == means
+    assert pick_options(answer, ["a", "b", "c"]) == means
 
 
 def test_a4_an_answer_becomes_part_of_the_conversation() -> None:

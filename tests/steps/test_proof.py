@@ -17,7 +17,7 @@ from deep_research.data import (
     Verdict,
 )
 from deep_research.errors import LimitReached, ProviderDown
-from deep_research.i18n.message_codes import gap_from, gap_of, told, told_what, verdict_of
+from deep_research.i18n.message_codes import explain, gap_from, gap_of, name_subject, verdict_of
 from deep_research.report.method_note import render_method_note
 from deep_research.report.report_input import CheckedReport, ReportInput
 
@@ -109,20 +109,20 @@ BUDGET = LimitReached("spent", kind="usd", used=0.4, limit=0.5)
 
 @pytest.mark.parametrize("language", ["zh", "ko", "ja"])
 def test_gaps_speak_the_report_s_language_and_quote_others_in_a_frame(language: str) -> None:
-    spent = told(gap_from("plan", BUDGET, "without_model"), language)
+    spent = explain(gap_from("plan", BUDGET, "without_model"), language)
     assert "0.5" in spent
     assert "0.4" in spent
     assert "budget" not in spent
-    down = told(gap_from("plan", ProviderDown("It does not answer."), "without_model"), language)
+    down = explain(gap_from("plan", ProviderDown("It does not answer."), "without_model"), language)
     assert "It does not answer." in down
     assert "without the model" not in down
-    foreign = told(Gap(what="tavily", why="HTTP 429 from the server of tavily, it asks to wait."), language)
+    foreign = explain(Gap(what="tavily", why="HTTP 429 from the server of tavily, it asks to wait."), language)
     assert foreign.endswith("it asks to wait.")
     assert not foreign.startswith("HTTP")
-    assert not told_what(gap_of("writing: Tides", "section_empty"), language).startswith("writing")
+    assert not name_subject(gap_of("writing: Tides", "section_empty"), language).startswith("writing")
 
 
 def test_a_gap_in_english_is_what_its_data_says() -> None:
     gap = gap_from("plan", BUDGET, "without_model")
-    assert told(gap, "en") == gap.why
-    assert told_what(gap_of("plans: Tides", "section_empty"), "zh") == "plans: Tides"
+    assert explain(gap, "en") == gap.why
+    assert name_subject(gap_of("plans: Tides", "section_empty"), "zh") == "plans: Tides"

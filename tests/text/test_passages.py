@@ -3,14 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deep_research.data import Document, Heading, PageStart
-from deep_research.text.passages import MAX_CHARS, TARGET_CHARS, cut
+from deep_research.text.passages import MAX_CHARS, TARGET_CHARS, cut_passages
 
 SENTENCE = "The index keeps one row for every term and block of passages that hold it. "
 
 
 def test_paragraphs_are_gathered_up_to_the_target() -> None:
     text = "\n\n".join(f"{i}. {SENTENCE * 4}".strip() for i in range(30))
-    passages = [text[c.start : c.end] for c in cut(Document(text=text))]
+    passages = [text[c.start : c.end] for c in cut_passages(Document(text=text))]
     assert len(passages) > 8
     assert all(len(p) <= TARGET_CHARS for p in passages)
     assert "\n\n".join(passages) == text
@@ -22,7 +22,7 @@ def test_a_heading_opens_a_passage_and_stays_with_its_text() -> None:
         Heading(start=text.index(line), level=level, title=title)
         for line, level, title in (("# Guide", 1, "Guide"), ("## One", 2, "One"), ("## Two", 2, "Two"))
     )
-    cuts = cut(Document(text=text, headings=headings))
+    cuts = cut_passages(Document(text=text, headings=headings))
     assert [text[c.start : c.end].split("\n", maxsplit=1)[0] for c in cuts] == ["# Guide", "## Two"]
     assert [c.heading for c in cuts] == ["Guide > One", "Guide > Two"]
 
@@ -32,7 +32,7 @@ def test_no_passage_runs_across_a_page() -> None:
     pages = tuple(
         PageStart(start=start, number=number) for number, start in enumerate(range(0, len(text), 500), start=1)
     )
-    cuts = cut(Document(text=text, pages=pages))
+    cuts = cut_passages(Document(text=text, pages=pages))
     for c in cuts:
         assert c.start // 500 == (c.end - 1) // 500
         assert c.page == c.start // 500 + 1
@@ -40,38 +40,38 @@ def test_no_passage_runs_across_a_page() -> None:
 
 def test_text_before_the_first_page_has_no_page() -> None:
     text = f"{SENTENCE}\n\n{SENTENCE}"
-    cuts = cut(Document(text=text, pages=(PageStart(start=len(SENTENCE) + 1, number=1),)))
+    cuts = cut_passages(Document(text=text, pages=(PageStart(start=len(SENTENCE) + 1, number=1),)))
     assert [c.page for c in cuts] == [None, 1]
 
 
 def test_a_long_block_is_cut_at_sentence_ends() -> None:
     text = SENTENCE * 100
-    passages = [text[c.start : c.end] for c in cut(Document(text=text))]
+    passages = [text[c.start : c.end] for c in cut_passages(Document(text=text))]
     assert all(p.endswith(".") and len(p) <= MAX_CHARS for p in passages)
 
 
 def test_a_block_without_any_end_is_cut_hard() -> None:
-    cuts = cut(Document(text="x" * 10_000))
+    cuts = cut_passages(Document(text="x" * 10_000))
     assert [c.end - c.start for c in cuts] == [1800, 1800, 1800, 1800, 1800, 1000]
 
 
 def test_a_long_table_is_cut_at_rows() -> None:
     text = "\n".join(f"| row {i} | {'value ' * 8}|" for i in range(200))
-    for c in cut(Document(text=text)):
+    for c in cut_passages(Document(text=text)):
         assert text[c.start : c.end].startswith("| row")
         assert text[c.start : c.end].endswith("|")
 
 
 def test_chinese_passages_are_shorter() -> None:
     text = "\n\n".join("这一段说明缓存如何保存键和值，使解码不必重复计算。" * 5 for _ in range(30))
-    lengths = [c.end - c.start for c in cut(Document(text=text))]
+    lengths = [c.end - c.start for c in cut_passages(Document(text=text))]
     assert max(lengths) <= 0.45 * TARGET_CHARS + 1
     assert len(lengths) > 5
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n", "\n" * 1000])
 def test_nothing_to_cut(text: str) -> None:
-    assert cut(Document(text=text)) == []
+    assert cut_passages(Document(text=text)) == []
 
 
 @given(
@@ -81,7 +81,7 @@ def test_nothing_to_cut(text: str) -> None:
 def test_every_character_is_in_one_passage(text: str, starts: list[int]) -> None:
     inside = sorted({start for start in starts if start < len(text)})
     pages = tuple(PageStart(start=start, number=number) for number, start in enumerate(inside, start=1))
-    cuts = cut(Document(text=text, pages=pages))
+    cuts = cut_passages(Document(text=text, pages=pages))
     last = 0
     for c in cuts:
         assert last <= c.start < c.end

@@ -12,8 +12,8 @@ from typing import cast
 
 import click
 
-from deep_research.conversation.plan_outline import numbered, outline
-from deep_research.conversation.replies import chosen
+from deep_research.conversation.plan_outline import format_numbered, format_outline
+from deep_research.conversation.replies import pick_options
 from deep_research.data import Asked, Brief
 from deep_research.errors import ConfigError
 from deep_research.settings import editor_command
@@ -132,7 +132,7 @@ def ask_user(asked: Asked) -> str:
 
 def say_asked(asked: Asked) -> None:
     """Show a question of a run with its options, on standard error."""
-    lines = ["", numbered(asked.brief), ""] if asked.brief is not None else [""]
+    lines = ["", format_numbered(asked.brief), ""] if asked.brief is not None else [""]
     lines.append(asked.question)
     lines += [f"  {number}. {option}" for number, option in enumerate(asked.options, 1)]
     if sys.stdin.isatty():
@@ -158,11 +158,11 @@ def _answer(asked: Asked, line: str) -> str | None:
     if asked.options and line.isdigit() and not 1 <= int(line) <= len(asked.options):
         click.echo(f"There are the options 1 to {len(asked.options)}.", err=True)
         return None
-    return chosen(line, asked.options)
+    return pick_options(line, asked.options)
 
 
 def _edited(brief: Brief) -> str | None:
-    before = _HOW_TO_EDIT + outline(brief)
+    before = _HOW_TO_EDIT + format_outline(brief)
     try:
         after = edited(before)
     except ConfigError as error:

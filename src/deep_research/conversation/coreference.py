@@ -166,7 +166,7 @@ def _several(question: str, grammar: _Grammar) -> re.Match[str] | None:
 
 
 def _has_antecedent(found: re.Match[str], before: str, grammar: _Grammar) -> bool:
-    """Whether the question itself names what the word means: in a clause before it, or ("its") by a name."""
+    """Return whether the question itself names what the word means: in a clause before it, or ("its") by a name."""
     clause = max((joint.start() for joint in grammar.joint.finditer(before)), default=0)
     if clause and _has_topic(before[:clause], grammar):
         return True
@@ -174,7 +174,7 @@ def _has_antecedent(found: re.Match[str], before: str, grammar: _Grammar) -> boo
 
 
 def _has_topic(text: str, grammar: _Grammar) -> bool:
-    """Whether a text names something besides what is asked of every thing (its limits, its cost)."""
+    """Return whether a text names something besides what is asked of every thing (its limits, its cost)."""
     aspects = {term for aspect in grammar.aspects for term in content_terms(aspect)}
     return any(not set(content_terms(word)) <= aspects for word in topic_words(text).split())
 
@@ -192,7 +192,7 @@ def _referent(found: re.Match[str], exchanges: Sequence[Exchange], names: Sequen
 
 
 def _is_called(name: str, noun: str) -> bool:
-    """Whether the words of a name hold a noun; a Korean noun comes with its particle."""
+    """Return whether the words of a name hold a noun; a Korean noun comes with its particle."""
     if noun.isascii():
         return noun.casefold() in name.casefold().split()
     return " " in name and noun.startswith(name.rsplit(" ", 1)[1])

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from deep_research.data import Brief, PlanChange, PlanEdit
-from deep_research.i18n.catalog import enumerated, phrase
+from deep_research.i18n.catalog import join_list, phrase
 from deep_research.i18n.lexicon import any_of, any_word, entry, languages, words
 from deep_research.text.tokens import content_terms
 
@@ -137,7 +137,7 @@ def _sections(said: str, brief: Brief, language: str) -> tuple[int, ...]:
     found = _called(name, brief)
     if not name or len(found) != 1:
         titles = [brief.sections[number - 1].title for number in found] or [s.title for s in brief.sections]
-        listed = enumerated(titles, brief.language)
+        listed = join_list(titles, brief.language)
         kind = "plan_several_named" if found else "plan_none_named"
         raise NotUnderstood(phrase(kind, brief.language, name=name or said, titles=listed))
     return tuple(found)

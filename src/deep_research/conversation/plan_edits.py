@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from deep_research.conversation.plan_commands import LAST, NotUnderstood, lines_of, read_edits
-from deep_research.conversation.plan_outline import MAX_TEXT, MAX_TITLE, clipped, from_outline, is_outline, section_of
+from deep_research.conversation.plan_outline import MAX_TEXT, MAX_TITLE, clip, is_outline, parse_outline, section_of
 from deep_research.conversation.replies import confirms, rejects
 from deep_research.data import Brief, PlanChange, PlanEdit, Section
 from deep_research.i18n.catalog import phrase
@@ -66,7 +66,7 @@ def _problem(said: str, problem: Exception) -> str:
 
 
 def _from_outline(answer: str, brief: Brief, max_sections: int) -> PlanAnswer:
-    edited = from_outline(answer, brief)
+    edited = parse_outline(answer, brief)
     titles = [section.title for section in edited.sections]
     say = _Speaker(brief.language)
     if not titles:
@@ -141,7 +141,7 @@ def _add(draft: _Draft, edit: PlanEdit) -> None:
 
 
 def _rename(draft: _Draft, edit: PlanEdit) -> None:
-    text, place = clipped(edit.text, MAX_TITLE), _place(draft, edit)
+    text, place = clip(edit.text, MAX_TITLE), _place(draft, edit)
     before = draft.rows[place][1]
     # The old name is no longer what the section is about; the new one is searched for.
     queries = tuple(dict.fromkeys(text if query == before.title else query for query in (text, *before.queries)))
@@ -180,7 +180,7 @@ def _place(draft: _Draft, edit: PlanEdit) -> int:
 
 
 def _text(draft: _Draft, edit: PlanEdit, length: int) -> str:
-    if not (text := clipped(edit.text, length)):
+    if not (text := clip(edit.text, length)):
         raise ValueError(draft.say("plan_empty_text"))
     return text
 

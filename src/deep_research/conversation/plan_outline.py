@@ -13,7 +13,7 @@ _POINT = re.compile(r"^\s*[-*•+]\s+(.*\S)")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
-def outline(brief: Brief) -> str:
+def format_outline(brief: Brief) -> str:
     """Return a plan as an outline; `from_outline` reads it back."""
     blocks = [f"# {brief.title}", brief.objective]
     for section in brief.sections:
@@ -22,7 +22,7 @@ def outline(brief: Brief) -> str:
     return "\n\n".join(block for block in blocks if block.strip()) + "\n"
 
 
-def numbered(brief: Brief) -> str:
+def format_numbered(brief: Brief) -> str:
     """Return a plan as it is shown with a question: title, objective, sections by number, points below."""
     lines = [brief.title, brief.objective, ""]
     for number, section in enumerate(brief.sections, 1):
@@ -31,21 +31,21 @@ def numbered(brief: Brief) -> str:
     return "\n".join(lines)
 
 
-def as_text(asked: Asked) -> str:
+def format_question(asked: Asked) -> str:
     """Return what a user is asked as one text, for those who show nothing else: the plan or the options with it."""
     if asked.brief is not None:
-        return f"{numbered(asked.brief)}\n\n{asked.question}"
+        return f"{format_numbered(asked.brief)}\n\n{asked.question}"
     return "\n".join([asked.question, *(f"{n}. {option}" for n, option in enumerate(asked.options, 1))])
 
 
 def is_outline(text: str) -> bool:
-    """Whether a text is an outline: it begins with a heading, or has that of a section."""
+    """Return whether a text is an outline: it begins with a heading, or has that of a section."""
     lines = [line for line in _COMMENT.sub("", text).splitlines() if line.strip()]
     depths = [len(found[1]) if (found := _HEADING.match(line)) else 0 for line in lines]
     return any(depth > 1 for depth in depths) or depths[:1] == [1]
 
 
-def from_outline(text: str, brief: Brief) -> Brief:
+def parse_outline(text: str, brief: Brief) -> Brief:
     """Return `brief` as an edited outline says; what a section keeps its title for keeps its subject.
 
     Comments (`<!-- … -->`) are passed over. A missing title or objective stays as it was.
@@ -58,11 +58,11 @@ def from_outline(text: str, brief: Brief) -> Brief:
         if depth == 1 and not sections:
             title, objective = name, prose
         elif name:
-            sections.append(section_of(name, prose, points, known.get(clipped(name, MAX_TITLE))))
+            sections.append(section_of(name, prose, points, known.get(clip(name, MAX_TITLE))))
     return brief.model_copy(
         update={
-            "title": clipped(title, MAX_TITLE) or brief.title,
-            "objective": clipped(objective, MAX_TEXT) or brief.objective,
+            "title": clip(title, MAX_TITLE) or brief.title,
+            "objective": clip(objective, MAX_TEXT) or brief.objective,
             "sections": tuple(sections),
         }
     )
@@ -81,17 +81,17 @@ def _parts(text: str) -> list[tuple[int, str, list[str]]]:
 
 def section_of(title: str, description: str, points: list[str], before: Section | None = None) -> Section:
     """Return a section of a plan as the user wrote it; `before` is the one it replaces."""
-    section = before or Section(title=clipped(title, MAX_TITLE))
-    queries = tuple(dict.fromkeys(clipped(point, MAX_TITLE) for point in points if point.strip()))[:MAX_QUERIES]
+    section = before or Section(title=clip(title, MAX_TITLE))
+    queries = tuple(dict.fromkeys(clip(point, MAX_TITLE) for point in points if point.strip()))[:MAX_QUERIES]
     return section.model_copy(
         update={
-            "title": clipped(title, MAX_TITLE),
-            "description": clipped(description, MAX_TEXT),
-            "queries": queries or (clipped(title, MAX_TITLE),),
+            "title": clip(title, MAX_TITLE),
+            "description": clip(description, MAX_TEXT),
+            "queries": queries or (clip(title, MAX_TITLE),),
         }
     )
 
 
-def clipped(text: str, length: int) -> str:
+def clip(text: str, length: int) -> str:
     """Return `text` on one line, at most `length` characters."""
     return " ".join(text.split())[:length].rstrip()

@@ -59,7 +59,7 @@ def _between() -> re.Pattern[str]:
     return re.compile(rf"\s*(?:[,，、;；/+&]|{any_word('reply.joint_patterns')})\s*|\s+", re.IGNORECASE)
 
 
-def chosen(answer: str, options: Sequence[str]) -> str:
+def pick_options(answer: str, options: Sequence[str]) -> str:
     """Return the options that an answer names by number or letter ("2", "B)", "1, 3", "第2个", "2번"), else the answer."""
     said = answer.strip()
     whole = _numbers().fullmatch(said) or _LETTERS.fullmatch(said)

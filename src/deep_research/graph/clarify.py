@@ -11,7 +11,7 @@ from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.conversation.replies import chosen
+from deep_research.conversation.replies import pick_options
 from deep_research.data import Asked, Decision, Question
 from deep_research.events import RunDeclined, StageStarted, Understood
 from deep_research.graph.graph_state import AgentState, Node
@@ -38,7 +38,7 @@ def clarify_then(node: str) -> Node[AgentState]:
             return _settle(ctx, question, decision, node)
         await ctx.prefetch.drop()
         said = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
-        answer = chosen(said, asked.options)
+        answer = pick_options(said, asked.options)
         question = intake.answered(question, asked.question, answer)
         if intake.refuses(answer, question):
             return _settle(ctx, question, intake.start_anyway(decision, question, places=places_named(ctx)), node)

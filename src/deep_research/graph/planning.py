@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from deep_research.conversation.plan_edits import PlanAnswer
-from deep_research.conversation.replies import chosen
+from deep_research.conversation.replies import pick_options
 from deep_research.data import QueryAnalysis
 from deep_research.events import Planned, RunDeclined, StageStarted
 from deep_research.graph.graph_state import AgentState, Node
@@ -60,7 +60,7 @@ def confirm_plan_then(node: str) -> Node[AgentState]:
         if rounds >= MAX_PLAN_ROUNDS:
             return _reject(ctx, phrase("plan_unconfirmed", brief.language, rounds=rounds))
         asked = plan.confirmation_of(brief, ctx.settings, state.get("plan_problems", ()))
-        answer = chosen(ask_user(asked), asked.options)
+        answer = pick_options(ask_user(asked), asked.options)
         said = await plan.read_answer(ctx, brief, answer)
         if said.kind == "rejected":
             return _reject(ctx, phrase("plan_rejected", brief.language))

@@ -44,32 +44,32 @@ def phrase(name: str, language: str, /, **values: object) -> str:
     return (found if name in found else messages("en"))[name].format(**values)
 
 
-def running(sentences: Iterable[str], language: str) -> str:
+def join_sentences(sentences: Iterable[str], language: str) -> str:
     """Return sentences as running text: Chinese and Japanese set no space between them."""
     return phrase("sentence_space", language).join(sentences)
 
 
-def enumerated(parts: Iterable[str], language: str) -> str:
+def join_list(parts: Iterable[str], language: str) -> str:
     """Return parts that may be sentences or not as one line."""
     return phrase("list_separator", language).join(part.strip().rstrip(".。；;") for part in parts)
 
 
-def bracketed(text: str, language: str) -> str:
+def bracket(text: str, language: str) -> str:
     """Return a remark in brackets, with the space before it that the language sets."""
     return phrase("brackets", language, text=text)
 
 
-def colon(language: str) -> str:
+def colon_of(language: str) -> str:
     """Return a colon with the space after it that the language sets."""
     return phrase("colon", language)
 
 
-def heading(name: str, language: str) -> str:
+def bold_heading(name: str, language: str) -> str:
     """Return the message `name` as the bold beginning of a line."""
-    mark = colon(language)
+    mark = colon_of(language)
     return f"**{phrase(name, language)}{mark.rstrip()}**{mark[len(mark.rstrip()) :]}"
 
 
-def language_list(codes: Iterable[str]) -> str:
+def list_languages(codes: Iterable[str]) -> str:
     """Return languages by their own names, for a message."""
     return ", ".join(language_name(code) for code in codes)

@@ -80,5 +80,5 @@ def language_name(code: str) -> str:
 
 
 def is_cjk(code: str) -> bool:
-    """Whether the language is written without spaces between its words (or with mixed script)."""
+    """Return whether the language is written without spaces between its words (or with mixed script)."""
     return code in ("zh", "ja", "ko")

@@ -11,7 +11,7 @@ from typing import Final
 from deep_research.data import Gap, Verdict
 from deep_research.data.claims import VerdictKind
 from deep_research.errors import LimitReached, MalformedOutput, ResearchError
-from deep_research.i18n.catalog import phrase, running
+from deep_research.i18n.catalog import join_sentences, phrase
 from deep_research.i18n.language import detect
 
 _STEPS: Final = (
@@ -39,7 +39,7 @@ def gap_from(what: str, error: ResearchError, *codes: str, source: str = "") -> 
     return gap_of(what, "error", *codes, source=source, error=error.message)
 
 
-def told(said: Verdict | Gap, language: str) -> str:
+def explain(said: Verdict | Gap, language: str) -> str:
     """Return why, in `language` as far as the program said it itself; others' words after a word that says so."""
     text = said.reason if isinstance(said, Verdict) else said.why
     if said.codes:
@@ -48,11 +48,11 @@ def told(said: Verdict | Gap, language: str) -> str:
     return text if own else phrase("error", language, error=text)
 
 
-def told_what(gap: Gap, language: str) -> str:
+def name_subject(gap: Gap, language: str) -> str:
     """Return what a gap is about; the names of the program's own steps in `language`."""
     step, colon, rest = gap.what.partition(": ")
     return f"{phrase(f'step_{step}', language)}{colon}{rest}" if step in _STEPS else gap.what
 
 
 def _said(codes: Sequence[str], language: str, values: Mapping[str, str]) -> str:
-    return running((phrase(code, language, **values) for code in codes), language)
+    return join_sentences((phrase(code, language, **values) for code in codes), language)

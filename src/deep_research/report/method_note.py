@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from deep_research.data import Claim, Ledger, ReasonerInfo
-from deep_research.i18n.catalog import bracketed, phrase, running
-from deep_research.i18n.message_codes import told
+from deep_research.i18n.catalog import bracket, join_sentences, phrase
+from deep_research.i18n.message_codes import explain
 from deep_research.report.report_input import CheckedReport
 from deep_research.verification.citations import claim_text
 from deep_research.verification.drafts import parse_draft
@@ -35,7 +35,7 @@ def render_method_note(checked: CheckedReport, *, verbatim: int) -> str:
         lines += [_who(reasoner, language)] * bool(reasoner.models) + _judged(checked.claims, language)
     blocks = [
         f"## {phrase('checked', language)}",
-        running(lines, language),
+        join_sentences(lines, language),
         _cost(checked.ledger, language),
         *_cut(cut, language),
         *_left(left, language),
@@ -76,7 +76,7 @@ def _cost(ledger: Ledger, language: str) -> str:
         lines.append(phrase("cost_tokens", language, **{name: f"{count:,}" for name, count in tokens.items()}))
     if ledger.cost_usd:
         lines.append(phrase("cost_usd", language, usd=f"{ledger.cost_usd:.4f}"))
-    return running(lines, language)
+    return join_sentences(lines, language)
 
 
 def _cut(claims: Sequence[Claim], language: str) -> list[str]:
@@ -84,7 +84,7 @@ def _cut(claims: Sequence[Claim], language: str) -> list[str]:
         return []
     return [
         phrase("cut_list", language),
-        "\n".join(f"- {c.text}{bracketed(told(c.verdict, language), language)}" for c in claims),
+        "\n".join(f"- {c.text}{bracket(explain(c.verdict, language), language)}" for c in claims),
     ]
 
 
@@ -92,7 +92,7 @@ def _left(claims: Sequence[Claim], language: str) -> list[str]:
     """List what was left in the text, by the reason for which it could not be judged."""
     by_reason: dict[str, list[str]] = defaultdict(list)
     for claim in claims:
-        by_reason[told(claim.verdict, language)].append(f"- {claim.text}")
+        by_reason[explain(claim.verdict, language)].append(f"- {claim.text}")
     return [
         part
         for why, texts in by_reason.items()

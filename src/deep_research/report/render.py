@@ -16,15 +16,23 @@ from deep_research.data import (
     Side,
     Source,
 )
-from deep_research.i18n.catalog import bracketed, colon, enumerated, heading, language_list, phrase, running
+from deep_research.i18n.catalog import (
+    bold_heading,
+    bracket,
+    colon_of,
+    join_list,
+    join_sentences,
+    list_languages,
+    phrase,
+)
 from deep_research.i18n.language import detect
-from deep_research.i18n.message_codes import told, told_what
+from deep_research.i18n.message_codes import explain, name_subject
 from deep_research.ports import Library
 from deep_research.report.method_note import render_method_note
 from deep_research.report.report_input import CheckedReport
 from deep_research.search.source_standing import dated_source
 from deep_research.text.cleaning import fold
-from deep_research.text.inert_markdown import inert
+from deep_research.text.inert_markdown import make_inert
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import render_citations
@@ -133,8 +141,8 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     contents: dict[str, str] = {}
     found: dict[str, tuple[str, ...]] = {}
     for section in given.sections:
-        contents[section.title] = inert(render_citations(section.content, references.cite))
-        found[section.title] = tuple(inert(render_citations(f, references.cite)) for f in section.key_findings)
+        contents[section.title] = make_inert(render_citations(section.content, references.cite))
+        found[section.title] = tuple(make_inert(render_citations(f, references.cite)) for f in section.key_findings)
         if section.content:
             blocks.append(f"## {section.title}\n\n{contents[section.title]}")
     blocks += _advice(parts.advice, references, language)
@@ -147,7 +155,7 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     blocks.append(render_method_note(checked, verbatim=sum(references.verbatim(c) for c in checked.claims if c.stands)))
     if entries:
         blocks.append(_reference_list(entries, checked.claims, references, language))
-    return Rendered(inert("\n\n".join(blocks).strip()) + "\n", contents, found, entries)
+    return Rendered(make_inert("\n\n".join(blocks).strip()) + "\n", contents, found, entries)
 
 
 def _head(checked: CheckedReport, references: References) -> str:
@@ -158,14 +166,14 @@ def _head(checked: CheckedReport, references: References) -> str:
         foreign = sorted(references.languages(checked.claims) - {language})
         notice = [f"> {phrase('no_model', language)}"]
         if foreign:
-            notice.append(f"> {phrase('no_model_foreign', language, languages=language_list(foreign))}")
+            notice.append(f"> {phrase('no_model_foreign', language, languages=list_languages(foreign))}")
         blocks.append("\n".join(notice))
-    blocks.append(f"{heading('question', language)}{given.original}")
+    blocks.append(f"{bold_heading('question', language)}{given.original}")
     if given.found_in:
         name = given.found_in if given.found_in == "library" or checked.is_answered else "neither"
         blocks.append(f"*{phrase(f'from_{name}', language, searches=checked.ledger.searches)}*")
     if given.decision.assumptions:
-        blocks.append(f"{heading('assumptions', language)}{enumerated(given.decision.assumptions, language)}")
+        blocks.append(f"{bold_heading('assumptions', language)}{join_list(given.decision.assumptions, language)}")
     return "\n\n".join([*blocks, *_changes(checked.changes, language)])
 
 
@@ -200,7 +208,7 @@ def _marks(checked: CheckedReport) -> str:
     }
     names = [name for name, is_used in used.items() if is_used]
     language = checked.given.language
-    return running((phrase(name, language) for name in ("marks_fact", *names)), language) if names else ""
+    return join_sentences((phrase(name, language) for name in ("marks_fact", *names)), language) if names else ""
 
 
 def _advice(advice: Sequence[Advice], references: References, language: str) -> list[str]:
@@ -221,7 +229,7 @@ def _step(advice: Advice, references: References, language: str) -> str:
     said = [f"**{fold(advice.action)}**"]
     for name, text in (("why", advice.why), ("condition", advice.condition), ("fallback", advice.fallback)):
         if text:
-            said.append(f"*{phrase(name, language)}{colon(language).rstrip()}* {fold(text)}")
+            said.append(f"*{phrase(name, language)}{colon_of(language).rstrip()}* {fold(text)}")
     cited = references.cite(advice.premises)
     return " ".join([*said, cited] if cited else said)
 
@@ -243,12 +251,12 @@ def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
     for gap in gaps:
         alike[gap.source or gap.what, gap.why].append(gap)
     lines = [
-        f"- **{fold(told_what(same[0], language))}**{f' (×{len(same)})' * (len(same) > 1)}{colon(language)}"
-        f"{fold(told(same[0], language))}"
+        f"- **{fold(name_subject(same[0], language))}**{f' (×{len(same)})' * (len(same) > 1)}{colon_of(language)}"
+        f"{fold(explain(same[0], language))}"
         for same in alike.values()
     ]
     limited = [
-        f"- {fold(limit.text)}{bracketed(phrase('limit_searched', language, queries='; '.join(limit.searched)), language)}"
+        f"- {fold(limit.text)}{bracket(phrase('limit_searched', language, queries='; '.join(limit.searched)), language)}"
         for limit in limits
     ]
     lines = [*limited, *lines] or [phrase("no_gaps", language)]
@@ -284,7 +292,7 @@ def _standing_of(dated: Dated, language: str) -> str:
     if not status or status == "active":
         return ""
     said = phrase(f"standing_{status}", language)
-    return f"**{said}{bracketed(by, language) if by else ''}**" if status != "final" else said
+    return f"**{said}{bracket(by, language) if by else ''}**" if status != "final" else said
 
 
 def _carrying(passages: Sequence[Passage], said: dict[str, list[str]]) -> list[str]:

@@ -10,7 +10,7 @@ from deep_research.errors import Blocked, NotFound, SourceError
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Pages
 from deep_research.run_context.context import RunContext
-from deep_research.text.token_count import OBSERVED_TOKENS, within
+from deep_research.text.token_count import OBSERVED_TOKENS, take_within_budget
 
 PLACE = "pages"
 """Where sources come from that were opened by their address."""
@@ -66,7 +66,7 @@ async def _named(ctx: RunContext, wanted: str) -> tuple[str, str]:
 
 def _fitting(passages: Sequence[Passage]) -> list[Passage]:
     """Return the first passages, as many as one observation holds."""
-    return list(within(((p, p.text) for p in passages), OBSERVED_TOKENS))
+    return list(take_within_budget(((p, p.text) for p in passages), OBSERVED_TOKENS))
 
 
 async def _answering(

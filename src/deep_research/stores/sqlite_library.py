@@ -16,7 +16,7 @@ from deep_research.errors import StoreError
 from deep_research.search.passage_search import Text, search
 from deep_research.search.term_index import VERSION, TermIndex
 from deep_research.stores.sqlite_file import open_database, store_error
-from deep_research.text.passages import cut
+from deep_research.text.passages import cut_passages
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, length INTEGER NOT NULL);
@@ -248,7 +248,7 @@ class SqliteLibrary:
         (made,) = self._db.execute("SELECT passages FROM sources WHERE number = ?", (source,)).fetchone()
         rows = [
             (source, made + n, snapshot, text, piece.start, piece.end, piece.page, piece.heading)
-            for n, piece in enumerate(cut(document), start=1)
+            for n, piece in enumerate(cut_passages(document), start=1)
         ]
         insert = (
             "INSERT INTO passages (source, ordinal, snapshot, text, start, stop, page, heading)"

@@ -36,7 +36,7 @@ _MAX_FILES = 100
 
 
 def _by_language(value: object) -> object:
-    """One value for all languages stands under ""."""
+    """Put a value for all languages under ""."""
     return value if isinstance(value, dict) else {"": value}
 
 
@@ -79,7 +79,7 @@ class TemplateFile(_Strict):
         return value
 
     def applies(self, text: str) -> bool:
-        """Whether a question is of this kind."""
+        """Return whether a question is of this kind."""
         folded = text.casefold()
         return any(_holds(folded, word.casefold()) for word in self.words) or any(
             re.search(pattern, text) for pattern in self.patterns
@@ -99,7 +99,7 @@ class TemplateFile(_Strict):
 
 
 def _holds(text: str, word: str) -> bool:
-    """Whether a text holds a word; a Latin word ends where a letter does not follow (a plural s may)."""
+    """Return whether a text holds a word; a Latin word ends where a letter does not follow (a plural s may)."""
     if not word.isascii():
         return word in text
     return re.search(rf"(?<![a-z0-9]){re.escape(word)}s?(?![a-z0-9])", text) is not None

@@ -69,7 +69,7 @@ def translations(text: str, *, source: str, target: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _rows() -> tuple[list[str], ...]:
-    """One row per idea, one cell per language, variants not yet split (most are never asked for)."""
+    """Return one row per idea, one cell per language, variants not yet split (most are never asked for)."""
     lines = files("deep_research.text").joinpath("glossary_terms.tsv").read_text(encoding="utf-8").splitlines()
     return tuple(line.split("\t") for line in lines[1:])
 
@@ -109,7 +109,7 @@ def _keys(term: str, language: str) -> Iterable[str]:
 
 
 def _lemma(word: str) -> str:
-    """The singular of an English noun. A stemmer goes too far: it takes `decoder` and `decoding` for one."""
+    """Return the singular of an English noun. A stemmer goes too far: it takes `decoder` and `decoding` for one."""
     word = word.removesuffix("'s").removesuffix("’s")
     if len(word) < 4 or word.endswith(("ss", "us", "is")):
         return word
@@ -160,7 +160,7 @@ def _longest(plain: str, start: int, surfaces: _Surfaces, *, after_term: bool) -
 
 
 def _inside_word(plain: str, start: int) -> bool:
-    """Whether `start` lies inside a Korean, katakana or Latin word: terms begin where words do."""
+    """Return whether `start` lies inside a Korean, katakana or Latin word: terms begin where words do."""
     if start == 0:
         return False
     pair = plain[start - 1], plain[start]
@@ -168,7 +168,7 @@ def _inside_word(plain: str, start: int) -> bool:
 
 
 def _whole(plain: str, start: int, end: int, surfaces: _Surfaces) -> bool:
-    """Whether the term is a word of its own here and not a part of an unknown one."""
+    """Return whether the term is a word of its own here and not a part of an unknown one."""
     before, after = plain[start - 1 : start], plain[end : end + 1]
     last = plain[end - 1]
     if end - start == 1 and _HANGUL_CHAR.match(last):

@@ -15,7 +15,7 @@ _PIECE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|.")
 _TAG_NEXT = re.compile(r"[A-Za-z/!?]")
 
 
-def inert(markdown: str) -> str:
+def make_inert(markdown: str) -> str:
     """Return `markdown` with its HTML, images, links and link definitions shown as what they are; idempotent."""
     closing: re.Pattern[str] | None = None
     mark = ""

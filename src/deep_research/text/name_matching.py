@@ -28,15 +28,15 @@ class Naming(NamedTuple):
 
     @property
     def terms(self) -> frozenset[str]:
-        """The terms of the name as it was given."""
+        """Return the terms of the name as it was given."""
         return self.ways[0].terms if self.ways else frozenset()
 
     def heads(self, terms: frozenset[str]) -> bool:
-        """Whether `terms` (of a title or heading) hold the whole name."""
+        """Return whether `terms` (of a title or heading) hold the whole name."""
         return any(way.terms <= terms for way in self.ways if not way.short)
 
     def touches(self, terms: frozenset[str]) -> bool:
-        """Whether `terms` hold half of a name of several terms."""
+        """Return whether `terms` hold half of a name of several terms."""
         return any(len(way.terms) > 1 and 2 * len(way.terms & terms) >= len(way.terms) for way in self.ways)
 
     def place(self, text: str) -> int:
@@ -58,7 +58,7 @@ class Naming(NamedTuple):
         return min(places, default=-1)
 
     def within(self, text: str) -> bool:
-        """Whether `text` names the thing."""
+        """Return whether `text` names the thing."""
         return self.place(text) >= 0
 
 
@@ -98,7 +98,7 @@ def named_among(name: str, names: Sequence[str]) -> Naming:
 
 
 def _whole(name: str, translated: str, language: str) -> bool:
-    """Whether a translation is one of the whole name: translated back, it gives all of its letters."""
+    """Return whether a translation is one of the whole name: translated back, it gives all of its letters."""
     back = translations(translated, source=detect(translated), target=language)
     plain = re.sub(r"\W", "", name.casefold())
     return any(re.sub(r"\W", "", term.casefold()) == plain for term in back)

@@ -48,7 +48,7 @@ def resemblance(one: Sketch, two: Sketch) -> float:
 
 
 def are_near_duplicates(one: Sketch, two: Sketch) -> bool:
-    """Whether two texts say the same in (almost) the same words."""
+    """Return whether two texts say the same in (almost) the same words."""
     # Texts of very different length cannot resemble: |A∩B| / |A∪B| ≤ the shorter over the longer.
     if min(one.shingles, two.shingles) < SAME * max(one.shingles, two.shingles):
         return False

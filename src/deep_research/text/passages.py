@@ -1,4 +1,4 @@
-"""Cutting a document into passages: deterministic, on block and sentence borders, never across pages.
+"""Cut a document into passages: deterministic, on block and sentence borders, never across pages.
 
 The same text always gives the same passages, so that an id such as `s7p3` means the same stretch
 whoever cuts it. Passages do not overlap.
@@ -30,7 +30,7 @@ class Cut(NamedTuple):
     heading: str
 
 
-def cut(document: Document) -> list[Cut]:
+def cut_passages(document: Document) -> list[Cut]:
     """Return the passages of `document` in order."""
     text = document.text
     scale = _scale(text)
@@ -125,7 +125,7 @@ class _HeadingPath:
         self._highest = min((h.level for h in headings), default=1)
 
     def at(self, start: int) -> str:
-        """The path above the text of a passage that begins at `start`, perhaps with heading lines."""
+        """Return the path above the text of a passage that begins at `start`, perhaps with heading lines."""
         path: list[Heading] = []
         # Walking back and keeping ever higher levels gives the ancestors only.
         level = 99
@@ -139,7 +139,7 @@ class _HeadingPath:
         return " > ".join(h.title for h in reversed(path))
 
     def _last_leading(self, start: int) -> int:
-        """How many headings stand before the first line at or after `start` that is none."""
+        """Return how many headings stand before the first line at or after `start` that is none."""
         index = bisect_right(self._starts, start)
         position = start
         if index and self._starts[index - 1] == start:

@@ -71,7 +71,7 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
 
 
 def _runs(question: str) -> Iterator[str]:
-    """The words of a question that are no stop words; runs of scripts without spaces apart at question words."""
+    """Yield the words of a question that are no stop words; runs of scripts without spaces apart at question words."""
     for run in _RUN.findall(_CJK_FURNITURE.sub(" ", question) if _CJK_RUN.search(question) else question):
         if run.casefold() not in STOP_WORDS and (len(run) > 1 or not _CJK_RUN.match(run)):
             yield run
@@ -88,7 +88,7 @@ def _worth(run: str, terms: frozenset[str], *, first: bool) -> float:
 
 
 def _translated(runs: Sequence[str], place: int, language: str, targets: Sequence[str]) -> Iterator[str]:
-    """The translations of a word, also as a part of a longer term ("speculative decoding")."""
+    """Yield the translations of a word, also as a part of a longer term ("speculative decoding")."""
     run = runs[place]
     for target in targets:
         if _CJK_RUN.match(run):
@@ -100,7 +100,7 @@ def _translated(runs: Sequence[str], place: int, language: str, targets: Sequenc
 
 
 def _only_whole(words: Sequence[str], target: str) -> list[str]:
-    """The translations of these words together, without those of a part of them."""
+    """Return the translations of these words together, without those of a part of them."""
     whole = translations(" ".join(words), source="en", target=target)
     if len(words) == 1:
         return whole
@@ -131,7 +131,7 @@ def specific(asked: Sequence[Unit], said: Sequence[frozenset[str]]) -> list[Unit
 
 
 def is_furniture(word: str) -> bool:
-    """Whether every question uses this word, whatever it is about."""
+    """Return whether every question uses this word, whatever it is about."""
     terms = set(content_terms(word))
     return bool(terms) and terms <= _FURNITURE
 
@@ -164,7 +164,7 @@ def units_for(question: str, language: str, passages: Sequence[Passage]) -> list
 
 
 def is_answered(asked: Sequence[Unit], said: Sequence[frozenset[str]]) -> bool:
-    """Whether one of the passages with the terms `said` covers at least half of what is asked.
+    """Return whether one of the passages with the terms `said` covers at least half of what is asked.
 
     It must be one passage: scattered words of a question stand in every large collection. What no
     passage has weighs double among what is missing, so that a question about penguins is not answered
@@ -266,6 +266,6 @@ def asked_of(question: Question, analysis: QueryAnalysis, passages: Sequence[Pas
 
 
 def _in_english(text: str, language: str) -> str:
-    """The Latin words of `text` (names, mostly) and the glossary's terms for the rest."""
+    """Return the Latin words of `text` (names, mostly) and the glossary's terms for the rest."""
     names = " ".join(_NATIVE.sub(" ", text).replace("？", " ").replace("，", " ").split())
     return " ".join([names, *translations(text, source=language, target="en")]).strip() or text

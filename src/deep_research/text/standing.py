@@ -39,7 +39,7 @@ class Standing(NamedTuple):
 
     @property
     def date(self) -> str:
-        """The newer of its dates, or ""."""
+        """Return the newer of its dates, or ""."""
         return max(self.published, self.updated)
 
 

@@ -21,7 +21,7 @@ def estimate_tokens(text: str) -> int:
     return (len(text) - cjk) // 4 + (cjk * 2 + 2) // 3 + 1
 
 
-def within(items: Iterable[tuple[_T, str]], budget: int) -> Iterator[_T]:
+def take_within_budget(items: Iterable[tuple[_T, str]], budget: int) -> Iterator[_T]:
     """Yield the items whose texts fit into `budget` tokens together, in order; at least one.
 
     An item that does not fit ends the list: what comes later matters less.

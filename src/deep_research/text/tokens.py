@@ -140,7 +140,7 @@ def _runs(text: str, *, questions: bool = True) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """The text case-folded, its apostrophes and hyphens the plain ones; all ASCII where only typography was not."""
+    """Return the text case-folded, its apostrophes and hyphens the plain ones; all ASCII where only typography was not."""
     if text.isascii():
         return text.lower()
     plain = normalise(text)
@@ -186,13 +186,13 @@ def without_particle(word: str) -> str:
 
 @lru_cache(maxsize=200_000)
 def _word_terms(run: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The terms of a word or compound: all of them, and those that are no stop words."""
+    """Return the terms of a word or compound: all of them, and those that are no stop words."""
     written = _written(fold_diacritics(run))
     return tuple(map(_stem, written)), tuple(_stem(word) for word in written if word not in STOP_WORDS)
 
 
 def _written(word: str) -> list[str]:
-    """A word, or a compound and its parts, before stemming."""
+    """Return a word, or a compound and its parts, before stemming."""
     if word[0].isdigit() and "," in word:
         return [word.replace(",", "")]
     if contraction := _CONTRACTION.fullmatch(word):

@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from deep_research.i18n import lexicon
-from deep_research.i18n.catalog import bracketed, phrase
+from deep_research.i18n.catalog import bracket, phrase
 from deep_research.text.standing import NOT_CURRENT, UNDECIDED, Standing
 from deep_research.verification.dates import CALENDAR, date_parts
 from deep_research.verification.numbers import quantities
@@ -68,7 +68,7 @@ def with_note(claim: str, flags: Sequence[str], sources: Sequence[Dated], langua
         return claim
     end = _END.search(claim)
     at = end.start() if end is not None else len(claim)
-    return f"{claim[:at].rstrip()}{bracketed('; '.join(notes), language)}{claim[at:]}"
+    return f"{claim[:at].rstrip()}{bracket('; '.join(notes), language)}{claim[at:]}"
 
 
 def written_date(iso: str, language: str) -> str:

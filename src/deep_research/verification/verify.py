@@ -14,7 +14,7 @@ from deep_research.data import Document, Verdict
 from deep_research.i18n.language import CJK, detect, is_cjk
 from deep_research.i18n.lexicon import any_word
 from deep_research.i18n.message_codes import verdict_of
-from deep_research.text.passages import cut
+from deep_research.text.passages import cut_passages
 from deep_research.text.sentences import blocks, sentences
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.names import names, names_occur
@@ -246,7 +246,7 @@ def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:
 def verify_against_document(claim: str, text: str) -> Verdict:
     """Judge `claim` against a whole document, cut into passages as the library does."""
     document = Document(text=text)
-    pieces = [Evidence(text[c.start : c.end], c.heading) for c in cut(document)]
+    pieces = [Evidence(text[c.start : c.end], c.heading) for c in cut_passages(document)]
     return verify(claim, pieces)
 
 

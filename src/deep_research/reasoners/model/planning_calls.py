@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from deep_research.conversation.plan_outline import numbered
+from deep_research.conversation.plan_outline import format_numbered
 from deep_research.data import (
     Action,
     Brief,
@@ -33,7 +33,7 @@ from deep_research.reasoners.model.prompt_views import fenced
 from deep_research.reasoners.model.research_turns import actions_of, messages_of, shortened
 from deep_research.reasoners.model.structured_calls import shrinking
 from deep_research.text.prompt_fencing import clean, fence
-from deep_research.text.token_count import within
+from deep_research.text.token_count import take_within_budget
 
 _TURNS, _TURN_CHARS = 12, 1500
 """How much of a conversation is shown: its last turns, the beginning of each."""
@@ -151,7 +151,9 @@ class Planning(Thinker):
         async def think() -> Brief:
             async def make(budget: int) -> PlanAnswer:
                 seen = ((short, short) for p in passages if (short := shortened(p, library)))
-                text = self._plan_prompt(question, analysis, decision, discovery, "\n".join(within(seen, budget)))
+                text = self._plan_prompt(
+                    question, analysis, decision, discovery, "\n".join(take_within_budget(seen, budget))
+                )
                 messages = [self._system(question.text, question.language, parts=analysis.parts), user(text)]
                 return await self._ask.structured("research", messages, PlanAnswer)
 
@@ -166,7 +168,7 @@ class Planning(Thinker):
 
     async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
         """See `ports.Reasoner.read_plan_edits`. The model reads; code makes the changes."""
-        prompt = self._render("edit_plan", plan=numbered(brief), message=clean(answer)[:_TURN_CHARS])
+        prompt = self._render("edit_plan", plan=format_numbered(brief), message=clean(answer)[:_TURN_CHARS])
 
         async def think() -> Sequence[PlanEdit]:
             read = await self._ask.structured("research", [user(prompt)], PlanEditsAnswer, max_output_tokens=1500)

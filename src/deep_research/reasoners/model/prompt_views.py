@@ -10,7 +10,7 @@ from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
 from deep_research.text.prompt_fencing import attribute, fence
-from deep_research.text.token_count import within
+from deep_research.text.token_count import take_within_budget
 
 
 def fenced(passages: Sequence[Passage], library: Library, budget: int) -> str:
@@ -20,7 +20,9 @@ def fenced(passages: Sequence[Passage], library: Library, budget: int) -> str:
 
 def blocks(passages: Sequence[Passage], library: Library, budget: int) -> dict[str, str]:
     """Return the same by id."""
-    return dict(within((((p.id, block), block) for p in passages if (block := fenced_passage(p, library))), budget))
+    return dict(
+        take_within_budget((((p.id, block), block) for p in passages if (block := fenced_passage(p, library))), budget)
+    )
 
 
 def fenced_passage(passage: Passage, library: Library) -> str:

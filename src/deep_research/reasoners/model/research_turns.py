@@ -24,7 +24,7 @@ from deep_research.data import (
 from deep_research.ports import Library
 from deep_research.reasoners.model.prompt_views import fenced_passage
 from deep_research.text.prompt_fencing import attribute, clean, fence
-from deep_research.text.token_count import OBSERVED_TOKENS, estimate_tokens, within
+from deep_research.text.token_count import OBSERVED_TOKENS, estimate_tokens, take_within_budget
 
 _READ = "Read more of a source by its id (s7), or its text from a passage on (s7p3)."
 _READ_PAGES = f"{_READ} Also opens a web address that a passage or the question names, copied exactly."
@@ -167,7 +167,7 @@ def _shown(passages: Sequence[Passage], library: Library, shown: dict[str, bool]
     known = [p.id for p in passages if p.id in shown and (shown[p.id] or not whole)]
     new = [p for p in passages if p.id not in known]
     most, tokens = (len(new), OBSERVED_TOKENS) if whole else (_SHOWN_PASSAGES, _SHOWN_TOKENS)
-    fitting = list(within(((p, p.text) for p in new[:most]), tokens))
+    fitting = list(take_within_budget(((p, p.text) for p in new[:most]), tokens))
     shown.update((p.id, True) for p in fitting)
     parts = [fenced_passage(p, library) for p in fitting]
     if left := new[len(fitting) :]:
