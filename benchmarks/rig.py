@@ -1,125 +1,71 @@
-"""What a run of 5 sections costs: model calls, tokens, wall time over its critical path, own CPU time, stalls.
+"""What a run of 5 sections costs through the front door: calls, tokens, time over its critical path, CPU, stalls.
 
-    python benchmarks/rig.py [--latency 0.25] [--speed 400]
+    python benchmarks/rig.py [--only content,strict] [--repeat 1] [--peer /path/to/python]
 
-A whole run, with its graph, journal and checkpoints on disk, over a synthetic web (rig_pages.py: 5
-sections with 4 searches each, 5 results a search, pages of 8 to 40 kB) and a scripted model in a process
-of its own, that answers after `--latency` seconds plus `--speed` tokens a second. A second run without
-latency (the best of three) gives the CPU time of the program's own process (its imports apart) and the
-longest stall of its event loop.
-The last line is one JSON object.
+Whole runs, with graph, journal and checkpoints on disk, against a scripted model and a search engine with Tavily's
+interface in a process of their own (rig_server.py), over HTTP. Each scenario runs in a new process, from the library
+(several runs at once where it says so) or as the command. `--peer` names a Python that has gpt-researcher: it does
+its research on the same outside. The last line is one JSON object.
 """
 
 import argparse
 import asyncio
 import json
 import os
+import resource
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tests.support.scripted_provider import RecordedCall, ScriptedProvider
-from tests.support.scripted_researcher import ScriptedResearcher, step_of
+from rig_pages import QUESTION, SUBJECTS
 
-from deep_research.assembly.environment import RunEnvironment
-from deep_research.runs.research_run import create_run, resume_run
-from deep_research.settings import Settings
-from rig_pages import PLAN, QUESTION, SyntheticWeb
+HERE = Path(__file__).parent
+AT_ONCE = ("--latency=0", "--speed=0", "--search-latency=0")
+"""The outside answers at once: what is left is the program's own work."""
+SLOW = ("--slow-share=0.03", "--slow-factor=10")
+FAILING = f"--failing={list(SUBJECTS)[1]}"
 
-_BEFORE = ("decide", "analyze", "entities", "plan")
-TARGETS = {
-    "model_calls": 45, "prompt_tokens": 115_000, "duplicate_calls": 0, "unused_answers": 0,
-    "wall_over_critical": 1.15, "cpu_seconds": 1.0, "max_stall_ms": 50,
+
+@dataclass(frozen=True)
+class Scenario:
+    """One row of the table: how the outside behaves, how many runs there are at once, and where they are started from.
+
+    `most` are the goals by the names of the figures; `unpaced` lifts the pace of the search engine.
+    """
+
+    outside: tuple[str, ...] = ()
+    runs: int = 1
+    cli: bool = False
+    unpaced: bool = False
+    unreachable: bool = False
+    most: Mapping[str, float] = field(default_factory=dict)
+
+
+_CHECKED = {"duplicates": 0, "unused_answers": 0, "pages_repeated": 0}
+SCENARIOS: dict[str, Scenario] = {
+    "content": Scenario(most=_CHECKED | {"model_calls": 35, "prompt_tokens": 100_000, "wall_seconds": 8.0}),
+    "strict": Scenario(("--reviewer=strict",), unpaced=True, most=_CHECKED | {"model_calls": 60, "prompt_tokens": 200_000}),
+    "unpaced": Scenario(unpaced=True, most={"wall_seconds": 6.5, "wall_over_critical": 1.11}),
+    "cli": Scenario(cli=True, most={"wall_seconds": 7.5, "cpu_seconds": 2.0}),
+    "slow_tail": Scenario((*SLOW, "--seed=1"), most={"wall_seconds": 12.0}),
+    "slow_tail_2": Scenario((*SLOW, "--seed=2"), most={"wall_seconds": 12.0}),
+    "failing_section": Scenario((FAILING,)),
+    "no_source": Scenario(unreachable=True, most={"model_calls": 5}),
+    "one": Scenario(AT_ONCE, unpaced=True, most={"cpu_seconds": 1.0, "max_stall_ms": 50}),
+    "ten": Scenario(AT_ONCE, runs=10, unpaced=True, most={"cpu_seconds": 0.8}),
+    "fifty": Scenario(AT_ONCE, runs=50, unpaced=True, most={"cpu_seconds": 0.8, "max_stall_ms": 200, "megabytes": 300}),
 }  # fmt: skip
-"""The most of each; cached_share is to be at least 0.5."""
-
-
-def serve(latency: float, speed: float) -> None:
-    """Be the scripted model: print the address, then for each line of standard input the figures so far."""
-    researcher = ScriptedResearcher(sections=PLAN, sentences=9)
-    with ScriptedProvider(researcher, latency_seconds=latency, tokens_per_second=speed) as server:
-        print(server.base_url, flush=True)
-        for _ in sys.stdin:
-            print(json.dumps(served(server, researcher)), flush=True)
-
-
-def served(server: ScriptedProvider, researcher: ScriptedResearcher) -> dict[str, Any]:
-    """Return the figures of a scripted model so far."""
-    answered = [call for call in server.calls if call.status == 200]
-    steps: dict[str, list[int]] = {}
-    for call in answered:
-        row = steps.setdefault(step_of(call.request) or "other", [0, 0, 0, 0])
-        for place, value in enumerate((1, call.counted.prompt, call.counted.cached, call.counted.completion)):
-            row[place] += value
-    return {
-        "answered": len(answered),
-        "asked_again": sum("does not fit" in call.request["messages"][-1]["text"] for call in answered),
-        "prompt_tokens": server.prompt_tokens,
-        "cached_tokens": server.cached_tokens,
-        "duplicates": server.duplicates,
-        "critical_path": critical_path(answered, researcher),
-        "steps": steps,
-    }
-
-
-def critical_path(calls: Sequence[RecordedCall], researcher: ScriptedResearcher) -> float:
-    """Return the seconds of the longest chain of calls: planning, then the slowest section, then the report."""
-    groups: dict[str, list[tuple[float, float]]] = {}
-    for call in calls:
-        step = step_of(call.request)
-        group = "before" if step in _BEFORE else "after" if step in ("review", "compose") else ""
-        # What names no section and is not planning judges the report's own frame.
-        group = group or researcher.section_of(call.request) or "after"
-        groups.setdefault(group, []).append((call.started, call.ended))
-    before, after = _chain(groups.pop("before", [])), _chain(groups.pop("after", []))
-    return before + max((_chain(group) for group in groups.values()), default=0.0) + after
-
-
-def _chain(spans: list[tuple[float, float]]) -> float:
-    """The most seconds of calls that could have waited for each other."""
-    best: list[tuple[float, float]] = []
-    for start, end in sorted(spans, key=lambda span: span[1]):
-        before = max((sum_ for ended, sum_ in best if ended <= start), default=0.0)
-        best.append((end, before + end - start))
-    return max((sum_ for _, sum_ in best), default=0.0)
-
-
-@contextmanager
-def serving(program: str, *options: str) -> Iterator["Server"]:
-    """The scripted model of a benchmark, in a process of its own: what takes time there is not the run's."""
-    command = [sys.executable, program, "--serve", *options]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield Server(process)
-        finally:
-            process.terminate()
-
-
-class Server:
-    """The scripted model in its process."""
-
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self._process = process
-        self.address = self._line()
-
-    def _line(self) -> str:
-        assert self._process.stdout
-        return self._process.stdout.readline().strip()
-
-    def figures(self) -> dict[str, Any]:
-        """What it has served so far."""
-        assert self._process.stdin
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-        return json.loads(self._line())
 
 
 class Watchdog:
@@ -138,81 +84,231 @@ class Watchdog:
             self.busiest = max(self.busiest, time.thread_time() - worked)
 
 
-async def _run(folder: Any, home: Path, watchdog: Watchdog, web: SyntheticWeb) -> Any:
+class Server:
+    """A process of the rig that prints a line of JSON, and figures for each line it reads."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        self.addresses: dict[str, str] = self._line()
+
+    def _line(self) -> Any:
+        assert self._process.stdout
+        return json.loads(self._process.stdout.readline())
+
+    def figures(self) -> dict[str, Any]:
+        """Return what it has served so far."""
+        assert self._process.stdin
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return self._line()
+
+
+@contextmanager
+def serving(options: Sequence[str], *, program: str = "rig_server.py") -> Iterator[Server]:
+    """Give the outside of a benchmark, in a process of its own: what takes time there is not the run's."""
+    command = [sys.executable, str(HERE / program), *options]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield Server(process)
+        finally:
+            process.terminate()
+
+
+def warm() -> None:
+    """Load what a run with a model and a web source loads."""
+    names = ("httpx", "jinja2", "graph.workflows", "providers.openai_compatible", "reasoners.model.reasoner")
+    for name in (*names[:2], *(f"deep_research.{n}" for n in (*names[2:], "sources.tavily", "assembly.web_search"))):
+        try:
+            import_module(name)
+        except ModuleNotFoundError:
+            continue
+
+
+def settings_of(addresses: Mapping[str, str], scenario: Scenario) -> dict[str, Any]:
+    """Return the settings of a run: everything as installed but for the addresses."""
+    tavily: dict[str, Any] = {"base_url": "http://127.0.0.1:9" if scenario.unreachable else addresses["web"]}
+    if scenario.unpaced:
+        tavily["requests_per_second"] = 20
+    return {
+        "model_provider": "compatible",
+        "model_name": "scripted",
+        "model_base_url": addresses["model"],
+        "allow_clarification": False,
+        "sources": ["tavily"],
+        "source_options": {"tavily": tavily},
+    }
+
+
+async def _runs_at_once(home: Path, settings: Mapping[str, Any], count: int) -> tuple[list[Any], Watchdog]:
+    from deep_research import api
+    from deep_research.settings import Settings
+
+    watchdog = Watchdog()
     watching = asyncio.create_task(watchdog.watch())
     try:
-        return await resume_run(folder, RunEnvironment(home, places=[web]))
+        runs = [api.start_run(QUESTION, Settings(**settings), home=home) for _ in range(count)]
+        return list(await asyncio.gather(*(run.carry_out() for run in runs), return_exceptions=True)), watchdog
     finally:
         watching.cancel()
 
 
-def measure(latency: float, speed: float) -> dict[str, Any]:
-    """Do one run and return its figures."""
-    options = (f"--latency={latency}", f"--speed={speed}")
-    with serving(__file__, *options) as model, tempfile.TemporaryDirectory() as name:
-        os.environ |= {"OPENAI_COMPATIBLE_BASE_URL": model.address, "OPENAI_COMPATIBLE_API_KEY": "none"}
-        values = {"model_provider": "compatible", "model_name": "scripted", "allow_clarification": False}
-        folder = create_run(QUESTION, Settings(**values), home=Path(name), docs=[name])
-        watchdog, web = Watchdog(), SyntheticWeb()
+def work(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Do the runs of a scenario in this process and return what they took."""
+    warm()
+    with tempfile.TemporaryDirectory() as name:
         began, worked = time.monotonic(), time.process_time()
-        report = asyncio.run(_run(folder, Path(name), watchdog, web))
+        reports, watchdog = asyncio.run(_runs_at_once(Path(name), task["settings"], task["runs"]))
         wall, cpu = time.monotonic() - began, time.process_time() - worked
-        served = model.figures()
-    return {"report": report, "wall": wall, "cpu": cpu, "watchdog": watchdog, **served}
-
-
-def figures(timed: dict[str, Any], quick: dict[str, Any]) -> dict[str, Any]:
-    """Return the figures of both runs under the names of the targets."""
-    ledger = timed["report"].ledger
+    done = [report for report in reports if not isinstance(report, BaseException)]
     return {
-        "model_calls": timed["answered"],
-        "prompt_tokens": timed["prompt_tokens"],
-        "cached_share": round(timed["cached_tokens"] / max(1, timed["prompt_tokens"]), 3),
-        "duplicate_calls": timed["duplicates"],
-        "unused_answers": timed["answered"] - ledger.model_calls + timed["asked_again"],
-        "wall_seconds": round(timed["wall"], 2),
-        "critical_path_seconds": round(timed["critical_path"], 2),
-        "wall_over_critical": round(timed["wall"] / max(0.001, timed["critical_path"]), 3),
-        "cpu_seconds": round(quick["cpu"], 2),
-        "max_stall_ms": round(quick["watchdog"].longest * 1000, 1),
-        "max_busy_ms": round(quick["watchdog"].busiest * 1000, 1),
-        "wall_seconds_without_latency": round(quick["wall"], 2),
-        "searches": ledger.searches,
-        "pages": ledger.fetches,
-        "claims": len(timed["report"].claims),
-        "steps": timed["steps"],
+        "wall_seconds": wall,
+        "cpu_seconds": cpu / task["runs"],
+        "max_stall_ms": watchdog.longest * 1000,
+        "max_busy_ms": watchdog.busiest * 1000,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "ledger_calls": sum(report.ledger.model_calls for report in done),
+        "claims": sum(len(report.claims) for report in done),
+        "reports": len(done),
+        "failures": sorted({f"{type(e).__name__}: {e}" for e in reports if isinstance(e, BaseException)}),
     }
 
 
-def warm() -> float:
-    """Load what a run with a model loads, and return the CPU seconds that took."""
-    began = time.process_time()
-    for name in ("httpx", "jinja2", "graph.workflows", "providers.openai_compatible", "reasoners.model.reasoner"):
-        import_module(name if "." not in name else f"deep_research.{name}")
-    return time.process_time() - began
+def run_command(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Do one run as a user does it: a new process, the settings in a file."""
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name, "settings.toml")
+        file.write_text(_toml(settings), "utf-8")
+        environment = os.environ | {"DEEP_RESEARCH_CONFIG": str(file), "DEEP_RESEARCH_HOME": name}
+        began = time.monotonic()
+        command = [sys.executable, "-m", "deep_research", QUESTION]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            assert process.stdout
+            said = process.stdout.read().decode("utf-8", "replace")
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        wall = time.monotonic() - began
+    figures = {"wall_seconds": wall, "cpu_seconds": used.ru_utime + used.ru_stime, "megabytes": used.ru_maxrss / 1024}
+    failed = [] if process.returncode == 0 else [f"exit {process.returncode}: {said[-400:]}"]
+    return figures | {"failures": failed, "reports": int(not failed)}
+
+
+def _toml(settings: Mapping[str, Any]) -> str:
+    """Return settings as TOML; JSON strings, numbers and lists are TOML too."""
+    plain = {name: value for name, value in settings.items() if not isinstance(value, dict)}
+    rows = [f"{name} = {json.dumps(value)}" for name, value in plain.items()]
+    for source, options in settings["source_options"].items():
+        rows += [f"[source_options.{source}]", *(f"{name} = {json.dumps(value)}" for name, value in options.items())]
+    return "\n".join(rows) + "\n"
+
+
+def measure(scenario: Scenario) -> dict[str, Any]:
+    """Do the runs of a scenario and return its figures."""
+    with serving(scenario.outside) as server:
+        settings = settings_of(server.addresses, scenario)
+        os.environ |= {"OPENAI_COMPATIBLE_API_KEY": "none", "TAVILY_API_KEY": "tvly-scripted"}
+        task = {"settings": settings, "runs": scenario.runs}
+        own = run_command(settings) if scenario.cli else _in_new_process(task)
+        served = server.figures()
+    return _figures(own, served)
+
+
+def _in_new_process(task: Mapping[str, Any]) -> dict[str, Any]:
+    command = [sys.executable, __file__, "--work"]
+    done = subprocess.run(command, input=json.dumps(task), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _figures(own: Mapping[str, Any], served: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what one scenario cost."""
+    runs = max(1, own["reports"])
+    found = {name: round(value, 2) if isinstance(value, float) else value for name, value in own.items()}
+    found |= {
+        "model_calls": served["answered"] / runs,
+        "received_calls": served["received"] / runs,
+        "prompt_tokens": served["prompt_tokens"] / runs,
+        "cached_share": round(served["cached_tokens"] / max(1, served["prompt_tokens"]), 3),
+        "calls_without_cache": served["without_cache"] / runs,
+        "duplicates": served["duplicates"] if runs == 1 else None,
+        "searches": served["web_calls"].get("search", 0) / runs,
+        "extractions": served["web_calls"].get("extract", 0) / runs,
+        "web_repeats": served["web_repeats"] if runs == 1 else None,
+        "pages": served["pages"],
+        "pages_repeated": served["pages_sent"] - served["pages"] if runs == 1 else None,
+    }
+    if "ledger_calls" in own and runs == 1:
+        found["unused_answers"] = served["answered"] - own["ledger_calls"] + served["asked_again"]
+    if runs == 1 and served["critical_path"] > 1:
+        found["critical_path_seconds"] = round(served["critical_path"], 2)
+        found["wall_over_critical"] = round(own["wall_seconds"] / served["critical_path"], 3)
+    return found | {"steps": served["steps"]}
+
+
+def measure_peer(python: str, outside: Sequence[str], runs: int) -> dict[str, Any]:
+    """Let gpt-researcher do its research on the same outside and return its figures."""
+    with serving(outside) as server:
+        model, web = server.addresses["model"], server.addresses["web"]
+        environment = os.environ | {
+            "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{model}/v1", "RETRIEVER": "custom",
+            "RETRIEVER_ENDPOINT": f"{web}/search", "EMBEDDING": "ollama:scripted", "OLLAMA_BASE_URL": web,
+            **{f"{size}_LLM": "openai:scripted" for size in ("FAST", "SMART", "STRATEGIC")},
+        }  # fmt: skip
+        command = [python, str(HERE / "rig_peer.py"), str(runs)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return {"failures": [done.stderr[-400:]]}
+        return _figures(json.loads(done.stdout.splitlines()[-1]), server.figures())
+
+
+def median_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the median of each figure; the last row's where it is no number."""
+    numbers = {
+        name: statistics.median(row[name] for row in rows)
+        for name, value in rows[-1].items()
+        if isinstance(value, int | float) and all(row.get(name) is not None for row in rows)
+    }
+    return {**rows[-1], **numbers}
+
+
+def missed(figures: Mapping[str, Any], most: Mapping[str, float]) -> list[str]:
+    """Return the goals that a scenario misses, with what was measured."""
+    over = {
+        name: figures[name] for name, limit in most.items() if figures.get(name) is not None and figures[name] > limit
+    }
+    return [f"{name} {value:g} (at most {most[name]:g})" for name, value in over.items()]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--latency", type=float, default=0.25)
-    parser.add_argument("--speed", type=float, default=400.0)
-    parser.add_argument("--serve", action="store_true", help="be the scripted model alone")
+    parser.add_argument("--only", default=",".join(SCENARIOS), help="names of scenarios, separated by commas")
+    parser.add_argument("--repeat", type=int, default=1, help="how often each is done; medians are printed")
+    parser.add_argument("--peer", default="", help="a Python interpreter that has gpt-researcher")
+    parser.add_argument("--work", action="store_true", help="do the runs described on standard input")
     arguments = parser.parse_args()
-    if arguments.serve:
-        serve(arguments.latency, arguments.speed)
+    if arguments.work:
+        print(json.dumps(work(json.load(sys.stdin))))
         return 0
-    imports = warm()
-    # Other programs on the machine add to the time of the processor: the best of three is nearest to our own.
-    quick = min((measure(0, 0) for _ in range(3)), key=lambda run: run["cpu"])
-    timed = measure(arguments.latency, arguments.speed)
-    found = figures(timed, quick) | {"import_cpu_seconds": round(imports, 2)}
-    missed = [name for name, most in TARGETS.items() if found[name] > most]
-    missed += ["cached_share"] if found["cached_share"] < 0.5 else []
-    for step, (calls, prompt, cached, completion) in timed["steps"].items():
-        print(f"{step:<14}{calls:>4} calls {prompt:>8} prompt tokens {cached:>8} cached {completion:>7} written")
-    print("missed targets: " + (", ".join(missed) or "none"))
+    found: dict[str, Any] = {}
+    failed = False
+    for name in arguments.only.split(","):
+        scenario = SCENARIOS[name]
+        found[name] = median_of([measure(scenario) for _ in range(arguments.repeat)])
+        over = missed(found[name], scenario.most) + found[name]["failures"]
+        failed |= bool(over)
+        print(f"{name:<16} {_line(found[name])}\n{'':<16} {'missed: ' + '; '.join(over) if over else 'all goals met'}")
+        if arguments.peer and scenario.outside in ((), AT_ONCE) and not (scenario.cli or scenario.unreachable):
+            rows = [measure_peer(arguments.peer, scenario.outside, scenario.runs) for _ in range(arguments.repeat)]
+            found[f"{name}_peer"] = median_of(rows)
+            print(f"{'':<16} gpt-researcher: {_line(found[f'{name}_peer'])}", flush=True)
     print(json.dumps(found))
-    return 1 if missed else 0
+    return 1 if failed else 0
+
+
+def _line(figures: Mapping[str, Any]) -> str:
+    shown = ("wall_seconds", "critical_path_seconds", "cpu_seconds", "max_stall_ms", "megabytes", "model_calls",
+             "prompt_tokens", "cached_share", "searches", "extractions", "pages_repeated", "claims")  # fmt: skip
+    return ", ".join(f"{name} {figures[name]:g}" for name in shown if figures.get(name) is not None)
 
 
 if __name__ == "__main__":

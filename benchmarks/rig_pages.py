@@ -7,9 +7,6 @@ sections. The same text every time.
 import random
 from collections.abc import Mapping, Sequence
 
-from deep_research.data import Document, Found, Gap, SearchResult
-from deep_research.ports import Progress
-
 SUBJECTS = {
     "Tidal turbines": ("rotor blades", "seabed foundations", "grid connection", "marine growth"),
     "Wave converters": ("point absorbers", "oscillating columns", "power take-off", "storm survival"),
@@ -40,50 +37,61 @@ _FRAMES = (
 
 
 class SyntheticWeb:
-    """A place to search (`ports.SearchPlace`) that holds those pages and counts what it is asked."""
+    """What a search engine knows of those pages: results of a query, and the text behind an address."""
 
-    name = "web"
-    purpose = "Pages about energy from the sea."
-
-    def __init__(self, plan: Mapping[str, Sequence[str]] = PLAN) -> None:
-        self.searches = 0
-        self.reads = 0
+    def __init__(self, plan: Mapping[str, Sequence[str]] = PLAN, *, base: str = "https://sea.example") -> None:
+        """`base` is the address under which the pages are named."""
+        self._base = base
         self._results: dict[str, list[str]] = {}
         for title, queries in plan.items():
             for query in queries:
                 own = [f"{query} {n}" for n in range(_OWN)]
                 self._results[query] = [*own, f"{title} overview {len(self._results) % 2}", "Energy from the sea"]
-        keys = {key for found in self._results.values() for key in found} | {f"{title} overview 0" for title in plan}
         self._plan = plan
-        self._pages = {key: page(key) for key in sorted(keys)}
+        self._keys = {self.address(key): key for title in plan for key in (f"{title} overview 0",)}
+        self._keys |= {self.address(key): key for found in self._results.values() for key in found}
+        self._texts: dict[str, str] = {}
 
-    async def prepare(self, progress: Progress) -> Sequence[Gap]:
-        """Nothing to do."""
-        return ()
+    def search(self, query: str, limit: int = RESULTS) -> list[str]:
+        """Return the addresses of the results of a planned search, of other pages for one that goes into detail.
 
-    async def search(self, query: str, *, limit: int) -> SearchResult:
-        """The five results of a planned search, other pages for one that goes into detail; for any other the overviews."""
-        self.searches += 1
-        if " in detail " in query:
-            self._results.setdefault(query, [f"{query} {n}" for n in range(RESULTS)])
-        keys = self._results.get(query) or [f"{title} overview 0" for title in self._plan]
-        found = [Found(key=f"web:{key}", title=key.capitalize(), url=_address(key), origin="web") for key in keys]
-        return SearchResult(found=tuple(found[: min(limit, RESULTS)]))
+        For any other search these are the overviews.
+        """
+        query = query.lower()
+        planned = next((known for known in self._results if known.lower() == query), "")
+        if not planned and " in detail " in query:
+            planned = query
+            self._results[query] = [f"{query} {n}" for n in range(RESULTS)]
+        keys = self._results.get(planned) or [f"{title} overview 0" for title in self._plan]
+        self._keys |= {self.address(key): key for key in keys}
+        return [self.address(key) for key in keys[: min(limit, RESULTS)]]
 
-    async def read(self, found: Found) -> Document:
-        """The page behind a result."""
-        self.reads += 1
-        key = found.key.removeprefix("web:")
-        if key not in self._pages:
-            self._pages[key] = page(key)
-        return Document(text=self._pages[key], title=found.title)
+    def nearest(self, query: str) -> list[str]:
+        """Return the results of the planned search that shares most words with `query`."""
+        words = set(query.lower().split())
+        return self.search(max(self._results, key=lambda planned: len(set(planned.lower().split()) & words)))
 
-    async def close(self) -> None:
-        """Nothing to do."""
+    def title(self, address: str) -> str:
+        """Return the title of the page at an address; "" where there is none."""
+        return self._keys.get(address, "").capitalize()
 
+    def text(self, address: str) -> str | None:
+        """Return the text of the page at an address, as Markdown; None where there is none."""
+        key = self._keys.get(address)
+        if key is None:
+            return None
+        if key not in self._texts:
+            self._texts[key] = page(key)
+        return self._texts[key]
 
-def _address(key: str) -> str:
-    return f"https://sea.example/{key.lower().replace(' ', '-')}"
+    def section_of(self, words: str) -> str:
+        """Return the title of the section that a query or an address is about; "" for none."""
+        named = words.lower().replace("-", " ")
+        return next((title for title in self._plan if title.lower() in named), "")
+
+    def address(self, key: str) -> str:
+        """Return the address of a page by its key."""
+        return f"{self._base}/{key.lower().replace(' ', '-')}"
 
 
 def page(key: str) -> str:

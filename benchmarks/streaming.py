@@ -2,13 +2,11 @@
 
     python benchmarks/streaming.py [--seeds 20] [--scale 1] [--jobs 1] [--first 0]
 
-A run of seven sections over the rig's synthetic web, with a scripted model whose calls take 1 s in the median and
-10 s one time in twenty; `--scale` makes all of it
-faster (below 0.5 the program's own time shows). A review finds a section weak half of the time, twice
-at most; then it is researched again with other searches. All of this is drawn by the seed, so that the runs of a
-seed have the same calls of the same length (the reviews apart): with `streaming_review` as set by default, without
-closing sections that take far longer than the others (`section_patience` 0), and with neither: a barrier before each
-review.
+A run of seven sections against the rig's search engine, with a scripted model whose calls take 1 s in the median and
+10 s one time in twenty; `--scale` makes all of it faster (below 0.5 the program's own time shows). A review finds a
+section weak half of the time, twice at most; then it is researched again with other searches. All of this is drawn
+by the seed, so that both runs of a seed have the same calls of the same length (the reviews apart): with
+`streaming_review` as set by default, and without it: a barrier before each review.
 The last line is one JSON object.
 """
 
@@ -29,31 +27,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
-from deep_research.assembly.environment import RunEnvironment
-from deep_research.runs.research_run import create_run, resume_run
+from deep_research import api
 from deep_research.settings import Settings
-from rig import serving, warm
-from rig_pages import PLAN, QUESTION, SyntheticWeb, searches_of
+from rig import Scenario, serving, settings_of, warm
+from rig_pages import PLAN, QUESTION
+from rig_server import MORE_SECTIONS, SearchEngine
 
-PLAN = PLAN | searches_of({
-    "Tidal barrages": ("sluice gates", "bulb turbines", "sediment", "fish passage"),
-    "Ocean currents": ("moored turbines", "deep sea cables", "drag", "biofouling"),
-})  # fmt: skip
-
+PLAN = PLAN | MORE_SECTIONS
 SLOW_SHARE, SLOW_SECONDS, SPREAD = 0.05, 10.0, 0.25
 WEAK_SHARE, TWICE = 0.5, 2
 TARGET = 0.25
 """Share of the time that streaming is to save against a barrier, median of the seeds."""
-VARIANTS = {
-    "streaming": (True, True), "streaming_alone": (True, False), "barrier": (False, False),
-}  # fmt: skip
-"""Whether sections are reviewed as soon as they are written, and whether slow ones are closed."""
+VARIANTS = {"streaming": True, "barrier": False}
+"""Whether sections are reviewed as soon as they are written. None is closed before it is done."""
 
 
 class Latencies:
@@ -86,41 +79,31 @@ def serve(seed: int, scale: float) -> None:
         reply = researcher(request)
         return replace(reply, latency_seconds=latencies.of(f"{step_of(request)} {researcher.section_of(request)}"))
 
-    with ScriptedProvider(script) as server:
-        print(server.base_url, flush=True)
+    with ScriptedProvider(script) as server, SearchEngine(PLAN) as engine:
+        print(json.dumps({"model": server.base_url, "web": engine.base_url}), flush=True)
         for _ in sys.stdin:
             print(json.dumps({"calls": len(server.calls)}), flush=True)
 
 
-def measure(seed: int, scale: float, *, streaming: bool, closing: bool) -> dict[str, Any]:
+def measure(seed: int, scale: float, *, streaming: bool) -> dict[str, Any]:
     """Do one run and return what it took, in seconds of the unscaled latencies."""
-    options = (f"--seed={seed}", f"--scale={scale}")
-    with serving(__file__, *options) as model, tempfile.TemporaryDirectory() as name:
-        os.environ |= {"OPENAI_COMPATIBLE_BASE_URL": model.address, "OPENAI_COMPATIBLE_API_KEY": "none"}
-        defaults = Settings()
-        settings = Settings(
-            model_provider="compatible",
-            model_name="scripted",
-            allow_clarification=False,
-            streaming_review=streaming,
-            section_patience=defaults.section_patience if closing else 0,
-            section_patience_seconds=defaults.section_patience_seconds * scale,
-        )
-        folder = create_run(QUESTION, settings, home=Path(name), docs=[name])
-        said: Counter[str] = Counter()
-        places = [SyntheticWeb(PLAN)]
+    options = ("--serve", f"--seed={seed}", f"--scale={scale}")
+    with serving(options, program="streaming.py") as outside, tempfile.TemporaryDirectory() as name:
+        os.environ |= {"OPENAI_COMPATIBLE_API_KEY": "none", "TAVILY_API_KEY": "tvly-scripted"}
+        given = settings_of(outside.addresses, Scenario(unpaced=True))
+        settings = Settings(**given, streaming_review=streaming, section_patience=0)
+        run = api.start_run(QUESTION, settings, home=Path(name))
         began = time.monotonic()
-        listener = lambda event: said.update([event.kind])  # noqa: E731
-        report = asyncio.run(resume_run(folder, RunEnvironment(Path(name), listener=listener, places=places)))
+        report = asyncio.run(run.carry_out())
         wall = time.monotonic() - began
-        calls = model.figures()["calls"]
+        calls = outside.figures()["calls"]
     assert all(section.status == "completed" for section in report.sections)
-    return {"seconds": wall / scale, "calls": calls, "closed": said["section_closed"]}
+    return {"seconds": wall / scale, "calls": calls}
 
 
 def one_seed(seed: int, scale: float) -> dict[str, dict[str, Any]]:
     """Do the runs of a seed and return what they took."""
-    row = {name: measure(seed, scale, streaming=s, closing=c) for name, (s, c) in VARIANTS.items()}
+    row = {name: measure(seed, scale, streaming=streaming) for name, streaming in VARIANTS.items()}
     took = " · ".join(f"{name} {run['seconds']:5.1f} s" for name, run in row.items())
     print(f"seed {seed:>3}: {took}", flush=True)
     return row
@@ -132,11 +115,9 @@ def figures(rows: Sequence[dict[str, dict[str, Any]]]) -> dict[str, Any]:
     for name in VARIANTS:
         found[f"{name}_seconds"] = round(statistics.median(row[name]["seconds"] for row in rows), 1)
         found[f"{name}_calls"] = statistics.median(row[name]["calls"] for row in rows)
-        found[f"{name}_closed"] = sum(row[name]["closed"] for row in rows)
-    for name in ("streaming", "streaming_alone"):
-        earlier = [1 - row[name]["seconds"] / row["barrier"]["seconds"] for row in rows]
-        found[f"{name}_earlier"] = round(statistics.median(earlier), 3)
-        found[f"{name}_earlier_range"] = [round(min(earlier), 3), round(max(earlier), 3)]
+    earlier = [1 - row["streaming"]["seconds"] / row["barrier"]["seconds"] for row in rows]
+    found["streaming_earlier"] = round(statistics.median(earlier), 3)
+    found["streaming_earlier_range"] = [round(min(earlier), 3), round(max(earlier), 3)]
     return found
 
 

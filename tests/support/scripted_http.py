@@ -15,6 +15,7 @@ class HttpRequest(NamedTuple):
     path: str
     headers: Mapping[str, str]
     body: bytes
+    query: str = ""
 
 
 class HttpResponse(NamedTuple):
@@ -105,7 +106,8 @@ async def _read(reader: asyncio.StreamReader) -> HttpRequest | None:
     pairs = (line.split(":", 1) for line in lines if ":" in line)
     headers = {name.strip().lower(): value.strip() for name, value in pairs}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return HttpRequest(method, path.split("?", 1)[0], headers, body)
+    path, _, query = path.partition("?")
+    return HttpRequest(method, path, headers, body, query)
 
 
 def _head(response: HttpResponse, framing: str) -> bytes:

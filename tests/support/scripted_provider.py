@@ -72,6 +72,7 @@ class ScriptedProvider:
     `script` is a function from a request (see `Request`) to a reply, a sequence of replies, or None
     (an instance of the schema asked for). A reply is text, JSON data or a `Reply`. A prompt longer
     than `context_limit` tokens gets the vendor's error; a key other than `key` (when set) is refused.
+    A shared prefix is cached in blocks of `cache_block_tokens`, from `cache_least_tokens` on (OpenAI: 128 and 1,024).
     """
 
     script: Script = None
@@ -82,6 +83,7 @@ class ScriptedProvider:
     retry_after_seconds: float = 1.0
     models: Sequence[str] = ("scripted",)
     cache_block_tokens: int = 16
+    cache_least_tokens: int = 0
     calls: list[RecordedCall] = field(default_factory=list, init=False)
     peak_in_flight: int = field(default=0, init=False)
     _in_flight: int = field(default=0, init=False)
@@ -275,7 +277,8 @@ class ScriptedProvider:
             growing = growing and chain in self._blocks
             known += growing
             self._blocks.add(chain)
-        return known * self.cache_block_tokens
+        cached = known * self.cache_block_tokens
+        return cached if cached >= self.cache_least_tokens else 0
 
 
 def _within(reply: Reply, limit: int | None) -> Reply:
