@@ -128,7 +128,7 @@ def settings_of(addresses: Mapping[str, str], scenario: Scenario) -> dict[str, A
     """Return the settings of a run: everything as installed but for the addresses."""
     tavily: dict[str, Any] = {"base_url": "http://127.0.0.1:9" if scenario.unreachable else addresses["web"]}
     if scenario.unpaced:
-        tavily["requests_per_second"] = 20
+        tavily |= {"requests_per_second": 20, "burst": 1000}
     return {
         "model_provider": "compatible",
         "model_name": "scripted",

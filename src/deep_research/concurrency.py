@@ -1,10 +1,13 @@
 """Time and concurrent work: a clock that tests can replace, coroutines side by side, flights that are shared."""
 
 import asyncio
+import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 _T = TypeVar("_T")
 
@@ -42,6 +45,56 @@ class SystemClock:
 
 
 SYSTEM_CLOCK = SystemClock()
+
+
+class Rate(NamedTuple):
+    """How often something may be asked: a token bucket that holds `burst` and gets `per_second` (0: no limit)."""
+
+    per_second: float = 0.0
+    burst: int = 1
+
+
+class TurnWaits:
+    """How long some work has waited for its turn at hosts: the time in which at least one part of it did."""
+
+    def __init__(self) -> None:
+        self._waiting, self._since, self._past = 0, 0.0, 0.0
+        self._lock = threading.Lock()
+
+    def seconds(self) -> float:
+        """Return the seconds so far."""
+        with self._lock:
+            return self._past + (time.monotonic() - self._since if self._waiting else 0.0)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count the block as waiting."""
+        with self._lock:
+            if not self._waiting:
+                self._since = time.monotonic()
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting -= 1
+                if not self._waiting:
+                    self._past += time.monotonic() - self._since
+
+
+TURN_WAITS: ContextVar[TurnWaits | None] = ContextVar("turn_waits", default=None)
+"""The account on which waiting for a turn goes: that of the work which the present task belongs to."""
+
+
+@contextmanager
+def waiting_for_turn() -> Iterator[None]:
+    """Count the block as waiting for a turn, where somebody keeps account of it."""
+    waits = TURN_WAITS.get()
+    if waits is None:
+        yield
+    else:
+        with waits.waiting():
+            yield
 
 
 async def side_by_side(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:

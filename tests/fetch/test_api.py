@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from deep_research.concurrency import Rate
 from deep_research.errors import Blocked, NotFound, RateLimited, Unreachable, Unreadable
 from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.web import WebOptions
@@ -105,7 +106,7 @@ async def test_a_call_that_was_not_taken_is_repeated(internet, api):
 
 async def test_each_host_has_its_own_pace(internet, make_web, clock):
     internet.otherwise = answers.json_answer([])
-    api = make_web(WebOptions(api_delays=(("slow.test", 3.0),))).api
+    api = make_web(WebOptions(api_rates=(("slow.test", Rate(1 / 3)),))).api
     for _ in range(3):
         await api.request("GET", "http://slow.test/")
     assert clock.monotonic() == 6.0
@@ -116,7 +117,7 @@ async def test_each_host_has_its_own_pace(internet, make_web, clock):
 
 async def test_who_wants_seconds_between_calls_is_called_one_after_the_other(internet, make_web, clock):
     internet.otherwise = answers.json_answer([])
-    api = make_web(WebOptions(api_delays=(("slow.test", 3.0),))).api
+    api = make_web(WebOptions(api_rates=(("slow.test", Rate(1 / 3)),))).api
     async with asyncio.TaskGroup() as group:
         for number in range(4):
             group.create_task(api.request("GET", f"http://slow.test/{number}"))

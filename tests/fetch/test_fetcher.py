@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from deep_research.concurrency import Rate
 from deep_research.errors import Blocked, NotFound, RateLimited, Unreachable
 from deep_research.fetch.allowed_addresses import KnownAddresses
 from deep_research.fetch.fetch_policies import FetchLimits
@@ -127,7 +128,7 @@ async def test_who_asks_to_wait_too_long_is_left_alone(internet, make_fetcher):
 async def test_one_host_is_not_hurried(internet, make_fetcher, clock):
     for number in range(5):
         internet.site("a.test").page(f"/{number}", "x")
-    fetcher = make_fetcher(WebOptions(page_delay=2.0))
+    fetcher = make_fetcher(WebOptions(page_rate=Rate(0.5)))
     async with asyncio.TaskGroup() as group:
         for number in range(5):
             group.create_task(fetcher.fetch(f"http://a.test/{number}"))
@@ -137,7 +138,7 @@ async def test_one_host_is_not_hurried(internet, make_fetcher, clock):
 async def test_no_more_than_so_many_at_once(internet, make_fetcher):
     for number in range(8):
         internet.site("a.test").page(f"/{number}", "x")
-    fetcher = make_fetcher(WebOptions(page_delay=0.0, page_concurrency=2))
+    fetcher = make_fetcher(WebOptions(page_rate=Rate(), page_concurrency=2))
     async with asyncio.TaskGroup() as group:
         for number in range(8):
             group.create_task(fetcher.fetch(f"http://a.test/{number}"))

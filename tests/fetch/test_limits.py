@@ -5,6 +5,7 @@ import zlib
 
 import pytest
 
+from deep_research.concurrency import Rate
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.fetch.fetch_policies import FetchLimits, RetryPolicies
 from deep_research.fetch.page_fetcher import FetchOptions
@@ -17,7 +18,7 @@ NO_RETRIES = RetryPolicies(by_error={})
 
 
 def options(limits: FetchLimits) -> WebOptions:
-    return WebOptions(fetch=FetchOptions(limits=limits, retries=NO_RETRIES, obey_robots=False), page_delay=0.0)
+    return WebOptions(fetch=FetchOptions(limits=limits, retries=NO_RETRIES, obey_robots=False), page_rate=Rate())
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from deep_research.concurrency import Rate
 from deep_research.errors import Blocked, Unreachable
 from deep_research.fetch.page_fetcher import FetchOptions
 from deep_research.fetch.robots import MAX_BYTES, parse_robots
@@ -144,7 +145,7 @@ async def test_endless_rules_are_read_up_to_their_limit(internet, make_fetcher):
 async def test_crawl_delay_is_obeyed_within_reason(internet, make_fetcher, clock):
     for host, delay in (("a.test", 4), ("b.test", 3600)):
         internet.site(host).robots(f"User-agent: *\nCrawl-delay: {delay}").page("/1", "x").page("/2", "x")
-    fetcher = make_fetcher(WebOptions(page_delay=0.0))
+    fetcher = make_fetcher(WebOptions(page_rate=Rate()))
     for host, most in (("a.test", 4.0), ("b.test", 10.0)):
         before = clock.monotonic()
         await fetcher.fetch(f"http://{host}/1")

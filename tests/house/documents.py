@@ -87,11 +87,16 @@ def _range(name: str) -> str:
 
 
 def _sources_table() -> str:
-    lines = ["| source | what for | key | also used | calls per second |", "| --- | --- | --- | --- | --- |"]
+    lines = [
+        "| source | what for | key | also used | calls per second | at once | documented limit |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
     for name, kind in api_sources().items():
         key = f"`{kind.needs}`" if kind.needs else "keyless"
-        calls = kind.read_options(None).requests_per_second
-        lines.append(f"| `{name}` | {kind.purpose} | {key} | {_names(kind.also) or '–'} | {calls:.2g} |")
+        options = kind.read_options(None)
+        limit = type(options).model_fields["requests_per_second"].description
+        pace = f"{options.requests_per_second:.2g} | {options.burst} | {limit}"
+        lines.append(f"| `{name}` | {kind.purpose} | {key} | {_names(kind.also) or '–'} | {pace} |")
     return "\n".join(lines) + "\n"
 
 

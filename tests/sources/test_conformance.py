@@ -10,7 +10,7 @@ from deep_research import registry
 from deep_research.data import Found
 from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError
 from deep_research.ports import ApiResponse
-from deep_research.sources import api_delays, api_sources, source_rows, variables
+from deep_research.sources import api_rates, api_sources, source_rows, variables
 from tests.sources.answers import ADDRESS, Call, ScriptedClient, answer, bodies, opened, options_of, searched, secret
 
 pytestmark = pytest.mark.parametrize("name", sorted(api_sources()))
@@ -186,7 +186,7 @@ def test_options_have_the_official_address_a_pace_and_bounds(name):
     assert 0 < options.requests_per_second <= 10
     if options.base_url:
         assert options.base_url.startswith("https://")
-        assert "{" in options.base_url or api_delays([options])
+        assert "{" in options.base_url or api_rates([options])
     for field, about in type(options).model_fields.items():
         assert about.description, f"{field} says nothing about itself"
     with pytest.raises(ConfigError, match=rf"source_options\.{name}\.nonsense"):

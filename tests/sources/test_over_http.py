@@ -1,11 +1,13 @@
 """Sources over the real client and a real server: what they send is what arrives, a wish to wait comes through."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 from deep_research.errors import RateLimited, SourceError
+from deep_research.fetch.guarded_network import system_dial
 from deep_research.fetch.web import Web, WebOptions
 from deep_research.sources import api_sources
 from tests.sources.answers import bodies, options_of, secret
@@ -27,7 +29,8 @@ async def searched(internet: FakeWeb, name: str) -> Any:
     """Search at a source whose base address is a site of the fake web."""
     kind = api_sources()[name]
     base = internet.base("api.test")
-    web = Web(WebOptions(base_addresses=(base,)))
+    # A network of its own: what one test's host asks for must not hold for the next one on the same port.
+    web = Web(WebOptions(base_addresses=(base,)), dial=partial(system_dial))
     keys = {variable: secret(variable) for variable in kind.variables()}
     source = kind.build(options_of(name) | {"base_url": base}, web.api, keys)
     try:

@@ -8,7 +8,7 @@ from importlib import resources
 import pytest
 
 from deep_research.errors import ConfigError
-from deep_research.sources import api_delays, api_sources, open_source, source_rows, strategies, strategy_sources
+from deep_research.sources import api_rates, api_sources, open_source, source_rows, strategies, strategy_sources
 from deep_research.sources._catalog import chosen_strategy
 from tests.sources.answers import ScriptedClient
 
@@ -94,11 +94,11 @@ def test_unknown_sources_and_options_are_refused():
         open_source("feeds", ScriptedClient({}), {}, {"feeds": ["file:///etc/passwd"]})
 
 
-def test_delays_by_host():
+def test_rates_by_host():
     options = [kind.read_options(None) for kind in api_sources().values()]
-    delays = dict(api_delays(options))
-    assert delays["export.arxiv.org"] == pytest.approx(3.0)
-    assert delays["api.github.com"] > 5
+    rates = dict(api_rates(options))
+    assert rates["export.arxiv.org"] == (pytest.approx(1 / 3), 1)
+    assert rates["api.github.com"].per_second * 60 + rates["api.github.com"].burst <= 10
 
 
 def test_listing_sources_imports_nothing_heavy():

@@ -115,7 +115,7 @@ def _web_options(
     from deep_research.fetch.fetch_policies import FetchLimits  # noqa: PLC0415
     from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import WebOptions  # noqa: PLC0415
-    from deep_research.sources import api_delays, api_sources  # noqa: PLC0415
+    from deep_research.sources import api_rates, api_sources  # noqa: PLC0415
 
     seconds = settings.web_timeout_seconds
     return WebOptions(
@@ -123,7 +123,7 @@ def _web_options(
         allowed_internal_hosts=settings.allowed_internal_hosts,
         base_addresses=_written(options, keys),
         proxy=settings.proxy,
-        api_delays=api_delays(api_sources()[name].read_options(given) for name, given in options.items()),
+        api_rates=api_rates(api_sources()[name].read_options(given) for name, given in options.items()),
         cache=home / "pages.db",
         silence_seconds=seconds,
         fetch=FetchOptions(obey_robots=settings.obey_robots, limits=FetchLimits().within(seconds)),

@@ -1,69 +1,117 @@
-"""Politeness: how often and how many at once one host is asked."""
+"""How often, and how many at a time, one host is asked: a token bucket for each host, shared by the whole process.
+
+The bucket is kept as one time per host, as in the generic cell rate algorithm (ITU-T I.371): a request may start when
+that time is no further ahead than the burst allows, and moves it on by one interval.
+"""
 
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate, waiting_for_turn
 from deep_research.errors import RateLimited
 
 _Semaphores = dict[str, asyncio.Semaphore]
+PAGE_RATE = Rate(2.0)
+API_RATE = Rate()
+"""The rates of hosts for which none is set: of pages, and of APIs."""
+_SLOW = 1.0
+"""Calls per second up to which, without a burst, a host is called by one after the other."""
 
 
 class HostPace:
-    """Turns at a host. One object serves the whole process: several runs, threads and event loops."""
+    """Turns at hosts, for several runs, threads and event loops. What a host has asked for holds for all of them."""
 
     def __init__(
-        self,
-        *,
-        delay: float = 0.5,
-        delays: Mapping[str, float] | None = None,
-        concurrency: int = 2,
-        max_wait: float = 60.0,
-        clock: Clock = SYSTEM_CLOCK,
+        self, rate: Rate = PAGE_RATE, *, at_once: int = 2, max_wait: float = 60.0, clock: Clock = SYSTEM_CLOCK
     ) -> None:
-        """`delay` is seconds between the starts of two requests to one host (`delays` by host name);
-        who would wait longer than `max_wait` seconds for a turn is told so instead."""
-        self._delay = delay
-        self._delays = dict(delays or {})
-        self._concurrency = concurrency
+        """Begin with no host asked; `rate` and `at_once` are those of a host whose turn names no other rate.
+
+        A host that has asked for longer than `max_wait` seconds is not waited for.
+        """
+        self._rate = rate
+        self._at_once = at_once
         self._max_wait = max_wait
         self._clock = clock
-        self._next: dict[str, float] = {}
+        self._full_at: dict[str, float] = {}
+        self._closed_until: dict[str, float] = {}
+        self._intervals: dict[str, float] = {}
         self._lock = threading.Lock()
         self._semaphores: WeakKeyDictionary[asyncio.AbstractEventLoop, _Semaphores] = WeakKeyDictionary()
 
     @asynccontextmanager
-    async def turn(self, host: str) -> AsyncIterator[None]:
-        """Wait for a turn at `host` and hold it. Raises RateLimited when that would take too long."""
+    async def turn(self, host: str, rate: Rate | None = None) -> AsyncIterator[None]:
+        """Wait for a turn at `host` and hold it. Raises RateLimited when the host has asked to wait too long."""
+        rate = rate or self._rate
         slots = self._semaphores.setdefault(asyncio.get_running_loop(), {})
-        # Who asks for a second or more between calls means one after the other.
-        at_once = 1 if self._delays.get(host, self._delay) >= 1.0 else self._concurrency
-        async with slots.setdefault(host, asyncio.Semaphore(at_once)):
-            if (wait := self._reserve(host)) > 0:
-                await self._clock.sleep(wait)
+        at_once = 1 if 0 < rate.per_second <= _SLOW and rate.burst == 1 else max(self._at_once, min(rate.burst, 16))
+        slot = slots.setdefault(host, asyncio.Semaphore(at_once))
+        with waiting_for_turn():
+            await slot.acquire()
+        try:
+            if (wait := self._reserve(host, rate)) > 0:
+                with waiting_for_turn():
+                    await self._clock.sleep(wait)
             yield
+        finally:
+            slot.release()
 
     def hold(self, host: str, seconds: float) -> None:
         """Ask nothing of `host` for so long: it said so (Retry-After)."""
         with self._lock:
             until = self._clock.monotonic() + seconds
-            self._next[host] = max(self._next.get(host, 0.0), until)
+            self._closed_until[host] = max(self._closed_until.get(host, 0.0), until)
 
     def slow_down(self, host: str, delay: float) -> None:
         """Leave at least `delay` seconds between requests to `host` from now on (Crawl-delay)."""
         with self._lock:
-            if delay > self._delays.get(host, self._delay):
-                self._delays[host] = delay
+            self._intervals[host] = max(delay, self._intervals.get(host, 0.0))
 
-    def _reserve(self, host: str) -> float:
+    def _reserve(self, host: str, rate: Rate) -> float:
+        """Take the next place at a host and return the seconds until it."""
         with self._lock:
             now = self._clock.monotonic()
-            start = max(now, self._next.get(host, 0.0))
-            if start - now > self._max_wait:
-                message = f"{host} asked not to be called for another {start - now:.0f} seconds."
-                raise RateLimited(message, source=host, retry_after=start - now)
-            self._next[host] = start + self._delays.get(host, self._delay)
+            closed = self._closed_until.get(host, now) - now
+            if closed > self._max_wait:
+                message = f"{host} asked not to be called for another {closed:.0f} seconds."
+                raise RateLimited(message, source=host, retry_after=closed)
+            usual = 1 / rate.per_second if rate.per_second else 0.0
+            interval = max(usual, self._intervals.get(host, 0.0))
+            ahead = (rate.burst - 1) * interval if interval == usual else 0.0
+            full_at = max(now + max(closed, 0.0), self._full_at.get(host, 0.0))
+            start = max(now + max(closed, 0.0), full_at - ahead)
+            self._full_at[host] = full_at + interval
             return start - now
+
+
+class Paces(NamedTuple):
+    """The paces of one network: that of pages, and that of APIs."""
+
+    pages: HostPace
+    apis: HostPace
+
+
+_SHARED: WeakKeyDictionary[object, Paces] = WeakKeyDictionary()
+_SHARED_LOCK = threading.Lock()
+
+
+def paces_of(network: object, pages: Rate, at_once: int, clock: Clock) -> Paces:
+    """Return the paces of what is connected to by `network`: one pair for the whole process.
+
+    A clock other than the computer's has paces of its own.
+    """
+    with _SHARED_LOCK:
+        known = _SHARED.get(network) if clock is SYSTEM_CLOCK else None
+        if known is None:
+            known = Paces(HostPace(pages, at_once=at_once, clock=clock), HostPace(API_RATE, at_once=4, clock=clock))
+            if clock is SYSTEM_CLOCK:
+                _SHARED[network] = known
+        return known
+
+
+def rate_at(rates: Mapping[str, Rate], host: str) -> Rate:
+    """Return the rate that is set for a host."""
+    return rates.get(host, API_RATE)

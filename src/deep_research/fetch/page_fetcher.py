@@ -188,7 +188,7 @@ class Fetcher:
         limits = replace(limits, max_bytes=ROBOTS_BYTES) if rules else limits
 
         async def attempt() -> Answer:
-            async with self._pace.turn(address.host):
+            async with self._pace.turn(address.authority):
                 answer = await self._transport.send(
                     address,
                     headers={"Accept": _ACCEPT, **validators},
@@ -199,7 +199,7 @@ class Fetcher:
                 raise error
             return answer
 
-        return await with_retries(attempt, self._options.retries, self._clock, self._hold(address.host))
+        return await with_retries(attempt, self._options.retries, self._clock, self._hold(address.authority))
 
     def _hold(self, host: str) -> Callable[[float], None]:
         return lambda seconds: self._pace.hold(host, seconds)

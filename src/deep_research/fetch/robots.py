@@ -47,7 +47,7 @@ class RobotsGate:
             rules = await self._flights.run(address.origin, lambda: self._load(address))
             self._rules[address.origin] = rules
             if delay := rules.crawl_delay(PRODUCT):
-                self._pace.slow_down(address.host, min(delay, MAX_CRAWL_DELAY))
+                self._pace.slow_down(address.authority, min(delay, MAX_CRAWL_DELAY))
         if not rules.can_fetch(address.url, PRODUCT):
             refuse(address.url, "robots", "the host's robots.txt asks programs not to")
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.allowed_addresses import KnownAddresses
 from deep_research.fetch.guarded_network import Dial, Resolver, system_dial
-from deep_research.fetch.host_rate_limit import HostPace
+from deep_research.fetch.host_rate_limit import PAGE_RATE, paces_of
 from deep_research.fetch.http_cache import AnswerStore
 from deep_research.fetch.page_fetcher import ARCHIVE_BASE, Fetcher, FetchOptions
 from deep_research.fetch.transport import Transport, user_agent
@@ -21,8 +21,8 @@ class WebOptions:
     """What the user may set about the way out.
 
     `base_addresses` are addresses the user wrote into the settings (of sources, of the archive): their
-    hosts may be internal, for API calls only. `api_delays` are seconds between two calls by host name, as the
-    sources know them. `cache` is the file of the page cache, None for none. `silence_seconds` is how long an
+    hosts may be internal, for API calls only. `api_rates` say how often each API may be called, by its host
+    (with its port where one is written). `cache` is the file of the page cache, None for none. `silence_seconds` is how long an
     API may stay silent (pages: `fetch.limits`).
     """
 
@@ -33,9 +33,9 @@ class WebOptions:
     ca_file: Path | None = None
     cache: Path | None = None
     cache_megabytes: int = 500
-    page_delay: float = 0.5
+    page_rate: Rate = PAGE_RATE
     page_concurrency: int = 2
-    api_delays: tuple[tuple[str, float], ...] = ()
+    api_rates: tuple[tuple[str, Rate], ...] = ()
     silence_seconds: float = API_LIMITS.read_seconds
     fetch: FetchOptions = field(default_factory=FetchOptions)
 
@@ -64,11 +64,11 @@ class Web:
 
         self.pages = transport((*options.allowed_internal_hosts, *_opened(options.fetch.archive_base, ARCHIVE_BASE)))
         opened = [entry for base in options.base_addresses for entry in _opened(base)]
-        self._page_pace = HostPace(delay=options.page_delay, concurrency=options.page_concurrency, clock=clock)
-        api_pace = HostPace(delay=0.0, delays=dict(options.api_delays), concurrency=4, clock=clock)
+        self._paces = paces_of(dial, options.page_rate, options.page_concurrency, clock)
         limits = API_LIMITS.within(options.silence_seconds)
         apis = transport((*options.allowed_internal_hosts, *opened))
-        self.api = WebApiClient(apis, pace=api_pace, limits=limits, clock=clock)
+        rates = dict(options.api_rates)
+        self.api = WebApiClient(apis, pace=self._paces.apis, rates=rates, limits=limits, clock=clock)
         self._cache = None
         if options.cache is not None:
             self._cache = AnswerStore(options.cache, max_bytes=options.cache_megabytes * 1_000_000)
@@ -76,7 +76,7 @@ class Web:
     def fetcher(self, known: KnownAddresses) -> Fetcher:
         """Return the fetcher of one run, which may open what `known` holds."""
         return Fetcher(
-            self.pages, known, options=self._options.fetch, pace=self._page_pace, cache=self._cache, clock=self._clock
+            self.pages, known, options=self._options.fetch, pace=self._paces.pages, cache=self._cache, clock=self._clock
         )
 
     async def close(self) -> None:

@@ -7,13 +7,14 @@ so nobody has to have named them and robots.txt is not asked; the guard still ju
 import json as jsonlib
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from urllib.parse import urlencode
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate
 from deep_research.errors import RateLimited, SourceError, Unreachable
 from deep_research.fetch.addresses import Address, join_address, parse_address
 from deep_research.fetch.fetch_policies import FetchLimits, RetryPolicy
-from deep_research.fetch.host_rate_limit import HostPace
+from deep_research.fetch.host_rate_limit import API_RATE, HostPace, rate_at
 from deep_research.fetch.transport import Answer, Transport
 from deep_research.ports import ApiResponse
 from deep_research.protocol.http_semantics import requested_wait
@@ -31,17 +32,19 @@ class WebApiClient:
         transport: Transport,
         *,
         pace: HostPace | None = None,
+        rates: Mapping[str, Rate] = MappingProxyType({}),
         limits: FetchLimits = API_LIMITS,
         retry: RetryPolicy | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         """`transport` carries the guard: hosts of base addresses that the user set are to be allowed there.
 
-        `pace` knows how often each host may be called.
+        `rates` say how often each host may be called; `pace` keeps to it.
         """
         self._transport = transport
         self._clock = clock
-        self._pace = pace or HostPace(delay=0.0, concurrency=4, clock=self._clock)
+        self._pace = pace or HostPace(API_RATE, at_once=4, clock=self._clock)
+        self._rates = rates
         self._limits = limits
         self._retry = retry or RetryPolicy(attempts=3, first_wait=2.0, max_wait=30.0)
 
@@ -103,7 +106,7 @@ class WebApiClient:
 
     async def _send(self, method: str, address: Address, headers: Mapping[str, str], content: bytes) -> Answer:
         try:
-            async with self._pace.turn(address.host):
+            async with self._pace.turn(address.authority, rate_at(self._rates, address.authority)):
                 return await self._transport.send(
                     address, method=method, headers=headers, content=content, limits=self._limits
                 )
@@ -117,7 +120,7 @@ class WebApiClient:
         if answer.status in (429, 503) or asked is not None:
             wait = self._retry.wait(number) if asked is None else asked
             if asked:
-                self._pace.hold(answer.address.host, asked)
+                self._pace.hold(answer.address.authority, asked)
             if number < self._retry.attempts and wait <= self._retry.max_wait:
                 return wait
             if answer.status == 503 and asked is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from deep_research.sources._catalog import SourceRow as SourceRow
-    from deep_research.sources._catalog import api_delays as api_delays
+    from deep_research.sources._catalog import api_rates as api_rates
     from deep_research.sources._catalog import api_sources as api_sources
     from deep_research.sources._catalog import open_source as open_source
     from deep_research.sources._catalog import source_rows as source_rows
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deep_research.sources._catalog import variables as variables
 
 _WHERE = {
-    **dict.fromkeys(("SourceRow", "api_delays", "api_sources", "open_source", "source_rows", "variables"), "_catalog"),
+    **dict.fromkeys(("SourceRow", "api_rates", "api_sources", "open_source", "source_rows", "variables"), "_catalog"),
     **dict.fromkeys(("strategies", "strategy_sources"), "_catalog"),
 }
 

@@ -54,6 +54,7 @@ class ApiOptions(BaseModel):
 
     base_url: str = Field("", description="Address of the API; a proxy, mirror or test server can stand in for it.")
     requests_per_second: float = Field(1.0, gt=0, le=100, description="Calls per second at most.")
+    burst: int = Field(1, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
 
     @field_validator("base_url")
     @classmethod

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from deep_research import registry
+from deep_research.concurrency import Rate
 from deep_research.errors import ConfigError
 from deep_research.ports import ApiClient
 from deep_research.sources._api import ApiOptions, ApiSource
@@ -71,14 +72,18 @@ def variables() -> tuple[str, ...]:
     return tuple(sorted({name for kind in api_sources().values() for name in kind.variables()}))
 
 
-def api_delays(options: Iterable[ApiOptions]) -> tuple[tuple[str, float], ...]:
-    """Return (host, least seconds between two calls) for the addresses in these options, strictest first of a host."""
-    delays: dict[str, float] = {}
+def api_rates(options: Iterable[ApiOptions]) -> tuple[tuple[str, Rate], ...]:
+    """Return how often each host (with its port where one is written) in these options may be called.
+
+    Of several rates for one host it is the strictest.
+    """
+    rates: dict[str, Rate] = {}
     for each in options:
-        host = urlsplit(each.base_url).hostname
+        host = urlsplit(each.base_url).netloc.lower()
         if host and "{" not in host:
-            delays[host] = max(delays.get(host, 0.0), 1 / each.requests_per_second)
-    return tuple(sorted(delays.items()))
+            rate = Rate(each.requests_per_second, each.burst)
+            rates[host] = min(rate, rates.get(host, rate))
+    return tuple(sorted(rates.items()))
 
 
 def _row(kind: type[ApiSource[Any]], keys: Mapping[str, str], options: Mapping[str, Any] | None) -> SourceRow:

@@ -26,7 +26,10 @@ class GitHubOptions(DatedOptions):
     """Options of the GitHub sources."""
 
     base_url: str = Field("https://api.github.com", description="Address of the API.")
-    requests_per_second: float = Field(0.15, gt=0, le=5, description="Searches: 10 per minute, 30 with a token.")
+    requests_per_second: float = Field(
+        0.08, gt=0, le=5, description="Searches: 10 per minute, 30 with a token (docs.github.com/rest/search)."
+    )
+    burst: int = Field(5, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     language: str = Field("", description="Only code in this programming language.")
 
 

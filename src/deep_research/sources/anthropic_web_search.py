@@ -28,7 +28,10 @@ class AnthropicWebSearchOptions(WebOptions):
     """Options of Anthropic's web search."""
 
     base_url: str = Field("https://api.anthropic.com", description="Address of the API.")
-    requests_per_second: float = Field(1.0, gt=0, le=50, description="Calls per second at most.")
+    requests_per_second: float = Field(
+        0.4, gt=0, le=50, description="50 requests per minute for new keys (docs.claude.com/en/api/rate-limits)."
+    )
+    burst: int = Field(20, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     model: str = Field("claude-haiku-4-5", description="Model that searches.")
 
 

@@ -30,7 +30,9 @@ class ArxivOptions(DatedOptions):
     """Options of arXiv."""
 
     base_url: str = Field("https://export.arxiv.org", description="Address of the API.")
-    requests_per_second: float = Field(1 / 3, gt=0, le=1, description="arXiv asks for one call in three seconds.")
+    requests_per_second: float = Field(
+        1 / 3, gt=0, le=1, description="One call in three seconds (info.arxiv.org/help/api/tou.html)."
+    )
     categories: tuple[str, ...] = Field((), description="Only these categories, such as cs.CL.")
 
 

@@ -21,7 +21,9 @@ class BochaOptions(WebOptions):
     """Options of Bocha."""
 
     base_url: str = Field("https://api.bochaai.com", description="Address of the API.")
-    requests_per_second: float = Field(2.0, gt=0, le=50, description="Calls per second at most.")
+    requests_per_second: float = Field(
+        2.0, gt=0, le=50, description="By what has been paid in so far (open.bochaai.com)."
+    )
 
 
 class BochaSource(ApiSource[BochaOptions]):

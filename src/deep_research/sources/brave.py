@@ -21,7 +21,12 @@ class BraveOptions(WebOptions):
     """Options of Brave."""
 
     base_url: str = Field("https://api.search.brave.com", description="Address of the API.")
-    requests_per_second: float = Field(0.9, gt=0, le=50, description="One call per second with a free key.")
+    requests_per_second: float = Field(
+        0.9,
+        gt=0,
+        le=50,
+        description="1 per second with an older free key, 50 with others (api-dashboard.search.brave.com).",
+    )
     country: str = Field("", pattern=r"^([A-Z]{2})?$", description="Country of the results, such as US.")
 
 

@@ -103,7 +103,10 @@ class ClinicalTrialsOptions(DatedOptions):
     """Options of ClinicalTrials.gov; the period is that of the study's start."""
 
     base_url: str = Field("https://clinicaltrials.gov/api/v2", description="Address of the API.")
-    requests_per_second: float = Field(0.8, gt=0, le=10, description="About 50 per minute are allowed.")
+    requests_per_second: float = Field(
+        0.5, gt=0, le=10, description="About 50 per minute (clinicaltrials.gov/data-api/api)."
+    )
+    burst: int = Field(20, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     statuses: tuple[str, ...] = Field((), description="Only these states, such as RECRUITING.")
 
 

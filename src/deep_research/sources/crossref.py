@@ -25,7 +25,12 @@ class CrossrefOptions(DatedOptions):
     """Options of Crossref."""
 
     base_url: str = Field("https://api.crossref.org", description="Address of the API.")
-    requests_per_second: float = Field(3.0, gt=0, le=50, description="Calls per second at most.")
+    requests_per_second: float = Field(
+        3.0,
+        gt=0,
+        le=50,
+        description="By the pool, told in x-rate-limit-limit (www.crossref.org/documentation/retrieve-metadata/rest-api).",
+    )
     types: tuple[str, ...] = Field((), description="Only these types, such as journal-article.")
 
 

@@ -30,7 +30,9 @@ class DuckDuckGoOptions(WebOptions):
 
     base_url: str = Field(_SITE, description="Address of the results page.")
     instant_url: str = Field(_INSTANT, description="Address of Instant Answers.")
-    requests_per_second: float = Field(0.3, gt=0, le=2, description="Some seconds between two calls.")
+    requests_per_second: float = Field(
+        0.3, gt=0, le=2, description="No number is published; it refuses who asks more often than every few seconds."
+    )
     region: str = Field("", pattern=r"^([a-z]{2}-[a-z]{2})?$", description="Region, such as us-en or cn-zh.")
 
 

@@ -30,7 +30,9 @@ class EuropePmcOptions(DatedOptions):
     """Options of Europe PMC."""
 
     base_url: str = Field("https://www.ebi.ac.uk/europepmc/webservices/rest", description="Address of the API.")
-    requests_per_second: float = Field(3.0, gt=0, le=20, description="Calls per second at most.")
+    requests_per_second: float = Field(
+        3.0, gt=0, le=20, description="No number is published (europepmc.org/RestfulWebService)."
+    )
     open_access_only: bool = Field(False, description="Only papers whose full text is open.")
 
 

@@ -19,7 +19,10 @@ class ExaOptions(WebOptions):
     """Options of Exa."""
 
     base_url: str = Field("https://api.exa.ai", description="Address of the API.")
-    requests_per_second: float = Field(4.0, gt=0, le=50, description="Calls per second at most.")
+    requests_per_second: float = Field(
+        5.0, gt=0, le=50, description="10 searches per second (exa.ai/docs/reference/rate-limits)."
+    )
+    burst: int = Field(5, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     text_chars: int = Field(20_000, ge=0, le=200_000, description="Text per page, characters; 0: none.")
     category: str = Field("", description="Kind of pages, such as research paper, news, github.")
 

@@ -21,7 +21,10 @@ class GoogleCseOptions(WebOptions):
     """Options of Google Programmable Search."""
 
     base_url: str = Field("https://customsearch.googleapis.com", description="Address of the API.")
-    requests_per_second: float = Field(1.0, gt=0, le=10, description="100 calls per day are free.")
+    requests_per_second: float = Field(
+        1.0, gt=0, le=10, description="100 calls per day are free (developers.google.com/custom-search/v1/overview)."
+    )
+    burst: int = Field(10, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     engine: str = Field("", description="Id of the search engine (cx); else GOOGLE_CSE_ID.")
 
 

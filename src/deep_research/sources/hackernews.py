@@ -22,7 +22,8 @@ class HackerNewsOptions(DatedOptions):
     """Options of Hacker News."""
 
     base_url: str = Field("https://hn.algolia.com/api/v1", description="Address of the API.")
-    requests_per_second: float = Field(2.0, gt=0, le=10, description="10,000 calls per hour are allowed.")
+    requests_per_second: float = Field(2.0, gt=0, le=10, description="10,000 calls per hour (hn.algolia.com/api).")
+    burst: int = Field(20, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     mcp_server: str = Field("", description="MCP server that is asked instead; empty: hackernews or hn, where set up.")
     tags: str = Field("story", description="What to search: story, comment, show_hn, ask_hn; a comma means and.")
     least_points: int = Field(0, ge=0, description="Only stories with at least so many points.")

@@ -20,7 +20,10 @@ class HuggingFaceModelsOptions(ApiOptions):
     """Options of the model search."""
 
     base_url: str = Field("https://huggingface.co", description="Address of the site.")
-    requests_per_second: float = Field(1.0, gt=0, le=2, description="500 calls in five minutes are allowed.")
+    requests_per_second: float = Field(
+        1.0, gt=0, le=2, description="500 calls in five minutes (huggingface.co/docs/hub/rate-limits)."
+    )
+    burst: int = Field(50, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     sort: str = Field("downloads", description="Order: downloads, likes, trendingScore, createdAt, lastModified.")
 
 

@@ -25,7 +25,10 @@ class JinaOptions(WebOptions):
 
     base_url: str = Field("https://s.jina.ai", description="Address of the search.")
     reader_url: str = Field("https://r.jina.ai", description="Address of the reader.")
-    requests_per_second: float = Field(1.0, gt=0, le=20, description="Calls per second at most.")
+    requests_per_second: float = Field(
+        0.33, gt=0, le=20, description="40 searches per minute or more, by the kind of key (jina.ai/contact-sales)."
+    )
+    burst: int = Field(20, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
 
 
 class JinaSource(ApiSource[JinaOptions]):

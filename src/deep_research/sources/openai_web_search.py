@@ -26,7 +26,13 @@ class OpenAiWebSearchOptions(WebOptions):
     """Options of OpenAI's web search."""
 
     base_url: str = Field("https://api.openai.com/v1", description="Address of the API.")
-    requests_per_second: float = Field(2.0, gt=0, le=50, description="Calls per second at most.")
+    requests_per_second: float = Field(
+        2.0,
+        gt=0,
+        le=50,
+        description="By model and tier, 500 requests per minute and more (platform.openai.com/docs/guides/rate-limits).",
+    )
+    burst: int = Field(20, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     model: str = Field("gpt-5-mini", description="Model that searches.")
     context_size: str = Field("low", pattern="^(low|medium|high)$", description="How much the model reads of a page.")
 

@@ -24,7 +24,10 @@ class OpenAlexOptions(DatedOptions):
     """Options of OpenAlex."""
 
     base_url: str = Field("https://api.openalex.org", description="Address of the API.")
-    requests_per_second: float = Field(5.0, gt=0, le=100, description="Calls per second at most.")
+    requests_per_second: float = Field(
+        10.0, gt=0, le=100, description="100 per second (developers.openalex.org/api-reference/authentication)."
+    )
+    burst: int = Field(10, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     language: str = Field("", pattern=r"^([a-z]{2})?$", description="Only works in this language, such as en.")
     types: tuple[str, ...] = Field((), description="Only these types, such as article or review.")
 

@@ -40,7 +40,12 @@ class EpoOptions(DatedOptions):
     """Options of the patent search; the period is that of the publication."""
 
     base_url: str = Field("https://ops.epo.org/3.2", description="Address of the API.")
-    requests_per_second: float = Field(1.0, gt=0, le=10, description="Calls per second at most.")
+    requests_per_second: float = Field(
+        1.0,
+        gt=0,
+        le=10,
+        description="By the load of the service, told in x-throttling-control (www.epo.org/service-support/ordering/fair-use).",
+    )
     countries: tuple[str, ...] = Field((), description="Only publications of these offices, such as EP or WO.")
 
 

@@ -25,7 +25,10 @@ class PatentsViewOptions(DatedOptions):
     """Options of the search; the period is that of the grant."""
 
     base_url: str = Field("https://search.patentsview.org", description="Address of the API.")
-    requests_per_second: float = Field(0.7, gt=0, le=1, description="45 calls per minute are allowed.")
+    requests_per_second: float = Field(
+        0.35, gt=0, le=1, description="45 calls per minute (search.patentsview.org/docs)."
+    )
+    burst: int = Field(22, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
 
 
 class PatentsViewSource(ApiSource[PatentsViewOptions]):

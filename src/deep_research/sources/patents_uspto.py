@@ -21,7 +21,9 @@ class UsptoOptions(DatedOptions):
     """Options of the application search; the period is that of the filing."""
 
     base_url: str = Field("https://api.uspto.gov", description="Address of the API.")
-    requests_per_second: float = Field(0.9, gt=0, le=1, description="60 calls per minute are allowed.")
+    requests_per_second: float = Field(
+        0.9, gt=0, le=1, description="60 calls per minute, one at a time (data.uspto.gov/apis/api-rate-limits)."
+    )
 
 
 class UsptoSource(ApiSource[UsptoOptions]):

@@ -20,7 +20,10 @@ class PerplexityOptions(WebOptions):
     """Options of Perplexity."""
 
     base_url: str = Field("https://api.perplexity.ai", description="Address of the API.")
-    requests_per_second: float = Field(0.8, gt=0, le=20, description="50 calls per minute for new keys.")
+    requests_per_second: float = Field(
+        0.4, gt=0, le=20, description="50 calls per minute for new keys (docs.perplexity.ai/guides/usage-tiers)."
+    )
+    burst: int = Field(25, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     model: str = Field("sonar", description="Model that searches.")
 
 

@@ -32,7 +32,9 @@ class PubMedOptions(DatedOptions):
     """Options of PubMed."""
 
     base_url: str = Field("https://eutils.ncbi.nlm.nih.gov/entrez/eutils", description="Address of the API.")
-    requests_per_second: float = Field(2.5, gt=0, le=10, description="3 per second without a key, 10 with one.")
+    requests_per_second: float = Field(
+        2.5, gt=0, le=10, description="3 per second without a key, 10 with one (www.ncbi.nlm.nih.gov/books/NBK25497)."
+    )
     language: str = Field("", description="Only papers in this language, such as english.")
     publication_types: tuple[str, ...] = Field((), description="Only these types, such as Review.")
 

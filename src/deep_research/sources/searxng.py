@@ -22,7 +22,13 @@ class SearxngOptions(WebOptions):
     """Options of SearXNG."""
 
     base_url: str = Field("", description="Address of the instance; else SEARXNG_URL.")
-    requests_per_second: float = Field(1.0, gt=0, le=100, description="Calls per second at most.")
+    requests_per_second: float = Field(
+        2.0,
+        gt=0,
+        le=100,
+        description="As the instance's own limiter allows (docs.searxng.org/admin/searx.limiter.html).",
+    )
+    burst: int = Field(10, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     categories: tuple[str, ...] = Field((), description="Categories, such as general, science, news, it.")
     engines: tuple[str, ...] = Field((), description="Only these engines.")
 

@@ -25,7 +25,12 @@ class SemanticScholarOptions(DatedOptions):
     """Options of Semantic Scholar."""
 
     base_url: str = Field("https://api.semanticscholar.org", description="Address of the API.")
-    requests_per_second: float = Field(0.5, gt=0, le=10, description="Without a key all callers share one pool.")
+    requests_per_second: float = Field(
+        0.5,
+        gt=0,
+        le=10,
+        description="One pool for all without a key, else 1 per second (www.semanticscholar.org/product/api).",
+    )
     fields_of_study: tuple[str, ...] = Field((), description="Only these fields, such as Medicine.")
 
 

@@ -21,7 +21,9 @@ class SerperOptions(WebOptions):
     """Options of Serper."""
 
     base_url: str = Field("https://google.serper.dev", description="Address of the API.")
-    requests_per_second: float = Field(4.0, gt=0, le=100, description="Calls per second at most.")
+    requests_per_second: float = Field(
+        4.0, gt=0, le=100, description="5 per second with the free credits (serper.dev)."
+    )
     kind: Literal["search", "news", "scholar", "patents"] = Field("search", description="What to search.")
 
 

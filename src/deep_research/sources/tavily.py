@@ -19,10 +19,16 @@ class TavilyOptions(WebOptions):
     """Options of Tavily."""
 
     base_url: str = Field("https://api.tavily.com", description="Address of the API.")
-    requests_per_second: float = Field(1.5, gt=0, le=20, description="100 calls per minute for new keys.")
+    requests_per_second: float = Field(
+        0.8,
+        gt=0,
+        le=20,
+        description="100 calls per minute for a development key, 1,000 for others (docs.tavily.com/documentation/rate-limits).",
+    )
+    burst: int = Field(50, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     depth: Literal["basic", "advanced"] = Field("basic", description="advanced costs two credits.")
     topic: Literal["general", "news", "finance"] = Field("general", description="What kind of pages.")
-    whole_pages: bool = Field(False, description="Ask for the text of the pages with the results.")
+    whole_pages: bool = Field(True, description="Ask for the text of the pages with the results.")
 
 
 class TavilySource(ApiSource[TavilyOptions]):

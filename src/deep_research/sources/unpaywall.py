@@ -19,7 +19,10 @@ class UnpaywallOptions(ApiOptions):
     """Options of Unpaywall."""
 
     base_url: str = Field("https://api.unpaywall.org", description="Address of the API.")
-    requests_per_second: float = Field(1.0, gt=0, le=10, description="100,000 calls per day are allowed.")
+    requests_per_second: float = Field(
+        1.0, gt=0, le=10, description="100,000 calls per day (unpaywall.org/products/api)."
+    )
+    burst: int = Field(10, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     open_access_only: bool = Field(True, description="Only papers that have an open copy.")
 
 

@@ -27,7 +27,9 @@ class WikipediaOptions(ApiOptions):
     """Options of Wikipedia."""
 
     base_url: str = Field("https://{language}.wikipedia.org", description="Address; {language} is put in.")
-    requests_per_second: float = Field(2.0, gt=0, le=20, description="Wikipedia asks for calls one after another.")
+    requests_per_second: float = Field(
+        2.0, gt=0, le=20, description="One call after another (www.mediawiki.org/wiki/API:Etiquette)."
+    )
     language: str = Field("", pattern=r"^([a-z][a-z-]{1,11})?$", description="Edition; empty: that of the question.")
 
 

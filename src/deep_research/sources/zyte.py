@@ -36,7 +36,13 @@ class ZyteOptions(WebOptions):
     """Options of Zyte."""
 
     base_url: str = Field("https://api.zyte.com", description="Address of the API.")
-    requests_per_second: float = Field(2.0, gt=0, le=50, description="120 calls per minute for new accounts.")
+    requests_per_second: float = Field(
+        1.0,
+        gt=0,
+        le=50,
+        description="120 calls per minute for new accounts (docs.zyte.com/zyte-api/usage/reference.html).",
+    )
+    burst: int = Field(60, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     pages: tuple[str, ...] = Field(_BLOGS, min_length=1, max_length=50, description="Pages that list articles.")
     extract_from: str = Field("", pattern=r"^(httpResponseBody|browserHtml)?$", description="Cheaper, or a browser.")
 

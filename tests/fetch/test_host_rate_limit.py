@@ -1,0 +1,90 @@
+"""The pace at one host: bursts, what comes after them, what a host asks for, and one pace for the whole process."""
+
+import pytest
+
+from deep_research.concurrency import SYSTEM_CLOCK, TURN_WAITS, Rate, TurnWaits
+from deep_research.errors import RateLimited
+from deep_research.fetch.host_rate_limit import HostPace, paces_of
+from tests.support.clock import FakeClock
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+async def starts(pace, clock, count, rate, host="api.test"):
+    """Return when each of `count` requests that take no time was let through, in seconds from now."""
+    began, seen = clock.monotonic(), []
+    for _ in range(count):
+        async with pace.turn(host, rate):
+            seen.append(round(clock.monotonic() - began, 3))
+    return seen
+
+
+async def test_a_burst_goes_at_once_and_the_rest_at_the_rate(clock):
+    pace = HostPace(clock=clock)
+    assert await starts(pace, clock, 6, Rate(2.0, 3)) == [0, 0, 0, 0.5, 1.0, 1.5]
+
+
+async def test_after_a_pause_there_may_be_a_burst_again_but_no_larger_one(clock):
+    pace = HostPace(clock=clock)
+    await starts(pace, clock, 3, Rate(1.0, 3))
+    await clock.sleep(100)
+    assert await starts(pace, clock, 5, Rate(1.0, 3)) == [0, 0, 0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(("rate", "limit"), [(Rate(0.8, 50), 100), (Rate(0.4, 25), 50), (Rate(0.08, 5), 10)])
+async def test_no_minute_holds_more_calls_than_the_burst_and_the_rate_allow(clock, rate, limit):
+    pace = HostPace(clock=clock)
+    seen = await starts(pace, clock, 3 * limit, rate)
+    most = max(sum(start <= other < start + 60 for other in seen) for start in seen)
+    assert most <= limit
+
+
+async def test_without_a_rate_nothing_waits(clock):
+    assert await starts(HostPace(clock=clock), clock, 9, Rate()) == [0] * 9
+
+
+async def test_runs_with_other_rates_share_the_bucket_of_a_host(clock):
+    pace = HostPace(clock=clock)
+    assert await starts(pace, clock, 2, Rate(1.0, 2)) == [0, 0]
+    assert await starts(pace, clock, 1, Rate(2.0, 1)) == [2.0]
+
+
+async def test_a_host_that_asks_to_wait_is_left_alone_by_all(clock):
+    pace = HostPace(clock=clock)
+    pace.hold("api.test", 30)
+    assert await starts(pace, clock, 2, Rate(1.0, 5)) == [30, 30]
+    pace.hold("api.test", 61)
+    with pytest.raises(RateLimited, match="another 61 seconds"):
+        await starts(pace, clock, 1, Rate(1.0, 5))
+
+
+async def test_a_long_queue_of_our_own_is_waited_for(clock):
+    pace = HostPace(clock=clock)
+    assert (await starts(pace, clock, 200, Rate(1.0, 2)))[-1] == 198
+
+
+async def test_a_crawl_delay_goes_before_rate_and_burst(clock):
+    pace = HostPace(clock=clock)
+    pace.slow_down("api.test", 4.0)
+    assert await starts(pace, clock, 3, Rate(10.0, 3)) == [0, 4.0, 8.0]
+
+
+def test_one_network_has_one_pace_in_the_process_and_a_clock_of_ones_own_another(clock):
+    def network():
+        pass
+
+    first = paces_of(network, Rate(2.0), 2, SYSTEM_CLOCK)
+    assert paces_of(network, Rate(9.0), 9, SYSTEM_CLOCK) is first
+    assert paces_of(lambda: None, Rate(2.0), 2, SYSTEM_CLOCK) is not first
+    assert paces_of(network, Rate(2.0), 2, clock) is not first
+
+
+async def test_waiting_for_a_turn_goes_on_the_account_of_the_work():
+    waits, pace = TurnWaits(), HostPace()
+    TURN_WAITS.set(waits)
+    async with pace.turn("api.test", Rate(20.0)), pace.turn("api.test", Rate(20.0)):
+        pass
+    assert 0.04 <= waits.seconds() < 1.0
