@@ -43,10 +43,11 @@ def _fragments(table: dict[str, Any], path: str = "") -> Iterator[tuple[str, str
 
 
 @pytest.mark.parametrize("language", lexicon.languages())
-def test_patterns_are_regular_expressions_without_groups_of_their_own(language: str) -> None:
+def test_patterns_are_regular_expressions_without_numbered_groups(language: str) -> None:
     found = tomllib.loads((LEXICA / f"{language}.toml").read_text("utf-8"))
     for name, fragment in _fragments(found):
-        assert re.compile(fragment).groups == 0, (name, fragment)
+        pattern = re.compile(fragment)
+        assert pattern.groups == len(pattern.groupindex), (name, fragment)
 
 
 def test_an_unknown_language_has_no_words_and_speaks_english() -> None:
@@ -80,16 +81,16 @@ FRAME = """
 from deep_research.conversation.coreference import Exchange, resolve
 from deep_research.i18n import catalog
 from deep_research.i18n.language import detect, language_name
-from deep_research.i18n.message_codes import told, verdict_of
+from deep_research.i18n.message_codes import explain, verdict_of
 
 assert "eo" in catalog.languages()
 language = detect("Kio estas la plej granda urbo kaj kiel oni vivas en ĝi?")
 print(language, language_name(language))
-print(catalog.heading("question", language) + "Kio estas kato?")
+print(catalog.bold_heading("question", language) + "Kio estas kato?")
 print("## " + catalog.phrase("abstract", language))
 print("## " + catalog.phrase("key_findings", language))
 print("## " + catalog.phrase("gaps", language))
-print(told(verdict_of("unverified", "number_missing", number="42"), language))
+print(explain(verdict_of("unverified", "number_missing", number="42"), language))
 print("## " + catalog.phrase("references", language))
 print(resolve("Kiel oni uzas ĝin kaj kio estas por ĝi la prezo?", [Exchange("Kio estas Rust?")], ["Rust"]).question)
 """

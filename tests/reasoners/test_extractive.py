@@ -33,6 +33,7 @@ def _brief(*sections: Section, title: str = "Alpha engine") -> Brief:
 
 
 def _sentences(content: str) -> list[tuple[str, list[str]]]:
+    content = re.sub(r"^\*\*.*\*\*$", "", content, flags=re.MULTILINE)  # labels
     return [(m["text"], re.findall(r"s\d+p\d+", m["ids"])) for m in _CITED.finditer(content)]
 
 

@@ -1,10 +1,13 @@
-"""Planning and writing sections: themes with one owner per passage, comparisons, and nothing for no answer."""
+"""Planning and writing sections: an answer alone, headings of the best documents, comparisons, nothing for no answer."""
+
+import pytest
 
 from deep_research.data import Brief, Decision, Question, SectionDraft
-from deep_research.reasoners.extractive.question_analysis import analyze
+from deep_research.reasoners.extractive.composing import compose
+from deep_research.reasoners.extractive.document_headings import is_telling
+from deep_research.reasoners.extractive.question_analysis import analyze, topic_of
 from deep_research.reasoners.extractive.section_plans import plan, whole_names
 from deep_research.reasoners.extractive.section_writing import write_section
-from deep_research.reasoners.extractive.topic_clusters import is_telling
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.reasoners.libraries import all_passages, library
 
@@ -40,38 +43,71 @@ def _planned(text: str, made: SqliteLibrary, language: str = "en") -> tuple[Brie
     return brief, {s.title: write_section(s, brief, hits, made) for s in brief.sections}
 
 
-def test_themes_are_the_headings_that_answer_and_share_no_sentence() -> None:
+def test_sections_are_the_headings_that_answer_and_share_no_sentence() -> None:
     _, written = _planned("Explain how autovacuum works", library(Maintenance=MANUAL))
-    assert {"The Autovacuum Daemon", "Memory of Autovacuum", "Logging Autovacuum"} <= set(written)
-    assert "EXPLAIN" not in written
+    assert list(written) == ["The Autovacuum Daemon", "Memory of Autovacuum", "Logging Autovacuum"]
     said = [line for draft in written.values() for line in draft.content.split("] ") if line]
     assert said
     assert len(said) == len(set(said))
 
 
-def test_a_question_that_nothing_answers_gets_empty_sections() -> None:
-    made = library(Maintenance=MANUAL, Threads=THREADS)
-    for text, language in [
+@pytest.mark.parametrize(
+    "question",
+    ["How often does autovacuum wake up?", "What is autovacuum?", "How do I limit the memory of autovacuum?"],
+)
+def test_a_narrow_question_gets_one_answer(question: str) -> None:
+    brief, written = _planned(question, library(Maintenance=MANUAL))
+    assert [section.title for section in brief.sections] == ["Answer"]
+    assert "utovacuum" in written["Answer"].content
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
         ("How do penguins survive the Antarctic winter?", "en"),
         ("企鹅如何在南极越冬？", "zh"),
         ("펭귄은 남극의 겨울을 어떻게 보내나요?", "ko"),
-    ]:
-        _, written = _planned(text, made, language)
-        assert all(draft.content == "" for draft in written.values())
+    ],
+)
+def test_a_question_that_nothing_answers_gets_empty_sections(text: str, language: str) -> None:
+    _, written = _planned(text, library(Maintenance=MANUAL, Threads=THREADS), language)
+    assert all(draft.content == "" for draft in written.values())
 
 
-def test_sentences_on_both_and_advice_have_sections_of_their_own() -> None:
+def test_a_comparison_has_a_section_for_each_subject_and_one_for_what_names_both() -> None:
     _, written = _planned("Compare threading and multiprocessing", library(Threads=THREADS, Processes=PROCESSES))
+    assert list(written) == ["threading", "multiprocessing", "Direct comparison"]
     assert "while threading shares it" in written["Direct comparison"].content
-    assert "Prefer multiprocessing over threading" in written["When to use which"].content
-    assert "Threading shares memory" not in written["Direct comparison"].content
+    assert "Threading suits tasks" not in written["Direct comparison"].content
     assert "one process for each task" in written["multiprocessing"].content
 
 
-def test_a_comparison_without_advice_says_nothing_about_choosing() -> None:
-    made = library(Threads="# Threads\n\nThreading shares memory. Multiprocessing copies memory.\n")
-    _, written = _planned("Compare threading and multiprocessing", made)
-    assert written["When to use which"].content == ""
+def test_the_table_of_a_comparison_has_a_dash_where_nothing_is_said() -> None:
+    made = library(
+        Alpha="# Alpha\n\nAlpha is a database for boats. The concurrency of Alpha rests on locks.",
+        Beta="# Beta\n\nBeta is a database for trains.",
+    )
+    text = "Compare Alpha and Beta regarding concurrency"
+    brief, written = _planned(text, made)
+    sections = [s.model_copy(update={"content": written[s.title].content}) for s in brief.sections]
+    table = compose(text, analyze(text), brief, sections, (), made).table
+    assert table.splitlines()[0] == "| Subject | concurrency |"
+    assert "| Alpha | The concurrency of Alpha rests on locks. [s1p1] |" in table
+    assert "| Beta | — |" in table
+
+
+@pytest.mark.parametrize(
+    ("text", "subjects", "facets"),
+    [
+        ("Compare PostgreSQL and SQLite regarding concurrency and data types", ("PostgreSQL", "SQLite"), 2),
+        ("VACUUM vs VACUUM FULL: what is the difference?", ("VACUUM", "VACUUM FULL"), 0),
+        ("git reset vs git restore vs git revert, when do I use which?", ("git reset", "git restore", "git revert"), 0),
+    ],
+)
+def test_points_of_a_comparison_are_no_subjects(text: str, subjects: tuple[str, ...], facets: int) -> None:
+    found = topic_of(text)
+    assert found.subjects == subjects
+    assert len(found.facets) == facets
 
 
 def test_the_noun_that_subjects_share_is_given_back_where_the_documents_use_it() -> None:

@@ -157,7 +157,7 @@ def test_b10_a_run_without_a_report_cannot_be_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "question", "meaning"),
     [
-        ("How does sotorasib work?", "What about its side effects?", "What about Sotorasib’s side effects?"),
+        ("How does sotorasib work?", "What about its side effects?", "What about sotorasib’s side effects?"),
         ("소토라십은 어떻게 작용하나요?", "그 약의 부작용은?", "소토라십의 부작용은?"),
     ],
 )

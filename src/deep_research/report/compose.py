@@ -144,13 +144,14 @@ def _texts(library: Library, sources: Sequence[str]) -> Iterator[str]:
 
 
 def _weaknesses(given: ReportInput, library: Library) -> list[Gap]:
-    """Return a gap for each section that found nothing, or that rests on one document only, or on copies of one."""
+    """Return a gap for each section that found nothing, or that rests on one document of several, or copies of one."""
     found: list[Gap] = []
+    several = len(library.sources()) > 1
     for section in given.sections:
         own = [c for c in given.claims if c.section == section.title and c.stands]
         if not own and section.status != "failed":
             found.append(gap_of(section.title, "section_empty"))
-        elif own and section.sources and not are_several(_texts(library, section.sources)):
+        elif several and own and section.sources and not are_several(_texts(library, section.sources)):
             found.append(gap_of(section.title, "few_sources", section=section.title))
     return found
 

@@ -1,7 +1,6 @@
 """Whether a text names a thing: by all terms of its name, in the question's language or in translation."""
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.i18n.language import detect
@@ -12,32 +11,17 @@ _LONG = 4
 
 
 class Way(NamedTuple):
-    """One way to say a name: its terms, a pattern of the name where it is Latin, and how many words it has; a
-    `short` one names it in a sentence, not in a title."""
+    """One way to say a name: its terms, a pattern of the name where it is Latin, and how many words it has."""
 
     terms: frozenset[str]
     pattern: re.Pattern[str] | None
     words: int = 1
-    short: bool = False
 
 
 class Naming(NamedTuple):
     """All ways to say one name."""
 
     ways: tuple[Way, ...] = ()
-
-    @property
-    def terms(self) -> frozenset[str]:
-        """Return the terms of the name as it was given."""
-        return self.ways[0].terms if self.ways else frozenset()
-
-    def heads(self, terms: frozenset[str]) -> bool:
-        """Return whether `terms` (of a title or heading) hold the whole name."""
-        return any(way.terms <= terms for way in self.ways if not way.short)
-
-    def touches(self, terms: frozenset[str]) -> bool:
-        """Return whether `terms` hold half of a name of several terms."""
-        return any(len(way.terms) > 1 and 2 * len(way.terms & terms) >= len(way.terms) for way in self.ways)
 
     def place(self, text: str) -> int:
         """Return where `text` names the thing: an offset, or -1 where it does not.
@@ -62,9 +46,6 @@ class Naming(NamedTuple):
         return self.place(text) >= 0
 
 
-NOBODY = Naming()
-
-
 def _first(terms: frozenset[str], text: str) -> int:
     """Where the first of the terms begins."""
     runs = (m.start() for m in re.finditer(r"[^\W_]{2}", text) if terms & set(content_terms(m.group())))
@@ -84,17 +65,6 @@ def naming(name: str, language: str = "") -> Naming:
         Way(terms, name_pattern(text), len(text.split())) for text in whole if (terms := frozenset(content_terms(text)))
     ]
     return Naming(tuple(dict.fromkeys(ways)))
-
-
-def named_among(name: str, names: Sequence[str]) -> Naming:
-    """Return the ways to say one of `names` that share their last word ("B-tree indexes", "GIN indexes"): also
-    without that word, as their documents do."""
-    last = {other.rsplit(maxsplit=1)[-1].casefold().removesuffix("s") for other in names if " " in other}
-    short, _, noun = name.rpartition(" ")
-    shared = len(last) == 1 and len(names) > 1 and all(" " in other for other in names)
-    if not (shared and short and noun.isascii()):
-        return naming(name)
-    return Naming((*naming(name).ways, *(way._replace(short=True) for way in naming(short).ways)))
 
 
 def _whole(name: str, translated: str, language: str) -> bool:

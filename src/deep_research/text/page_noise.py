@@ -1,7 +1,7 @@
 """What of a fetched page is not its content: walls and shells, hidden elements, orders to a language model."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from deep_research.i18n.lexicon import any_word
 from deep_research.text.sentences import sentences
@@ -15,15 +15,6 @@ _ORDER = re.compile(any_word("page.order_patterns"), re.IGNORECASE)
 def gives_orders(text: str) -> bool:
     """Return whether `text` orders a reading program about; what stands in quotation marks is told, not ordered."""
     return _ORDER.search(_QUOTED.sub(" ", text)) is not None
-
-
-def ordering_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the lines of `text` that give orders: what follows an order in its line belongs to it."""
-    start = 0
-    for line in text.split("\n"):
-        if gives_orders(line):
-            yield start, start + len(line)
-        start += len(line) + 1
 
 
 def without_orders(text: str) -> str:

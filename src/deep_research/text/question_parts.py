@@ -1,30 +1,66 @@
-"""The parts of a question: what it asks besides each other ("who started it, and in which year?")."""
+"""What a question asks: its parts ("who started it, and in which year?"), and the shape of an answer."""
 
 import re
+from typing import Literal, NamedTuple
 
 from deep_research.i18n.lexicon import any_word, languages
 
+Shape = Literal["definition", "steps", "list", "statement"]
+"""What kind of block answers: one that says what something is, a procedure, an enumeration, or any."""
+
 _JOINTS = {code: re.compile(any_word("asking.joint_patterns", code), re.IGNORECASE) for code in languages()}
 _ASKS = {code: re.compile(any_word("asking.word_patterns", code), re.IGNORECASE) for code in languages()}
+_SHAPES: dict[Shape, re.Pattern[str]] = {
+    "definition": re.compile(any_word("asking.define_patterns"), re.IGNORECASE),
+    "list": re.compile(any_word("asking.several_patterns"), re.IGNORECASE),
+    "steps": re.compile(any_word("asking.steps_patterns"), re.IGNORECASE),
+}
+_SENTENCE_END = re.compile(r"[.!。！]")
 
 
-def question_parts(question: str, language: str) -> tuple[str, ...]:
-    """Return the parts of `question` in order; the whole of it where it asks one thing only.
+class QuestionParts(NamedTuple):
+    """The parts of a question in order, and the sentences beside them that ask nothing."""
 
-    A piece without a question word says something about the piece beside it and stays with that.
+    parts: tuple[str, ...]
+    context: str = ""
+
+
+def question_parts(question: str, language: str) -> QuestionParts:
+    """Return the parts of `question`; the whole of it where it asks one thing only.
+
+    A piece of a sentence without a question word says something about the piece beside it and stays with that.
     """
     joint, asks = _JOINTS.get(language), _ASKS.get(language)
     if joint is None or asks is None:
-        return (question,)
-    pieces = [piece.strip() for piece in joint.split(question) if piece.strip()]
+        return QuestionParts((question,))
     parts: list[str] = []
-    waiting = ""
-    for piece in pieces:
+    context: list[str] = []
+    waiting, start = "", 0
+    for end, stop, hard in [*((m.start(), m.end(), m.group()) for m in joint.finditer(question)), (None, None, "")]:
+        # The mark at its end tells a question of a piece.
+        piece = f"{question[start:end].strip()}{'?' * ('?' in hard or '？' in hard)}"
+        start = stop or 0
         if asks.search(piece):
-            parts.append(f"{waiting} {piece}".strip())
+            parts.append(f"{waiting} {piece}".strip().rstrip("?"))
             waiting = ""
-        elif parts:
+        elif _SENTENCE_END.search(hard):
+            context.append(f"{waiting} {piece}".strip())
+            waiting = ""
+        elif parts and piece:
             parts[-1] = f"{parts[-1]} {piece}"
         else:
             waiting = f"{waiting} {piece}".strip()
-    return tuple(parts) if len(parts) > 1 else (question,)
+    if waiting:
+        context.append(waiting)
+    return QuestionParts(tuple(parts), " ".join(context)) if parts else QuestionParts((question,))
+
+
+def answer_shape(question: str) -> Shape:
+    """Return what kind of block answers `question`, by its wording."""
+    found: list[Shape] = [shape for shape, pattern in _SHAPES.items() if pattern.search(question)]
+    return found[0] if found else "statement"
+
+
+def asks_something(text: str) -> bool:
+    """Return whether a text has a question word of any language; without one it names a topic."""
+    return any(asks.search(text) for asks in _ASKS.values())

@@ -28,6 +28,7 @@ _CAPTION_CHARS = 160
 
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _ENTRY_KEY = re.compile(r"[^:：\n]{1,80}[:：](?=\s|$|[^\x00-\x7f])")
+_ENDS = re.compile(r"[.!?。！？]\W*$")
 _LEADS_ON = re.compile(r"[:：]\s*$")
 
 
@@ -127,11 +128,19 @@ def _rows(text: str, block: Block, unit: int) -> Iterator[Atom]:
 
 
 def _key_lines(text: str, block: Block) -> list[tuple[int, int]]:
-    """The lines of a paragraph of which each is a key with its value ("Date: 5 March"); none for other paragraphs."""
+    """Return the lines of a paragraph if each is a key with its value ("Date: 5 March"), else none."""
     spans = [(m.start(), m.end()) for m in re.finditer(r"[^\n]*\S[^\n]*", text[block.start : block.end])]
     lines = [(block.start + start, block.start + end) for start, end in spans]
     keyed = all(_ENTRY_KEY.match(text[start:end]) for start, end in lines)
     return lines if len(lines) > 1 and keyed else []
+
+
+def is_record(outlined: Outline, block: QuotableBlock) -> bool:
+    """Return whether a block holds nothing but lines of a key with its value ("Published: 2022-11")."""
+    return all(
+        outlined.atoms[n].kind == "prose" and _ENTRY_KEY.match(outlined.of(n)) and not _ENDS.search(outlined.of(n))
+        for n in block.atoms
+    )
 
 
 def quotable_blocks(outlined: Outline) -> list[QuotableBlock]:
@@ -160,7 +169,7 @@ def _of_section(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableB
 
 
 def _of_prose(outlined: Outline, unit: Sequence[int], kind: Kind) -> Iterator[QuotableBlock]:
-    """A paragraph or item, or its runs of sentences where it is long."""
+    """Return a paragraph or item, or its runs of sentences where it is long."""
     if not unit:
         return
     if outlined.length(unit) <= PARAGRAPH_CHARS:
@@ -177,7 +186,7 @@ def _of_prose(outlined: Outline, unit: Sequence[int], kind: Kind) -> Iterator[Qu
 
 
 def _without_lead(outlined: Outline, unit: list[int], following: Sequence[Sequence[int]]) -> list[int]:
-    """A paragraph without its last sentence where that only announces what comes next ("The steps are:")."""
+    """Return a paragraph without its last sentence where that only announces what comes next ("The steps are:")."""
     announces = following and outlined.atoms[following[0][0]].kind != "prose"
     return unit[:-1] if announces and _LEADS_ON.search(outlined.of(unit[-1])) else unit
 
@@ -193,7 +202,7 @@ def standing(outlined: Outline, chosen: Sequence[int], within: Sequence[int]) ->
 
 
 def _of_item(outlined: Outline, units: list[list[int]], place: int) -> Iterator[QuotableBlock]:
-    """An item by itself, and with the paragraphs, code and deeper items that belong to it."""
+    """Return an item by itself, and with the paragraphs, code and deeper items that belong to it."""
     own = units[place]
     yield from _of_prose(outlined, own, "item")
     more = [n for unit in units[place + 1 : _item_end(outlined, units, place)] for n in unit]
@@ -215,7 +224,7 @@ def _item_end(outlined: Outline, units: list[list[int]], place: int) -> int:
 
 
 def _lead_in(outlined: Outline, units: list[list[int]], place: int) -> tuple[int, ...]:
-    """The sentence that announces what begins at `place`: the last one before it, with those it points back at."""
+    """Return the sentence that announces what begins at `place`, with those that it points back at."""
     if place == 0:
         return ()
     before = units[place - 1]

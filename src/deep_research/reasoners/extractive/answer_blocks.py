@@ -1,98 +1,275 @@
-"""The blocks that answer a question: each part's best first, nothing for a part that no block speaks of."""
+"""The blocks that answer a question: each part's best first, nothing unrelated for a part that no block speaks of."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import Literal, NamedTuple
 
 from deep_research.data import Passage
-from deep_research.i18n.language import detect, is_cjk
+from deep_research.i18n.language import detect
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.asked_words import Vocabulary, Word, asked_words
-from deep_research.reasoners.extractive.block_ranking import Candidate, ranked, regions, weigh
-from deep_research.text.question_parts import question_parts
+from deep_research.reasoners.extractive.asked_words import Vocabulary, Word, asked_words, terms_of
+from deep_research.reasoners.extractive.block_ranking import Candidate, Region, named, ranked, regions, weigh
+from deep_research.reasoners.extractive.question_analysis import topic_of
+from deep_research.text.question_parts import Shape, answer_shape, asks_something, question_parts
+from deep_research.text.quotable_blocks import is_record, standing
 
 _HITS = 30
-_OTHER_PARTS = 0.45
-"""What a word of another part of the question weighs."""
-_ENOUGH, _ENOUGH_CJK = 0.62, 0.5
-"""Share of a part's weight that one of its best blocks must speak of."""
+_BESIDE = 0.45
+"""What a word weighs that stands in another part of the question, or in a sentence beside it."""
+_ANSWERS, _CLOSE = 0.6, 0.42
+"""Share of a part's weight that one of its best blocks must speak of to answer it, and to be shown as the closest."""
 _TRIED = 5
-_GOOD = 0.6
-"""A further block is quoted from this share of the best one's score on."""
+_GOOD, _LACKING = 0.6, 0.45
+"""A further block is quoted from this share of the best one's score on; less where it says a word that is missing."""
+_LONG, _SHORTEST, _KEPT = 480, 300, 0.98
+"""A longer block is shortened, to no less than this, to a stretch that says this share of what all of it says."""
+
+_FOREIGN, _DETECTED = 0.85, 2000
+"""What a block in English is worth to a reader of another language; how much of a text tells its language."""
+
+Answered = Literal["yes", "partly", "no"]
 
 
 class PartAnswer(NamedTuple):
-    """A part of the question with its blocks, best first; without blocks, the closest one found (None: nothing)."""
+    """A part of the question with its blocks, best first.
+
+    `partly`: the blocks are only the closest ones, for nothing says the words `missing`. `no`: there are none, and
+    `closest` is the nearest passage, if anything was found.
+    """
 
     text: str
-    blocks: tuple[Candidate, ...]
-    closest: Candidate | None = None
-    answered: bool = True
+    answered: Answered
+    blocks: tuple[Candidate, ...] = ()
+    missing: tuple[str, ...] = ()
+    closest: Passage | None = None
 
 
-def answer_parts(
-    question: str, language: str, passages: Sequence[Passage], library: Library, *, chars: int, most: int
-) -> list[PartAnswer]:
-    """Return the parts of `question` with the blocks that answer them; `passages` are what was found, best first.
+class Part(NamedTuple):
+    """A part of a question: the words it must find, those around it, and what kind of block answers it."""
+
+    text: str
+    own: tuple[Word, ...]
+    beside: tuple[Word, ...]
+    shape: Shape
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """All words, the own first."""
+        return (*self.own, *self.beside)
+
+
+class Reading(NamedTuple):
+    """What was found for a question: the passages, the text around them, and how rare each word is in it."""
+
+    hits: tuple[Passage, ...]
+    regions: tuple[Region, ...]
+    vocabulary: Vocabulary
+    language: str
+
+    def words(self, text: str) -> list[Word]:
+        """Return the words of a text that say what it is about, weighed."""
+        spelled = self.vocabulary.corrected(text)
+        return asked_words(spelled, self.language, self.hits, self.vocabulary) if text else []
+
+
+def read_around(query: str, language: str, passages: Sequence[Passage], library: Library) -> Reading:
+    """Return what `passages` and one search over all sources have for `query`; that search gives the order."""
+    hits = _hits(query, passages, library)
+    vocabulary = Vocabulary(library, hits)
+    if (spelled := vocabulary.corrected(query)) != query:
+        hits = _hits(spelled, passages, library)
+    return Reading(hits, tuple(regions(hits, library)), vocabulary, detect(query, default=language))
+
+
+def _hits(query: str, passages: Sequence[Passage], library: Library) -> tuple[Passage, ...]:
+    searched = [hit.passage for hit in library.search(query, limit=_HITS)]
+    return tuple({p.id: p for p in [*searched, *passages]}.values())[:_HITS]
+
+
+def answer_parts(question: str, reading: Reading, *, chars: int, most: int) -> list[PartAnswer]:
+    """Return the parts of `question` with the blocks that answer them; none where it is too vague to be answered.
 
     All blocks together have about `chars` characters; `most` bounds how many there are beyond one for each part.
     """
-    own = detect(question, default=language)
-    hits = _hits(question, passages, library)
-    vocabulary = Vocabulary(library, hits)
-    found = regions(hits, library)
-    parts = question_parts(question, own)
-    words = [asked_words(part, own, hits, vocabulary) for part in parts]
-    answers: list[PartAnswer] = []
-    for number, part in enumerate(parts):
-        others = [w._replace(weight=w.weight * _OTHER_PARTS) for n, ws in enumerate(words) if n != number for w in ws]
-        best = ranked(found, [*words[number], *others])
-        if not words[number] or not best or not _speaks(best, words[number], own, hits):
-            answers.append(PartAnswer(part, (), best[0] if best else None, answered=False))
-        else:
-            answers.append(PartAnswer(part, tuple(best[:_HITS])))
-    return _chosen(answers, chars, most)
+    parts = parts_of(question, reading)
+    if not parts or _is_vague(parts, reading.regions):
+        return []
+    return _chosen([(part, *_answered(part, reading.regions, reading.language)) for part in parts], chars, most)
 
 
-def _hits(question: str, passages: Sequence[Passage], library: Library) -> list[Passage]:
-    """The passages found, in the order of one search over all sources; what that does not return comes last."""
-    searched = [hit.passage for hit in library.search(question, limit=_HITS)]
-    return list({p.id: p for p in [*searched, *passages]}.values())[:_HITS]
+def is_answered(question: str, reading: Reading) -> bool:
+    """Return whether some part of `question` is spoken of in what was read."""
+    parts = parts_of(question, reading)
+    return not parts or any(_answered(part, reading.regions, reading.language)[0] != "no" for part in parts)
 
 
-def _speaks(best: Sequence[Candidate], words: Sequence[Word], language: str, hits: Sequence[Passage]) -> bool:
-    total = weigh(words, [1.0] * len(words))
-    covered = max(weigh(words, c.said[: len(words)]) for c in best[:_TRIED])
-    native = is_cjk(language)
-    return covered >= (_ENOUGH_CJK if native else _ENOUGH) * total
+def section_blocks(
+    part: Part, reading: Reading, worth: Callable[[Candidate], float], *, chars: int, most: int
+) -> tuple[Candidate, ...]:
+    """Return the best blocks for one part, whole, whatever they leave unsaid; those of one document in its order.
+
+    `worth` says how well a block belongs to the section; its score is multiplied by it, and 0 keeps it out.
+    """
+    found = _readable(ranked(reading.regions, part.words, part.shape), reading.language)
+    own = [c._replace(score=c.score * w) for c in found if (w := worth(c)) and not is_record(c.region.outline, c.block)]
+    (answer,) = _chosen([(part, "yes", sorted(own, key=lambda c: -c.score))], chars, most, shortened=False)
+    sources = list(dict.fromkeys(block.region.source for block in answer.blocks))
+    return tuple(sorted(answer.blocks, key=lambda block: (sources.index(block.region.source), block.start)))
 
 
-def _chosen(answers: Sequence[PartAnswer], chars: int, most: int) -> list[PartAnswer]:
-    """Of each part its best block, then the next ones that say something else while there is room."""
+def parts_of(question: str, reading: Reading) -> list[Part]:
+    """Return the parts of a question that name something; what names nothing belongs to the parts beside it.
+
+    A comparison asks for what says something of all its subjects, and for each of them.
+    """
+    asked = question_parts(question, reading.language)
+    said = [(text, reading.words(text)) for text in asked.parts]
+    context = reading.words(asked.context)
+    every = [word for _, words in said for word in words] + context
+    naming = [(text, words) for text, words in said if any(not word.light for word in words)]
+    subjects = topic_of(question).subjects
+    if len(subjects) > 1 and len(naming) < 2:
+        alone = [part_of(subject, reading.words(subject), every, "definition") for subject in subjects]
+        return [part_of(question, every, ()), *(part for part in alone if part.own)]
+    if not naming:
+        return [part_of(question, every, ())] if every else []
+    return [
+        part_of(text, words, [word for other, ws in said if other != text for word in ws] + context)
+        for text, words in naming
+    ]
+
+
+def part_of(text: str, words: Sequence[Word], beside: Sequence[Word], shape: Shape | None = None) -> Part:
+    """Return a part that must find `words`, and gains by those `beside` it."""
+    own = {word.ways: word for word in words}
+    others = {word.ways: word._replace(weight=word.weight * _BESIDE) for word in beside if word.ways not in own}
+    return Part(text, tuple(own.values()), tuple(others.values()), shape or answer_shape(text))
+
+
+def _is_vague(parts: Sequence[Part], found: Sequence[Region]) -> bool:
+    """Whether a question names nothing, or one plain word that is neither to be defined nor what a text is about."""
+    words = {word.ways: word for part in parts for word in part.words if not word.light}
+    if not words:
+        return True
+    if len(words) > 1 or any(part.shape == "definition" for part in parts):
+        return False
+    (word,) = words.values()
+    foreign = word.text.isascii() and not all(part.text.isascii() for part in parts)
+    if foreign or any(sign.isupper() or not sign.isalpha() for sign in word.text):
+        return False
+    if any(asks_something(part.text) for part in parts):
+        return all(part.shape == "steps" for part in parts)
+    headed = {region.title for region in found} | {h for r in found for p in r.passages for h in p.heading.split(" > ")}
+    return not any(named(head, [word]) == 1.0 for head in headed)
+
+
+def _answered(part: Part, found: Sequence[Region], language: str) -> tuple[Answered, list[Candidate]]:
+    """Whether the blocks found speak of what a part names, and these, best first."""
+    best = _readable(ranked(found, part.words, part.shape), language)
+    total = weigh(part.own, [1.0] * len(part.own))
+    said = max((weigh(part.own, c.said[: len(part.own)]) for c in best[:_TRIED]), default=0.0)
+    share = said / total if total else 0.0
+    return "yes" if share >= _ANSWERS else "partly" if share >= _CLOSE else "no", best
+
+
+def _readable(best: list[Candidate], language: str) -> list[Candidate]:
+    """Return the blocks in the reader's language first, those in English next; others where there are none of these."""
+    tongues = {id(c.region): detect(c.region.outline.text[:_DETECTED], default=language) for c in best}
+    worth = {
+        tongue: 1.0 if tongue == language else _FOREIGN for tongue in tongues.values() if tongue in (language, "en")
+    }
+    kept = [c for c in best if tongues[id(c.region)] in worth] if worth else best
+    kept = [c._replace(score=c.score * worth.get(tongues[id(c.region)], 1.0)) for c in kept]
+    return sorted(kept, key=lambda c: -c.score)
+
+
+def _chosen(
+    answers: Sequence[tuple[Part, Answered, list[Candidate]]], chars: int, most: int, *, shortened: bool = True
+) -> list[PartAnswer]:
+    """Choose of each part its best block, then blocks that say what is still missing, then others while there is room."""
+    shorten = _shortened if shortened else lambda candidate, _: candidate
     taken: list[Candidate] = []
-    firsts: list[list[Candidate]] = []
-    for answer in answers:
-        first = next((c for c in answer.blocks[:1]), None)
-        new = first is not None and not any(_overlap(first, other) for other in taken)
-        firsts.append([first] if first is not None and new else [])
-        taken += [first] if first is not None and new else []
-    more: list[list[Candidate]] = [[] for _ in answers]
-    used = sum(c.length for c in taken)
-    left = most
-    for place, answer in enumerate(answers):
-        for candidate in answer.blocks:
-            if left <= 0 or candidate.score < _GOOD * answer.blocks[0].score:
+    chosen: list[list[Candidate]] = [[] for _ in answers]
+
+    def take(place: int, candidates: Iterable[Candidate], *, least: float) -> bool:
+        used = sum(c.length for c in taken)
+        for candidate in candidates:
+            fits = not taken or used + candidate.length <= chars
+            if candidate.score < least:
+                return False
+            if fits and not any(overlap(candidate, other) for other in taken):
+                chosen[place].append(candidate)
+                taken.append(candidate)
+                return True
+        return False
+
+    open_ = [place for place, (_, answered, best) in enumerate(answers) if answered != "no" and best]
+    for place in open_:
+        part, _, best = answers[place]
+        first = shorten(best[0], part)
+        if not any(overlap(first, other) for other in taken):
+            chosen[place].append(first)
+            taken.append(first)
+    for place in open_:
+        part, _, best = answers[place]
+        lacking = _unsaid(part, taken)
+        telling = (shorten(c, part) for c in best if any(c.own[i] for i in lacking))
+        if lacking and take(place, telling, least=_LACKING * best[0].score):
+            most -= 1
+    for place in open_:
+        part, _, best = answers[place]
+        while most > 0 and take(place, (shorten(c, part) for c in best), least=_GOOD * best[0].score):
+            most -= 1
+    return [_part_answer(*answer, blocks) for answer, blocks in zip(answers, chosen, strict=True)]
+
+
+def _part_answer(part: Part, answered: Answered, best: Sequence[Candidate], blocks: Sequence[Candidate]) -> PartAnswer:
+    closest = best[0].region.passage(best[0].block.atoms[0]) if best else None
+    missing = () if answered == "yes" else tuple(part.own[i].text for i in _unsaid(part, blocks or best[:1]))
+    return PartAnswer(part.text, answered, tuple(blocks), missing, closest)
+
+
+def _unsaid(part: Part, blocks: Sequence[Candidate]) -> list[int]:
+    """Return the numbers of the words that a part names and none of the blocks says, itself or in its headings."""
+    said = [terms_of(f"{block.region.title}\n{block.heading}\n{block.text}") for block in blocks]
+    named = [(i, word) for i, word in enumerate(part.own) if not word.light]
+    return [i for i, word in named if not any(word.share(terms) for terms in said)]
+
+
+def _shortened(candidate: Candidate, part: Part) -> Candidate:
+    """Return the block without what leads up to the answer and away from it, where it is long.
+
+    What is left says as much of the question as the whole block: the sentences of a paragraph or item, the
+    paragraphs of a run.
+    """
+    outlined, numbers = candidate.region.outline, candidate.block.atoms
+    if candidate.block.kind not in ("paragraph", "item", "run") or part.shape in ("steps", "list"):
+        return candidate
+    if outlined.length(numbers) <= _LONG:
+        return candidate
+    by_unit = candidate.block.kind == "run"
+    pieces = [list(g) for _, g in groupby(numbers, key=lambda n: outlined.atoms[n].unit if by_unit else n)]
+    rows = [[candidate.region.share(n, part.words) for n in piece] for piece in pieces]
+    full = _said([row for piece in rows for row in piece], part.words)
+    stretches: list[tuple[int, ...]] = []
+    for first in range(len(pieces)):
+        for last in range(first, len(pieces)):
+            chosen = [n for piece in pieces[first : last + 1] for n in piece]
+            said = _said([row for piece in rows[first : last + 1] for row in piece], part.words)
+            if said >= _KEPT * full and (outlined.length(chosen) >= _SHORTEST or last + 1 == len(pieces)):
+                stretches.append(standing(outlined, chosen, numbers))
                 break
-            if used + candidate.length > chars or any(_overlap(candidate, other) for other in taken):
-                continue
-            more[place].append(candidate)
-            taken.append(candidate)
-            used += candidate.length
-            left -= 1
-    return [a._replace(blocks=(*f, *m)) for a, f, m in zip(answers, firsts, more, strict=True)]
+    long_enough = [stretch for stretch in stretches if outlined.length(stretch) >= _SHORTEST]
+    best = min(long_enough, key=outlined.length, default=numbers)
+    return candidate._replace(block=candidate.block._replace(atoms=best))
 
 
-def _overlap(one: Candidate, other: Candidate) -> bool:
-    """Whether two blocks quote the same sentence, or the same words in another document."""
+def _said(rows: Sequence[Sequence[float]], words: Sequence[Word]) -> float:
+    return weigh(words, [max(row[i] for row in rows) for i in range(len(words))])
+
+
+def overlap(one: Candidate, other: Candidate) -> bool:
+    """Return whether two blocks quote the same sentence, or the same words in another document."""
     if one.region.source == other.region.source:
         a, b = one.region, other.region
         ones = {a.start + a.outline.atoms[n].start for n in one.block.atoms if a.outline.atoms[n].kind != "header"}

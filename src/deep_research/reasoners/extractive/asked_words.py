@@ -7,27 +7,41 @@ from functools import lru_cache
 from math import log
 from typing import NamedTuple
 
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
 from deep_research.data import Passage
-from deep_research.i18n.language import CJK
+from deep_research.i18n.language import CJK, HANGUL
 from deep_research.i18n.lexicon import words
 from deep_research.ports import Library
 from deep_research.text.question_terms import Unit, units_for
-from deep_research.text.tokens import content_terms
+from deep_research.text.tokens import content_terms, without_particle
 
 _PRIOR_PASSAGES = 50.0
 """Passages without the word that are assumed besides those read: in a small library no word is common."""
 _SAMPLE = 600
-_LIGHT = 0.4
-_UNSPACED = re.compile(f"[{CJK}]{{3,}}")
-_MEASURES = frozenset(term for word in words("asking.measures") for term in content_terms(word))
-"""Words of quantity, which a text need not say ("the maximum number of")."""
+_LIGHT = 0.3
+"""What a word weighs that a text need not say: of quantity ("the maximum number of"), or of every conversation."""
+_UNSPACED = re.compile(f"[{CJK}]{{2,}}")
+_JOINED = re.compile(r"\w[_.]\w")
+_HANGUL = re.compile(f"[{HANGUL}]+")
+_PLAIN_WORD = re.compile(r"(?<![\w.-])[a-z]{5,}(?![\w.-])")
+_LONG_WORD = 8
+_COMMON = frozenset(words("asking.measures") + words("asking.common"))
+_COMMON_TERMS = frozenset(term for word in _COMMON if not _UNSPACED.match(word) for term in content_terms(word))
+_COMMON_CHARACTERS = frozenset(words("asking.common_characters"))
 
 
 class Word(NamedTuple):
-    """One word of a question: its weight, and the sets of index terms any of which says it (also in translation)."""
+    """One word of a question: its weight, the sets of index terms any of which says it, and the word as written.
+
+    `light` words need not be said by what answers.
+    """
 
     weight: float
     ways: tuple[frozenset[str], ...]
+    text: str = ""
+    light: bool = False
 
     def share(self, terms: Collection[str]) -> float:
         """Return how much of the word `terms` hold (0–1); less than half of a word is nothing."""
@@ -63,29 +77,57 @@ class Vocabulary:
         found = max((min(self.frequency[t] for t in way) for way in ways if way), default=0)
         return log((self.passages + _PRIOR_PASSAGES) / (found + 1))
 
+    def corrected(self, text: str) -> str:
+        """Return `text` with words that stand nowhere spelled as the one word here that differs in one letter, or in
+        two where they are long; names, and words of other scripts, stay as they are."""
+        return _PLAIN_WORD.sub(lambda found: self._nearest(found.group()), text)
+
+    def _nearest(self, word: str) -> str:
+        (term, *more) = content_terms(word) or [""]
+        if more or not term or self.frequency[term]:
+            return word
+        allowed = 2 if len(word) >= _LONG_WORD else 1
+        spelled = [known for known in self.frequency if known[:1] == term[:1] and known.isalpha()]
+        near = process.extractOne(term, spelled, scorer=OSA.distance, score_cutoff=allowed)
+        if near is None:
+            return word
+        # In a short word another letter makes another word: "lease" is not "leave".
+        changed = len(near[0]) == len(term) and sorted(near[0]) != sorted(term)
+        return word if changed and len(term) < _LONG_WORD else near[0]
+
 
 def asked_words(question: str, language: str, passages: Sequence[Passage], vocabulary: Vocabulary) -> list[Word]:
     """Return the words of `question` that say what it is about, weighed; none where it has only words of every question."""
     found: list[Word] = []
     for unit in units_for(question, language, passages):
-        for ways in _words_of(unit, vocabulary):
-            light = unit.worth < 1 or ways[0] <= _MEASURES
-            rarity = vocabulary.weight(ways) * (_LIGHT if light else 1.0)
-            found.append(Word(rarity, ways))
+        for text, ways in _words_of(unit, vocabulary):
+            light = unit.worth < 1 or text.casefold() in _COMMON or ways[0] <= _COMMON_TERMS
+            found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
     return found
 
 
-def _words_of(unit: Unit, vocabulary: Vocabulary) -> Iterator[tuple[frozenset[str], ...]]:
-    """The ways to say each word of a unit; a run of a script without spaces is cut into its words."""
-    own, translated = frozenset(content_terms(unit.text)), unit.ways[1:]
-    pieces = _cut(unit.text, vocabulary) if _UNSPACED.fullmatch(unit.text) and own == unit.ways[0] else []
-    if len(pieces) < 2:
-        yield unit.ways
+def _words_of(unit: Unit, vocabulary: Vocabulary) -> Iterator[tuple[str, tuple[frozenset[str], ...]]]:
+    """Return the words of a unit with the ways to say each; a run of a script without spaces is cut into its words."""
+    if not _UNSPACED.fullmatch(unit.text):
+        # The parts of a name say it only where nothing has it whole: "maintenance_work_mem" is not "work_mem".
+        whole = _JOINED.search(unit.text) and any(vocabulary.frequency[term] for term in unit.ways[0])
+        yield unit.text, (unit.ways[0],) if whole else unit.ways
         return
-    for piece in pieces:
-        ways = (frozenset(content_terms(piece)), *translated)
-        if len(piece) > 1 and ways[0]:
-            yield ways
+    hangul = _HANGUL.fullmatch(unit.text) is not None
+    pieces = _cut(without_particle(unit.text) if hangul else unit.text, vocabulary)
+    kept = [piece for piece in pieces if len(piece) > 1 and not _COMMON_CHARACTERS.issuperset(piece)]
+    if hangul and len(kept) > 1 and _known(kept[0], vocabulary):
+        # What follows the stem of a Korean word, and stands nowhere, is its ending.
+        kept = [kept[0], *(piece for piece in kept[1:] if _known(piece, vocabulary))]
+    for piece in kept:
+        # A translation is that of the whole run.
+        ways = (frozenset(content_terms(piece)), *unit.ways[1:])
+        if ways[0]:
+            yield piece, ways
+
+
+def _known(piece: str, vocabulary: Vocabulary) -> bool:
+    return all(vocabulary.frequency[term] for term in content_terms(piece))
 
 
 def _cut(run: str, vocabulary: Vocabulary) -> list[str]:
@@ -95,11 +137,11 @@ def _cut(run: str, vocabulary: Vocabulary) -> list[str]:
     beside its other neighbour either: then they are a word that no passage has.
     """
     known = [vocabulary.frequency[run[i : i + 2]] > 0 for i in range(len(run) - 1)]
-    words: list[str] = []
+    pieces: list[str] = []
     start = 0
     for place, together in enumerate(known):
         alone = place == start and (place + 1 >= len(known) or not known[place + 1])
         if not together and not alone:
-            words.append(run[start : place + 1])
+            pieces.append(run[start : place + 1])
             start = place + 1
-    return [*words, run[start:]]
+    return [*pieces, run[start:]]

@@ -12,17 +12,23 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from deep_research.data import Passage
+from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.asked_words import Word, terms_of
-from deep_research.text.quotable_blocks import Outline, QuotableBlock, outline, quotable_blocks
+from deep_research.text.question_parts import Shape
+from deep_research.text.quotable_blocks import Outline, QuotableBlock, is_record, outline, quotable_blocks
 
 _BEFORE, _AFTER = 1, 2
 """Passages beside each hit in which blocks may begin or end."""
 _HEADING, _BESIDE = 0.75, 0.3
 """What a word counts in the headings above a block, and in the paragraphs beside it, instead of in the block itself."""
-_FOCUS, _AGAIN, _PRIOR, _ENTRY = 0.45, 0.3, 0.25, 0.4
-_SPEAKS = 0.6
+_FOCUS, _AGAIN, _PRIOR = 0.45, 0.3, 0.25
+_ENTRY, _DEFINES, _SECTION, _SHAPED = 0.4, 0.4, 0.2, 0.15
+_RECORD = 0.4
+"""What a block of lines such as "Published: 2022-11" loses where the question names none of their keys."""
 _KEY = re.compile(r"^\W*([^:：\n|]{1,80}?)(?:[:：](?:\s|$)|\s\||\s[—–-]\s)")
+_OPENING = 80
+_DEFINES_PATTERN = re.compile(any_word("quoting.defines_patterns"))
 
 
 class Region(NamedTuple):
@@ -47,23 +53,35 @@ class Region(NamedTuple):
         """Return the rank of that passage among the hits."""
         return self.ranks[self._place(atom)]
 
+    def share(self, atom: int, words: Sequence[Word]) -> list[float]:
+        """Return how far an atom says each of `words` (0–1)."""
+        terms = terms_of(self.outline.of(atom))
+        return [word.share(terms) for word in words]
+
     def _place(self, atom: int) -> int:
         at = self.start + self.outline.atoms[atom].start
         return max(0, bisect_right([p.start for p in self.passages], at) - 1)
 
 
 class Candidate(NamedTuple):
-    """A block that may answer. `said` holds for each word of the question how far the block says it (0–1)."""
+    """A block that may answer. `own` and `said` hold for each word of the question how far it is said (0–1): by the
+    block itself, and with its headings and the paragraphs beside it."""
 
     region: Region
     block: QuotableBlock
     score: float
+    own: tuple[float, ...]
     said: tuple[float, ...]
 
     @property
     def text(self) -> str:
         """The text of the block, one atom a line."""
         return "\n".join(self.region.outline.of(n) for n in self.block.atoms)
+
+    @property
+    def start(self) -> int:
+        """Return where the block begins in its snapshot."""
+        return self.region.start + self.region.outline.atoms[self.block.atoms[0]].start
 
     @property
     def heading(self) -> str:
@@ -114,18 +132,18 @@ def _region(source: str, title: str, run: Sequence[Passage], ranks: dict[str, in
     return Region(source, title, tuple(run), tuple(ranks.get(p.id, len(ranks)) for p in run), outline(text))
 
 
-def ranked(found: Sequence[Region], words: Sequence[Word]) -> list[Candidate]:
-    """Return the blocks of `found` that say anything of `words`, best first."""
+def ranked(found: Sequence[Region], words: Sequence[Word], shape: Shape = "statement") -> list[Candidate]:
+    """Return the blocks of `found` that say anything of `words`, best first; those of the shape asked for gain a little."""
     total = sum(word.weight for word in words)
     if not total:
         return []
-    candidates = [c for region in found for c in _of_region(region, words, total)]
+    candidates = [c for region in found for c in _of_region(region, words, total, shape)]
     return sorted(candidates, key=lambda c: -c.score)
 
 
-def _of_region(region: Region, words: Sequence[Word], total: float) -> Iterator[Candidate]:
+def _of_region(region: Region, words: Sequence[Word], total: float, shape: Shape) -> Iterator[Candidate]:
     atoms = region.outline.atoms
-    said = [[word.share(terms_of(region.outline.of(n))) for word in words] for n in range(len(atoms))]
+    said = [region.share(n, words) for n in range(len(atoms))]
     if not any(any(row) for row in said):
         return
     above: dict[str, list[float]] = {}
@@ -135,7 +153,9 @@ def _of_region(region: Region, words: Sequence[Word], total: float) -> Iterator[
         if heading not in above:
             named = terms_of(f"{region.title}\n{heading}")
             above[heading] = [word.share(named) for word in words]
-        yield _scored(region, block, words, total, said, above[heading], sections[block.atoms[0]])
+        section = sections[block.atoms[0]]
+        scored = _scored(region, block, words, total, said, above[heading], section)
+        yield scored._replace(score=scored.score + _favoured(region, block, words, shape, section))
 
 
 def _scored(
@@ -157,9 +177,8 @@ def _scored(
     again = weigh(words, [_saturated(sum(row[i] for row in rows)) for i in range(len(words))])
     rank = min(region.rank(n) for n in block.atoms)
     score = (covered + _FOCUS * focus + _AGAIN * again) / total + _PRIOR / (1 + rank / 5)
-    score += _ENTRY * _named_by(region.outline, block, words, total)
     full = tuple(max(o, h, 0.5 * n) for o, h, n in zip(own, above, near, strict=True))
-    return Candidate(region, block, score, full)
+    return Candidate(region, block, score, own, full)
 
 
 def weigh(words: Sequence[Word], said: Sequence[float]) -> float:
@@ -171,15 +190,40 @@ def _saturated(count: float) -> float:
     return count / (count + 1.5)
 
 
-def _named_by(outlined: Outline, block: QuotableBlock, words: Sequence[Word], total: float) -> float:
-    """How much of the question the key of an entry, or the first cell of a row, names (0–1)."""
-    atom = next((n for n in block.atoms if outlined.atoms[n].kind in ("item", "row")), None)
-    if atom is None or block.kind not in ("item", "row"):
+def _favoured(
+    region: Region, block: QuotableBlock, words: Sequence[Word], shape: Shape, section: Sequence[int]
+) -> float:
+    """Return what a block gains for its form: an entry or definition of what is asked, the beginning of its section."""
+    outlined = region.outline
+    first = next((n for n in block.atoms if outlined.atoms[n].kind in ("item", "row")), block.atoms[0])
+    text = outlined.of(first)
+    gain = 0.0
+    if is_record(outlined, block) and not any(named(outlined.of(n).split(":")[0], words) for n in block.atoms):
+        gain = -_RECORD
+    if block.kind in ("item", "row", "paragraph") and (key := _KEY.match(_unit_text(outlined, first))):
+        gain += _ENTRY * named(key[1], words)
+    if shape == "definition" and (verb := _DEFINES_PATTERN.search(text[:_OPENING])):
+        gain = max(gain, _DEFINES * named(text[: verb.start()], words))
+    if block.atoms[0] == section[0]:
+        path = region.passage(section[0]).heading.split(" > ")
+        gain += _SECTION * named(path[-1] or region.title, words)
+    listed = block.kind == "list"
+    fits = {"list": listed or block.kind == "table", "steps": listed or block.kind == "code"}.get(shape, not listed)
+    return gain + _SHAPED * fits
+
+
+def _unit_text(outlined: Outline, atom: int) -> str:
+    """Return the beginning of the paragraph, item or row that begins with an atom."""
+    found = outlined.atoms[atom]
+    end = min(found.start + 2 * _OPENING, len(outlined.text))
+    return " ".join(outlined.text[found.start : end].split("\n\n")[0].split())
+
+
+def named(name: str, words: Sequence[Word]) -> float:
+    """Return how much of a question a name says (0–1); one that says more than was asked names something else."""
+    terms = terms_of(name)
+    total = weigh(words, [1.0] * len(words))
+    if not terms or not total:
         return 0.0
-    key = _KEY.match(outlined.of(atom))
-    terms = terms_of(key[1]) if key else frozenset[str]()
-    if not terms:
-        return 0.0
-    # A key that says more than was asked names something else.
     asked = frozenset(term for word in words for way in word.ways for term in way)
     return weigh(words, [word.share(terms) for word in words]) / total * len(terms & asked) / len(terms)

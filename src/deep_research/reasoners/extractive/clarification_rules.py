@@ -12,31 +12,13 @@ from deep_research.conversation.coreference import dangling_pointer, fill_pointe
 from deep_research.conversation.replies import wants_to_skip
 from deep_research.data import Clarification, Decision, Question, Template, Term
 from deep_research.i18n.catalog import phrase
+from deep_research.i18n.lexicon import any_word, words
 from deep_research.reasoners.extractive.question_analysis import says_what_is_wanted
 from deep_research.text.question_terms import codes
 from deep_research.text.tokens import content_terms
 
-_THING = (
-    "target|drug|medicine|model|paper|method|topic|study|gene|protein|technology|product|company|compound|project|"
-    "tool|framework|algorithm|disease|trial|material|system|one|thing|stuff"
-)
-_THING_ZH = (
-    "东西|靶点|药物|新药|药|模型|论文|方法|项目|问题|基因|蛋白|技术|产品|公司|化合物|工具|框架|算法|疾病|试验|材料|系统"
-)
-_THING_KO = "것|거|타깃|타겟|표적|약물|신약|약|모델|논문|방법|프로젝트|유전자|단백질|기술|제품|회사|화합물|도구|알고리즘|질병|시험|재료|시스템"
-_BROAD = frozenset(
-    "cancer,cancer treatment,cancer therapy,drugs,drug,new drugs,medicine,medicines,disease,diseases,health,ai,"
-    "artificial intelligence,machine learning,technology,science,software,computers,data,database,databases,energy,"
-    "economics,economy,politics,history,physics,chemistry,biology,programming,internet,education,climate,business,finance,"
-    "癌症,癌症治疗,癌症药物,肿瘤,肿瘤治疗,药物,药,新药,医药,疾病,医学,健康,人工智能,机器学习,科技,技术,科学,软件,数据,数据库,能源,经济,历史,"
-    "物理,化学,生物,编程,教育,气候,金融,"
-    "암,암 치료,항암제,약물,약,신약,의학,질병,건강,인공지능,머신러닝,기술,과학,소프트웨어,데이터,데이터베이스,에너지,경제,역사,물리,화학,생물,"
-    "프로그래밍,교육,기후,금융".split(",")
-)
-_KIND_OF_NAME = re.compile(
-    rf"\b(?:{_THING}|inhibitor|enzyme|receptor|pathway)s?\b|{_THING_ZH}|抑制剂|酶|受体|通路|{_THING_KO}|억제제|효소|수용체|[은는이가을를의\s?？。.]",
-    re.IGNORECASE,
-)
+_BROAD = frozenset(words("asking.broad"))
+_KIND_OF_NAME = re.compile(any_word("asking.kinds_of_names_patterns"), re.IGNORECASE)
 """What may stand beside a code without saying more about it."""
 _SHORT = 12
 """Content terms up to which the codes of a question are looked up."""
@@ -65,7 +47,7 @@ def decide(
         return _ask(question, "ask_topic", kinds, missing="topic")
     if not said.answers and (pointer := dangling_pointer(said.text)):
         return _ask(question, "ask_which", (phrase("opt_newest", language),), missing="referent", term=pointer)
-    if term.casefold() in _BROAD and not said.answers:
+    if not said.answers and term.casefold() in _BROAD:
         return _ask(question, "ask_aspect", _aspects(language, template), missing="aspect", term=term)
     return _start(question, said, term, terms, template)
 
@@ -109,7 +91,7 @@ def _ask(question: Question, name: str, options: tuple[str, ...], *, missing: st
 
 
 def _said(question: Question, rounds: int) -> _Said:
-    """The question with what the user answered to `rounds` clarifications, and what it points at resolved."""
+    """Return the question with what the user answered to `rounds` clarifications, and what it points at resolved."""
     history, text = list(question.history), question.text
     before = history[: len(history) - 2 * rounds] if rounds else history
     asked = history[len(before) :]

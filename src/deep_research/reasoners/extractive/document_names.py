@@ -45,7 +45,7 @@ def _bears(source: Source, named: set[str], acronyms: set[str]) -> bool:
 
 
 def _initials(title: str) -> str:
-    """The first letters of the words of a title, without its small ones: "Write-Ahead Logging" is WAL."""
+    """Return the first letters of the words of a title, without its small ones: "Write-Ahead Logging" is WAL."""
     words = [w for w in re.split(r"[\s/-]+", title) if w and w.casefold() not in STOP_WORDS]
     return "".join(w[0] for w in words).upper()
 

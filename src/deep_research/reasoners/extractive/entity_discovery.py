@@ -14,8 +14,8 @@ from math import log
 from deep_research.data import DiscoveredItem, Discovery, Passage
 from deep_research.i18n.language import CJK, detect
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.document_headings import plain_heading
 from deep_research.reasoners.extractive.entity_mentions import OWN_PAGE, is_of_another_kind, mentions
-from deep_research.reasoners.extractive.topic_clusters import plain_heading
 from deep_research.text.tokens import STOP_WORDS, content_terms
 
 MAX_ENTITIES = 12
@@ -118,7 +118,7 @@ def _discovery(ranked: list[_Candidate], target: str, seen: int) -> Discovery:
 
 
 def _capitalised(name: str) -> str:
-    """A heading's form of a common noun ("Speculative decoding"); names keep their own letters."""
+    """Return a heading's form of a common noun ("Speculative decoding"); names keep their own letters."""
     return name[:1].upper() + name[1:] if re.fullmatch(r"[a-z]+(?:[ -][a-z]+)*", name) else name
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from deep_research.data import Heading, Passage
 from deep_research.i18n.language import CJK, detect
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.document_headings import plain_heading
 from deep_research.reasoners.extractive.document_names import called
-from deep_research.reasoners.extractive.topic_clusters import plain_heading
 from deep_research.text.question_terms import Unit, specific, units_for
 from deep_research.text.question_terms import coverage as share
 from deep_research.text.sentences import sentences
@@ -148,7 +148,7 @@ def is_of_another_kind(name: str, asked: str, passages: Sequence[Passage]) -> bo
 
 
 def _head(target: str) -> frozenset[str]:
-    """The noun a target names ("index types" → index, type; "ways to make …" → any word for a way)."""
+    """Return the noun a target names ("index types" → index, type; "ways to make …" → any word for a way)."""
     terms = content_terms(_AFTER_HEAD.split(target)[0])[-2:] or content_terms(target)[-2:]
     return _WAYS if set(terms) & _WAYS else frozenset(terms)
 
@@ -183,7 +183,7 @@ def _leads(text: str) -> Iterator[re.Match[str]]:
 
 
 def _inside(listed: str) -> str:
-    """A list up to the parenthesis that was opened before it."""
+    """Return a list up to the parenthesis that was opened before it."""
     depth = 0
     for place, sign in enumerate(listed):
         depth += (sign in "(（") - (sign in ")）")
@@ -210,7 +210,7 @@ def _noun_beside(text: str, match: re.Match[str]) -> str:
 
 
 def _defined(passage: Passage, wanted: frozenset[str], head: frozenset[str], library: Library) -> Iterator[str]:
-    """The entries of a definition list below a heading that names the target, or that carry its noun themselves."""
+    """Return the entries of a definition list below a heading that names the target, or that carry its noun."""
     named = wanted <= frozenset(content_terms(passage.heading))
     everywhere = _entries_by_heading(passage.source, library)
     # What stands before a colon under one heading after the other is a label ("Note"), no name.
@@ -223,7 +223,7 @@ def _defined(passage: Passage, wanted: frozenset[str], head: frozenset[str], lib
 
 
 def _entries_by_heading(source: str, library: Library) -> dict[str, list[str]]:
-    """The entries of a document's definition lists by the heading they stand under, without those that are nested."""
+    """Return the entries of a document's definition lists by the heading they stand under, nested ones left out."""
     snapshot = library.snapshot(source)
     found: dict[str, list[str]] = {}
     for passage in library.passages(source):
@@ -235,7 +235,7 @@ def _entries_by_heading(source: str, library: Library) -> dict[str, list[str]]:
 
 
 def _tabled(passage: Passage) -> list[str]:
-    """The first column of the tables in a passage, without their heads."""
+    """Return the first column of the tables in a passage, without their heads."""
     rows = [
         line.split("|")[1].strip() for line in passage.text.splitlines() if line.startswith("|") and line.count("|") > 2
     ]
@@ -257,7 +257,7 @@ def _called(passage: Passage, worth: dict[str, float], head: frozenset[str]) -> 
 def _headed(
     passage: Passage, wanted: frozenset[str], head: frozenset[str], worth: dict[str, float], library: Library
 ) -> Iterator[str]:
-    """The headings below one that names the target, as far as the text uses them with its noun ("Hash indexes"):
+    """Return the headings below one that names the target, as far as the text uses them with its noun ("Hash indexes"):
     headings of a document about the target are as often aspects of it ("Side effects")."""
     snapshot = library.snapshot(passage.source)
     about = frozenset(content_terms(f"{passage.heading} {passage.text}"))
@@ -272,7 +272,7 @@ def _headed(
 
 
 def _kinds_in_headings(headings: Sequence[Heading], wanted: frozenset[str]) -> list[str]:
-    """What stands before the target in the headings of one document, where several end with it ("Read Committed
+    """Return what stands before the target in the headings of one document, where several end with it ("Read Committed
     Isolation Level", "Serializable Isolation Level")."""
     titles = [plain_heading(heading.title).split() for heading in headings]
     found = [" ".join(words[:-tail]) for words in titles if (tail := _tail(words, wanted))]

@@ -24,16 +24,16 @@ from deep_research.data import (
     Verdict,
 )
 from deep_research.ports import Library
-from deep_research.reasoners.extractive import abstracts as composing
-from deep_research.reasoners.extractive import clarification_rules as deciding
-from deep_research.reasoners.extractive import entity_discovery as entities
-from deep_research.reasoners.extractive import query_selection as reading
-from deep_research.reasoners.extractive import query_selection as searches
-from deep_research.reasoners.extractive import question_analysis as questions
-from deep_research.reasoners.extractive import section_plans as delegating
-from deep_research.reasoners.extractive import section_plans as planning
-from deep_research.reasoners.extractive import section_reviews as reviewing
-from deep_research.reasoners.extractive import section_writing as writing
+from deep_research.reasoners.extractive import (
+    clarification_rules,
+    composing,
+    entity_discovery,
+    query_selection,
+    question_analysis,
+    section_plans,
+    section_reviews,
+    section_writing,
+)
 from deep_research.text.question_terms import asked_of
 
 
@@ -47,22 +47,22 @@ class ExtractiveReasoner:
     async def decide(
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
     ) -> Decision:
-        return deciding.decide(question, rounds=rounds, terms=terms, template=template)
+        return clarification_rules.decide(question, rounds=rounds, terms=terms, template=template)
 
     async def analyze(self, question: Question) -> QueryAnalysis:
-        return questions.analyze(question.text)
+        return question_analysis.analyze(question.text)
 
     async def discover_actions(
         self, question: Question, analysis: QueryAnalysis, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        return searches.scouting(question, analysis, turns)
+        return query_selection.scouting(question, analysis, turns)
 
     async def entities(
         self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
     ) -> Discovery:
         asked = asked_of(question, analysis, passages)
         both = dict.fromkeys([(asked.target, asked.text), (analysis.discovery_target, question.text)])
-        return entities.discover(list(both), passages, library, language=question.language)
+        return entity_discovery.discover(list(both), passages, library, language=question.language)
 
     async def plan(
         self,
@@ -73,7 +73,7 @@ class ExtractiveReasoner:
         passages: Sequence[Passage],
         library: Library,
     ) -> Brief:
-        return planning.plan(question, analysis, decision, discovery, passages, library)
+        return section_plans.plan(question, analysis, decision, discovery, passages, library)
 
     async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
         """Read nothing beyond what code has understood: the user is asked back."""
@@ -82,22 +82,22 @@ class ExtractiveReasoner:
     async def next_actions(
         self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        return searches.researching(section, brief, turns, library)
+        return query_selection.researching(section, brief, turns, library)
 
     async def read_page(
         self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
     ) -> Sequence[str]:
-        return reading.read_page(section, brief, passages, library)
+        return query_selection.read_page(section, brief, passages, library)
 
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        return delegating.delegate(brief, sections, turns, library)
+        return section_plans.delegate(brief, sections, turns, library)
 
     async def write_section(
         self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
     ) -> SectionDraft:
-        return writing.write_section(section, brief, passages, library)
+        return section_writing.write_section(section, brief, passages, library)
 
     async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
         """Return the verdicts unchanged: the mechanical checks and the scorer are all there is."""
@@ -110,12 +110,12 @@ class ExtractiveReasoner:
     async def review_section(
         self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
     ) -> SectionReview:
-        return reviewing.review_section(section, claims, library)
+        return section_reviews.review_section(section, claims, library)
 
     async def review(
         self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
     ) -> Review:
-        return reviewing.review(brief, sections, claims, library)
+        return section_reviews.review(brief, sections, claims, library)
 
     async def compose(
         self,
@@ -126,4 +126,4 @@ class ExtractiveReasoner:
         claims: Sequence[Claim],
         library: Library,
     ) -> Composition:
-        return composing.compose(analysis, brief, sections, claims, library)
+        return composing.compose(question.text, analysis, brief, sections, claims, library)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from deep_research.data import Action, Brief, Passage, QueryAnalysis, Question, Section, Turn
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.asked_words import Vocabulary
 from deep_research.text.question_terms import with_translations, without_furniture
 from deep_research.text.tokens import content_terms
 
@@ -42,14 +43,24 @@ def researching(section: Section, brief: Brief, turns: Sequence[Turn], library: 
         return [*_searches([q for q in wanted if q not in made], prefix), *_searches(said, f"{prefix}r")]
     passages = _passages(turns)
     sources = {passage.split("p")[0] for passage in passages}
+    if len(turns) == 1 and (spelled := _respelled(section, passages, library)):
+        return _searches([spelled], prefix)
     if len(turns) == 1 and (len(passages) < _ENOUGH_PASSAGES or len(sources) < _ENOUGH_SOURCES):
         queries = [q for q in _other_words(section, brief, library) if q not in made]
         return _searches(queries[:2], prefix)
     return []
 
 
+def _respelled(section: Section, passages: Sequence[str], library: Library) -> str:
+    """Return the first query as the documents found spell its words; "" where they spell it so."""
+    query = section.queries[0] if section.queries else ""
+    found = [p for key in passages if (p := library.passage(key)) is not None]
+    spelled = Vocabulary(library, found).corrected(query) if found else query
+    return spelled if spelled != query else ""
+
+
 def _remarked(turns: Sequence[Turn]) -> list[str]:
-    """What was remarked since the last action."""
+    """Return what was remarked since the last action."""
     last = max((i for i, turn in enumerate(turns) if turn.actions), default=-1)
     return [remark for turn in turns[last + 1 :] for remark in turn.remarks]
 

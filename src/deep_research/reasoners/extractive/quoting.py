@@ -2,24 +2,25 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from deep_research.reasoners.extractive.block_ranking import Candidate, Region
-from deep_research.reasoners.extractive.topic_clusters import plain_heading
+from deep_research.reasoners.extractive.document_headings import plain_heading
+from deep_research.text.quotable_blocks import standing
 from deep_research.text.sentences import ITEM_MARKER
 from deep_research.verification.citations import cite_ids
 
 _LABEL_CHARS, _LABEL_WORDS = 78, 8
 
 
-def quoted(candidates: Sequence[Candidate]) -> str:
+def quoted(candidates: Sequence[Candidate], *, below: str = "") -> str:
     """Return blocks as draft Markdown in this order, each below a label that says where it stands.
 
-    Blocks of one place are joined in the order of the text, so that rows of a table share their header.
+    The label is left out where the heading `below` which they stand says it. Blocks of one place are joined in the order of the text, so that rows of a table share their header.
     """
     parts: list[str] = []
-    last = ""
+    last = plain_heading(below)
     places: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         places[candidate.region.source, candidate.heading].append(candidate)
@@ -33,6 +34,28 @@ def quoted(candidates: Sequence[Candidate]) -> str:
         for region, numbers in _by_region(list(atoms.values())):
             parts += _atoms(region, numbers)
     return "\n\n".join(parts)
+
+
+def first_sentence(candidate: Candidate) -> str:
+    """Return the first sentence of a block with its citation; "" where it begins with something else."""
+    return cited_sentences(candidate, 1)
+
+
+def cited_sentences(candidate: Candidate, chars: int, begins: Callable[[str], bool] = bool) -> str:
+    """Return sentences of a block on one line, from the first that `begins` lets through: as many as fit into `chars`
+    but at least one, each with its citation; "" where there is none, or it is something else than a sentence."""
+    region, outlined = candidate.region, candidate.region.outline
+    chosen: list[str] = []
+    numbers = candidate.block.atoms
+    start = next((i for i, n in enumerate(numbers) if begins(outlined.of(n))), len(numbers))
+    for number in standing(outlined, numbers[start:], numbers) if start < len(numbers) else ():
+        text = outlined.of(number)
+        if outlined.atoms[number].kind not in ("prose", "item") or "|" in text:
+            break
+        if chosen and len(" ".join([*chosen, text])) > chars:
+            break
+        chosen.append(f"{text} {_ids(region, number)}")
+    return " ".join(chosen)
 
 
 def _by_region(atoms: Sequence[tuple[Region, int]]) -> list[tuple[Region, list[int]]]:
@@ -53,7 +76,7 @@ def label_of(candidate: Candidate) -> str:
 
 
 def _atoms(region: Region, numbers: Sequence[int]) -> list[str]:
-    """The atoms of one region as Markdown blocks: paragraphs, lists, tables, code."""
+    """Return the atoms of one region as Markdown blocks: paragraphs, lists, tables, code."""
     blocks: list[str] = []
     atoms = region.outline.atoms
     previous = ""
@@ -88,7 +111,7 @@ def _ids(region: Region, atom: int) -> str:
 
 
 def _marker(region: Region, atom: int) -> str:
-    """The marker of the item that begins with this atom, with its indentation; a bullet where it begins elsewhere."""
+    """Return the marker of the item that begins with this atom, indented; a bullet where it begins elsewhere."""
     found = region.outline.atoms[atom]
     line = region.outline.text.rfind("\n", 0, found.start) + 1
     marker = ITEM_MARKER.fullmatch(region.outline.text, line, found.start)
@@ -96,7 +119,7 @@ def _marker(region: Region, atom: int) -> str:
 
 
 def _table(region: Region, unit: Sequence[int]) -> str:
-    """The header and rows of a table; a row cites behind its last cell, which makes it one claim."""
+    """Return the header and rows of a table; a row cites behind its last cell, which makes it one claim."""
     atoms = region.outline.atoms
     every = [n for n in range(len(atoms)) if atoms[n].unit == atoms[unit[0]].unit]
     header = [region.outline.of(n) for n in every if atoms[n].kind == "header"][:1]

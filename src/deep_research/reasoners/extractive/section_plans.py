@@ -1,4 +1,4 @@
-"""Plan sections without a model: by the kind of question, the entities found, the themes of the first hits."""
+"""The plan: an answer alone for a narrow question, else sections for what it names or for the best documents' headings."""
 
 from collections.abc import Sequence
 
@@ -17,25 +17,19 @@ from deep_research.data import (
 )
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
-from deep_research.reasoners.extractive import question_analysis as questions
-from deep_research.reasoners.extractive.document_names import called
+from deep_research.reasoners.extractive.answer_blocks import Reading, is_answered, read_around
+from deep_research.reasoners.extractive.block_ranking import ranked
+from deep_research.reasoners.extractive.document_headings import telling_headings
+from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.section_reviews import review
-from deep_research.reasoners.extractive.topic_clusters import themes
-from deep_research.text.question_terms import Asked, asked_of, is_answered, passage_terms, units_for, without_furniture
+from deep_research.text.question_parts import answer_shape, asks_something, question_parts
+from deep_research.text.question_terms import Asked, asked_of, without_furniture
 from deep_research.text.tokens import content_terms
 from deep_research.verification.drafts import parse_draft
 
 MIN_SECTIONS, MAX_SECTIONS = 3, 7
-_OWN_PAGE = 60
-"""Passages of a document that the question calls by its name that themes are taken from."""
 _USED = 2
 """How often the documents must use a name before it is taken for one."""
-_WHEN_WORDS = {
-    "en": "when to use suited for advantages limitations recommended",
-    "zh": "适合 适用场景 优点 缺点 局限 建议",
-    "ko": "적합 사용 장점 단점 한계 권장",
-    "ja": "適する 用途 利点 欠点 限界 推奨",
-}
 
 
 def plan(
@@ -46,19 +40,21 @@ def plan(
     first_hits: Sequence[Passage],
     library: Library,
 ) -> Brief:
-    """Return a brief with 3–7 sections; fewer only when the first hits show fewer themes."""
+    """Return a brief of at most seven sections; of one for a question that one answer settles."""
     text, language = decision.refined_question or question.text, question.language
     asked = asked_of(question.model_copy(update={"text": text}), analysis, first_hits)
+    reading = read_around(text, language, first_hits, library)
     if analysis.query_type == "comparison" and len(analysis.subjects) >= 2:
         analysis = analysis.model_copy(update={"subjects": whole_names(analysis.subjects, first_hits)})
         sections = _comparison(asked, analysis, language)
-    elif discovery is not None and discovery.total_found >= 2 and _answers(text, language, first_hits, library):
+    elif discovery is not None and discovery.total_found >= 2 and is_answered(text, reading):
         sections = _per_entity(asked, analysis, discovery, language)
     else:
-        sections = _themes(asked, first_hits, library, text, language)
+        sections = _answering(text, asked, analysis, reading, language)
         sections = _suggested(decision.suggested_focus, text, first_hits, language) or sections
     return Brief(
         title=_title(text, analysis, language),
+        question=text,
         objective=phrase("objective", language, question=text),
         scope=phrase("default_scope", language),
         assumptions=decision.assumptions,
@@ -66,12 +62,6 @@ def plan(
         output_format=analysis.output_format,
         sections=tuple(_distinct(sections)[:MAX_SECTIONS]),
     )
-
-
-def _answers(text: str, language: str, hits: Sequence[Passage], library: Library) -> bool:
-    titles = {s.id: s.title for s in library.sources()}
-    said = [passage_terms(p, titles.get(p.source, "")) for p in hits]
-    return is_answered(units_for(text, language, hits), said)
 
 
 def _title(text: str, analysis: QueryAnalysis, language: str) -> str:
@@ -98,21 +88,16 @@ def whole_names(subjects: Sequence[str], hits: Sequence[Passage]) -> tuple[str, 
 
 
 def _comparison(asked: Asked, analysis: QueryAnalysis, language: str) -> list[Section]:
-    field = questions.subjects(asked.text).context
-    when = _WHEN_WORDS.get(asked.language, _WHEN_WORDS["en"])
-    sections = [_about(s, [f"{s} {field}".strip(), f"{s} {when}"], language) for s in analysis.subjects]
+    topic = topic_of(asked.text)
+    points = " ".join([topic.field, *topic.facets]).strip()
+    sections = [_about(s, [f"{s} {points}".strip(), s], language) for s in analysis.subjects]
     joined = " ".join(analysis.subjects)
     direct = Section(
         title=phrase("head_to_head", language),
         description=phrase("section_about", language, subject=", ".join(analysis.subjects)),
-        queries=(asked.text, f"{joined} {field}".strip()),
+        queries=(asked.text, f"{joined} {points}".strip()),
     )
-    choosing = Section(
-        title=phrase("choosing", language),
-        description=phrase("section_about", language, subject=phrase("when_to_use", language)),
-        queries=(f"{when} {joined}",),
-    )
-    return [*sections[: MAX_SECTIONS - 2], direct, choosing]
+    return [*sections[: MAX_SECTIONS - 1], direct]
 
 
 def _about(subject: str, queries: list[str], language: str) -> Section:
@@ -124,51 +109,51 @@ def _about(subject: str, queries: list[str], language: str) -> Section:
     )
 
 
-def _on(theme: str, queries: list[str], language: str) -> Section:
-    """A section on a theme: it prefers what is said about it but, having no subject, excludes nothing."""
-    return _about(theme, queries, language).model_copy(update={"subject": ""})
+def _on(heading: str, queries: list[str], language: str) -> Section:
+    """Return a section on what stands under a heading: it has no subject of its own."""
+    return _about(heading, queries, language).model_copy(update={"subject": ""})
 
 
 def _per_entity(asked: Asked, analysis: QueryAnalysis, discovery: Discovery, language: str) -> list[Section]:
-    when = _WHEN_WORDS.get(asked.language, _WHEN_WORDS["en"])
-    asks_when = analysis.output_format == "table"
     names = [e.name for e in discovery.entities]
-    overview = Section(
-        title=phrase("overview", language),
-        description=phrase("section_about", language, subject=analysis.discovery_target),
-        queries=(asked.text, f"{asked.target} {' '.join(names)}"),
+    listed = _answer(asked.text, language, f"{asked.target} {' '.join(names)}")
+    return [listed, *(_about(name, [f"{name} {asked.target}"], language) for name in names[: MAX_SECTIONS - 1])]
+
+
+def _answer(text: str, language: str, *more: str) -> Section:
+    """Return the section that answers the question itself."""
+    parts = question_parts(text, language).parts
+    queries = [text, *more, *(parts if len(parts) > 1 else ())]
+    return Section(
+        title=phrase("answer", language),
+        description=phrase("section_about", language, subject=text),
+        queries=tuple(dict.fromkeys(queries)),
     )
-    entities = [
-        _about(name, [f"{name} {asked.target}", *([f"{name} {when}"] if asks_when else [])], language)
-        for name in names[: MAX_SECTIONS - 1]
-    ]
-    return [overview, *entities]
 
 
-def _themes(asked: Asked, hits: Sequence[Passage], library: Library, text: str, language: str) -> list[Section]:
-    """Sections on what the best first hits stand under; one survey where they do not answer the question."""
-    titles = {s.id: s.title for s in library.sources()}
-    wanted = units_for(text, language, hits)
-    about = phrase("section_about", language, subject=asked.text)
-    survey = Section(title=phrase("overview", language), description=about, queries=_queries(text, asked))
-    if not _answers(text, language, hits, library):
-        return [survey]
-    own_pages = called(f"{text} {asked.text}", library.sources())
-    found = {p.id: p for p in [*hits, *(p for key in sorted(own_pages) for p in library.passages(key)[:_OWN_PAGE])]}
-    labels = themes(wanted, [*found.values()], titles, asked.text, language=asked.language, called=own_pages)
+def _answering(text: str, asked: Asked, analysis: QueryAnalysis, reading: Reading, language: str) -> list[Section]:
+    """Return the answer alone for a narrow question, else a section for each heading the best blocks stand under."""
+    answer = _answer(text, language, without_furniture(asked.text))
+    if _is_narrow(text, analysis) or not is_answered(text, reading):
+        return [answer]
+    words = reading.words(text)
+    labels = telling_headings(ranked(reading.regions, words), words, language)
     sections = [_on(label, [f"{label} {without_furniture(asked.text)}", label], language) for label in labels]
-    return sections if len(sections) >= MIN_SECTIONS else [survey, *sections]
+    return sections if len(sections) >= MIN_SECTIONS else [answer, *sections]
+
+
+def _is_narrow(text: str, analysis: QueryAnalysis) -> bool:
+    """Return whether a question asks for a fact, a yes or no, a definition or a procedure."""
+    if not asks_something(text):
+        return False
+    return analysis.query_type == "general" or answer_shape(text) in ("steps", "definition")
 
 
 def _suggested(points: Sequence[str], topic: str, hits: Sequence[Passage], language: str) -> list[Section]:
-    """Sections on the points of a template that the first hits speak of; none when they speak of less than two."""
+    """Return sections on the points of a template that the first hits speak of; none when they speak of less than two."""
     said = {term for passage in hits for term in content_terms(passage.text)}
     spoken = [point for point in points if said & set(content_terms(point))]
     return [_on(point, [f"{topic} {point}"], language) for point in spoken] if len(spoken) >= 2 else []
-
-
-def _queries(text: str, asked: Asked) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([without_furniture(asked.text), without_furniture(text)]))
 
 
 def _distinct(sections: list[Section]) -> list[Section]:
@@ -188,7 +173,7 @@ def delegate(brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], l
 
 
 def _weak(brief: Brief, sections: Sequence[Section], library: Library) -> dict[str, str]:
-    """The sections that its review sends back, with what is missing."""
+    """Return the sections that its review sends back, with what is missing."""
     begun = [s for s in sections if s.attempts]
     judged = review(brief, begun, [claim for s in begun for claim in _claims(s)], library)
     notes = {row.title: row.notes for row in judged.section_coverage}
@@ -196,7 +181,7 @@ def _weak(brief: Brief, sections: Sequence[Section], library: Library) -> dict[s
 
 
 def _claims(section: Section) -> list[Claim]:
-    """A finished section holds checked sentences only: those that cite are its supported claims."""
+    """Return a finished section holds checked sentences only: those that cite are its supported claims."""
     checked = Verdict(kind="supported", reason="")
     return [
         Claim(id=f"c{i}", section=section.title, text=said.text, passages=said.passages, verdict=checked)

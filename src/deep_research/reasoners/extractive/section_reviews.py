@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from deep_research.data import Brief, Claim, Contradiction, Review, Section, SectionReview, Side
 from deep_research.ports import Library
-from deep_research.text.near_duplicates import are_several
 from deep_research.text.tokens import content_terms
 from deep_research.verification.contradictions import contradict
 from deep_research.verification.numbers import quantities
@@ -56,7 +55,8 @@ def _alike(claim: Claim, library: Library) -> Iterator[Side]:
                 yield Side(statement=line, passages=(hit.passage.id,))
 
 
-_MIN_CLAIMS = 3
+_UNSAID = 0.6
+"""A section that says less of its subject's name is about something else."""
 _ATTEMPTS = 2
 """Without a model the same searches find the same again: a second attempt is the last that can bring something."""
 _SCORES = {"sufficient": 10, "partial": 5, "missing": 1}
@@ -64,7 +64,7 @@ _SCORES = {"sufficient": 10, "partial": 5, "missing": 1}
 
 def review_section(section: Section, claims: Sequence[Claim], library: Library) -> SectionReview:
     """Return how a section's claims cover what it is about, and whether it is worth another attempt."""
-    row = _row(section, [c for c in claims if c.stands], len(library.sources()), library)
+    row = _row(section, [c for c in claims if c.stands])
     retry = row.status != "sufficient" and section.attempts < _ATTEMPTS
     return row.model_copy(update={"score": _SCORES[row.status], "retry": retry})
 
@@ -84,21 +84,21 @@ def review(brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], l
     )
 
 
-def _row(section: Section, own: Sequence[Claim], available: int, library: Library) -> SectionReview:
+def _row(section: Section, own: Sequence[Claim]) -> SectionReview:
+    """Return the review of one section: what it says of the parts it was to answer, never more."""
     if not own:
         return SectionReview(title=section.title, status="missing", notes=section.subject or section.title)
-    said = {term for claim in own for term in content_terms(claim.text)}
+    if section.missing:
+        return SectionReview(
+            title=section.title, status="partial", notes="; ".join(section.missing), missing=section.missing
+        )
     terms = set(content_terms(section.subject))
-    uncovered = terms - said
-    sources = dict.fromkeys(p.split("p")[0] for claim in own for p in claim.passages)
-    texts = (snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None)
-    thin = len(own) < _MIN_CLAIMS
-    lonely = available >= 2 and len(own) < _MIN_CLAIMS + 1 and not are_several(texts)
-    if thin or lonely or (terms and len(uncovered) > 0.6 * len(terms)):
+    uncovered = terms - {term for claim in own for term in content_terms(claim.text)}
+    if terms and len(uncovered) > _UNSAID * len(terms):
         return SectionReview(title=section.title, status="partial", notes=_words_of(uncovered, section.subject))
     return SectionReview(title=section.title, status="sufficient")
 
 
 def _words_of(terms: set[str], text: str) -> str:
-    """The words of a text that stand for these index terms: what a search can be made with."""
+    """Return the words of a text that stand for these index terms: what a search can be made with."""
     return " ".join(word for word in text.split() if terms & set(content_terms(word)))

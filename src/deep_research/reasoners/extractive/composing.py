@@ -1,0 +1,160 @@
+"""Abstract, conclusion and table of a report, quoted from its sections and documents; nothing new is said here."""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from deep_research.data import AnsweredPart, Brief, Claim, Composition, QueryAnalysis, Section
+from deep_research.i18n.catalog import phrase
+from deep_research.i18n.lexicon import any_word
+from deep_research.ports import Library
+from deep_research.reasoners.extractive.answer_blocks import (
+    PartAnswer,
+    Reading,
+    answer_parts,
+    part_of,
+    read_around,
+    section_blocks,
+)
+from deep_research.reasoners.extractive.block_ranking import Candidate
+from deep_research.reasoners.extractive.document_headings import says_all
+from deep_research.reasoners.extractive.question_analysis import topic_of
+from deep_research.reasoners.extractive.quoting import cited_sentences
+from deep_research.reasoners.extractive.section_writing import about, answered_text
+from deep_research.text.quotable_blocks import points_back, turns
+from deep_research.verification.citations import cite_ids
+
+_FRONT_CHARS, _FRONT_MOST, _CELL_CHARS = 900, 1, 300
+_ABSTRACT_CHARS, _ENOUGH, _ROUNDS = 1150, 650, 4
+"""How long an abstract may be (about 180 words), and from where on no section says more in it (about 100)."""
+_TURN_CHARS, _SENTENCE_CHARS = 260, 420
+_CONCLUSION_CHARS, _CONCLUDING = 700, 4
+_NONE = "—"
+_SENTENCE = re.compile(r"[.!?。！？]\W*$")
+_CONCLUDES = re.compile(any_word("headings.concluding_patterns"), re.IGNORECASE)
+_WEIGHS = re.compile(any_word("quoting.weighing_patterns"), re.IGNORECASE)
+
+
+def compose(
+    question: str,
+    analysis: QueryAnalysis,
+    brief: Brief,
+    sections: Sequence[Section],
+    claims: Sequence[Claim],
+    library: Library,
+) -> Composition:
+    """Return what stands around the sections: abstract, conclusion and table, and which parts are answered."""
+    written = [section for section in sections if section.content]
+    if not written:
+        return Composition()
+    reading = read_around(question, brief.language, (), library)
+    parts = answer_parts(question, reading, chars=_FRONT_CHARS, most=_FRONT_MOST)
+    said = [_statements(section, claims) for section in written]
+    abstract = _abstract(said)
+    table = _table(question, brief, written, library) if analysis.output_format in ("table", "list") else ""
+    return Composition(
+        abstract=_cited(abstract) or answered_text(parts, brief.language),
+        conclusion=_cited(_conclusion(said, abstract, library)),
+        table=table,
+        parts=tuple(
+            AnsweredPart(text=part.text, answered=part.answered, where=_where(part, written)) for part in parts
+        ),
+    )
+
+
+def _statements(section: Section, claims: Sequence[Claim]) -> list[Claim]:
+    """Return the whole sentences of a section that stand, in its order."""
+    own = [c for c in claims if c.section == section.title and c.stands and c.passages]
+    return [c for c in own if "|" not in c.text and len(c.text) <= _SENTENCE_CHARS and _SENTENCE.search(c.text)]
+
+
+def _abstract(said: Sequence[Sequence[Claim]]) -> list[Claim]:
+    """Return how each section begins, one after another; more of each while that is short."""
+    taken: list[list[Claim]] = [[] for _ in said]
+    used = 0
+    for _ in range(_ROUNDS):
+        for own, statements in zip(taken, said, strict=True):
+            known = {c.text for some in taken for c in some}
+            more = _next_statements([c for c in statements if c.text not in known], goes_on=bool(own))
+            length = sum(len(c.text) for c in more)
+            if used + length <= _ABSTRACT_CHARS:
+                own.extend(more)
+                used += length
+        if used >= _ENOUGH:
+            break
+    return [claim for own in taken for claim in own]
+
+
+def _next_statements(left: Sequence[Claim], *, goes_on: bool) -> list[Claim]:
+    """Return the first sentences of `left` that can stand alone, or after what was said before (`goes_on`)."""
+    first = next((i for i, claim in enumerate(left) if goes_on or not points_back(claim.text)), len(left))
+    chosen = list(left[first : first + 1])
+    for claim in left[first + 1 :]:
+        fits = sum(len(c.text) for c in chosen) + len(claim.text) <= _TURN_CHARS
+        if claim.passages != chosen[0].passages or not (fits or turns(claim.text)):
+            break
+        chosen.append(claim)
+    return chosen
+
+
+def _conclusion(said: Sequence[Sequence[Claim]], abstract: Sequence[Claim], library: Library) -> list[Claim]:
+    """Return sentences that weigh or limit, one of each section, none of the abstract; else what is left of the last.
+
+    Those below a heading about limits, costs or a choice come first.
+    """
+    known = {c.text for c in abstract}
+    alone = [[c for c in own if c.text not in known and not points_back(c.text)] for own in said]
+    chosen: dict[str, Claim] = {}
+    for own in alone:
+        weighing = [c for c in own if _WEIGHS.search(c.text) and c.text not in chosen]
+        best = min(weighing, key=lambda c: not _is_concluding(c, library), default=None)
+        used = sum(map(len, chosen))
+        if best is not None and used + len(best.text) <= _CONCLUSION_CHARS and len(chosen) < _CONCLUDING:
+            chosen[best.text] = best
+    ordered = sorted(chosen.values(), key=lambda c: not _is_concluding(c, library))
+    return ordered or next((own[:2] for own in reversed(alone) if own), [])
+
+
+def _is_concluding(claim: Claim, library: Library) -> bool:
+    """Return whether a sentence stands below a heading about limits, costs or a choice."""
+    passage = library.passage(claim.passages[0])
+    return passage is not None and _CONCLUDES.search(passage.heading.rsplit(" > ", maxsplit=1)[-1]) is not None
+
+
+def _cited(claims: Sequence[Claim]) -> str:
+    return " ".join(f"{claim.text} {cite_ids(claim.passages)}" for claim in claims)
+
+
+def _where(part: PartAnswer, sections: Sequence[Section]) -> str:
+    """Return the title of the first section that quotes what answers a part."""
+    said = [" ".join(block.text.split()) for block in part.blocks]
+    return next((s.title for s in sections if any(text[:60] in s.content for text in said)), "")
+
+
+def _table(question: str, brief: Brief, sections: Sequence[Section], library: Library) -> str:
+    """Return one row for each section about a thing: what it is, or what is said of each point the question names."""
+    facets = topic_of(question).facets
+    subjects = [section.subject for section in sections if section.subject]
+    rows: list[str] = []
+    for subject in subjects:
+        reading = read_around(f"{subject} {' '.join(facets)}", brief.language, (), library)
+        cells = [_cell(subject, facet, subjects, reading) for facet in facets or ("",)]
+        rows.append(f"| {subject} | {' | '.join(cells)} |")
+    if len(rows) < 2 or all(row.endswith(f"| {_NONE} |") for row in rows):
+        return ""
+    head = [phrase("subject", brief.language), *(facets or (phrase("what_it_is", brief.language),))]
+    return "\n".join([f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *rows])
+
+
+def _cell(subject: str, facet: str, subjects: Sequence[str], reading: Reading) -> str:
+    """Return the sentence that says of `subject` what it is, or what `facet` asks; a dash where none does."""
+    own, wanted = reading.words(subject), reading.words(facet)
+    is_about = about(subject, subjects, reading)
+
+    def worth(found: Candidate) -> float:
+        return is_about(found) if not wanted or says_all(wanted, found.text) else 0.0
+
+    part = part_of(subject, [*own, *wanted], (), "definition" if not facet else "statement")
+    blocks = section_blocks(part, reading, worth, chars=_CELL_CHARS, most=0)
+    begins = partial(says_all, wanted) if wanted else bool
+    return next((said for block in blocks if (said := cited_sentences(block, _CELL_CHARS, begins))), _NONE)
