@@ -401,12 +401,13 @@ def check_claim(claim: str, evidence: str) -> "Verdict":
 
 def read_text(data: bytes, name: str) -> str:
     """Return the text of a file of any format that is read. Raises ConfigError for another, Unreadable."""
+    from deep_research.isolated_reading import read_bytes  # noqa: PLC0415 - only where it is asked for
     from deep_research.registry import reader_for  # noqa: PLC0415
 
     reader = reader_for(name, data[:4096])
     if reader is None:
         raise ConfigError(f"The format of {name!r} cannot be read.", setting="file", value=name)
-    return reader.read(data, name=name).text
+    return read_bytes(reader, data, name=name).text
 
 
 def read_step_inputs(path: Path | None) -> "Material":

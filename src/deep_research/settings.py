@@ -7,6 +7,7 @@ every number is bounded.
 
 import difflib
 import os
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -262,6 +263,15 @@ def load_keys(variables: Iterable[str]) -> dict[str, str]:
 def editor_command() -> str:
     """Return the command of the user's editor, `VISUAL` before `EDITOR`; "" when neither is set."""
     return os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()  # noqa: TID251
+
+
+_FOR_CHILDREN = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONUTF8", "SYSTEMROOT")
+
+
+def bare_environment() -> dict[str, str]:
+    """Return the environment of a child process that runs our code on hostile data: no keys, our own modules."""
+    kept = {name: os.environ[name] for name in _FOR_CHILDREN if name in os.environ}  # noqa: TID251
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def home() -> Path:

@@ -11,10 +11,12 @@ import pytest
 from deep_research import registry
 from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, NotFound
+from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library, Reader
 from deep_research.sources import _document_files as _document_reading
 from deep_research.sources.documents import DocumentsSource
 from deep_research.stores.sqlite_library import SqliteLibrary
+from tests.readers.hostile_files import corpus
 
 
 @pytest.fixture
@@ -267,8 +269,8 @@ def test_reading_beside_gives_the_same_as_reading_here(folder: Path):
     many(folder, 3)
     (folder / "empty.txt").touch()
     paths = [str(path) for path in sorted(folder.rglob("*.*"))]
-    here = list(_document_reading.read_here(paths, registry.reader_for, 1_000_000))
-    assert list(_document_reading.read_beside(paths, 1_000_000)) == here
+    here = list(_document_reading.read_one_by_one(paths, registry.reader_for, 1_000_000))
+    assert list(_document_reading.read_in_child(paths, 1_000_000)) == here
 
 
 def test_a_reader_that_hangs_costs_one_file(folder: Path):
@@ -276,9 +278,9 @@ def test_a_reader_that_hangs_costs_one_file(folder: Path):
         pytest.skip("needs a pipe to hang on")
     os.mkfifo(folder / "hangs.txt")
     paths = [str(folder / "hangs.txt"), str(folder / "volcano.md")]
-    hung, good = _document_reading.read_beside(paths, 1_000_000, seconds=5)
+    hung, good = _document_reading.read_in_child(paths, 1_000_000, seconds=5)
     assert hung.document is None
-    assert "took longer than 5 seconds" in hung.why
+    assert hung.why == "reading it crashed, or took too much memory or time"
     assert good.document is not None
 
 
@@ -399,6 +401,62 @@ def test_files_asked_for_ahead_of_one_that_hangs_are_still_read(folder: Path):
     many(folder, 40)
     os.mkfifo(folder / "note005a.txt")
     paths = [str(path) for path in sorted(folder.glob("note*.txt"))]
-    readings = list(_document_reading.read_beside(paths, 1_000_000, seconds=1))
+    readings = list(_document_reading.read_in_child(paths, 1_000_000, seconds=1))
     assert [reading.path for reading in readings] == paths
     assert [Path(reading.path).name for reading in readings if reading.document is None] == ["note005a.txt"]
+
+
+async def test_a_single_file_that_ends_its_reader_is_a_gap_and_not_read_again(library: Library, folder: Path):
+    (folder / "bomb.pdf").write_bytes(corpus()["form-loop.pdf"]())
+    for read in (3, 0):
+        _, gaps, done = await prepare(library, folder)
+        assert gaps == [Gap(what="bomb.pdf", why=CRASHED, source="documents")]
+        assert done == read
+
+
+_OUT = "it is a link that leads out of the named folder; name its target with --docs to have it read"
+
+
+async def test_links_never_lead_out_of_the_named_folder(library: Library, folder: Path, tmp_path: Path):
+    (outside := tmp_path / "outside").mkdir()
+    (outside / "secret.md").write_text("The secret word of this volcano is CANARY.")
+    (tmp_path / "docs-beside").mkdir()
+    (tmp_path / "docs-beside" / "also.md").write_text("CANARY of a folder whose name begins alike.")
+    (folder / "file.md").symlink_to(outside / "secret.md")
+    (folder / "folder").symlink_to(outside)
+    (folder / "up").symlink_to("..")
+    (folder / "alike").symlink_to("../docs-beside")
+    (folder / "chain.md").symlink_to("deep/next.md")
+    (folder / "deep" / "next.md").symlink_to("../../outside/secret.md")
+    source, gaps, read = await prepare(library, folder)
+    assert read == 2
+    assert [(gap.what, gap.why) for gap in gaps] == [
+        ("6 files: alike, chain.md, deep/next.md, file.md, folder, …", _OUT)
+    ]
+    assert not any("CANARY" in hit.passage.text for hit in library.search("CANARY secret word", limit=9))
+    await source.close()
+
+
+async def test_links_inside_what_was_named_are_followed(library: Library, folder: Path, tmp_path: Path):
+    (other := tmp_path / "other").mkdir()
+    (other / "cave.md").write_text("A cave is a hollow below the ground.")
+    (folder / "cave.md").symlink_to(other / "cave.md")
+    (folder / "again.md").symlink_to("volcano.md")
+    (tmp_path / "named").symlink_to(folder)
+    _, gaps, read = await prepare(library, tmp_path / "named", other)
+    assert (gaps, read) == ([], 3)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+async def test_what_the_system_makes_up_is_never_read(library: Library, folder: Path, tmp_path: Path):
+    for name, target in (("e.txt", "/proc/self/environ"), ("p", "/proc/self"), ("s", "/sys/kernel"), ("d", "/dev")):
+        (folder / name).symlink_to(target)
+    _, gaps, read = await prepare(library, folder)
+    assert read == 2
+    assert {(gap.what, gap.why) for gap in gaps} == {
+        (name, "it belongs to the system and holds no documents") for name in ("e.txt", "p", "s", "d")
+    }
+    (tmp_path / "link").symlink_to("/proc/self")
+    for named in (Path("/proc/self/environ"), Path("/proc"), Path("/sys"), Path("/dev"), tmp_path / "link"):
+        with pytest.raises(ConfigError, match="belongs to the system"):
+            await prepare(library, named)

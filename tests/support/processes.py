@@ -65,8 +65,8 @@ def _is_of_tests(value: Any) -> bool:
     return str(getattr(value, "__module__", "")).startswith("tests.")
 
 
-_READER = "deep_research.sources._document_files"
-"""The program's own process that reads many documents: it may run in any test."""
+_READER = "deep_research.reading_child"
+"""The program's own process that reads documents: it may run in any test."""
 
 
 class Watch:

@@ -10,6 +10,7 @@ from deep_research.data import Document, Found, Gap, SearchResult, Source
 from deep_research.errors import NotFound, SourceError, Unreadable
 from deep_research.i18n.lexicon import any_word
 from deep_research.i18n.message_codes import gap_of
+from deep_research.isolated_reading import RejectedDocuments, read_bytes
 from deep_research.ports import Progress
 from deep_research.registry import reader_for, reader_of
 from deep_research.run_context.context import RunContext
@@ -44,8 +45,19 @@ def addresses_in(question: str) -> tuple[str, ...]:
 class RunPages:
     """Implements `ports.Pages` over the fetcher of a run."""
 
-    def __init__(self, fetcher: "Fetcher", on_gap: OnGap, *, only: "KnownAddresses | None" = None) -> None:
-        """`only` are the addresses that may be opened whatever pages name: of a run that has no web sources."""
+    def __init__(
+        self,
+        fetcher: "Fetcher",
+        on_gap: OnGap,
+        *,
+        only: "KnownAddresses | None" = None,
+        rejected: RejectedDocuments | None = None,
+    ) -> None:
+        """`only` are the addresses that may be opened whatever pages name: of a run that has no web sources.
+
+        `rejected` are the documents that ended their reader before.
+        """
+        self._rejected = rejected
         self._fetcher = fetcher
         self._on_gap = on_gap
         self._only = only
@@ -68,7 +80,7 @@ class RunPages:
         else:
             page = await page_or_copy(self._fetcher, url, title=url, origin=PLACE, on_gap=self._on_gap)
         found = Found(key=self.key(page.archived_url or page.final_url), title="", url=url, origin=PLACE)
-        document = await asyncio.to_thread(document_of, page, found)
+        document = await asyncio.to_thread(document_of, page, found, self._rejected)
         self._fetcher.known.add_page_text(document.text)
         told = {"title": document.title or url, "published": document.published, "authors": document.authors}
         return found.model_copy(update={**told, "document": document})
@@ -152,13 +164,19 @@ async def page_or_copy(fetcher: "Fetcher", url: str, *, title: str, origin: str,
     return page
 
 
-def document_of(page: "Page", found: Found) -> Document:
-    """Return the text of a page. Raises Unreadable for formats we do not read and for pages that are no content."""
+def document_of(page: "Page", found: Found, rejected: RejectedDocuments | None = None) -> Document:
+    """Return the text of a page. Raises Unreadable for formats we do not read and for pages that are no content.
+
+    `rejected` are the documents that ended their reader before; None remembers them for this process alone.
+    """
     name = page.final_url.rstrip("/").rsplit("/", 1)[-1] or "page"
     reader = reader_of(page.media_type) or reader_for(name, page.body[:4096])
     if reader is None:
         raise Unreadable(f"{page.url} is of no format that is read ({page.media_type}).", url=page.url)
-    document = reader.read(_declared(page), name=name)
+    try:
+        document = read_bytes(reader, _declared(page), name=name, rejected=rejected)
+    except Unreadable as error:
+        raise Unreadable(f"{page.url} cannot be read: {error.message}.", url=page.url) from error
     if why := unreadable_because(document.text):
         raise Unreadable(f"{page.url} shows {why} instead of its content.", url=page.url)
     if not document.text.strip():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from deep_research.fetch.allowed_addresses import KnownAddresses
     from deep_research.fetch.page_fetcher import Fetcher
     from deep_research.fetch.web import Web, WebOptions
+    from deep_research.isolated_reading import RejectedDocuments
     from deep_research.sources._api import ApiSource
 
 _FAILURES = 2
@@ -96,6 +97,7 @@ def open_web_places(
         return None
     from deep_research.fetch.allowed_addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import Web  # noqa: PLC0415
+    from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
     from deep_research.sources import open_source  # noqa: PLC0415
 
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
@@ -104,9 +106,10 @@ def open_web_places(
     for source in opened:
         source.asked_in = detect(question)
     fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
-    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named))
+    rejected = RejectedDocuments(environment.home / "rejected-documents.txt")
+    pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named), rejected=rejected)
     own = [QuestionPages(named)] if named else []
-    return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap) for source in opened)], pages)
+    return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap, rejected) for source in opened)], pages)
 
 
 def _web_options(
@@ -146,7 +149,14 @@ def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) 
 class WebPlace:
     """A source whose results are read where the API has no text: the page itself, or its archived copy."""
 
-    def __init__(self, source: "ApiSource[Any]", fetcher: "Fetcher", on_gap: OnGap) -> None:
+    def __init__(
+        self,
+        source: "ApiSource[Any]",
+        fetcher: "Fetcher",
+        on_gap: OnGap,
+        rejected: "RejectedDocuments | None" = None,
+    ) -> None:
+        self._rejected = rejected
         self._source = source
         self._fetcher = fetcher
         self._on_gap = on_gap
@@ -209,7 +219,7 @@ class WebPlace:
         page = await page_or_copy(
             self._fetcher, found.url, title=found.title or found.url, origin=self.name, on_gap=self._on_gap
         )
-        return await asyncio.to_thread(document_of, page, found)
+        return await asyncio.to_thread(document_of, page, found, self._rejected)
 
     async def close(self) -> None:
         """See `ports.SearchPlace.close`; the connections are the run's."""

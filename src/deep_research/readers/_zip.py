@@ -5,7 +5,7 @@ import zipfile
 
 from deep_research.errors import Unreadable
 
-MAX_BYTES = 500_000_000
+MAX_BYTES = 200_000_000
 """The most bytes that all parts may have together when unpacked."""
 
 

@@ -8,7 +8,7 @@ from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.i18n.lexicon import any_word
 from deep_research.readers._zip import open_zip
-from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.document_builder import MAX_COLUMNS, DocumentBuilder
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _HEADING = re.compile(rf"{any_word('document.heading_styles')}\s*(\d)", re.IGNORECASE)
@@ -72,11 +72,23 @@ def _list_level(paragraph: Any) -> int | None:
 def _write_table(table: Any, builder: DocumentBuilder) -> None:
     rows: list[list[str]] = []
     for row in table.rows:
-        cells: list[str] = []
-        before = None
-        for cell in row.cells:
-            # A cell that spans columns is given once for each.
-            cells.append("" if cell._tc is before else cell.text)
-            before = cell._tc
-        rows.append(cells)
+        rows.append(_row_cells(row, table, rows[-1] if rows else []))
     builder.table(rows)
+
+
+def _row_cells(row: Any, table: Any, above: list[str]) -> list[str]:
+    """Return the texts of a row by column: one that spans columns stands in the first, one that spans rows in each.
+
+    The file may name any number of columns, so that a row is cut at the width that a table may have.
+    """
+    from docx.table import _Cell  # noqa: PLC0415 - heavy
+
+    cells: list[str] = []
+    for element in row._tr.tc_lst[:MAX_COLUMNS]:
+        column = len(cells)
+        goes_on = element.vMerge == "continue" and column < len(above)
+        cells.append(above[column] if goes_on else _Cell(element, table).text)
+        cells += [""] * (min(element.grid_span, MAX_COLUMNS) - 1)
+        if len(cells) >= MAX_COLUMNS:
+            break
+    return cells[:MAX_COLUMNS]

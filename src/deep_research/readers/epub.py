@@ -58,11 +58,13 @@ def _xml(book: zipfile.ZipFile, path: str) -> tree.Element:
 
 
 def _spine(folder: str, package: tree.Element) -> Iterator[str]:
-    """Yield the paths of the chapters in reading order."""
+    """Yield the paths of the chapters in reading order, each once."""
+    seen: set[str] = set()
     hrefs = {item.get("id"): item.get("href") or "" for item in package.iter("item")}
     for reference in package.iter("itemref"):
         href = hrefs.get(reference.get("idref"))
-        if href and reference.get("linear") != "no":
+        if href and href not in seen and reference.get("linear") != "no":
+            seen.add(href)
             yield posixpath.normpath(posixpath.join(folder, unquote(href)))
 
 

@@ -14,6 +14,9 @@ from deep_research.text.document_builder import DocumentBuilder
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _MAX_COLUMNS = 200
+_MAX_SHEETS = 300
+_MAX_EMPTY_ROWS = 20_000
+"""Rows without a value, one after another, after which a sheet is taken to be at its end."""
 
 
 class XlsxReader:
@@ -33,8 +36,10 @@ class XlsxReader:
             with warnings.catch_warnings():  # openpyxl warns of every extension that it does not know
                 warnings.simplefilter("ignore")
                 book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-                for sheet in book.worksheets:
+                for sheet in book.worksheets[:_MAX_SHEETS]:
                     _write_sheet(sheet, builder)
+                if len(book.worksheets) > _MAX_SHEETS:
+                    builder.warn(f"only the first {_MAX_SHEETS} of {len(book.worksheets)} sheets were read")
                 about = book.properties
                 book.close()
         except Exception as error:  # openpyxl passes on whatever XML, ZIP or lookup failed
@@ -49,7 +54,7 @@ class XlsxReader:
 def _write_sheet(sheet: Any, builder: DocumentBuilder) -> None:
     # The size that the file states may be wrong, and read-only mode believes it.
     sheet.reset_dimensions()
-    rows = _rows(sheet)
+    rows = _rows(sheet, builder)
     first = next(rows, None)
     if first is None:
         return
@@ -62,13 +67,18 @@ def _write_sheet(sheet: Any, builder: DocumentBuilder) -> None:
     write_rows(all_rows(), builder, what=f"sheet {sheet.title!r}")
 
 
-def _rows(sheet: Any) -> Iterator[list[str]]:
+def _rows(sheet: Any, builder: DocumentBuilder) -> Iterator[list[str]]:
+    empty = 0
     for row in sheet.iter_rows(max_col=_MAX_COLUMNS, values_only=True):
         cells = [_shown(value) for value in row]
         while cells and not cells[-1]:
             cells.pop()
+        empty = 0 if cells else empty + 1
         if cells:
             yield cells
+        elif empty > _MAX_EMPTY_ROWS:
+            builder.warn(f"what follows {_MAX_EMPTY_ROWS} empty rows of sheet {sheet.title!r} was not read")
+            return
 
 
 def _shown(value: Any) -> str:

@@ -1,23 +1,20 @@
 """Find the files below the paths a user names, and read them into documents, here or in a child process."""
 
-import json
 import os
-import queue
 import stat
-import subprocess
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
-from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import ConfigError, Unreadable
+from deep_research.isolated_reading import CRASHED, ReadingProcess, read_bytes
 from deep_research.ports import Reader
+from deep_research.reading_child import display_name, open_file, reason_of, refusal
 
 _SKIPPED_FOLDERS = frozenset(("CVS", "_darcs", "node_modules", "__pycache__", "__MACOSX"))
 # What lies in folders of documents without being one. A file that the user names himself is always tried.
@@ -54,53 +51,115 @@ class Problem(NamedTuple):
 
 
 def walk(paths: Sequence[Path]) -> Iterator[File | Problem]:
-    """Yield every file below `paths` once, in a fixed order; links are followed, loops end.
+    """Yield every file below `paths` once, in a fixed order.
 
-    Raises ConfigError for a path that does not exist.
+    Links are followed as long as they lead to something below one of `paths`; loops end. What the system makes up
+    (/proc, /sys, /dev) is never entered, neither by a link nor by its own name.
+
+    Raises ConfigError for a path that does not exist or belongs to the system.
     """
-    seen: set[tuple[int, int]] = set()
-    for path in [path.expanduser() for path in paths]:
+    named = [path.expanduser() for path in paths]
+    for path in named:
         if not path.exists():
             raise ConfigError(f"there is no file or folder {str(path)!r}", setting="docs", value=str(path))
-        yield from _folder(path.resolve(), seen) if path.is_dir() else _file(path.resolve(), path.name, seen)
+        if _is_of_system(path.resolve()):
+            message = f"{str(path)!r} belongs to the system and holds no documents"
+            raise ConfigError(message, setting="docs", value=str(path))
+    walked = _Walk([path.resolve() for path in named])
+    for path in named:
+        whole = path.resolve()
+        yield from walked.folder(whole) if whole.is_dir() else walked.file(whole, path.name)
 
 
-def _folder(root: Path, seen: set[tuple[int, int]]) -> Iterator[File | Problem]:
-    pending = [root]
-    while pending:
-        folder = pending.pop()
+_SYSTEM = ("/proc", "/sys", "/dev")
+
+
+def _is_of_system(path: Path) -> bool:
+    """Tell whether the kernel makes this up: it lies in one of its folders, or on a file system like theirs."""
+    if any(path.is_relative_to(folder) for folder in _SYSTEM):
+        return True
+    with suppress(OSError):
+        return path.stat().st_dev in _system_devices()
+    return False
+
+
+@cache
+def _system_devices() -> frozenset[int]:
+    devices: set[int] = set()
+    for folder in _SYSTEM:
+        with suppress(OSError):
+            devices.add(os.stat(folder).st_dev)
+    with suppress(OSError):  # a system without file systems of their own for these
+        devices.discard(os.stat("/").st_dev)
+    return frozenset(devices)
+
+
+class _Walk:
+    """A way through the named files and folders that meets nothing twice."""
+
+    def __init__(self, named: Sequence[Path]) -> None:
+        self._named = named
+        self._seen: set[tuple[int, int]] = set()
+
+    def folder(self, root: Path) -> Iterator[File | Problem]:
+        """Yield what is below `root`, which is no link."""
+        pending = [root]
+        while pending:
+            folder = pending.pop()
+            try:
+                if self._is_known(folder.stat()):
+                    continue
+                names = sorted(os.listdir(folder))
+            except OSError as error:
+                yield Problem(_shown(folder, root), reason_of(error))
+                continue
+            generated = "objects.inv" in names or "searchindex.js" in names
+            folders: list[Path] = []
+            for name in names:
+                path = folder / name
+                if name.startswith((".", "_") if generated else ".") or name in _SKIPPED_FOLDERS:
+                    continue
+                if why := self._refusal(path):
+                    yield Problem(_shown(path, root), why)
+                elif path.is_dir():
+                    folders.append(path)
+                elif _suffix(name) not in _NO_DOCUMENT and not name.startswith(_GENERATED_INDEX):
+                    yield from self.file(path, _shown(path, root))
+            pending.extend(reversed(folders))
+
+    def file(self, path: Path, location: str) -> Iterator[File | Problem]:
+        """Yield a file, unless it was met before or is none."""
         try:
-            about = folder.stat()
-            if (about.st_dev, about.st_ino) in seen:
-                continue
-            seen.add((about.st_dev, about.st_ino))
-            names = sorted(os.listdir(folder))
+            about = path.stat()
         except OSError as error:
-            yield Problem(_shown(folder, root), _reason(error))
-            continue
-        generated = "objects.inv" in names or "searchindex.js" in names
-        folders: list[Path] = []
-        for name in names:
-            path = folder / name
-            if name.startswith((".", "_") if generated else ".") or name in _SKIPPED_FOLDERS:
-                continue
-            if path.is_dir():
-                folders.append(path)
-            elif _suffix(name) not in _NO_DOCUMENT and not name.startswith(_GENERATED_INDEX):
-                yield from _file(path, _shown(path, root), seen)
-        pending.extend(reversed(folders))
+            yield Problem(location, reason_of(error))
+            return
+        # Opening a pipe or a device would wait for ever; two names of one file are one document.
+        if stat.S_ISREG(about.st_mode) and not self._is_known(about):
+            yield File(path, location, about.st_size, about.st_mtime_ns)
 
+    def _is_known(self, about: os.stat_result) -> bool:
+        """Tell whether this file or folder was met before; from now on it was."""
+        identity = (about.st_dev, about.st_ino)
+        if identity in self._seen:
+            return True
+        self._seen.add(identity)
+        return False
 
-def _file(path: Path, location: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem]:
-    try:
-        about = path.stat()
-    except OSError as error:
-        yield Problem(location, _reason(error))
-        return
-    # Opening a pipe or a device would wait for ever; two names of one file are one document.
-    if stat.S_ISREG(about.st_mode) and (about.st_dev, about.st_ino) not in seen:
-        seen.add((about.st_dev, about.st_ino))
-        yield File(path, location, about.st_size, about.st_mtime_ns)
+    def _refusal(self, path: Path) -> str:
+        """Return why something in a folder is not entered, or ""."""
+        is_link = path.is_symlink()
+        if not is_link and not os.path.ismount(path):
+            return ""
+        try:
+            target = path.resolve(strict=True)
+        except (OSError, RuntimeError):
+            return ""  # a link to nothing, or a loop: said when it is opened
+        if _is_of_system(target):
+            return "it belongs to the system and holds no documents"
+        if is_link and not any(target == named or target.is_relative_to(named) for named in self._named):
+            return "it is a link that leads out of the named folder; name its target with --docs to have it read"
+        return ""
 
 
 def _suffix(name: str) -> str:
@@ -112,21 +171,10 @@ def _shown(path: Path, root: Path) -> str:
     return os.fsencode(relative).decode("utf-8", "replace") if path != root else path.name
 
 
-def _reason(error: OSError) -> str:
-    """Why a file or folder cannot be opened, in words; by its code, because texts differ between systems."""
-    if isinstance(error, PermissionError):
-        return "no permission to read it"
-    if isinstance(error, FileNotFoundError):
-        return "it is a link to nothing, or has just been removed"
-    return f"it cannot be opened ({error.strerror or type(error).__name__})"
-
-
 ReaderFor = Callable[[str | PurePath, bytes], Reader | None]
 SECONDS_PER_FILE = 120.0
 _SNIFFED = 8192
 _REQUESTS_AHEAD = 16
-_ANSWERS_AHEAD = 4  # each may hold a whole book
-_MOMENT = 0.05
 
 
 class Reading(NamedTuple):
@@ -142,112 +190,61 @@ class Reading(NamedTuple):
 def read_file(path: str, reader_for: ReaderFor, max_bytes: int) -> Reading:
     """Read one file; every failure is in the result, none is raised."""
     try:
-        with open(path, "rb") as file:
-            about = os.fstat(file.fileno())
-            data = file.read(max_bytes + 1)
-    except PermissionError:
-        return Reading(path, None, "no permission to read it")
+        data, about = open_file(path, max_bytes)
     except OSError as error:
-        return Reading(path, None, f"it cannot be opened ({error.strerror or type(error).__name__})")
+        return Reading(path, None, reason_of(error))
     document, why = _document(path, data, reader_for, max_bytes)
     return Reading(path, document, why, about.st_size, about.st_mtime_ns)
 
 
 def _document(path: str, data: bytes, reader_for: ReaderFor, max_bytes: int) -> tuple[Document | None, str]:
-    if not data or len(data) > max_bytes:
-        return None, f"larger than {max_bytes / 1e6:g} MB" if data else "empty"
+    if why := refusal(data, max_bytes):
+        return None, why
     reader = reader_for(path, data[:_SNIFFED])
     if reader is None:
         return None, "of a format that is not read"
     try:
-        document = reader.read(data, name=os.fsencode(PurePath(path).name).decode("utf-8", "replace"))
+        document = read_bytes(reader, data, name=display_name(path))
     except Unreadable as error:
         return None, error.message
-    except Exception as error:  # noqa: BLE001 - parsers of other people's formats fail in every way
-        return None, f"broken ({type(error).__name__} in the {reader.name} reader)"
     return (document, "") if document.text.strip() else (None, "no text in it")
 
 
-def read_here(paths: Iterable[str], reader_for: ReaderFor, max_bytes: int) -> Iterator[Reading]:
-    """Read the files one after another in this process."""
+def read_one_by_one(paths: Iterable[str], reader_for: ReaderFor, max_bytes: int) -> Iterator[Reading]:
+    """Read the files one after another, short texts in this process."""
     return (read_file(path, reader_for, max_bytes) for path in paths)
 
 
-def read_beside(paths: Iterable[str], max_bytes: int, *, seconds: float = SECONDS_PER_FILE) -> Iterator[Reading]:
+def read_in_child(paths: Iterable[str], max_bytes: int, *, seconds: float = SECONDS_PER_FILE) -> Iterator[Reading]:
     """Read the files in another process, in order; one that crashes or takes longer than `seconds` is given up.
 
     That process reads ahead while the caller works on what it was given.
 
     Raises OSError when no process can be started.
     """
-    todo = deque(paths)
-    while todo:
-        child = _Child(max_bytes)
+    waiting = deque(paths)
+    while waiting:
+        process = ReadingProcess()
         try:
-            yield from child.read(todo, seconds)
+            yield from _answers(process, waiting, max_bytes, seconds)
         finally:
-            child.close()
+            process.close()
 
 
-class _Child:
-    """One reading process. Requests and answers are lines of JSON; a thread takes the answers in."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-m", "deep_research.sources._document_files", str(max_bytes)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self._lines: queue.Queue[bytes] = queue.Queue(_ANSWERS_AHEAD)
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
-        if self._answer(SECONDS_PER_FILE) != b"ready\n":
-            self.close()
-            raise OSError("the reading process does not start")
-
-    def _listen(self) -> None:
-        assert self._process.stdout
-        for line in self._process.stdout:
-            self._lines.put(line)
-        self._lines.put(b"")
-
-    def _answer(self, seconds: float) -> bytes:
-        """The next line, or none when the process has ended or takes longer than `seconds`."""
-        with suppress(queue.Empty):
-            return self._lines.get(timeout=seconds)
-        return b""
-
-    def read(self, todo: deque[str], seconds: float) -> Iterator[Reading]:
-        """Take files off `todo` and read them; ends after the first that must be given up."""
-        asked = 0
-        while todo:
-            asked = self._ask(todo, asked)
-            line = self._answer(seconds)
-            path = todo.popleft()
-            asked -= 1
-            if not line.endswith(b"\n"):
-                yield _given_up(path, f"reading it crashed or took longer than {seconds:g} seconds")
-                return
-            values = json.loads(line)
-            document = values.pop("document")
-            yield Reading(path, Document.model_validate(document) if document else None, **values)
-
-    def _ask(self, todo: deque[str], asked: int) -> int:
-        """Send requests so that some are always waiting, of which `asked` are sent; return how many now are."""
-        assert self._process.stdin
-        more = list(islice(todo, asked, _REQUESTS_AHEAD))
-        with suppress(OSError):  # the process has ended: there will be no answer either
-            self._process.stdin.writelines(json.dumps(path).encode() + b"\n" for path in more)
-            self._process.stdin.flush()
-        return asked + len(more)
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.kill()
-        while self._listener.is_alive():  # it may be waiting for room
-            self._answer(_MOMENT)
-        self._process.communicate()
+def _answers(process: ReadingProcess, waiting: deque[str], max_bytes: int, seconds: float) -> Iterator[Reading]:
+    """Take files off `waiting` and read them; ends when the process can be given no more."""
+    asked = 0
+    while waiting and process.is_usable:
+        for path in islice(waiting, asked, _REQUESTS_AHEAD):
+            process.send({"path": path, "max_bytes": max_bytes})
+        asked = min(len(waiting), _REQUESTS_AHEAD) - 1
+        answer = process.answer(seconds)
+        path = waiting.popleft()
+        if answer is None:
+            yield _given_up(path, CRASHED)
+        else:
+            document = answer.pop("document")
+            yield Reading(path, Document.model_validate(document) if document else None, **answer)
 
 
 def _given_up(path: str, why: str) -> Reading:
@@ -256,24 +253,3 @@ def _given_up(path: str, why: str) -> Reading:
     except OSError:
         return Reading(path, None, why)
     return Reading(path, None, why, about.st_size, about.st_mtime_ns)
-
-
-def _serve(requests: BinaryIO, answers: BinaryIO, max_bytes: int) -> None:
-    answers.write(b"ready\n")
-    answers.flush()
-    for line in requests:
-        _, document, why, size, mtime_ns = read_file(json.loads(line), registry.reader_for, max_bytes)
-        values = {"why": why, "size": size, "mtime_ns": mtime_ns, "document": document and document.model_dump()}
-        answers.write(json.dumps(values).encode() + b"\n")
-        answers.flush()
-
-
-def _main() -> None:
-    # What a parser prints must not get between the answers.
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    _serve(sys.stdin.buffer, answers, int(sys.argv[1]))
-
-
-if __name__ == "__main__":
-    _main()

@@ -20,6 +20,7 @@ TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
 _REFUSALS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 _ABUSE = "abuse"
 _MAX_README_BYTES = 2_000_000
+_README_FORMATS = ("plain", "html")
 
 
 class GitHubOptions(DatedOptions):
@@ -83,7 +84,7 @@ def parse_readme(response: ApiResponse, source: type[Declaration]) -> Document:
     if not data.strip():
         raise failure(NotFound, response, source, "the README is empty")
     reader = registry.reader_for(name, data[:8192])
-    if reader is None:
+    if reader is None or reader.name not in _README_FORMATS:
         raise failure(Unreadable, response, source, f"the README {name} is of an unknown format")
     return reader.read(data, name=name)
 

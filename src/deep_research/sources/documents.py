@@ -12,11 +12,19 @@ from deep_research import registry
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, Span
 from deep_research.errors import ConfigError, NotFound, Stopped
 from deep_research.ports import Library, Progress
-from deep_research.sources._document_files import File, Problem, ReaderFor, Reading, read_beside, read_here, walk
+from deep_research.sources._document_files import (
+    File,
+    Problem,
+    ReaderFor,
+    Reading,
+    read_in_child,
+    read_one_by_one,
+    walk,
+)
 
 _ORIGIN = "documents"
 _PROBLEM = "documents: not read"
-_BESIDE = 20  # files from which starting a second process pays
+_MANY = 20  # files from which one child reads them all, ahead of the index
 _BATCH_CHARS, _BATCH_FILES = 4_000_000, 128
 _NAMED = 5  # files that a gap names; more are counted
 _SNIPPET_CHARS = 300
@@ -121,17 +129,17 @@ class DocumentsSource:
             progress("Reading documents", done, len(files))
 
     def _read(self, paths: list[str]) -> Iterator[Reading]:
-        """Read beside this process when there is much to do and no reader that only this process has."""
-        if self._reader_for is not registry.reader_for or len(paths) < _BESIDE:
-            yield from self._until_stopped(read_here(paths, self._reader_for, self._max_bytes))
+        """Read all in a child process when there is much to do and no reader that only this process has."""
+        if self._reader_for is not registry.reader_for or len(paths) < _MANY:
+            yield from self._until_stopped(read_one_by_one(paths, self._reader_for, self._max_bytes))
             return
         done = 0
         try:
-            for reading in self._until_stopped(read_beside(paths, self._max_bytes)):
+            for reading in self._until_stopped(read_in_child(paths, self._max_bytes)):
                 done += 1
                 yield reading
         except OSError:
-            yield from self._until_stopped(read_here(paths[done:], self._reader_for, self._max_bytes))
+            yield from self._until_stopped(read_one_by_one(paths[done:], self._reader_for, self._max_bytes))
 
     def _until_stopped(self, readings: Iterator[Reading]) -> Iterator[Reading]:
         for reading in readings:

@@ -10,7 +10,8 @@ _FENCE = re.compile(r"\s{0,3}(?:```+|~~~+)\s*")
 _LOOKS_LIKE_HEADING = re.compile(r"#{1,6} +")
 _MAX_INDENT = 10  # more would no longer read as a list item
 _MAX_HEADING_CHARS = 300
-_MAX_COLUMNS = 60
+MAX_COLUMNS = 60
+"""Columns of a table that are kept."""
 
 
 class DocumentBuilder:
@@ -53,7 +54,7 @@ class DocumentBuilder:
 
     def table(self, rows: Iterable[Sequence[str]], *, header: bool = True) -> None:
         """Add a table; with `header` the first row is told apart by a line of dashes."""
-        cells = [[fold(cell).replace("|", "\\|") for cell in row[:_MAX_COLUMNS]] for row in rows]
+        cells = [[fold(cell).replace("|", "\\|") for cell in row[:MAX_COLUMNS]] for row in rows]
         cells = [row for row in cells if any(row)]
         if not cells:
             return
