@@ -52,11 +52,24 @@ class Settings(BaseModel):
         (), "models", "Models to use when the model fails: MODEL or PROVIDER:MODEL, separated by commas."
     )
     enable_thinking: bool = _setting(False, "models", "Let models reason before they answer, where they can.")
-    research_model: str | None = _setting(None, "models", "Model for planning and searching. Empty: `model_name`.")
-    write_model: str | None = _setting(None, "models", "Model for writing sections. Empty: `model_name`.")
-    review_model: str | None = _setting(None, "models", "Model for reviews. Empty: `model_name`.")
-    report_model: str | None = _setting(None, "models", "Model for the abstract and conclusion. Empty: `model_name`.")
-    judge_model: str | None = _setting(None, "models", "Model for judging claims. Empty: `model_name`.")
+    research_model: str | None = _setting(
+        None, "models", "Model for planning and searching: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+    )
+    read_model: str | None = _setting(
+        None, "models", "Model for reading long pages: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+    )
+    write_model: str | None = _setting(
+        None, "models", "Model for writing sections: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+    )
+    review_model: str | None = _setting(
+        None, "models", "Model for reviews: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+    )
+    report_model: str | None = _setting(
+        None, "models", "Model for the abstract and conclusion: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+    )
+    judge_model: str | None = _setting(
+        None, "models", "Model for judging claims: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+    )
     model_timeout_seconds: float = _setting(
         120, "models", "Timeout of a model call: the longest wait for more output, in seconds.", ge=1, le=3600
     )
@@ -65,6 +78,9 @@ class Settings(BaseModel):
     )
     research_max_tokens: int = _setting(
         4096, "models", "Maximum output of a planning or search call, in tokens.", advanced=True, ge=256, le=200_000
+    )
+    read_max_tokens: int = _setting(
+        4096, "models", "Maximum output of a call that reads a page, in tokens.", advanced=True, ge=256, le=200_000
     )
     write_max_tokens: int = _setting(
         4096, "models", "Maximum output of a call that writes a section, in tokens.", advanced=True, ge=256, le=200_000

@@ -34,7 +34,7 @@ def _read(library: SqliteLibrary, answers: Answers, *, budget: int = 2_000) -> t
     gaps: list[Gap] = []
 
     async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
-        assert role == "research"
+        assert role == "read"
         prompts.append(request.messages[-1].text)
         return ModelAnswer(text=dumps({"relevant": answers(prompts[-1])}), model="scripted")
 

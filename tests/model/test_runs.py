@@ -64,7 +64,7 @@ def test_a_question_is_answered_in_its_language(
 
 
 def test_each_role_has_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    roles = {f"{role}_model": f"{role}-one" for role in ("research", "write", "review", "report", "judge")}
+    roles = {f"{role}_model": f"{role}-one" for role in ("research", "read", "write", "review", "report", "judge")}
     with served(monkeypatch) as provider:
         ran = research(tmp_path, **roles)
     used = {step_of(call.request): call.request["model"] for call in provider.calls}
@@ -80,7 +80,7 @@ def test_each_role_has_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "compose": "report-one",
     }
     assert dict(ran.report.reasoner.models) == {
-        role: f"{role}-one" for role in ("research", "write", "review", "report", "judge")
+        role: f"{role}-one" for role in ("research", "read", "write", "review", "report", "judge")
     }
 
 

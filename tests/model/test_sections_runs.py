@@ -139,7 +139,7 @@ async def test_b9_configurable_reaches_the_model_and_its_limits(
     assert {call.request["model"] for call in provider.calls} == {"scripted"}
     turns = [c for c in provider.calls if step_of(c.request) == "research"]
     assert turns
-    assert all("Calls left for this section: 1." in call.request["prompt"] for call in turns)
+    assert all("Calls left for this section: 1;" in call.request["prompt"] for call in turns)
 
 
 @pytest.mark.parametrize(

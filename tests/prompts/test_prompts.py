@@ -103,12 +103,13 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "mcp_prompt": "Ask for stories before all else.",
     },
     "read_page": {"section": SECTION, "passages": PASSAGE, "part": 2, "parts": 3, "most": 8},
-    "research_now": {"calls": 7, "leads": ["Superseded-By: 734", "see also the appendix"]},
+    "research_now": {"calls": 7, "leads": ["Superseded-By: 734"], "stock": "engines.example: 3 documents"},
     "write_section": {
         "section": SECTION,
         "passages": PASSAGE,
         "earlier": "An engine has 4 parts. [s7p3]",
         "missing": "prices of 2026",
+        "faults": ["“only” goes too far"],
         "output_format": "table",
         "words": "200 to 420 words",
         "subsections": True,
@@ -122,6 +123,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "attempts": 3,
         "searched": ["engine price"],
         "places": PLACES,
+        "stock": "engines.example: 3 documents, newest date 2026-01-02",
         "failed": ["engines.example"],
     },
     "review": {

@@ -419,7 +419,11 @@ class Asked:
         ("Sotorasib cures all patients.", [], []),
         (f"{UNSURE} [s1p1]", [[UNSURE]], []),
         (f"{CERTAIN} [s1p1]", [], [[CERTAIN]]),
-        (f"{VERBATIM} [s1p1] {UNSURE} [s1p1] {CERTAIN} [s1p1] It heals.", [[UNSURE, CERTAIN]], [[CERTAIN]]),
+        (
+            f"{VERBATIM} [s1p1] {UNSURE} [s1p1] {CERTAIN} [s1p1] It heals.",
+            [[UNSURE, CERTAIN, "It heals."]],
+            [[CERTAIN, "It heals."]],
+        ),
         ("```\nSotorasib covalently inhibits KRAS G12C.\n```\n[s1p1]", [], [[f"```\n{UNSURE}\n```"]]),
     ],
 )

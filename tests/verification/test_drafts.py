@@ -12,15 +12,15 @@ READ = [
         [
             ("One.", "[s1p1]", "prose", "One. [s1p1]", "[s1p1]", ""),
             ("Two.", "[s1p2]", "prose", "Two [s1p2].", "[s1p2]", ""),
-            ("Three?", "", "prose", "Three?", "", ""),
+            ("Three?", "", "prose", "Three?", "[s1p1][s1p2]", ""),
         ],
     ),
     (
         "One,\ntwo [s1p1]\nthree. Four.",
         [
             ("One,\ntwo", "[s1p1]", "prose", "One,\ntwo [s1p1]", "[s1p1]", ""),
-            ("three.", "", "prose", "three.", "", ""),
-            ("Four.", "", "prose", "Four.", "", ""),
+            ("three.", "", "prose", "three.", "[s1p1]", ""),
+            ("Four.", "", "prose", "Four.", "[s1p1]", ""),
         ],
     ),
     (
@@ -311,7 +311,7 @@ READ = [
         "One! [s1p1] (s1p2) Two.",
         [
             ("One!", "[s1p1][s1p2]", "prose", "One! [s1p1] (s1p2)", "[s1p1][s1p2]", ""),
-            ("Two.", "", "prose", "Two.", "", ""),
+            ("Two.", "", "prose", "Two.", "[s1p1][s1p2]", ""),
         ],
     ),
 ]
@@ -443,7 +443,7 @@ WRITTEN = [
         "第一句。 [s1p1] 第二句。 [s1p2]\n\n- 项目。 [s1p3]",
         "第二句。 [s1p2]\n\n- 项目。 [s1p3]",
     ),
-    ("One [s1p1, s1p2]; two [s1p3].", "One; two. [s1p1][s1p2][s1p3]", ""),
+    ("One [s1p1, s1p2]; two [s1p3].", "One [s1p1][s1p2]; two. [s1p3]", ""),
     (
         "One. Two. [s1p1]\n\nThree. Four. [s1p2]",
         "One. Two. [s1p1]\n\nThree. Four. [s1p2]",
@@ -453,7 +453,19 @@ WRITTEN = [
     ("A claim with [12](https://a.b/c) and [a link](https://x.y). [s1p1]", "A claim with and a link. [s1p1]", ""),
     ("  Indented. [s1p1]", "  Indented. [s1p1]", ""),
     ("One.[s1p1] Two.[s1p2]", "One. [s1p1] Two. [s1p2]", "Two. [s1p2]"),
-    ("One [s1p1] and two [s1p2].", "One and two. [s1p1][s1p2]", ""),
+    ("**它说得对。** 甲 [s1p1]，乙 [s1p2]。", "**它说得对。** 甲 [s1p1]，乙。 [s1p2]", ""),
+    ("**Lead of it.** One [s1p1].", "**Lead of it.** One. [s1p1]", ""),
+    (
+        "→ In this order:\n1. One [s1p1].\n2. Two [s1p2].",
+        "→ In this order:\n1. One. [s1p1]\n2. Two. [s1p2]",
+        "→ In this order:\n2. Two. [s1p2]",
+    ),
+    (
+        "It says:\n1. One [s1p1].\n2. Two [s1p2].",
+        "It says:\n1. One. [s1p1]\n2. Two. [s1p2]",
+        "It says:\n2. Two. [s1p2]",
+    ),
+    ("One [s1p1] and two [s1p2].", "One [s1p1] and two. [s1p2]", ""),
     ("Text [s1p1]\n\n\n\nMore [s1p2]", "Text [s1p1]\n\nMore [s1p2]", "More [s1p2]"),
     (
         "* Star. [s1p1]\n* Star two. [s1p2]\n\n+ Plus. [s1p3]",

@@ -19,7 +19,7 @@ from deep_research.text.token_count import estimate_tokens
 if TYPE_CHECKING:
     from deep_research.providers.model_client import CallRecord, ModelClient
 
-_SHARES: dict[Role, float] = {"research": 0.5, "write": 0.8, "judge": 0.85, "review": 0.9, "report": 1.0}
+_SHARES: dict[Role, float] = {"research": 0.5, "read": 0.5, "write": 0.8, "judge": 0.85, "review": 0.9, "report": 1.0}
 """Up to which share of a budget each kind of work may spend."""
 _USUAL_ANSWER = 700
 """Tokens of a usual answer."""

@@ -103,7 +103,7 @@ def open_reasoner(
         roles=roles,
         account=note_attempt,
         patience=Patience.for_silence(settings.model_timeout_seconds),
-        gates=_gates(settings, [first, *others]),
+        gates=_gates(settings, [first, *others, *roles.values()]),
     )
     paid = PaidCalls(client, journal, settings)
     named = {role: (roles.get(role) or first).model for role in get_args(Role)}
@@ -181,7 +181,7 @@ def _open_models(
     settings: Settings, keys: Mapping[str, str]
 ) -> tuple["OpenModel", list["OpenModel"], dict[Role, "OpenModel"]]:
     """Open the run's model, its fallbacks, and the models of single roles, each once."""
-    from deep_research.providers.provider_catalog import open_fallbacks, open_model  # noqa: PLC0415
+    from deep_research.providers.provider_catalog import open_fallbacks, open_model, open_named  # noqa: PLC0415
 
     provider = settings.model_provider
     options: dict[str, Any] = {
@@ -199,7 +199,7 @@ def _open_models(
         name = getattr(settings, f"{role}_model")
         if name:
             if name not in opened:
-                opened[name] = open_model(provider, name, **options)
+                opened[name] = open_named(name, provider, **options)
             roles[role] = opened[name]
     return first, open_fallbacks(settings.fallback_models, provider, **options), roles
 

@@ -27,7 +27,7 @@ def values_of(flags: dict[str, Any]) -> dict[str, Any]:
         if not equals:
             raise ConfigError(f"--set {pair!r} must be NAME=VALUE.", setting="set", value=pair)
         values[name.strip().replace("-", "_")] = value.strip()
-    named = {"model_provider": "provider", "model_name": "model", "workflow": "workflow"}
+    named = {"model_provider": "provider", "model_name": "model", "workflow": "workflow", "depth": "depth"}
     values |= {name: flags[flag] for name, flag in named.items() if flags.get(flag) is not None}
     if (rounds := flags.get("max_iterations")) is not None:
         # The workflow may also come from the environment or the file.

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     help="How the run works (default: sections).",
 )
 @click.option(
+    "--depth",
+    type=click.Choice(["brief", "standard", "deep"]),
+    help="Length of the report: about 500, 2,000 or 7,000 words (default: standard).",
+)
+@click.option(
     "--max-iterations",
     type=int,
     metavar="N",

@@ -1,5 +1,6 @@
 """What a researcher does next and what comes back: the typed wire between reasoner and sources."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import BaseModel
@@ -27,6 +28,11 @@ class Action(Noun):
     name: ActionName
     query: str = ""
     source: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Return whether it is one of the calls that a researcher may make: all but its ending."""
+        return self.name != "research_complete"
 
 
 class Observation(Noun):
@@ -62,6 +68,11 @@ class Turn(Noun):
     actions: tuple[Action, ...]
     observations: tuple[Observation, ...] = ()
     remarks: tuple[str, ...] = ()
+
+
+def tool_calls_made(turns: Iterable[Turn]) -> int:
+    """Return how many calls of tools the turns hold."""
+    return sum(action.counts for turn in turns for action in turn.actions)
 
 
 class Span(Noun):

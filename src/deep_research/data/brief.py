@@ -135,7 +135,7 @@ class Section(Noun):
     `queries` are the searches the plan suggests; `subject` is the entity the section is about
     ("" when it is about none); `attempts` counts how often it was researched. `covers` are the facts that have
     their home in it; `missing` are those for which nothing was found so far, `searched` the queries made for
-    it, `failed` the places and pages that could not be reached.
+    it, `failed` the places and pages that could not be reached, `faults` what a review found wrong in its text.
     """
 
     title: str
@@ -152,6 +152,7 @@ class Section(Noun):
     missing: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 class Brief(Noun):
@@ -194,7 +195,8 @@ class PlanEdit(Noun):
 class SectionReview(Noun):
     """How well one section is covered; `retry` where another search is likely to bring what is missing.
 
-    `missing` are the facts still to be looked for, `queries` new searches for them; `notes` says it in words.
+    `missing` are the facts still to be looked for, `queries` new searches for them; `faults` is what is wrong in the
+    text itself; `notes` says in words what is missing.
     """
 
     title: str
@@ -204,6 +206,7 @@ class SectionReview(Noun):
     retry: bool = False
     missing: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 class Review(Noun):

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from deep_research.data.noun import Noun
 
-Role = Literal["research", "write", "review", "report", "judge"]
+Role = Literal["research", "read", "write", "review", "report", "judge"]
 FinishReason = Literal["stop", "length", "tool_calls", "refusal", "other"]
 
 
@@ -46,6 +46,8 @@ class ModelRequest(Noun):
     max_output_tokens: int = Field(4096, ge=1)
     temperature: float | None = None
     parallel_tool_calls: bool = True
+    attempt: int = 0
+    """Which try at the same question this is. It is not sent; the journal takes each for a call of its own."""
 
 
 class Usage(Noun):

@@ -163,6 +163,11 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
     turns, closed = state.get("turns", []), state.get("is_closed", False)
     if closed and previous and not _seen(turns):
         return _free(state, ctx, {"sections": [section.model_copy(update={"status": "completed"})]})
+    before = {key for keys in state.get("raw_notes", []) for key in keys}
+    if previous and not section.faults and not research.brings_new(section, turns, before, ctx.library):
+        # Another text of the same passages would be no better.
+        done = section.model_copy(update={"status": "completed", "searched": research.queries_made(section, turns)})
+        return _free(state, ctx, {"sections": [done], "raw_notes": _raw_notes(state)})
     finishing = ctx.steering.now.finishing
     reviews = section.attempts <= state.get("max_review_iterations", 0) and not closed and not finishing
     written = await research.write(ctx, section, state["brief"], turns, reviews=reviews)

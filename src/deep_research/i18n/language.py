@@ -27,6 +27,7 @@ _SCRIPTS = {
     "hi": re.compile("[\u0900-\u097f]"),
     "th": re.compile("[\u0e00-\u0e7f]"),
 }
+_WIDE = re.compile(f"[{CJK}]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -77,6 +78,11 @@ def _function_words() -> dict[str, frozenset[str]]:
 def language_name(code: str) -> str:
     """Return the language's own name, or the code where we have none."""
     return lexicon.entry("language.name", code) or code
+
+
+def columns(text: str) -> int:
+    """Return how wide `text` is in type of one width: signs of Chinese, Japanese and Korean take two columns."""
+    return len(text) + len(_WIDE.findall(text))
 
 
 def is_cjk(code: str) -> bool:

@@ -216,11 +216,13 @@ def _langchain(about: "About", family: "Family", base_url: str, timeout_seconds:
 
 
 def open_fallbacks(names: Sequence[str], provider: str, **options: Any) -> "list[OpenModel]":
-    """Return the models of `fallback_models`: `provider:model`, or a model of `provider`."""
-    opened: list[OpenModel] = []
-    for name in names:
-        prefix, colon, rest = name.partition(":")
-        of, model = (prefix, rest) if colon and prefix in PROVIDERS else (provider, name)
-        own = options if of == provider else {**options, "base_url": "", "facts": None}
-        opened.append(open_model(of, model, **own))
-    return opened
+    """Return the models of `fallback_models`, each as `open_named` reads it."""
+    return [open_named(name, provider, **options) for name in names]
+
+
+def open_named(name: str, provider: str, **options: Any) -> "OpenModel":
+    """Return the model `MODEL` of `provider`, or the one that `PROVIDER:MODEL` names. Raises what `open_model` does."""
+    prefix, colon, rest = name.partition(":")
+    of, model = (prefix, rest) if colon and prefix in PROVIDERS else (provider, name)
+    own = options if of == provider else {**options, "base_url": "", "facts": None}
+    return open_model(of, model, **own)

@@ -25,6 +25,14 @@ _NOTE_MARK = re.compile(r"\[\^[^\]]+\]")
 _LOOSE_LINK = re.compile(r"\[([^\[\]]+)\](?:\[[^\[\]]*\]|\((?:https?:|[./#])[^()]*\))")
 _LOOSE_STRONG = re.compile(r"(\*\*|__)(?=\S)([^*_\n]{1,400}?)(?<=\S)\1")
 _WITHOUT_SPACES = re.compile("[\u2e80-\uffef]")
+_TAG = re.compile(r"</?([A-Za-z][\w-]*)\s*/?>")
+_TAGS = frozenset(
+    "a abbr article aside b bdi bdo big blockquote br button caption center cite code col dd del details dfn div dl dt em"
+    " figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label li link main"
+    " mark meta nav ol option p path picture pre q rp rt ruby s samp script section select small source span strike strong"
+    " style sub summary sup svg table tbody td textarea tfoot th thead time title tr tt u ul var video wbr".split()
+)
+"""Elements of HTML; in Markdown they are marks, not words."""
 _LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?td|/?th)\b", re.IGNORECASE)
 
 
@@ -122,7 +130,10 @@ def _lines(tokens: Sequence[Any]) -> Iterator[str]:
         elif token.type == "image":
             prose.append("".join(_lines(token.children or ())))
         elif token.type == "html_inline":
-            prose.append(" " if _LINE_TAG.match(token.content) else "")
+            tag = _TAG.match(token.content)
+            # What is no tag of HTML is a placeholder: "Vcs-<type>".
+            kept = token.content if tag is not None and tag[1].lower() not in _TAGS else ""
+            prose.append(" " if _LINE_TAG.match(token.content) else kept)
         else:
             prose.append("\n" if token.type == "softbreak" else token.content)
     end_prose()

@@ -3,7 +3,7 @@
 import itertools
 import re
 
-from deep_research.i18n.language import CJK
+from deep_research.i18n.language import CJK, columns
 from deep_research.text.document_builder import DocumentBuilder
 
 _UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
@@ -104,7 +104,7 @@ def _write_items(block: list[str], builder: DocumentBuilder) -> None:
 
 def _paragraphs(block: list[str]) -> list[str]:
     """Join wrapped lines; a block of short lines (an address, a verse) keeps its lines apart."""
-    if len(block) > 1 and all(_width(line) < _LINE_OF_ITS_OWN for line in block) and not _runs_on(block):
+    if len(block) > 1 and all(columns(line) < _LINE_OF_ITS_OWN for line in block) and not _runs_on(block):
         return block
     return ["\n".join(block)]
 
@@ -119,11 +119,7 @@ def _is_prose(block: list[str]) -> bool:
     """An indented paragraph (a changelog, a quotation) has words and sentence marks, code has other signs."""
     text = " ".join(line.strip() for line in block)
     letters = sum(char.isalpha() or char in " ,.'’" for char in text)
-    return letters > 0.93 * len(text) and all(_width(line.strip()) > _LINE_OF_ITS_OWN for line in block[:-1])
-
-
-def _width(line: str) -> int:
-    return len(line) + len(_CJK_CHAR.findall(line))
+    return letters > 0.93 * len(text) and all(columns(line.strip()) > _LINE_OF_ITS_OWN for line in block[:-1])
 
 
 def _indent(line: str) -> int:

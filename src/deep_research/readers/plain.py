@@ -62,6 +62,8 @@ def _kind(name: str, text: str) -> str:
         return "text/markdown"
     if suffix in _RST or (name.lower().endswith(".rst.txt")):
         return "text/x-rst"
+    if suffix == ".text":
+        return "text/plain"
     sample = text[:20_000]
     if len(_RST_SIGN.findall(sample)) > 1:
         return "text/x-rst"

@@ -79,7 +79,7 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[Composition, li
         ctx.report_gap(gap_from("abstract", error))
         return Composition(), []
     texts = (made.abstract, made.conclusion, made.table)
-    ground = ground_of(ctx, given.brief, made.computations)
+    ground = ground_of(ctx, given.brief, made.computations, given.sections)
     advising = asyncio.create_task(_advice(ctx, given, made, ground))
     try:
         checked = await side_by_side(

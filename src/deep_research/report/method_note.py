@@ -10,7 +10,14 @@ from deep_research.report.report_input import CheckedReport
 from deep_research.verification.citations import claim_text
 from deep_research.verification.drafts import parse_draft
 
-_ROLES = {"research": "research", "write": "writing", "judge": "judge", "review": "review", "report": "report"}
+_ROLES = {
+    "research": "research",
+    "read": "research",
+    "write": "writing",
+    "judge": "judge",
+    "review": "review",
+    "report": "report",
+}
 """The roles of models, and the steps they are named after."""
 
 

@@ -248,7 +248,10 @@ def _nothing(checked: CheckedReport) -> str:
 
 def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
     alike: dict[tuple[str, str], list[Gap]] = defaultdict(list)
+    weak = [gap.what for gap in gaps if "review_open" in gap.codes] if limits else []
     for gap in gaps:
+        if limits and ("review_open" in gap.codes or gap.what == "review"):
+            continue  # what matters of it to the reader the limits say; the result has all of it
         alike[gap.source or gap.what, gap.why].append(gap)
     lines = [
         f"- **{fold(name_subject(same[0], language))}**{f' (×{len(same)})' * (len(same) > 1)}{colon_of(language)}"
@@ -259,6 +262,8 @@ def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
         f"- {fold(limit.text)}{bracket(phrase('limit_searched', language, queries='; '.join(limit.searched)), language)}"
         for limit in limits
     ]
+    if weak:
+        limited.append(f"- {phrase('reviewed_weak', language, sections='; '.join(map(fold, weak)))}")
     lines = [*limited, *lines] or [phrase("no_gaps", language)]
     return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)
 

@@ -1,5 +1,6 @@
 """Date and standing of the sources of a library, read once from the head of what was stored."""
 
+import re
 from weakref import WeakKeyDictionary
 
 from deep_research.ports import Library
@@ -7,6 +8,11 @@ from deep_research.text.standing import Standing, read_standing
 from deep_research.verification.currency import Dated
 
 _HEAD_CHARS = 4_000
+_VERSION = re.compile(
+    r"(?:\bv|\bversion |\b[A-Za-z][\w+]+ )(\d+(?:\.\d+)+)\b|\b(\d+(?:\.\d+)+) (?:documentation|manual|docs)\b",
+    re.IGNORECASE,
+)
+"""A version in a title: after a name ("Python 3.11.2") or before what it is of; not the number of a chapter."""
 _read: "WeakKeyDictionary[Library, dict[str, Dated]]" = WeakKeyDictionary()
 
 
@@ -19,6 +25,8 @@ def dated_source(library: Library, source: str) -> Dated:
     if source not in known:
         snapshot, record = library.snapshot(source), library.source(source)
         standing = read_standing(snapshot.text[:_HEAD_CHARS]) if snapshot is not None else Standing()
+        if record is not None and not standing.version and (named := _VERSION.search(record.title)):
+            standing = standing._replace(version=named[1] or named[2])
         made = Dated(standing.date or (record.published if record is not None else None) or "", standing)
         if snapshot is None:
             return made

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from deep_research.data import Advice, Claim, Gap, Limit, Verdict
 from deep_research.errors import LimitReached, ModelError
+from deep_research.i18n.catalog import colon_of, phrase
 from deep_research.i18n.message_codes import gap_from, verdict_of
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Ground, Judge
@@ -16,6 +17,7 @@ from deep_research.verification.conclusions import FOLLOWS, is_too_specific, is_
 from deep_research.verification.verify import is_error_text
 
 _BACKGROUND = re.compile(r"[^.!?。！？†]*[.!?。！？]?\s*†\s*[.!?。！？]?")
+_ENDS = (".", "!", "?", "。", "！", "？", "†")
 _ABOUT_SEARCH = 0.5
 """From this share of its words on, a limit is about what was searched for."""
 
@@ -62,9 +64,13 @@ def _known_only(advice: Advice, claim: Claim) -> Advice:
 
 def _by_code(advice: Advice, facts: Sequence[Claim], library: Library, ground: Ground) -> Claim:
     """Return one piece of advice as a claim, with the verdict of the mechanical checks."""
-    text = " ".join(
-        part for part in (advice.case, advice.action, advice.why, advice.condition, advice.fallback) if part
-    )
+    named = (("", advice.case), ("", advice.action), ("why", advice.why), ("condition", advice.condition))
+    sentences = [
+        f"{phrase(name, ground.language)}{colon_of(ground.language)}{part}" if name else part
+        for name, part in (*named, ("fallback", advice.fallback))
+        if part
+    ]
+    text = " ".join(s if s.endswith(_ENDS) else f"{s}." for s in map(str.rstrip, sentences))
     passages = [p for key in advice.premises if (p := library.passage(key)) is not None]
     ids = tuple(dict.fromkeys(p.id for p in passages))
     premises = [fact for fact in facts if fact.stands and set(fact.passages) & set(ids)]

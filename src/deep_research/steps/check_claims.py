@@ -23,6 +23,7 @@ from deep_research.i18n.message_codes import gap_from, gap_of, verdict_of
 from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
 from deep_research.text.standing import UNDECIDED
+from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import CitedSentence, claim_text
 from deep_research.verification.computations import ComputationError, Result, carry_out
 from deep_research.verification.conclusions import BACKGROUND, FOLLOWS, is_too_specific, is_unfounded
@@ -57,11 +58,13 @@ _CANDIDATES = 8
 
 class Ground(NamedTuple):
     """What a draft may use beside its passages: the arithmetic its writer asks for, what was `known` before (the
-    question and the terms of the plan), whether general knowledge may stand, the `language` of the report, and `today`,
-    by which what sources say of their own time is dated (None: not at all)."""
+    question and the terms of the plan), what was `sought` (the facts planned and the searches made), whether general
+    knowledge may stand, the `language` of the report, and `today`, by which what sources say of their own time is dated
+    (None: not at all)."""
 
     computations: Sequence[Computation] = ()
     known: str = ""
+    sought: str = ""
     background: bool = False
     language: str = "en"
     today: date | None = None
@@ -235,6 +238,8 @@ def _check_own(
     sentence: CitedSentence, library: Library, ground: Ground, results: Mapping[str, Result | ComputationError]
 ) -> _Judged:
     """Judge what is the writer's own: a conclusion, a computation, or general knowledge."""
+    if sentence.role == "limit":
+        return _Judged(sentence.text, (), _open(sentence.text, ground), kind="limit")
     if sentence.role == "background":
         refused = is_too_specific(sentence.text) if ground.background else verdict_of("unverified", "uncited")
         return _Judged(sentence.text, (), refused or BACKGROUND, kind="background")
@@ -250,6 +255,15 @@ def _check_own(
         used += result.passages
     ids = tuple(dict.fromkeys([*_ids(sentence, library), *used]))
     return _judge_own(_Judged(text, ids, FOLLOWS, kind=sentence.role, bare=bare), library, ground)
+
+
+def _open(text: str, ground: Ground) -> Verdict:
+    """Return whether a sentence may say that the sources read do not tell something: it brings in no figure or quotation,
+    and is about what was looked for."""
+    terms, wanted = set(content_terms(text)), set(content_terms(ground.sought))
+    if is_error_text(text) or len(terms & wanted) < min(2, len(terms)):
+        return verdict_of("unverified", "not_searched")
+    return is_unfounded(text, [ground.sought, ground.known]) or verdict_of("supported", "was_searched")
 
 
 def _judge_own(judged: _Judged, library: Library, ground: Ground) -> _Judged:
@@ -279,6 +293,9 @@ def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
             return second  # one citation at the end of a stretch stands for all of it
         if second.shown and (candidate in near or is_plainly_said(second.claim, _evidence(candidate, library))):
             return replace(second, repair="passage")
+    if near and not sentence.passages:
+        # What opens or joins a paragraph and cites nothing itself rests on what its neighbours cite: a judge may say so.
+        return replace(first, passages=tuple(p.id for p in near))
     return first
 
 
@@ -360,7 +377,8 @@ async def _rewritten(
             continue  # what a judge has refused does not stand because it is said again
         confirmed = bool(text.strip()) and repeated
         by_judge = i in heard or confirmed
-        second = await asyncio.to_thread(_again, text, judged[i], work.library, work.ground, by_judge=by_judge)
+        known = work.ground.known if confirmed else ""
+        second = await asyncio.to_thread(_again, text, judged[i], work, by_judge=by_judge, known=known)
         # What another sentence says already is not said twice.
         if second is not None and second.shown and second.claim not in others:
             done[i] = replace(second, repair="" if confirmed else "rewritten")
@@ -368,12 +386,14 @@ async def _rewritten(
     return done
 
 
-def _again(text: str, before: _Judged, library: Library, ground: Ground, *, by_judge: bool) -> _Judged | None:
+def _again(text: str, before: _Judged, work: _Work, *, by_judge: bool, known: str) -> _Judged | None:
     """Return a rewritten sentence as the mechanical checks judge it; None when it is not one sentence.
 
     Words that claim and passage share can be too few, above all across languages; then what the judge
-    says stands where nothing speaks against it.
+    says stands where nothing speaks against it. In a sentence that the judge confirms as it is, the report's own
+    terms, which are `known`, may name what its passages call otherwise.
     """
+    library, ground = work.library, work.ground
     if before.kind in ("inference", "computed"):
         own = replace(before, text=text.strip().lstrip("→ "), bare="", verdict=FOLLOWS, kind="inference")
         return _judge_own(own, library, ground) if own.text else None
@@ -382,14 +402,14 @@ def _again(text: str, before: _Judged, library: Library, ground: Ground, *, by_j
         return None
     passages = _known(before.passages, library)
     second = _judge_text(again[0]._replace(context=before.context), passages, library)
-    if by_judge and not second.shown and _may_stand(second, passages, library):
+    if by_judge and not second.shown and _may_stand(second, passages, library, known):
         return replace(second, verdict=_BY_JUDGE)
     return second
 
 
-def _may_stand(judged: _Judged, passages: Sequence[Passage], library: Library) -> bool:
+def _may_stand(judged: _Judged, passages: Sequence[Passage], library: Library, known: str) -> bool:
     """Tell whether nothing mechanical speaks against a claim; in its passages' language negation counts as well."""
-    evidence = [_evidence(p, library) for p in passages]
+    evidence = [*(_evidence(p, library) for p in passages), *([Evidence("", known)] if known else [])]
     if judged.verdict == _CODE or certain_disproof(judged.text, evidence) is not None:
         return False
     foreign = detect(judged.text) != detect(" ".join(p.text for p in passages))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from deep_research.data import (
     Section,
     SectionReview,
     Turn,
+    tool_calls_made,
 )
 from deep_research.events import SectionClosed, SectionWritten
 from deep_research.i18n.message_codes import gap_of
@@ -23,6 +24,7 @@ from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.steps import review, search
 from deep_research.steps.check_claims import NO_GROUND, Checked, Ground, check_draft
+from deep_research.text.contents_lists import is_contents_list
 from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
 
@@ -41,8 +43,10 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
             for rank, passage in enumerate(seen.passages):
                 scores[passage] += 1.0 / (_RRF + rank)
     named = [p for turn in turns for a in turn.actions if a.name == "research_complete" for p in a.query.split()]
-    best = list(dict.fromkeys([*named, *sorted(scores, key=lambda p: -scores[p])]))[:limit]
-    return [found for p in best if (found := library.passage(p)) is not None]
+    best = dict.fromkeys([*named, *sorted(scores, key=lambda p: -scores[p])])
+    found = [passage for key in best if (passage := library.passage(key)) is not None]
+    chosen = set(named)
+    return [p for p in found if p.id in chosen or not is_contents_list(p.text)][:limit]
 
 
 _NOTED, _NAMED = 40, 16
@@ -57,18 +61,34 @@ class Written(NamedTuple):
 
 
 async def next_actions(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> list[Action]:
-    """Return what to do next, within the tool calls that are left; none when there is nothing left to do."""
-    used = sum(len(turn.actions) for turn in turns)
-    left = ctx.settings.tool_calls_per_researcher - used
-    if left <= 0:
-        return []
-    return list(await ctx.reasoner.next_actions(section, brief, turns, ctx.library))[:left]
+    """Return what to do next, within the tool calls that are left; none when there is nothing left to do.
+
+    Ending costs nothing: the passages that a researcher names with it are never cut off.
+    """
+    left = ctx.settings.tool_calls_per_researcher - tool_calls_made(turns)
+    if left <= 0 or (section.faults and not section.queries):
+        return []  # what is wrong in a text is put right from what was found
+    chosen: list[Action] = []
+    for action in await ctx.reasoner.next_actions(section, brief, turns, ctx.library):
+        left -= action.counts
+        if left >= 0 or not action.counts:
+            chosen.append(action)
+    return chosen
 
 
 def _room(turns: Sequence[Turn]) -> int:
-    """Return how many passages a writer gets: as many again as the researcher named, since it may have missed some."""
+    """Return how many passages a writer gets: a quarter more than the researcher named, since it may have missed some."""
     named = sum(len(a.query.split()) for turn in turns for a in turn.actions if a.name == "research_complete")
-    return min(_NOTED, max(_NAMED, 2 * named)) if named else _NOTED
+    return min(_NOTED, max(_NAMED, named + named // 4)) if named else _NOTED
+
+
+def brings_new(section: Section, turns: Sequence[Turn], seen: Collection[str], library: Library) -> bool:
+    """Return whether a further attempt has brought a writer anything: a passage that was not `seen` before, or one that
+    the researcher names and the text does not cite."""
+    cited = {key for sentence in parse_draft(section.content).sentences for key in sentence.passages}
+    named = {p for turn in turns for a in turn.actions if a.name == "research_complete" for p in a.query.split()}
+    noted = {p.id for p in noted_passages(turns, library, limit=_room(turns))}
+    return bool(noted - set(seen) or named - cited)
 
 
 def is_complete(actions: Sequence[Action]) -> bool:
@@ -97,7 +117,7 @@ async def write(
     draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), passages, ctx.library)
     reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews else None
     try:
-        ground = ground_of(ctx, brief, draft.computations)
+        ground = ground_of(ctx, brief, draft.computations, (section,), draft.missing)
         checked = await check_text(ctx, draft.content, section=section.title, ground=ground)
         reviewed = await _reviewed_in_time(ctx, section, reviewing) if reviewing is not None else None
     finally:
@@ -148,13 +168,21 @@ async def check_text(
     return checked
 
 
-def ground_of(ctx: RunContext, brief: Brief, computations: Sequence[Computation]) -> Ground:
-    """Return what a draft of this report may use beside its passages."""
+def ground_of(
+    ctx: RunContext,
+    brief: Brief,
+    computations: Sequence[Computation],
+    sections: Sequence[Section],
+    missing: Sequence[str] = (),
+) -> Ground:
+    """Return what a draft about these sections may use beside its passages."""
     known = (brief.question, brief.title, brief.objective, *brief.parts, *brief.glossary)
-    sections = (f"{section.title} {section.description}" for section in brief.sections)
+    outline = (f"{section.title} {section.description}" for section in brief.sections)
+    sought = ((s.title, s.description, *s.covers, *s.missing, *s.searched) for s in sections)
     return Ground(
         computations=computations,
-        known="\n".join((*known, *sections)),
+        known="\n".join((*known, *outline)),
+        sought="\n".join((*(text for texts in sought for text in texts), *missing, *brief.parts, brief.question)),
         background=ctx.settings.background == "all",
         language=brief.language,
         today=date.fromisoformat(ctx.timestamp()[:10]),
@@ -163,14 +191,19 @@ def ground_of(ctx: RunContext, brief: Brief, computations: Sequence[Computation]
 
 def _with_searches(section: Section, turns: Sequence[Turn]) -> Section:
     """Return the section with the queries made for it in all attempts, and what could not be reached."""
-    made = [a.query for turn in turns for a in turn.actions if a.name in ("search", "recall")]
     failed = [name for turn in turns for seen in turn.observations for name in seen.failed]
     return section.model_copy(
         update={
-            "searched": tuple(dict.fromkeys([*section.searched, *made])),
+            "searched": queries_made(section, turns),
             "failed": tuple(dict.fromkeys([*section.failed, *failed])),
         }
     )
+
+
+def queries_made(section: Section, turns: Sequence[Turn]) -> tuple[str, ...]:
+    """Return the queries made for a section, in earlier attempts and in these turns."""
+    made = [a.query for turn in turns for a in turn.actions if a.name in ("search", "recall")]
+    return tuple(dict.fromkeys([*section.searched, *made]))
 
 
 def _cited(content: str, library: Library) -> list[Passage]:

@@ -79,7 +79,8 @@ def again(section: Section, judged: SectionReview) -> Section:
             "status": "researching",
             "notes": "; ".join(dict.fromkeys(note for note in (section.notes, judged.notes) if note)),
             "missing": judged.missing,
-            "queries": judged.queries or section.queries,
+            "faults": judged.faults,
+            "queries": judged.queries or (() if judged.faults else section.queries),
             "attempts": section.attempts + 1,
         }
     )
@@ -90,10 +91,15 @@ _ASKED_BEFORE = 0.7
 
 
 def _is_new(section: Section, judged: SectionReview) -> bool:
-    """Return whether a review asks for something new: a query not made yet, and a fact not asked for in vain.
+    """Return whether a review asks for something new: a query not made yet, and a fact not asked for in vain; or, once,
+    for the repair of faults in the text.
 
-    A review that names neither (of a reasoner that goes by scores) is taken as it is.
+    A review that names none of them (of a reasoner that goes by scores) is taken as it is.
     """
+    if judged.faults and not section.faults:
+        return True
+    if judged.faults and not judged.queries:
+        return False
     made = {normalise(query) for query in section.searched}
     if judged.queries and all(normalise(query) in made for query in judged.queries):
         return False

@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+import math
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import (
@@ -24,8 +25,11 @@ from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import OutsideTool, SearchPlace
 from deep_research.run_context.context import RunContext, reason_of
 from deep_research.steps.read import PLACE, read
+from deep_research.text.contents_lists import is_contents_list
 
 _PASSAGES_PER_SOURCE = 4
+_FLOOR, _OF_A_LIST = 0.35, 0.3
+"""Share of the best score that a passage must reach; what a table of contents or an index is worth beside prose."""
 _ENOUGH_FOUND = 3
 """Results with which the less trusted places are not asked."""
 _OWN = ("documents", PLACE, "mcp:")
@@ -167,7 +171,7 @@ async def _take_in(
     """Put what was found into the library; record the ids of the passages that answer, best first, and the gaps."""
     sources = [await asyncio.to_thread(ctx.library.add_source, found) for found in result.found]
 
-    async def keep(found: Found, source: Source) -> list[str] | Gap:
+    async def keep(found: Found, source: Source) -> list[Kept] | Gap:
         try:
             return await _keep(ctx, place, found, source, query)
         except Exception as error:  # noqa: BLE001 - see above
@@ -176,7 +180,7 @@ async def _take_in(
     kept = await side_by_side(keep(found, source) for found, source in zip(result.found, sources, strict=True))
     rows = [row for row in kept if isinstance(row, list)]
     return SearchRecord(
-        passages=tuple(_interleave(rows)),
+        passages=tuple(_interleave(_relevant(rows))),
         found=len(rows),
         new=sum(found.key not in known for found in result.found),
         gaps=(*result.gaps, *(gap for gap in kept if isinstance(gap, Gap))),
@@ -184,10 +188,26 @@ async def _take_in(
     )
 
 
+class Kept(NamedTuple):
+    """A passage that answers a search; `score` is 0 where nothing was compared."""
+
+    id: str
+    score: float = 0.0
+
+
+def _relevant(rows: Sequence[Sequence[Kept]]) -> list[list[str]]:
+    """Return the passages of each result that come near the best one of all; a result may be left with none.
+
+    An engine always fills its page, and a page always has a best passage.
+    """
+    floor = _FLOOR * max((k.score for row in rows for k in row if math.isfinite(k.score)), default=0.0)
+    return [[kept.id for kept in row if kept.score >= floor] for row in rows]
+
+
 async def _keep(
     ctx: RunContext, place: SearchPlace | OutsideTool, found: Found, source: Source, query: str
-) -> list[str]:
-    """Read a result unless it was read before; return the ids of its passages that answer `query`."""
+) -> list[Kept]:
+    """Read a result unless it was read before; return its passages that answer `query`, best first."""
 
     async def fetch() -> str:
         document = found.document if found.document and not found.excerpt else await place.read(found)
@@ -199,12 +219,13 @@ async def _keep(
         await ctx.journal.call("read", source.key, fetch)
     if not found.spans:
         hits = await asyncio.to_thread(ctx.library.search, query, limit=_PASSAGES_PER_SOURCE, sources=(source.id,))
-        if hits:
-            return [h.passage.id for h in hits]
+        listed = [Kept(h.passage.id, h.score * (_OF_A_LIST if is_contents_list(h.passage.text) else 1)) for h in hits]
+        if listed:
+            return sorted(listed, key=lambda kept: -kept.score)
     passages = await asyncio.to_thread(ctx.library.passages, source.id)
     if not found.spans:
-        return [p.id for p in passages[:1]]
-    return [p.id for p in _at_spans(found, list(passages))][:_PASSAGES_PER_SOURCE]
+        return [Kept(p.id) for p in passages[:1]]
+    return [Kept(p.id, math.inf) for p in _at_spans(found, list(passages))][:_PASSAGES_PER_SOURCE]
 
 
 def _at_spans(found: Found, passages: list[Passage]) -> list[Passage]:

@@ -37,7 +37,7 @@ _TABLE = re.compile(r"\s{0,3}\|")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 
 # Ends of sentences: CJK full stops always; Latin ones when space and a new beginning follow.
-_END = re.compile(rf"[。！？｡]+[”’」』）)\]]*|[.!?…]+[\"'”’)\]]*(?=\s|$|[{CJK}])|[；;](?=\s*\n)")
+_END = re.compile(rf"[。！？｡]+[”’」』）)\]]*|[.!?…]+(?:\*\*|__|[\"'”’)\]])*(?=\s|$|[{CJK}])|[；;](?=\s*\n)")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|Dr|Mr|Mrs|Ms|Prof|St|Fig|Figs|Eq|Eqs|Sec|Ref|Refs|No|Nos|Vol|pp|approx|resp"
     r"|Inc|Ltd|Co|Corp|Jr|Sr|dept|est|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|a\.m|p\.m)"
@@ -93,9 +93,9 @@ def _kind_of(line: str, previous: BlockKind | None) -> BlockKind | None:
         return "heading"
     if _TABLE.match(line):
         return "table"
-    if ITEM_MARKER.match(line):
-        # A number at the beginning of a wrapped line of prose is not a list.
-        return "prose" if previous == "prose" and line.lstrip()[:1].isdigit() else "item"
+    if (marker := ITEM_MARKER.match(line)) is not None:
+        # A number at the beginning of a wrapped line of prose is not a list, unless it begins one (as in CommonMark).
+        return "prose" if previous == "prose" and marker["number"] not in (None, "1") else "item"
     return "item" if previous == "item" else "prose"
 
 
@@ -119,8 +119,11 @@ def _split(text: str, block: Block) -> Iterator[Sentence]:
         start = marker.end()
     for match in _END.finditer(text, start, block.end):
         if _ends_sentence(text, match, block.end):
-            yield from _trimmed(text, start, match.end(), block.kind)
-            start = match.end()
+            end = match.end()
+            if text.startswith("**", end) and text.count("**", start, end) % 2:
+                end += 2  # the bold type ends with its sentence
+            yield from _trimmed(text, start, end, block.kind)
+            start = end
     yield from _trimmed(text, start, block.end, block.kind)
 
 

@@ -12,6 +12,8 @@ from deep_research.data import ClaimKind
 from deep_research.i18n.lexicon import any_word
 from deep_research.text.sentences import sentences
 
+_NEAR = 3
+"""How many ids of its neighbours a sentence without any may rest on."""
 Cite = Callable[[Sequence[str]], str]
 """Renders the ids of one place as text: `[s7p3][s1p2]`, or `[3]`."""
 Kind = Literal["prose", "item", "cell", "code"]
@@ -21,8 +23,8 @@ class CitedSentence(NamedTuple):
     """One sentence of a draft, without its citations, at `draft[start:end]` (with them).
 
     `passages` are the ids it cites, known or not (`s7` where only a source is named). `raw` still has
-    the addresses and numbers that were typed instead of ids. `near` are ids cited by its neighbours:
-    the next sentence of the paragraph that cites, or the row. `context` says what a table cell is about;
+    the addresses and numbers that were typed instead of ids; `marks` are the offsets in it where ids stood. `near`
+    are ids cited by its neighbours: the next sentences of the paragraph that cite, else those before, or the row. `context` says what a table cell is about;
     `follows` says that another sentence of its paragraph comes after it. `role` says by what measure it is judged;
     a conclusion ("→ …") is one sentence however many full stops it has.
     """
@@ -37,6 +39,21 @@ class CitedSentence(NamedTuple):
     context: str = ""
     follows: bool = False
     role: ClaimKind = "fact"
+    marks: tuple[tuple[int, tuple[str, ...]], ...] = ()
+
+    def cited_as(self, ids: Sequence[str], cite: "Cite") -> str:
+        """Return its text with those of its ids that are in `ids`, inside it where they stood there, else at its end."""
+        parts: list[str] = []
+        position, used = 0, set[str]()
+        for offset, keys in self.marks if self.raw == self.text else ():
+            kept = [key for key in keys if key in ids]
+            if kept and re.search(r"\w", self.raw[offset:]):
+                parts += [self.raw[position:offset], f" {cite(kept)}"]
+                position = offset
+                used.update(kept)
+        last = [key for key in ids if key not in used]
+        text = "".join([*parts, self.text[position:]])
+        return f"{text} {cite(last)}" if last and cite(last) else text
 
 
 _ID = re.compile(r"(?<![A-Za-z0-9])s\d{1,7}(?:p\d{1,7})?(?![A-Za-z0-9])")
@@ -50,6 +67,8 @@ _LINK = re.compile(r"\[([^\[\]]*)\]\(\s*<?(?:https?:|www\.|mailto:)[^()\s]*>?(?:
 _BARE_URL = re.compile(
     r"\s{0,3}[(（<]?\b(?:https?://|www\.)[^\s<>()（）\]」。，、]*[^\s<>()（）\]」。，、.,;:!?][)）>]?"
 )
+OPEN_MARK = re.compile(r"\s*\[open\]", re.IGNORECASE)
+"""What a sentence ends with in a draft that says what the sources do not; a reader needs no mark for it."""
 _GONE = "\x00"
 _OTHER_NUMBER = re.compile(r"(?<!\\)\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\](?!\()")
 _WIDE_STOPS = "。！？；：，、）」』】…"
@@ -71,6 +90,7 @@ def render_citations(markdown: str, cite: Cite) -> str:
 
     Other bracketed numbers (`a[0]`) are escaped, so that nothing but a citation looks like one.
     """
+    markdown = OPEN_MARK.sub("", markdown)
     parts: list[str] = []
     position = 0
     for start, end, ids in _joined(groups(markdown), markdown):
@@ -137,17 +157,32 @@ def cut_cited(body: str, offset: int, kind: Kind) -> Iterator[CitedSentence]:
     spans = _spans(clean, [at for at, _ids, _end in citations])
     cited = _assign(spans, citations)
     near: tuple[str, ...] = ()
+    before = tuple(dict.fromkeys(key for _at, ids, _end in citations for key in ids))
     made: list[CitedSentence] = []
     for number in range(len(spans) - 1, -1, -1):
         start, end = spans[number]
         ids = tuple(dict.fromkeys(key for group in cited[number] for key in citations[group][1]))
-        near = ids or near
+        near = tuple(dict.fromkeys((*ids, *near)))[:_NEAR] if ids else near
         last = max([places[end - 1] + 1, *(citations[group][2] for group in cited[number])])
         raw = clean[start:end]
         text = without_links(raw)
-        made.append(CitedSentence(text, ids, offset + places[start], offset + last, kind, raw, near))
+        marks = _marks([citations[group][:2] for group in cited[number]], start)
+        made.append(
+            CitedSentence(
+                text, ids, offset + places[start], offset + last, kind, raw, ids or near or before[-_NEAR:], marks=marks
+            )
+        )
     whole = [sentence for sentence in reversed(made) if re.search(r"\w", sentence.text)]
     yield from (sentence._replace(follows=sentence is not whole[-1]) for sentence in whole)
+
+
+def _marks(citations: Sequence[tuple[int, tuple[str, ...]]], start: int) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """Return the ids of a sentence by their offset in it; ids that stand together are one mark."""
+    found: dict[int, tuple[str, ...]] = {}
+    for at, ids in citations:
+        offset = max(0, at - start)
+        found[offset] = tuple(dict.fromkeys((*found.get(offset, ()), *ids)))
+    return tuple(found.items())
 
 
 def lift(body: str) -> tuple[str, list[int], list[tuple[int, tuple[str, ...], int]]]:

@@ -9,8 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from deep_research.i18n.language import columns
 from deep_research.text.sentences import Block, blocks
-from deep_research.verification.citations import Cite, CitedSentence, cite_ids, cut_cited, groups, lift, without_links
+from deep_research.verification.citations import (
+    OPEN_MARK,
+    Cite,
+    CitedSentence,
+    cite_ids,
+    cut_cited,
+    groups,
+    lift,
+    without_links,
+)
 
 _MARKER = re.compile(r"(?:\s*>\s?)*\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?)?")
 _QUOTE_MARKS = re.compile(r"(?<=\n)[ \t]*(?:>[ \t]?)+")
@@ -20,10 +30,12 @@ _BOLD = re.compile(r"(\*\*|__)[^*_]+\1[:：]?")
 _ROW_IDS = re.compile(r"\|\s*((?:\[s\d{1,7}p\d{1,7}\])+)\s*$")
 """Ids behind the last bar of a row: the row is one claim."""
 _EMPTY_CELL = "—"
+_FEW_CELLS = 2
+"""A row of a name and one statement is that statement, with the name as its context."""
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
 _LEAD_WORDS, _LEAD_CHARS = 4, 30
 _MARKED = re.compile(r"†\W*$")
-_MARK_AFTER_STOP = re.compile(r"\s*([.!?。！？][\"'”’」』）)]*)[ \t]*†")
+_MARK_AFTER_STOP = re.compile(r"\s*([.!?。！？][\"'”’」』）)]*)[ \t]*(†|\[open\])", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"\{(k\d{1,3})\}")
 """Where the result of a computation belongs."""
 
@@ -55,6 +67,10 @@ class Draft:
             change = changes.get(number, (sentence.text, sentence.passages))
             if change is None or not change[0].strip():
                 return None
+            if sentence.role == "limit":
+                return _with_open_mark(change[0])
+            if change[0] == sentence.text and sentence.kind != "code":
+                return sentence.cited_as(change[1], cite)
             text, citation = change[0], cite(change[1]) if change[1] else ""
             gap = "\n\n" if sentence.kind == "code" else " "
             return f"{text}{gap}{citation}" if citation else text
@@ -111,9 +127,14 @@ def _join(done: list[tuple[_Part, str]]) -> str:
     return out
 
 
+def _with_open_mark(text: str) -> str:
+    """Return a sentence with its mark, before the full stop."""
+    return re.sub(r"([.!?。！？]?[\"'”’」』）)]*)\s*$", r" [open]\1", text, count=1)
+
+
 def settle_marks(text: str) -> str:
-    """Return a draft with the mark of general knowledge before the full stop, so that it stays with its sentence."""
-    return _MARK_AFTER_STOP.sub(r" †\1", text)
+    """Return a draft with the marks † and [open] before the full stop, so that they stay with their sentence."""
+    return _MARK_AFTER_STOP.sub(r" \2\1", text)
 
 
 def parse_draft(text: str) -> Draft:
@@ -164,6 +185,9 @@ def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> 
         return
     kind: Literal["item", "prose"] = "item" if block.kind == "item" else "prose"
     if arrow := _ARROW.match(body):
+        if following == "item" and body.rstrip().endswith((":", "：")) and not any(groups(body)):
+            draft._parts.append(_Part("label", raw.strip()))
+            return
         _add(
             draft,
             _Part(kind, raw[:head] + "→ ", 0, ((len(draft.sentences),),)),
@@ -180,8 +204,21 @@ def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> 
     frame = re.sub(r"\n+", "", raw[:head])
     if len(found) > 1 and not found[0].passages and _BOLD.fullmatch(found[0].raw):
         found, frame = _with_lead(found, frame)
+    if kind == "item" and (led := _lead_in(draft)):
+        found = [s if s.passages or s.near else s._replace(near=led) for s in found]
     first = len(draft.sentences)
     _add(draft, _Part(kind, frame, 0, (tuple(range(first, first + len(found))),)), found)
+
+
+def _lead_in(draft: Draft) -> tuple[str, ...]:
+    """Return the ids of the sentence that announces the list being read ("It offers: [s1p2]")."""
+    for part in reversed(draft._parts):
+        if part.kind == "item":
+            continue
+        numbers = [number for line in part.lines for number in line if isinstance(number, int)]
+        last = draft.sentences[numbers[-1]] if part.kind == "prose" and numbers else None
+        return last.passages if last is not None and last.text.rstrip().endswith((":", "：")) else ()
+    return ()
 
 
 def _conclusion(body: str, start: int, block: Block) -> CitedSentence:
@@ -192,6 +229,9 @@ def _conclusion(body: str, start: int, block: Block) -> CitedSentence:
 
 
 def _with_role(sentence: CitedSentence) -> CitedSentence:
+    if OPEN_MARK.search(sentence.text):
+        text = OPEN_MARK.sub("", sentence.text)
+        return sentence._replace(text=text, raw=OPEN_MARK.sub("", sentence.raw), role="limit", passages=(), marks=())
     if _MARKED.search(sentence.text):
         return sentence._replace(role="background")
     return sentence._replace(role="computed") if PLACEHOLDER.search(sentence.text) else sentence
@@ -201,7 +241,7 @@ def _with_lead(found: list[CitedSentence], frame: str) -> tuple[list[CitedSenten
     """Return a paragraph's sentences and frame when it opens with a bold lead: a few words are no statement; a
     sentence is one that sums up what follows, and rests on all of it."""
     lead, *rest = found
-    if len(lead.text.split()) <= _LEAD_WORDS and len(lead.text) <= _LEAD_CHARS:
+    if len(lead.text.split()) <= _LEAD_WORDS and columns(lead.text) <= _LEAD_CHARS:
         return rest, f"{frame}{lead.raw} "
     ids = tuple(dict.fromkeys(key for sentence in rest for key in sentence.passages))
     return [lead._replace(near=ids, role="inference"), *rest], frame
@@ -234,9 +274,9 @@ def _read_table(draft: Draft, text: str, block: Block) -> None:
         if number == separator:
             lines.append(tuple(cell.strip() for cell in cells))
             continue
-        if number > separator and (ids := _ROW_IDS.search(text[at : _line_end(text, at, block)])):
+        if number > separator and (row := _whole_row(text[at : _line_end(text, at, block)], at, header)):
             lines.append((len(draft.sentences),))
-            draft.sentences.append(_row(text[at : at + ids.start()], ids[1], at))
+            draft.sentences.append(row)
             continue
         lines.append(tuple(_read_row(draft, at, cells, header, is_head=number < separator)))
     draft._parts.append(_Part("table", level=separator + 1, lines=tuple(lines)))
@@ -247,11 +287,22 @@ def _line_end(text: str, start: int, block: Block) -> int:
     return block.end if stop < 0 else stop
 
 
-def _row(line: str, ids: str, at: int) -> CitedSentence:
-    """A row that is one claim: its cells as they stand, without the outer bars."""
-    raw = line.strip().removeprefix("|").strip()
-    passages = tuple(key for _start, _end, keys in groups(ids) for key in keys)
-    return CitedSentence(raw, passages, at, at + len(line) + len(ids) + 1, "cell", raw)
+def _whole_row(line: str, at: int, header: Sequence[str]) -> CitedSentence | None:
+    """Return a row that cites once, at its end, as one claim under the headings of its columns; else None.
+
+    Its text is its cells as they stand, without the outer bars.
+    """
+    cells = _cells(line)
+    cited = [number for number, cell in enumerate(cells) if any(groups(cell))]
+    told = [number for number, cell in enumerate(cells) if re.search(r"\w", _plain_cell(cell))]
+    behind = _ROW_IDS.search(line)
+    if not behind and (len(cited) != 1 or len(told) <= _FEW_CELLS or cited[0] < told[-1]):
+        return None
+    bare, _places, citations = lift(line)
+    ids = tuple(dict.fromkeys(key for _at, keys, _end in citations for key in keys))
+    raw = re.sub(r"(?:\s*\|)+\s*$", "", bare.strip().removeprefix("|")).strip()
+    about = " | ".join(name for name in header if name)
+    return CitedSentence(raw, ids, at, at + len(line), "cell", raw, context=about)
 
 
 def _cells(line: str) -> list[str]:

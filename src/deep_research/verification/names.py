@@ -173,6 +173,10 @@ def names_occur(claim: str, evidence: str) -> NameAgreement:
     return NameAgreement(not missing, missing, len(wanted) - len(missing))
 
 
+_MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")
+"""A name of code with the module or class it belongs to: documentation leaves those out under their heading."""
+
+
 @lru_cache(maxsize=20_000)
 def _pattern(name: str) -> re.Pattern[str]:
     """Match a name as it may be written: GPT-4, GPT 4 and GPT4, but not GPT-4o; Llama 3, but not Llama 3.1."""
@@ -213,6 +217,8 @@ class NameIndex:
         if re.search(f"[{CJK}]", name.text):
             return "".join(normalise(name.text).split()) in "".join(self.plain.split())
         if _pattern(name.text).search(self.plain):
+            return True
+        if (member := _MEMBER.fullmatch(name.text)) is not None and _pattern(member[1]).search(self.plain):
             return True
         if name.strict:
             return self._has_expansion(name.text)

@@ -232,9 +232,24 @@ def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None =
     """
     wanted = quantities(claim) if wanted is None else wanted
     there = quantities(evidence) if wanted else []
-    missing = tuple(q for q in wanted if not any(same(q, other, evidence) for other in there))
+    missing = tuple(
+        q
+        for q in wanted
+        if not any(same(q, other, evidence) for other in there) and not _is_version(claim[q.start : q.end], evidence)
+    )
     other = next((q for q in there if missing and q.value == missing[0].value), None)
     return Agreement(not missing, missing, evidence[other.start : other.end].strip() if other else "")
+
+
+def _is_version(written: str, evidence: str) -> bool:
+    """Tell whether a number with a point stands in the evidence as the number of a version, or of a series of them:
+    "version 3.9", "3.11" of "3.11.2"."""
+    number = written.strip()
+    if re.fullmatch(r"\d+\.\d+", number) is None:
+        return False
+    return any(
+        re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", found[0]) for found in _NOT_NUMBERS.finditer(evidence)
+    )
 
 
 def same(claim: Quantity, there: Quantity, evidence: str) -> bool:

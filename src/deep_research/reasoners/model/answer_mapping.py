@@ -227,16 +227,19 @@ def review_of(answer: ReviewAnswer) -> Review:
 
 
 def section_review_of(answer: SectionReviewAnswer, title: str) -> SectionReview:
-    """Return how a section is covered; it is searched again only where a new query is named for what is missing."""
+    """Return how a section is covered; it goes out again where a new query is named for what is missing, or where the
+    text itself is at fault."""
     missing, queries = _distinct(answer.missing)[:_MAX_QUERIES], _distinct(answer.queries)[:_MAX_QUERIES]
+    faults = _distinct(answer.faults)[:_MAX_QUERIES]
     return SectionReview(
         title=title,
         status=answer.status,
         notes="; ".join(missing),
         score=answer.score,
-        retry=answer.status != "sufficient" and bool(missing) and bool(queries),
+        retry=answer.status != "sufficient" and bool((missing and queries) or faults),
         missing=missing,
-        queries=queries,
+        queries=queries if missing else (),
+        faults=faults,
     )
 
 

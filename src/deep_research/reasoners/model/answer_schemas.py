@@ -173,6 +173,7 @@ class RewriteAnswer(Answer):
 class SectionReviewAnswer(Answer):
     """See the prompt `review_section`."""
 
+    faults: list[str] = Field(default_factory=list)
     missing: list[str]
     status: Literal["sufficient", "partial", "missing"]
     score: int = Field(ge=1, le=10)

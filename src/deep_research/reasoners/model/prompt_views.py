@@ -41,7 +41,7 @@ def cited(claims: Sequence[Claim], library: Library) -> dict[str, str]:
 
 
 _KINDS = {"advice": "ADVICE", "inference": "CONCLUSION", "computed": "CONCLUSION"}
-_ROW = re.compile(r"^\s*\|.*\|\s*$")
+_ROW = re.compile(r"\s\|\s")
 
 
 def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
@@ -84,13 +84,33 @@ def _sites(sources: Sequence[Source]) -> list[str]:
     return [f"{attribute(site)} ({count})" for site, count in counts.most_common()]
 
 
+def stock(library: Library) -> str:
+    """Return what the run has found so far, by site: how many documents, their newest date, their versions."""
+    by_site: dict[str, list[Source]] = {}
+    for source in library.sources():
+        by_site.setdefault(urlsplit(source.url).hostname or source.origin, []).append(source)
+    rows: list[str] = []
+    for site, sources in sorted(by_site.items(), key=lambda item: -len(item[1]))[:_MOST_SITES]:
+        told = [dated_source(library, source.id) for source in sources]
+        newest = max((d.date for d in told), default="")
+        versions = Counter(d.standing.version for d in told if d.standing.version)
+        facts = [
+            f"{len(sources)} document{'s' * (len(sources) > 1)}",
+            f"newest date {newest}" if newest else "no dates",
+        ]
+        facts += [f"version {', '.join(version for version, _ in versions.most_common(3))}"] * bool(versions)
+        rows.append(f"{attribute(site)}: {', '.join(facts)}")
+    return "; ".join(rows)
+
+
+_MOST_SITES = 12
 _LENGTHS = {
     "brief": {"section": (80, 140), "answer": (60, 110), "conclusion": (40, 80)},
     "standard": {"section": (200, 420), "answer": (100, 150), "conclusion": (80, 140)},
     "deep": {"section": (600, 1100), "answer": (120, 150), "conclusion": (120, 220)},
 }
 """Words by depth of report and kind of text."""
-_CHARACTERS_PER_WORD = {"zh": 1.8, "ja": 2.2, "ko": 2.6}
+_CHARACTERS_PER_WORD = {"zh": 2.2, "ja": 2.6, "ko": 2.8}
 
 
 def length_of(kind: str, depth: str, language: str) -> str:
@@ -99,4 +119,4 @@ def length_of(kind: str, depth: str, language: str) -> str:
     factor = _CHARACTERS_PER_WORD.get(language)
     if factor is None:
         return f"{least} to {most} words"
-    return f"{round(least * factor, -1):.0f} to {round(most * factor, -1):.0f} characters"
+    return f"{round(least * factor, -1):.0f} to {round(most * factor, -1):.0f} characters, ids and code not counted"

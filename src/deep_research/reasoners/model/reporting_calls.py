@@ -28,7 +28,7 @@ from deep_research.reasoners.model.answer_schemas import (
     SectionReviewAnswer,
 )
 from deep_research.reasoners.model.base import Thinker, told, user
-from deep_research.reasoners.model.prompt_views import cited, for_review, numbered
+from deep_research.reasoners.model.prompt_views import cited, for_review, numbered, stock
 from deep_research.reasoners.model.research_turns import remarked
 from deep_research.reasoners.model.structured_calls import fitted
 from deep_research.text.token_count import estimate_tokens
@@ -97,7 +97,7 @@ class Judging(Thinker):
 
 _R = TypeVar("_R")
 _REPORT_TOKENS = 6000
-_MOST_SEARCHES = 60
+_MOST_SEARCHES = 120
 
 
 class Reporting(Thinker):
@@ -114,6 +114,7 @@ class Reporting(Thinker):
             attempts=self._attempts,
             searched=section.searched,
             places=self._places,
+            stock=stock(library),
             failed=section.failed,
         )
         messages = [self._system(brief.question or brief.title, brief.language, brief), told(prompt, brief)]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deep_research.concurrency import side_by_side
-from deep_research.data import Action, Brief, ModelMessage, Passage, Section, SectionDraft, Turn
+from deep_research.data import Action, Brief, ModelMessage, Passage, Section, SectionDraft, Turn, tool_calls_made
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
 from deep_research.i18n.message_codes import gap_from
 from deep_research.ports import Library
@@ -11,7 +11,7 @@ from deep_research.reasoners.model import supervisor_turns as supervising
 from deep_research.reasoners.model.answer_mapping import section_draft_of
 from deep_research.reasoners.model.answer_schemas import ReadAnswer, SectionAnswer
 from deep_research.reasoners.model.base import Thinker, told, told_plainly, user
-from deep_research.reasoners.model.prompt_views import fenced, fenced_passage
+from deep_research.reasoners.model.prompt_views import fenced, fenced_passage, stock
 from deep_research.reasoners.model.research_turns import actions_of, leads_in, messages_of
 from deep_research.reasoners.model.structured_calls import shrinking
 from deep_research.text.token_count import estimate_tokens
@@ -81,7 +81,7 @@ class Reading(Thinker):
             most=_MOST,
         )
         try:
-            answer = await self._ask.structured("research", [system, user(text)], ReadAnswer, max_output_tokens=400)
+            answer = await self._ask.structured("read", [system, user(text)], ReadAnswer, max_output_tokens=400)
         except ContextTooLong:
             if len(part) < 2:
                 raise
@@ -122,7 +122,12 @@ class Researching(Thinker):
     async def next_actions(
         self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
-        """See `ports.Reasoner.next_actions`. The searches that the plan or a review names are made without asking."""
+        """See `ports.Reasoner.next_actions`. The searches that the plan or a review names are made without asking.
+
+        What a review asks for is narrow: a further attempt is written from what its searches bring, except in depth.
+        """
+        if turns and section.attempts > 1 and section.queries and self._depth != "deep":
+            return []
         planned = [query for query in section.queries if query not in section.searched]
         if not turns and planned:
             key = f"a{section.attempts}t0"
@@ -140,10 +145,11 @@ class Researching(Thinker):
         )
         head = [self._system(brief.question or brief.title, brief.language, brief), user(task)]
         begun = any(turn.actions for turn in turns)
-        used = sum(len(turn.actions) for turn in turns)
+        used = tool_calls_made(turns)
 
         async def make(budget: int) -> Sequence[Action]:
-            now = self._render("research_now", calls=self._max_tool_calls - used, leads=leads_in(turns, library))
+            left = self._max_tool_calls - used
+            now = self._render("research_now", calls=left, leads=leads_in(turns, library), stock=stock(library))
             messages = [*head, *messages_of(turns, library, budget=budget), user(now)]
             answer = await self._ask.act("research", messages, self._tools)
             chosen = actions_of(answer, f"a{section.attempts}t{len(turns)}", self._outside)
@@ -198,6 +204,7 @@ class Researching(Thinker):
                 passages=fenced(passages, library, budget),
                 earlier=section.content,
                 missing="; ".join(section.missing) or section.notes,
+                faults=section.faults,
                 output_format=brief.output_format,
                 words=self._length("section", brief.language),
                 subsections=self._depth == "deep",

@@ -30,6 +30,8 @@ _READ = "Read more of a source by its id (s7), or its text from a passage on (s7
 _READ_PAGES = f"{_READ} Also opens a web address that a passage or the question names, copied exactly."
 _SHOWN_PASSAGES, _SHOWN_TOKENS = 6, 1_100
 """How many passages of one search are shown whole, and in how many tokens together."""
+_NAMED_PASSAGES = 8
+"""How many more of its results are named, with their titles."""
 _STUB_CHARS = 260
 _TOLD_CHARS = 400
 _LONGEST_ARGUMENTS = 20_000
@@ -41,9 +43,10 @@ def tools(places: Sequence[str], *, opens_addresses: bool = False) -> tuple[Tool
     """
     text = {"type": "string"}
     source = {"type": "string", "enum": ["", *places], "description": "place to search; empty: all that fit"}
+    search: dict[str, object] = {"query": text, "source": source} if len(places) > 1 else {"query": text}
     ids = {"type": "array", "items": text, "description": "ids of passages worth citing, best first"}
     return (
-        _tool("search", "Search with a short keyword query.", {"query": text, "source": source}),
+        _tool("search", "Search with a short keyword query.", search),
         _tool("read", _READ_PAGES if opens_addresses else _READ, {"source": text}),
         _tool("recall", "Search in what all researchers of this run have read so far.", {"query": text}),
         _tool("think", "Write down a thought about what to do next.", {"thought": text}),
@@ -128,7 +131,7 @@ def _name(action: Action) -> str:
 def _arguments(action: Action) -> dict[str, object]:
     match action.name:
         case "search":
-            return {"query": action.query, "source": action.source}
+            return {"query": action.query, **({"source": action.source} if action.source else {})}
         case "read":
             return {"source": action.query}
         case "recall":
@@ -156,6 +159,8 @@ def _result(action: Action, seen: Observation | None, library: Library, shown: d
     if shown is None:
         return _line_per_source(passages, library)
     parts = _shown(passages, library, shown, whole=action.name == "read")
+    if action.name == "search" and not seen.new:
+        parts.append("Only documents that were known already.")
     return "\n".join([*parts, clean(seen.text)[:_TOLD_CHARS]]).strip()
 
 
@@ -171,17 +176,21 @@ def _shown(passages: Sequence[Passage], library: Library, shown: dict[str, bool]
     shown.update((p.id, True) for p in fitting)
     parts = [fenced_passage(p, library) for p in fitting]
     if left := new[len(fitting) :]:
-        parts.append(f"Also found, read them by id: {', '.join(p.id for p in left)}")
+        parts.append(f"Also found, read them by id:\n{_line_per_source(left[:_NAMED_PASSAGES], library)}")
     if known:
         parts.append(f"Shown before: {', '.join(known)}")
     return parts
 
 
 _LEADS = re.compile(
-    r"\b(?:superseded|replaced|obsoleted|overtaken|amended|updated)[ -]by:?|\b(?:supersedes|replaces|obsoletes|requires|resolution):"
-    r"|\b(?:deprecated in favou?r of|see also|as (?:decided|specified|described) in)\b",
+    r"\b(?:superseded|replaced|obsoleted|overtaken|amended)[ -]by:?|\b(?:supersedes|replaces|obsoletes|requires|resolution):"
+    r"|\bin favou?r of\b|\bas (?:decided|specified|described) in\b",
     re.IGNORECASE,
 )
+_NAME = re.compile(
+    r"[\w./:()-]*(?:[A-Za-z]\d|\d{3}|\w[._:/-]\w|\w\(\)|[a-z][A-Z]|[A-Z]{2})[\w./:()-]*|\b[A-Z]\w+(?: [A-Z]\w+)+"
+)
+"""What can be looked for by its name: an identifier, a number of a document, an address, several capitalised words."""
 _LEAD_CHARS, _MOST_LEADS = 60, 6
 
 
@@ -198,8 +207,8 @@ def leads_in(turns: Sequence[Turn], library: Library) -> list[str]:
         for match in _LEADS.finditer(passage.text) if passage is not None else ():
             end = match.end() + _LEAD_CHARS
             said = attribute(re.split(r"[\n;]|(?<=[.)])\s", passage.text[match.start() : end] if passage else "")[0])
-            named = said[match.end() - match.start() :].strip(" :`*").casefold()
-            if named and named not in made:
+            name = _NAME.search(said[match.end() - match.start() :])
+            if name is not None and name[0].casefold() not in made:
                 found.setdefault(said)
     return list(found)[:_MOST_LEADS]
 

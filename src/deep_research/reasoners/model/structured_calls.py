@@ -47,12 +47,13 @@ class Asker:
         sent = asked_as or kind
         name = _schema_name(sent)
         last = ""
-        for _ in range(self._retries + 1):
+        for attempt in range(self._retries + 1):
             request = ModelRequest(
                 messages=tuple(conversation),
                 schema_=schema_of(sent),
                 schema_name=name,
                 max_output_tokens=max_output_tokens,
+                attempt=attempt,
             )
             answer = await self._complete(request, role)
             last = answer.text

@@ -1,0 +1,24 @@
+"""Tables of contents, indexes and menus: lists of names that lead elsewhere and say nothing themselves."""
+
+import re
+
+_FEWEST_LINES = 6
+_LONGEST_LINE = 70
+_SENTENCE_END = re.compile(r"[.!?;:。！？；：…]\W*$")
+_NUMBERED = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d+(?:\.\d+)+\.?|\d+\.|第\s?\d+)\s+\S")
+"""A heading with its number, as tables of contents list them."""
+_HOLDS_DATA = re.compile(r"[|=<>{}$，]|^\s*#|\w: |：|\d+\s?[%°]|^\s*(?:[-*+•]\s+)?\S+ [–—-] ")
+"""Rows of tables, settings, code, definitions: short lines that say something."""
+
+
+def is_contents_list(text: str) -> bool:
+    """Tell whether a passage is a table of contents, an index or a menu rather than prose, data or code."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < _FEWEST_LINES:
+        return False
+    numbered = sum(bool(_NUMBERED.match(line)) for line in lines)
+    names = sum(len(line) <= _LONGEST_LINE and not _SENTENCE_END.search(line) for line in lines)
+    data = sum(bool(_HOLDS_DATA.search(line)) for line in lines)
+    if numbered >= 0.6 * len(lines) and names >= 0.8 * len(lines):
+        return True
+    return names >= 0.9 * len(lines) and data <= 0.2 * len(lines)
