@@ -86,7 +86,7 @@ def test_each_role_has_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_weak_section_goes_out_again_with_the_review_s_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with served(monkeypatch, ScriptedResearcher(sections=PLAN, sentences=4, retry=["Beta engine"])) as provider:
-        ran = research(tmp_path)
+        ran = research(tmp_path, depth="deep")
     again = [c for c in provider.calls if c.request["tools"] and "more on Beta engine" in c.request["prompt"]]
     assert again
     assert provider.duplicates == 0

@@ -422,7 +422,7 @@ class Asked:
         (
             f"{VERBATIM} [s1p1] {UNSURE} [s1p1] {CERTAIN} [s1p1] It heals.",
             [[UNSURE, CERTAIN, "It heals."]],
-            [[CERTAIN, "It heals."]],
+            [[CERTAIN]],
         ),
         ("```\nSotorasib covalently inhibits KRAS G12C.\n```\n[s1p1]", [], [[f"```\n{UNSURE}\n```"]]),
     ],
