@@ -235,7 +235,7 @@ def _figures(own: Mapping[str, Any], served: Mapping[str, Any]) -> dict[str, Any
         "extractions": served["web_calls"].get("extract", 0) / runs,
         "web_repeats": served["web_repeats"] if runs == 1 else None,
         "pages": served["pages"],
-        "pages_repeated": served["pages_sent"] - served["pages"] if runs == 1 else None,
+        "pages_repeated": served["pages_repeated"] if runs == 1 else None,
     }
     if "ledger_calls" in own and runs == 1:
         found["unused_answers"] = served["answered"] - own["ledger_calls"] + served["asked_again"]

@@ -237,7 +237,9 @@ def figures(model: ScriptedProvider, engine: SearchEngine, researcher: ScriptedR
         row = steps.setdefault(step_of(call.request) or "other", [0, 0, 0, 0])
         for place, value in enumerate((1, call.counted.prompt, call.counted.cached, call.counted.completion)):
             row[place] += value
-    fetched = Counter(page for call in engine.calls for page in call.pages)
+    sent = {page for call in engine.calls for page in call.pages}
+    fetched = [page for call in engine.calls if call.kind != "search" for page in call.pages]
+    with_results = {page for call in engine.calls if call.kind == "search" for page in call.pages}
     asked = Counter((call.kind, call.request) for call in engine.calls)
     return {
         "received": len(model.calls),
@@ -249,8 +251,8 @@ def figures(model: ScriptedProvider, engine: SearchEngine, researcher: ScriptedR
         "duplicates": model.duplicates,
         "web_calls": dict(Counter(call.kind for call in engine.calls)),
         "web_repeats": sum(count - 1 for count in asked.values()),
-        "pages_sent": sum(fetched.values()),
-        "pages": len(fetched),
+        "pages_repeated": len(fetched) - len(set(fetched) - with_results),
+        "pages": len(sent),
         "critical_path": critical_path(answered, engine.calls, researcher),
         "steps": steps,
     }

@@ -1,12 +1,16 @@
 """Time and concurrent work: a clock that tests can replace, coroutines side by side, flights that are shared."""
 
 import asyncio
+import contextvars
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 _T = TypeVar("_T")
@@ -52,6 +56,18 @@ class Rate(NamedTuple):
 
     per_second: float = 0.0
     burst: int = 1
+
+
+_BACKGROUND = ThreadPoolExecutor(1, thread_name_prefix="background")
+
+
+async def in_background(work: Callable[..., _T], *about: Any) -> _T:
+    """Return `work(*about)`, done in the one thread that all such work shares.
+
+    Threads that compute take the interpreter from each other: with several, an event loop waits for all of them.
+    """
+    carried = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(_BACKGROUND, partial(carried.run, work, *about))
 
 
 class TurnWaits:
@@ -138,3 +154,53 @@ class Flights(Generic[_T]):
             del self._tasks[key]
         if not task.cancelled():
             task.exception()  # seen, also when every waiter has gone
+
+
+class Batches(Generic[_T]):
+    """Asks for many things at once: what is wanted within a moment goes into one call of `make`, at most `most`."""
+
+    def __init__(
+        self, make: Callable[[Sequence[str]], Awaitable[Mapping[str, _T]]], *, most: int, moment: float = 0.02
+    ) -> None:
+        """`make` returns what it found by the keys it was given; `moment` is seconds that are waited for others."""
+        self._make, self._most, self._moment = make, most, moment
+        self._wanted: dict[str, asyncio.Future[_T | None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def get(self, key: str) -> _T | None:
+        """Return what was found under `key`, or None. Raises the error of the call that asked for it."""
+        wanted = self._wanted.get(key)
+        if wanted is None:
+            wanted = self._wanted[key] = asyncio.get_running_loop().create_future()
+            if len(self._wanted) == 1:
+                self._begin(self._moment)
+            elif len(self._wanted) >= self._most:
+                self._begin(0.0)
+        return await asyncio.shield(wanted)
+
+    def _begin(self, moment: float) -> None:
+        task = asyncio.create_task(self._ask(moment))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _ask(self, moment: float) -> None:
+        await asyncio.sleep(moment)
+        batch = dict(islice(self._wanted.items(), self._most))
+        self._wanted = {key: wanted for key, wanted in self._wanted.items() if key not in batch}
+        if not batch:
+            return
+        if self._wanted:
+            self._begin(0.0)
+        try:
+            found = await self._make(list(batch))
+        except Exception as error:  # noqa: BLE001 - each that waits gets it
+            for wanted in batch.values():
+                wanted.set_exception(error)
+                wanted.exception()  # seen: whoever waited may be gone
+            return
+        except BaseException:
+            for wanted in batch.values():
+                wanted.cancel()
+            raise
+        for key, wanted in batch.items():
+            wanted.set_result(found.get(key))

@@ -22,6 +22,7 @@ from deep_research.sources import (
     wikipedia,
     zyte,
 )
+from deep_research.sources._page_text import read_page
 from deep_research.sources._web import page_key
 from tests.sources.answers import ScriptedClient, answer, bodies, opened
 
@@ -212,7 +213,7 @@ def test_long_excerpts_are_documents_that_say_so_and_answers_of_engines_are_not(
 
 def test_the_lines_of_a_page_stay_apart():
     body = {"results": [PAGE | {"raw_content": "Menu\nHome\nThe first sentence.\n- one\n- two"}]}
-    text = tavily.parse_extract(answer(body))[0].document.text
+    text = read_page(tavily.parse_extract(answer(body))[0]).text
     assert "Menu\n\nHome\n\nThe first sentence.\n\n- one\n- two" in text
 
 
@@ -233,7 +234,7 @@ def test_jina_text_and_the_errors_of_the_page_behind_it():
     text = "Title: A page\n\nURL Source: https://example.org/a\n\nPublished Time: 2024-05-06T00:00:00Z\n\n{}Markdown Content:\n# A page\n\nText."
     found = jina.parse_reader(answer(text.format("")))[0]
     assert (found.title, found.published) == ("A page", "2024-05-06")
-    assert "Text." in found.document.text
+    assert "Text." in read_page(found).text
     with pytest.raises(NotFound, match="404"):
         jina.parse_reader(answer(text.format("Warning: Target URL returned error 404: Not Found\n\n")))
     with pytest.raises(Blocked):

@@ -129,7 +129,7 @@ class FakeWeb:
         try:
             while await self._serve(wire):
                 pass
-        except (ConnectionError, asyncio.IncompleteReadError):
+        except (OSError, asyncio.IncompleteReadError):
             pass  # the client went away
         finally:
             wire.end()

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from deep_research import registry
 from deep_research.assembly.reasoner_choice import Offers, key_variables, open_reasoner
-from deep_research.data import Asked, Gap, Ledger, ToolSpec
+from deep_research.data import Asked, Document, Found, Gap, Ledger, SearchResult, ToolSpec
 from deep_research.data.outside_tools import McpServer
 from deep_research.events import Event
-from deep_research.ports import Journal, Library, OutsideTool, SearchPlace
+from deep_research.ports import Journal, Library, OutsideTool, Progress, SearchPlace
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.deadlines import SectionDeadlines
 from deep_research.run_context.prefetch import Prefetch
@@ -99,6 +100,31 @@ class OpenTools:
         return tuple(tool.spec for tool in self.tools.values())
 
 
+class JournaledPlace:
+    """A place that a program brings along: what it answers is in the journal before anything is made of it."""
+
+    def __init__(self, place: SearchPlace, journal: Journal) -> None:
+        self._place, self._journal = place, journal
+        self.name, self.purpose = place.name, place.purpose
+
+    async def prepare(self, progress: Progress) -> Sequence[Gap]:
+        return await self._place.prepare(progress)
+
+    async def search(self, query: str, *, limit: int) -> SearchResult:
+        async def make() -> str:
+            return (await self._place.search(query, limit=limit)).model_dump_json()
+
+        request = json.dumps({"query": query, "limit": limit}, ensure_ascii=False)
+        answer, _ = await self._journal.call(f"answer of {self.name}", request, make)
+        return SearchResult.model_validate_json(answer)
+
+    async def read(self, found: Found) -> Document:
+        return await self._place.read(found)
+
+    async def close(self) -> None:
+        await self._place.close()
+
+
 @asynccontextmanager
 async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[RunContext]:
     """Give the complete context of a job; everything is closed at the end of the block.
@@ -113,11 +139,11 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
         def on_gap(gap: Gap) -> None:
             ctx.report_gap(gap)
 
-        web = _open_web(job, environment, tools, on_gap)
+        web = _open_web(job, environment, tools, journal, on_gap)
         if web is not None:
             stack.push_async_callback(web.close)
             tools.share(web.known)
-        places = _places(job, environment, tools, web)
+        places = _places(job, environment, tools, web, journal)
         for place in places:
             stack.push_async_callback(place.close)
         opens_addresses = web is not None and bool(job.settings.sources)
@@ -180,7 +206,7 @@ async def _open_tools(
 
 
 def _open_web(
-    job: Job, environment: RunEnvironment, tools: OpenTools, on_gap: Callable[[Gap], object]
+    job: Job, environment: RunEnvironment, tools: OpenTools, journal: Journal, on_gap: Callable[[Gap], object]
 ) -> "WebPlaces | None":
     """Open the web for the sources that were chosen, and for addresses that the user wrote into the question."""
     names = tuple(name for name in job.settings.sources if name not in tools.replaced)
@@ -189,15 +215,17 @@ def _open_web(
     from deep_research.assembly.web_search import open_web_places, source_variables  # noqa: PLC0415 - only for the web
 
     keys = load_keys(source_variables())
-    return open_web_places(names, job.settings, keys, environment, question=job.question, on_gap=on_gap)
+    return open_web_places(
+        names, job.settings, keys, environment, journal=journal, question=job.question, on_gap=on_gap
+    )
 
 
 def _places(
-    job: Job, environment: RunEnvironment, tools: OpenTools, web: "WebPlaces | None"
+    job: Job, environment: RunEnvironment, tools: OpenTools, web: "WebPlaces | None", journal: Journal
 ) -> tuple[SearchPlace, ...]:
     """Return all places to search; the bundled library stands in only where nothing else is searched."""
     if environment.places is not None:
-        return (*tools.places, *environment.places)
+        return (*tools.places, *(JournaledPlace(place, journal) for place in environment.places))
     found = (*tools.places, *(web.places if web is not None else ()))
     if job.record.docs or not found:
         return (*open_documents(job.record.docs, environment.home, job.settings), *found)

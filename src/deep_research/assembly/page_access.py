@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult, Source
 from deep_research.errors import NotFound, SourceError, Unreadable
 from deep_research.i18n.lexicon import any_word
@@ -81,7 +82,7 @@ class RunPages:
             page = await page_or_copy(self._fetcher, url, title=url, origin=PLACE, on_gap=self._on_gap)
         found = Found(key=self.key(page.archived_url or page.final_url), title="", url=url, origin=PLACE)
         document = await asyncio.to_thread(document_of, page, found, self._rejected)
-        self._fetcher.known.add_page_text(document.text)
+        await in_background(self._fetcher.known.add_page_text, document.text)
         told = {"title": document.title or url, "published": document.published, "authors": document.authors}
         return found.model_copy(update={**told, "document": document})
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, addresses_in, document_of, page_or_copy
+from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError
 from deep_research.i18n.language import detect
 from deep_research.i18n.message_codes import gap_of
-from deep_research.ports import Progress, SearchPlace
+from deep_research.ports import Journal, Progress, SearchPlace
 from deep_research.settings import Settings
 
 if TYPE_CHECKING:
@@ -84,25 +85,29 @@ def open_web_places(
     keys: Mapping[str, str],
     environment: "RunEnvironment",
     *,
+    journal: Journal,
     question: str,
     on_gap: OnGap,
 ) -> WebPlaces | None:
     """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
 
-    Without `names` only addresses in the question may be opened; None when there are none either. `on_gap` receives
-    what the reader should know of a page (an archived copy stands in for it).
+    Without `names` only addresses in the question may be opened; None when there are none either. Each answer of
+    a source is kept in `journal`. `on_gap` receives what the reader should know of a page (an archived copy stands in
+    for it).
     """
     named = addresses_in(question)
     if not names and not named:
         return None
     from deep_research.fetch.allowed_addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
+    from deep_research.fetch.journaled_api import JournaledApi  # noqa: PLC0415
     from deep_research.fetch.web import Web  # noqa: PLC0415
     from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
     from deep_research.sources import open_source  # noqa: PLC0415
 
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
     web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home))
-    opened = [open_source(name, web.api, keys, options[name]) for name in names]
+    api = JournaledApi(web.api, journal)
+    opened = [open_source(name, api, keys, options[name]) for name in names]
     for source in opened:
         source.asked_in = detect(question)
     fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
@@ -195,20 +200,20 @@ class WebPlace:
 
         Addresses written in the text may be opened from now on.
         """
-        document = await (self._whole(found) if found.excerpt and found.document else self._read(found))
-        self._fetcher.known.add_page_text(document.text)
+        document = await (self._whole(found) if found.excerpt else self._read(found))
+        await in_background(self._fetcher.known.add_page_text, document.text)
         return document
 
     async def _whole(self, found: Found) -> Document:
         """Return the text behind an excerpt, or the excerpt and a gap if the text cannot be read."""
         try:
-            return await self._read(found.model_copy(update={"document": None}))
+            return await self._read(found.model_copy(update={"document": None, "page_text": ""}))
         except SourceError as error:
-            if found.document is None:
+            if found.document is None and not found.page_text:
                 raise
             what = found.title or found.url
             self._on_gap(gap_of(what, "only_excerpt", source=self.name, place=self.name, error=error.message))
-            return found.document
+            return await self._source.read(found)
 
     async def _read(self, found: Found) -> Document:
         try:

@@ -87,8 +87,9 @@ class Found(Noun):
     """One result of a search at a source: enough to name it, and to read it.
 
     `spans` are the places of the document that answer the query, best first (empty: the source
-    cannot tell). `document` is set when the source already holds the full text; with `excerpt` it holds a part of
-    it, which stands in where the whole cannot be read.
+    cannot tell). `document` is set when the source already holds the full text, `page_text` when it sent the page as
+    Markdown that nobody has read yet; with `excerpt` they hold a part of it, which stands in where the whole cannot be
+    read.
     """
 
     key: str
@@ -102,6 +103,7 @@ class Found(Noun):
     score: float = 0.0
     spans: tuple[Span, ...] = ()
     document: Document | None = None
+    page_text: str = ""
     excerpt: bool = False
 
 

@@ -44,7 +44,7 @@ class KnownAddresses:
 
     def add_page_text(self, text: str) -> None:
         """Take in every address written in the text of a page or record, save those in orders to its reader."""
-        self.add_linked(*urls_in(without_orders(text)))
+        self.add_linked(*named_in_page(text))
 
     def __contains__(self, url: str) -> bool:
         """Whether the address was named."""
@@ -70,6 +70,14 @@ class KnownAddresses:
 def urls_in(text: str) -> list[str]:
     """Return the web addresses written in a text, in order, without the punctuation that follows them."""
     return [_trimmed(match.group()) for match in _IN_TEXT.finditer(text)]
+
+
+def named_in_page(text: str) -> list[str]:
+    """Return the web addresses written in the text of a page, without those in orders to its reader."""
+    if "://" not in text:
+        return []
+    # Whether a line gives orders is dear to tell, and few lines name an address.
+    return urls_in(without_orders("\n".join(line for line in text.split("\n") if "://" in line)))
 
 
 def _trimmed(url: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from deep_research.errors import Blocked
 from deep_research.fetch.addresses import Address, join_address, parse_address
-from deep_research.fetch.allowed_addresses import urls_in
-from deep_research.text.page_noise import gives_orders, is_hidden, without_orders
+from deep_research.fetch.allowed_addresses import named_in_page
+from deep_research.text.page_noise import gives_orders, is_hidden
 
 MAX_LINKS = 5_000
 _HTML = ("text/html", "application/xhtml+xml")
@@ -53,7 +53,7 @@ def links_of(page: Page) -> list[str]:
     if page.media_type in (*_HTML, *_XML):
         found = _of_markup(page)
     elif page.media_type.startswith(_TEXT):
-        found = iter(urls_in(without_orders(page.body.decode(page.charset or "utf-8", "replace"))))
+        found = iter(named_in_page(page.body.decode(page.charset or "utf-8", "replace")))
     else:
         return []
     links: dict[str, None] = {}

@@ -5,7 +5,7 @@ so nobody has to have named them and robots.txt is not asked; the guard still ju
 """
 
 import json as jsonlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from urllib.parse import urlencode
@@ -83,6 +83,11 @@ class WebApiClient:
                 sent = {"accept": sent["accept"]}  # keys are for the host they were given to
             address = target
         raise Unreachable(f"{_shown(address)} redirects more than {_MAX_REDIRECTS} times.", url=_shown(address))
+
+    async def earlier(self, method: str, url: str) -> Sequence[ApiResponse]:
+        """Return nothing: no answer is kept here."""
+        del method, url
+        return ()
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""

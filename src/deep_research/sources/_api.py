@@ -3,16 +3,19 @@
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult
-from deep_research.errors import Blocked, ConfigError, NotFound, SourceError
+from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse, Progress
 from deep_research.sources._api_answers import Declaration
+from deep_research.sources._page_text import read_page
 from deep_research.text.cleaning import fold, mask_secrets
 from deep_research.text.tokens import STOP_WORDS
 
@@ -190,6 +193,9 @@ class ApiSource(Declaration, Generic[Options]):
         """
         if found.document is not None:
             return found.document
+        if found.page_text:
+            with suppress(Unreadable):
+                return await in_background(read_page, found)
         self._insist_on_key()
         try:
             return await self._read(found)

@@ -7,10 +7,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import Field, field_validator
 
-from deep_research import registry
 from deep_research.data import Document, Found
-from deep_research.errors import Unreadable
-from deep_research.i18n.language import CJK, columns
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import DatedOptions, snippet
 from deep_research.sources._papers import Ids, arxiv_id, doi, pmid, work_key
@@ -18,13 +15,6 @@ from deep_research.sources._papers import Ids, arxiv_id, doi, pmid, work_key
 _EXCERPT_CHARS = 400  # a shorter one only tells what the page is about
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|igshid|ref_src|spm")
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+")
-_LINE_OF_PROSE = re.compile(r"(?<![\n|])\n(?![\n|\-*>#\d ])")
-_WIDE = re.compile(f"[{CJK}]")
-_ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)\]」』）]*$")
-_BROKEN_FROM, _SURELY_BROKEN_FROM = 40, 60
-"""Widths in columns from which a line without an end goes on in the next."""
-_MARKED = re.compile(r"^#{2,6} \S|^```|\]\((?:https?:|/|#)|^\|.*\|\s*$|\*\*\S", re.MULTILINE)
-"""Markdown; a line with a single # may be a comment in code."""
 _TRIAL = re.compile(r"/(?:ct2/show/|study/)(NCT\d{8})")
 
 
@@ -60,8 +50,8 @@ class Page(NamedTuple):
 def found_pages(pages: Iterable[Page], origin: str) -> list[Found]:
     """Return the results that have a web address, in their order.
 
-    Long excerpts and whole texts become documents; those of excerpts say so (`Found.excerpt`): they stand in for
-    pages that cannot be read.
+    Whole texts are handed on unread (`Found.page_text`). Long excerpts become documents that say so (`Found.excerpt`):
+    they stand in for pages that cannot be read.
     """
     return [_found(page, origin) for page in pages if urlsplit_or_none(page.url)]
 
@@ -114,40 +104,13 @@ def _found(page: Page, origin: str) -> Found:
         snippet=snippet(page.excerpt or page.text, 500),
         score=page.score,
         document=_document(page, title, authors, origin),
+        page_text=page.text if page.text.strip() else "",
         excerpt=not page.text.strip() and len(page.excerpt) >= _EXCERPT_CHARS,
     )
 
 
-def _lines_apart(text: str) -> str:
-    """Page text without Markdown has one block per line; its lines must not be joined to one paragraph.
-
-    Where the page's own line breaks were kept, the lines of a sentence stay together.
-    """
-    if "```" in text:
-        return text
-    return _LINE_OF_PROSE.sub(lambda found: "\n" if _goes_on(text, found.start()) else "\n\n", text)
-
-
-def _goes_on(text: str, end: int) -> bool:
-    """Tell whether the line that ends at `end` was broken inside a sentence."""
-    line = text[text.rfind("\n", 0, end) + 1 : end].rstrip()
-    following = text[end + 1 : end + 40].lstrip(" ")[:1]
-    wide = columns(line)
-    if _ENDED.search(line) or wide < _BROKEN_FROM:
-        return False
-    return following.islower() or bool(_WIDE.match(following)) or wide >= _SURELY_BROKEN_FROM
-
-
 def _document(page: Page, title: str, authors: tuple[str, ...], origin: str) -> Document | None:
-    if page.text.strip():
-        reader = registry.component("readers", "plain")()
-        try:
-            name = "page.md" if _MARKED.search(page.text) else "page.text"
-            read = reader.read(_lines_apart(page.text).encode("utf-8", "replace"), name=name)
-        except Unreadable:
-            return None
-        return _writing.headed(read, title, published=page.published, authors=authors)
-    if len(page.excerpt) < _EXCERPT_CHARS:
+    if page.text.strip() or len(page.excerpt) < _EXCERPT_CHARS:
         return None
     warning = f"an excerpt by {origin}, not the whole page"
     sections = [("Excerpt", page.excerpt)]

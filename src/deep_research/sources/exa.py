@@ -53,8 +53,7 @@ class ExaSource(ApiSource[ExaOptions]):
 
 def _is_cut(found: Found, most: int) -> bool:
     """Whether the text of a page is only its beginning, or some of its highlights."""
-    length = len(found.document.text) if found.document else 0
-    return found.excerpt or (0 < most <= length)
+    return found.excerpt or (0 < most <= len(found.page_text))
 
 
 def parse_search(response: ApiResponse) -> list[Found]:

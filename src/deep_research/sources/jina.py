@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
+from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
@@ -14,6 +15,7 @@ from deep_research.sources._api import ApiSource, result
 from deep_research.sources._api_answers import failure, judge, loads
 from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
 from deep_research.sources._markup import line
+from deep_research.sources._page_text import read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 _HEADER = re.compile(r"^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$", re.MULTILINE)
@@ -46,9 +48,9 @@ class JinaSource(ApiSource[JinaOptions]):
     async def _read(self, found: Found) -> Document:
         address = f"{self.options.reader_url.rstrip('/')}/{found.url}"
         pages = parse_reader(await self._client.request("GET", address, headers=self._headers()))
-        if not pages or pages[0].document is None:
+        if not pages or not pages[0].page_text:
             raise NotFound(f"{self.name} could not read {found.url}", source=self.name, url=found.url)
-        return pages[0].document
+        return await in_background(read_page, pages[0])
 
 
 def parse_search(response: ApiResponse) -> list[Found]:
