@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from deep_research.assembly.run_settings import Preview
     from deep_research.data import ModelRequest, Verdict
     from deep_research.runs.cost_estimate import Estimate
+    from deep_research.runs.deletion import Deletion
     from deep_research.runs.single_step import Material, StepResult
     from deep_research.sources import SourceRow
     from deep_research.templates import TemplateFile
@@ -166,6 +167,9 @@ def start_run(
     """
     home = home or settings_module.home()
     paths = [str(path) for path in docs]
+    if settings.keep_runs_days:
+        old = find_runs(older_than=f"{settings.keep_runs_days}d", home=home)
+        delete_runs([record.run_id for record in old if record.status not in ("running", "waiting")], home=home)
     made = research_run.create_run(
         question, settings, home=home, docs=paths, history=messages_of(history), wanted_id=wanted_id
     )
@@ -181,6 +185,33 @@ def open_run(run_id: str, *, home: Path | None = None) -> Run:
 def list_runs(*, home: Path | None = None) -> Sequence[RunRecord]:
     """Return the records of all runs, newest first."""
     return run_folder.list_runs(home or settings_module.home())
+
+
+def find_runs(
+    run_ids: Sequence[str] = (), *, older_than: str = "", everything: bool = False, home: Path | None = None
+) -> list[RunRecord]:
+    """Return the runs of these ids (each may be shortened as long as it is unique), those that are older, or all.
+
+    `older_than` is an age such as `30d`. Raises RunNotFound, and ConfigError for what is no age.
+    """
+    from deep_research.runs.deletion import parse_age, runs_older_than  # noqa: PLC0415 - only where it is asked for
+
+    home = home or settings_module.home()
+    records = {record.run_id: record for record in run_folder.list_runs(home)}
+    wanted = [run_folder.open_run(home, run_id).run_id for run_id in run_ids]
+    if older_than:
+        wanted += [record.run_id for record in runs_older_than(home, parse_age(older_than))]
+    return [records[run_id] for run_id in dict.fromkeys([*wanted, *(records if everything else ())])]
+
+
+def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> "Deletion":
+    """Delete runs with what only they needed: the indexes of their documents, and the pages that were kept.
+
+    A run that a process is carrying out is left. Raises StoreError.
+    """
+    from deep_research.runs import deletion  # noqa: PLC0415 - only where it is asked for
+
+    return deletion.delete_runs(home or settings_module.home(), run_ids)
 
 
 def research(question: str, *, docs: Docs = (), history: History = (), **settings: Any) -> Report:
@@ -346,7 +377,7 @@ def _message(turn: "str | Message | Mapping[str, str]") -> Message:
 
 def save_text(path: Path, text: str) -> None:
     """Write a text to a file in one step. Raises StoreError when the disk refuses."""
-    run_folder.write_atomically(path, text)
+    run_folder.write_atomically(path, text, private=False)
 
 
 def preview_run(settings: Settings, docs: Sequence[str] = ()) -> "Preview":

@@ -21,9 +21,9 @@ from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.ports import Reader
-from deep_research.private_files import open_private
 from deep_research.reading_child import limits_of, read_here
 from deep_research.settings import bare_environment
+from deep_research.state_files import open_private
 
 _MODULE = "deep_research.reading_child"
 _OWN_FORMATS = frozenset({"plain", "jsonl", "table"})

@@ -239,6 +239,13 @@ class Settings(BaseModel):
         None, "limits", "Maximum number of tokens that a run may use.", ge=5_000, le=1_000_000_000
     )
     max_file_megabytes: int = _setting(64, "limits", "Maximum size of a file to read, in megabytes.", ge=1, le=4096)
+    keep_runs_days: int = _setting(
+        0,
+        "limits",
+        "Delete runs that were begun longer ago, when another begins, in days. 0: keep all.",
+        ge=0,
+        le=36_500,
+    )
     max_question_chars: int = _setting(
         20_000, "limits", "Maximum length of a question, in characters.", ge=100, le=100_000
     )
@@ -346,8 +353,8 @@ def _set_inside(table: object, path: str, keys: Sequence[str], value: object) ->
     return {**options, keys[0]: {**options.get(keys[0], {}), keys[1]: value}}
 
 
-_LEADS_OUT = ("mcp_servers", "model_base_url", "proxy", "allowed_internal_hosts")
-"""Settings that start programs, or say where keys and requests go."""
+_LEADS_OUT = ("mcp_servers", "model_base_url", "proxy", "allowed_internal_hosts", "keep_runs_days")
+"""Settings that start programs, say where keys and requests go, or delete."""
 
 
 def _trusted(values: dict[str, Any], path: Path, named: str | None) -> dict[str, Any]:

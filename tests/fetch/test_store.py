@@ -120,10 +120,31 @@ def test_a_full_cache_forgets_what_was_used_longest_ago(tmp_path):
     store.close()
 
 
-def test_a_damaged_cache_is_named(tmp_path):
-    path = tmp_path / "c.sqlite"
-    path.write_bytes(b"this is no database" * 100)
+@pytest.mark.parametrize("damage", [b"this is no database" * 100, b"SQLite format 3\0" + b"\xff" * 5_000])
+def test_a_damaged_cache_is_set_aside(tmp_path, damage):
+    (path := tmp_path / "c.sqlite").write_bytes(damage)
+    store = AnswerStore(path)
+    store.put(Answer(parse_address("http://a.test/"), 200, {}, b"x"), at=0.0)
+    assert store.get("http://a.test/", now=0.0)
+    store.close()
+    assert (tmp_path / "c.sqlite.damaged").read_bytes() == damage
+
+
+def test_a_cache_that_is_damaged_while_it_is_used_costs_what_it_held(tmp_path):
+    store = AnswerStore(tmp_path / "c.sqlite")
+    address = parse_address("http://a.test/")
+    store.put(Answer(address, 200, {}, b"x" * 20_000), at=0.0)
+    store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store._db.execute("PRAGMA cache_size=0")
+    with (tmp_path / "c.sqlite").open("r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 30_000)
+    assert store.get(address.url, now=0.0) is None
+    store.put(Answer(address, 200, {}, b"y"), at=0.0)
+    assert store.get(address.url, now=0.0)
+    store.close()
+
+
+def test_a_cache_without_a_folder_is_named(tmp_path):
     with pytest.raises(StoreError, match=r"c\.sqlite"):
-        AnswerStore(path)
-    with pytest.raises(StoreError):
         AnswerStore(tmp_path / "no" / "folder" / "c.sqlite")

@@ -108,7 +108,7 @@ def test_a_failed_add_inside_a_batch_can_be_passed_over(tmp_path: Path, monkeypa
         broken = library.add_source(Found(key="broken", title="", origin="o"))
         document = Document(text="The horse is half stored.")
         with monkeypatch.context() as patch:
-            patch.setattr(sqlite, "cut", fail)
+            patch.setattr(sqlite, "cut_passages", fail)
             with pytest.raises(MemoryError):
                 library.add_snapshot(broken.id, document, retrieved_at=WHEN)
         add(library, "b", "The giraffe stays.")

@@ -14,6 +14,7 @@ from deep_research import registry
 from deep_research.assembly.reasoner_choice import Offers, key_variables, open_reasoner
 from deep_research.data import Asked, Document, Found, Gap, Ledger, SearchResult, ToolSpec
 from deep_research.data.outside_tools import McpServer
+from deep_research.errors import StoreError
 from deep_research.events import Event
 from deep_research.ports import Journal, Library, OutsideTool, Progress, SearchPlace
 from deep_research.run_context.context import RunContext
@@ -22,6 +23,7 @@ from deep_research.run_context.prefetch import Prefetch
 from deep_research.run_context.steering import Steering
 from deep_research.settings import Settings, load_keys
 from deep_research.sources.documents import DocumentsSource
+from deep_research.state_files import DOCUMENTS, is_damage, make_private, make_private_folder, set_aside
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_folder import RunFolder, RunRecord
@@ -265,6 +267,13 @@ def is_bundled(record: RunRecord, places: Sequence[SearchPlace]) -> bool:
     return not record.docs and any(place.name == "documents" for place in places)
 
 
+def index_name(docs: Sequence[str]) -> str:
+    """Return how the files begin that hold the index of these paths, without any of the bundled library."""
+    paths = [Path(p).expanduser() for p in docs] or [bundled_library()]
+    names = "\0".join(sorted(str(p.resolve()) for p in paths))
+    return hashlib.sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
 def open_documents(docs: Sequence[str], home: Path, settings: Settings) -> tuple[SearchPlace, ...]:
     """Return the source of the user's documents, not yet prepared; without `docs` that of the bundled library.
 
@@ -272,13 +281,25 @@ def open_documents(docs: Sequence[str], home: Path, settings: Settings) -> tuple
     version of the readers has made would be emptied file by file, so it is replaced as a whole.
     """
     paths = [Path(p).expanduser() for p in docs] or [bundled_library()]
-    name = hashlib.sha256("\0".join(sorted(str(p.resolve()) for p in paths)).encode("utf-8", "surrogatepass"))
-    folder = home / "documents"
-    folder.mkdir(parents=True, exist_ok=True)
-    index = folder / f"{name.hexdigest()[:24]}-{registry.readers_version()}.db"
-    for old in folder.glob(f"{name.hexdigest()[:24]}-*"):
+    name = index_name(docs)
+    folder = home / DOCUMENTS
+    make_private_folder(folder)
+    make_private(folder)
+    index = folder / f"{name}-{registry.readers_version()}.db"
+    for old in folder.glob(f"{name}-*"):
         if not old.name.startswith(index.name):
             with suppress(OSError):  # another process may hold it open
                 old.unlink()
     limit = settings.max_file_megabytes * 1024 * 1024
-    return (DocumentsSource(paths, SqliteLibrary(index), max_file_bytes=limit),)
+    return (DocumentsSource(paths, _open_index(index), max_file_bytes=limit),)
+
+
+def _open_index(path: Path) -> SqliteLibrary:
+    """Open an index of documents; a damaged one is set aside and made anew, from the documents."""
+    try:
+        return SqliteLibrary(path)
+    except StoreError as error:
+        if not is_damage(error.__cause__):
+            raise
+        set_aside(path)
+        return SqliteLibrary(path)

@@ -15,6 +15,7 @@ from deep_research.i18n.language import detect
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Journal, Progress, SearchPlace
 from deep_research.settings import Settings
+from deep_research.state_files import PAGES, REJECTED
 
 if TYPE_CHECKING:
     from deep_research.assembly.environment import RunEnvironment
@@ -111,7 +112,7 @@ def open_web_places(
     for source in opened:
         source.asked_in = detect(question)
     fetcher = web.fetcher(KnownAddresses((*named, *_written(options, keys))))
-    rejected = RejectedDocuments(environment.home / "rejected-documents.txt")
+    rejected = RejectedDocuments(environment.home / REJECTED)
     pages = RunPages(fetcher, on_gap, only=None if names else KnownAddresses(named), rejected=rejected)
     own = [QuestionPages(named)] if named else []
     return WebPlaces(web, fetcher, [*own, *(WebPlace(source, fetcher, on_gap, rejected) for source in opened)], pages)
@@ -132,7 +133,7 @@ def _web_options(
         base_addresses=_written(options, keys),
         proxy=settings.proxy,
         api_rates=api_rates(api_sources()[name].read_options(given) for name, given in options.items()),
-        cache=home / "pages.db",
+        cache=home / PAGES,
         silence_seconds=seconds,
         fetch=FetchOptions(obey_robots=settings.obey_robots, limits=FetchLimits().within(seconds)),
     )

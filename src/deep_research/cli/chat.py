@@ -17,6 +17,7 @@ from deep_research.cli.terminal_input import Prompt
 from deep_research.data import Report
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.settings import Settings
+from deep_research.state_files import HISTORY
 
 
 def greeting(settings: Settings, docs: Sequence[str]) -> str:
@@ -70,7 +71,7 @@ class Conversation:
     def hold(self) -> int:
         """Talk until the user leaves; returns the exit code. Raises ConfigError for flags that cannot be used."""
         click.echo(greeting(settings_of(self._flags), self._flags.get("docs") or ()), err=True)
-        prompt = Prompt(history=settings_module.home() / "history", words=tuple(self._commands))
+        prompt = Prompt(history=settings_module.home() / HISTORY, words=tuple(self._commands))
         try:
             while not self._left:
                 try:

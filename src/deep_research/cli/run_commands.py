@@ -1,5 +1,6 @@
-"""`deep-research list`, `show` and `steer`: earlier runs, and instructions to a running one."""
+"""`deep-research list`, `show`, `delete` and `steer`: earlier runs, and instructions to a running one."""
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from deep_research.data import FollowUp
 
 _QUESTION_CHARS = 70
+_SHOWN = 20
+"""Runs that are listed before they are deleted."""
 
 
 @click.command("list")
@@ -36,7 +39,7 @@ def list_lines(record: "RunRecord") -> Iterator[str]:
     yield f"{record.run_id}  {record.status:<9}{record.created[:16].replace('T', ' ')}  {_short(record.question)}"
     if record.status == "waiting":
         yield f"    asks you: {_short(record.waiting_for)}"
-    if record.status == "failed":
+    if record.status in ("failed", "damaged"):
         yield f"    {_short(record.error)}"
 
 
@@ -108,6 +111,54 @@ def passage_text(run: "Run", wanted: str) -> str:
     place = f", page {found.page}" if found.page else ""
     head = f"{found.id}: {source.title}{place} ({source.url or source.key}), characters {found.start}–{found.end}"
     return f"{head}\n{found.heading}\n\n{found.text}"
+
+
+@click.command("delete")
+@click.argument("run_ids", metavar="RUN", nargs=-1)
+@click.option("--older-than", metavar="AGE", default="", help="Delete the runs begun longer ago: 12h, 30d, 8w, 6m, 1y.")
+@click.option("--all", "everything", is_flag=True, help="Delete all runs, and all that was kept for them.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+def delete_command(run_ids: tuple[str, ...], older_than: str, everything: bool, yes: bool) -> int:
+    """Delete RUN (its id, or an unambiguous part of it) with everything that no other run needs.
+
+    That is its folder, the index of documents that no other run names, and the pages of the web that no other run has
+    read. A run that is being carried out is left. Settings and templates are never deleted.
+
+    \b
+    deep-research delete 20260731-0912
+    deep-research delete --older-than 30d --yes
+    """
+    from deep_research import api  # noqa: PLC0415 - help stays fast
+
+    if not (run_ids or older_than or everything):
+        raise click.UsageError("Name runs, --older-than AGE or --all. `deep-research list` shows all runs.")
+    found = api.find_runs(run_ids, older_than=older_than, everything=everything)
+    if not found:
+        click.echo("There are no such runs.")
+        return 0
+    if not yes and not _is_confirmed(found):
+        return 2
+    done = api.delete_runs([record.run_id for record in found])
+    click.echo(f"Deleted {_count(len(done.runs))} and {done.freed / 1e6:,.1f} MB.")
+    for run_id in done.busy:
+        click.echo(f"Left, because a process is carrying it out: {run_id}", err=True)
+    return 1 if done.busy else 0
+
+
+def _count(number: int) -> str:
+    return f"{number:,} run{'' if number == 1 else 's'}"
+
+
+def _is_confirmed(records: "list[RunRecord]") -> bool:
+    """Show what would be deleted and ask; without a terminal nothing is deleted."""
+    for record in records[:_SHOWN]:
+        click.echo(next(iter(list_lines(record))), err=True)
+    if len(records) > _SHOWN:
+        click.echo(f"… and {len(records) - _SHOWN:,} more", err=True)
+    if not sys.stdin.isatty():
+        click.echo(f"Nothing was deleted: to delete {_count(len(records))} without being asked, add --yes.", err=True)
+        return False
+    return click.confirm(f"Delete {_count(len(records))} for good?", default=False, err=True)
 
 
 @click.command("steer")

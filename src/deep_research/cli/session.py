@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from deep_research.cli.progress_view import View
 
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
+_STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _R = TypeVar("_R")
 _Listening = Callable[[asyncio.AbstractEventLoop], AbstractContextManager[None]]
 
@@ -212,8 +213,9 @@ def _interruptible(work: Coroutine[Any, Any, _R], keyboard: "_Listening" = lambd
     async def main() -> _R:
         task = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
-        for name in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(name, task.cancel)
+        for name in _STOPPING:
+            if signal.getsignal(name) is not signal.SIG_IGN:  # nohup ignores the end of the terminal
+                loop.add_signal_handler(name, task.cancel)
         with keyboard(loop):
             return await task
 

@@ -17,6 +17,7 @@ from deep_research.conversation.replies import pick_options
 from deep_research.data import Asked, Brief
 from deep_research.errors import ConfigError
 from deep_research.settings import editor_command
+from deep_research.state_files import make_private_file, make_private_folder
 
 _REMEMBERED = 1000
 
@@ -74,8 +75,8 @@ class Prompt:
         if self._readline is None or self._history is None:
             return
         with suppress(OSError):
-            self._history.parent.mkdir(parents=True, exist_ok=True)
-            self._history.touch(mode=0o600)
+            make_private_folder(self._history.parent)
+            make_private_file(self._history)
             self._readline.write_history_file(self._history)
 
 

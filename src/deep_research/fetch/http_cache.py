@@ -15,6 +15,7 @@ from deep_research.errors import StoreError
 from deep_research.fetch.addresses import parse_address
 from deep_research.fetch.transport import Answer
 from deep_research.protocol.http_semantics import parse_http_date
+from deep_research.state_files import is_damage, make_private_file, set_aside
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -52,35 +53,54 @@ class AnswerStore:
     def __init__(self, path: Path | str = "", *, max_bytes: int = 500_000_000) -> None:
         """Open or make the file; "" is a temporary one that ends with this object. Raises StoreError.
 
-        Over `max_bytes` of bodies those used longest ago are forgotten; a temporary store keeps all.
+        Over `max_bytes` of bodies those used longest ago are forgotten; a temporary store keeps all. A damaged file
+        is set aside, and an empty one takes its place: it is a cache.
         """
         self._path = str(path)
         self._most = max_bytes if path else None
         self._lock = threading.Lock()
         try:
-            self._db = sqlite3.connect(self._path, check_same_thread=False, timeout=30, isolation_level=None)
-            if path:
-                self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute(_SCHEMA)
+            self._db = self._open()
         except sqlite3.Error as error:
-            raise self._failed(error) from error
+            if not (path and is_damage(error)):
+                raise self._failed(error) from error
+            set_aside(Path(path))
+            try:
+                self._db = self._open()
+            except sqlite3.Error as again:
+                raise self._failed(again) from again
+
+    def _open(self) -> sqlite3.Connection:
+        if self._path:
+            make_private_file(self._path)
+        database = sqlite3.connect(self._path, check_same_thread=False, timeout=30, isolation_level=None)
+        try:
+            if self._path:
+                database.execute("PRAGMA journal_mode=WAL")
+            database.execute("PRAGMA synchronous=NORMAL")
+            database.execute(_SCHEMA)
+            database.execute("SELECT url, status, headers, at, used, size FROM answers LIMIT 1").fetchone()
+        except sqlite3.Error:
+            database.close()
+            raise
+        return database
 
     def get(self, url: str, *, now: float) -> Stored | None:
-        """Return the answer of an address, or None."""
+        """Return the answer of an address, or None, also when the file cannot be read any more."""
         try:
             with self._lock:
                 row = self._db.execute("SELECT status, headers, body, at FROM answers WHERE url = ?", (url,)).fetchone()
                 if row:
                     self._db.execute("UPDATE answers SET used = ? WHERE url = ?", (now, url))
         except sqlite3.Error as error:
-            raise self._failed(error) from error
+            self._replace(error)
+            return None
         if not row:
             return None
         return Stored(Answer(parse_address(url), row[0], json.loads(row[1]), row[2]), row[3])
 
     def put(self, answer: Answer, *, at: float) -> None:
-        """Keep an answer under its address."""
+        """Keep an answer under its address; a disk that is full costs the cache alone."""
         row = (answer.address.url, answer.status, json.dumps(dict(answer.headers)), answer.body, at, at)
         try:
             with self._lock:
@@ -89,7 +109,21 @@ class AnswerStore:
                 )
                 self._forget()
         except sqlite3.Error as error:
-            raise self._failed(error) from error
+            self._replace(error)
+
+    def _replace(self, error: sqlite3.Error) -> None:
+        """Set a file aside that turned out to be damaged, and go on with an empty one, in memory if need be."""
+        if not is_damage(error):
+            return
+        with self._lock:
+            self._db.close()
+            if self._path:
+                set_aside(Path(self._path))
+            try:
+                self._db = self._open()
+            except sqlite3.Error:
+                self._path = ""
+                self._db = self._open()
 
     def close(self) -> None:
         """Let go of the file."""

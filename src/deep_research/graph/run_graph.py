@@ -22,6 +22,7 @@ from deep_research import data
 from deep_research.data import Asked
 from deep_research.data.noun import Noun
 from deep_research.run_context.context import RunContext
+from deep_research.state_files import make_private_file
 
 Ask = Callable[[Asked], Awaitable[str]]
 
@@ -81,5 +82,6 @@ async def open_checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
     """Open or make the checkpoints at `path`; our nouns are the only classes they may hold."""
     nouns = [noun for _, noun in inspect.getmembers(data, inspect.isclass) if issubclass(noun, Noun)]
     serde = JsonPlusSerializer(allowed_msgpack_modules=[(noun.__module__, noun.__name__) for noun in nouns])
+    make_private_file(path)
     async with aiosqlite.connect(path) as connection:
         yield AsyncSqliteSaver(connection, serde=serde)

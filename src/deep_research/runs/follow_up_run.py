@@ -22,6 +22,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.runs.lifecycle import RunTask, carry_out
 from deep_research.runs.research_run import clean_question, read_question_pages
 from deep_research.settings import Settings, load_keys
+from deep_research.state_files import make_private_folder
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_folder import RunFolder, RunRecord, write_atomically
@@ -165,7 +166,7 @@ def _begin(folder: RunFolder, record: RunRecord, report: Report, text: str, chan
         settings=changes,
         before=_spent(folder),
     )
-    (folder.path / "followups").mkdir(exist_ok=True)
+    make_private_folder(folder.path / "followups")
     return _save(folder, made)
 
 

@@ -34,7 +34,7 @@ def steer(folder: RunFolder, kind: str, text: str = "") -> Steer:
     instruction = _read_instruction(folder, kind, fold(text))
     line = f"\n{instruction.model_dump_json()}\n".encode()
     try:
-        file = os.open(folder.steering, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        file = os.open(folder.steering, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             os.write(file, line)
             os.fsync(file)

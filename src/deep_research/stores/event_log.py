@@ -7,6 +7,7 @@ from pathlib import Path
 
 from deep_research.errors import StoreError
 from deep_research.events import Event, event_adapter
+from deep_research.state_files import open_private
 
 
 class EventLog:
@@ -22,7 +23,7 @@ class EventLog:
         self.earlier = read_events(path)
         self._number = len(self.earlier)
         try:
-            self._file = path.open("a", encoding="utf-8", errors="surrogatepass")
+            self._file = open_private(path, "a")
             if _is_cut_short(path):
                 self._file.write("\n")
         except OSError as error:

@@ -4,6 +4,7 @@ import os
 import re
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -14,8 +15,9 @@ from deep_research.data.brief import Asked, Message
 from deep_research.data.noun import Noun
 from deep_research.data.result import Report
 from deep_research.errors import RunNotFound, StoreError
+from deep_research.state_files import RUNS, make_private, make_private_folder, open_private
 
-RunStatus = Literal["running", "waiting", "finished", "failed", "stopped", "declined"]
+RunStatus = Literal["running", "waiting", "finished", "failed", "stopped", "declined", "damaged"]
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
@@ -46,7 +48,7 @@ class RunFolder:
 
     def __init__(self, home: Path, run_id: str) -> None:
         self.run_id = run_id
-        self.path = home / "runs" / run_id
+        self.path = home / RUNS / run_id
         self.library = self.path / "library.db"
         self.journal = self.path / "journal.db"
         self.checkpoints = self.path / "checkpoints.db"
@@ -60,7 +62,9 @@ class RunFolder:
     def create(self, record: RunRecord) -> None:
         """Make the folder with its record. Raises StoreError when the disk refuses."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.path)
+            make_private(self.path.parent)
+            make_private(self.path)
         except OSError as error:
             raise _refused(self.path, error) from error
         self.save(record)
@@ -75,7 +79,22 @@ class RunFolder:
             return RunRecord.model_validate_json(self._record.read_text("utf-8"))
         except (OSError, ValidationError, UnicodeDecodeError) as error:
             message = f"There is no run {self.run_id!r}. `deep-research list` shows all runs."
+            if self._record.exists():
+                message = f"The run {self.run_id!r} is damaged: {str(self._record)!r} cannot be read."
+                message += " What else there is of it lies in that folder." if self.report.exists() else ""
             raise RunNotFound(message, run_id=self.run_id) from error
+
+    def load_or_describe(self) -> RunRecord:
+        """Return the record, or one that says that it is damaged. Raises RunNotFound where there is none at all."""
+        try:
+            return self.load()
+        except RunNotFound as error:
+            if not self._record.exists():
+                raise
+            made = datetime.fromtimestamp(self._record.stat().st_mtime, UTC).isoformat(timespec="seconds")
+            return RunRecord(
+                run_id=self.run_id, question="", language="", status="damaged", created=made, error=error.message
+            )
 
     def save_result(self, report: Report) -> None:
         """Write the result for programs and the report for people."""
@@ -93,7 +112,7 @@ class RunFolder:
 
 def new_run_id(home: Path, *, wanted: str = "", now: datetime | None = None) -> str:
     """Return an id that no run has: `wanted` when it is free and fit for a folder name, else a dated one."""
-    if _RUN_ID.fullmatch(wanted) and not (home / "runs" / wanted).exists():
+    if _RUN_ID.fullmatch(wanted) and not (home / RUNS / wanted).exists():
         return wanted
     moment = (now or datetime.now(UTC)).strftime("%Y%m%d-%H%M%S")
     return f"{moment}-{secrets.token_hex(2)}"
@@ -114,22 +133,23 @@ def open_run(home: Path, run_id: str) -> RunFolder:
 
 
 def list_runs(home: Path) -> Sequence[RunRecord]:
-    """Return the records of all runs, newest first; folders without a readable record are passed over."""
+    """Return the records of all runs, newest first, damaged ones too; folders that hold no run are passed over."""
     records: list[RunRecord] = []
-    folder = home / "runs"
+    folder = home / RUNS
     for path in folder.iterdir() if folder.is_dir() else ():
-        try:
-            records.append(RunFolder(home, path.name).load())
-        except RunNotFound:
-            continue
+        with suppress(RunNotFound, OSError):
+            if _RUN_ID.fullmatch(path.name):
+                records.append(RunFolder(home, path.name).load_or_describe())
     return sorted(records, key=lambda r: (r.created, r.run_id), reverse=True)
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write `text` to `path` in one step. Raises StoreError when the disk refuses."""
+def write_atomically(path: Path, text: str, *, private: bool = True) -> None:
+    """Write `text` to `path` in one step, for its owner alone if `private`. Raises StoreError when the disk refuses."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("w", encoding="utf-8", errors="surrogatepass") as file:
+        with (
+            open_private(temporary, "w") if private else temporary.open("w", encoding="utf-8", errors="replace") as file
+        ):
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -36,7 +36,7 @@ def held(path: Path, *, run_id: str) -> Iterator[None]:
     cannot be made.
     """
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         message = f"Cannot write {str(path)!r}: {error.strerror}. Check the disk and the rights."
         raise StoreError(message, path=str(path)) from error

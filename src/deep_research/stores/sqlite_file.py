@@ -3,6 +3,7 @@
 import sqlite3
 
 from deep_research.errors import StoreError
+from deep_research.state_files import make_private_file
 
 _ADVICE = {
     "SQLITE_FULL": "The disk is full: free some space and start again; what was stored before is kept",
@@ -16,10 +17,12 @@ _NO_FTS5 = "The SQLite library of this Python was built without FTS5: use a Pyth
 
 
 def open_database(path: str) -> sqlite3.Connection:
-    """Open or make the SQLite file `path`; a crash of this process loses nothing that was committed.
+    """Open or make the SQLite file `path`, for its owner alone; a crash of this process loses nothing committed.
 
     The connection may be used by several threads, one at a time. Raises StoreError.
     """
+    if path != ":memory:":
+        make_private_file(path)
     try:
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")

@@ -1,0 +1,146 @@
+"""Deleting runs, with what only they needed: the indexes of their documents, the pages of the web that were kept."""
+
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from deep_research.assembly.environment import index_name
+from deep_research.errors import ConfigError, RunBusy, StoreError
+from deep_research.state_files import DOCUMENTS, HISTORY, PAGES, REJECTED, RUNS
+from deep_research.stores.run_folder import RunFolder, RunRecord, list_runs
+from deep_research.stores.run_lock import held
+
+_AGE = re.compile(r"(\d{1,5})\s*([hdwmy])", re.IGNORECASE)
+_HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
+_BEING_DELETED = ".deleted-"
+"""How the folder of a run begins that is being deleted; what a crash leaves of it is deleted the next time."""
+
+
+class Deletion(NamedTuple):
+    """What was deleted: the ids of runs, and of those that are being carried out and were left; the bytes freed."""
+
+    runs: tuple[str, ...]
+    busy: tuple[str, ...]
+    freed: int
+
+
+def parse_age(text: str) -> timedelta:
+    """Return the length of `12h`, `30d`, `8w`, `6m` or `1y`. Raises ConfigError for anything else."""
+    match = _AGE.fullmatch(text.strip())
+    if match is None:
+        message = f"{text!r} is no length of time. Examples: 12h, 30d, 8w, 6m, 1y."
+        raise ConfigError(message, setting="older-than", value=text)
+    return timedelta(hours=int(match[1]) * _HOURS[match[2].lower()])
+
+
+def runs_older_than(home: Path, age: timedelta, *, now: datetime | None = None) -> list[RunRecord]:
+    """Return the runs that were begun longer ago than `age`."""
+    limit = (now or datetime.now(UTC)) - age
+    return [record for record in list_runs(home) if _begun(record) < limit]
+
+
+def _begun(record: RunRecord) -> datetime:
+    try:
+        return datetime.fromisoformat(record.created).astimezone(UTC)
+    except ValueError:
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
+    """Delete runs and what no other run needs; one that a process is carrying out is left.
+
+    Of indexes of documents those go whose paths no other run names; of the pages that were kept those that no other
+    run has read. When no run is left, the whole cache goes, and the lines that were typed. Raises StoreError when the
+    disk refuses.
+    """
+    before = _size(home)
+    records = {record.run_id: record for record in list_runs(home)}
+    gone: list[RunRecord] = []
+    busy: list[str] = []
+    for run_id in dict.fromkeys(run_ids):
+        try:
+            _delete_folder(RunFolder(home, run_id))
+            gone.append(records[run_id])
+        except RunBusy:
+            busy.append(run_id)
+    for left in (home / RUNS).glob(f"{_BEING_DELETED}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    kept = [record for record in list_runs(home) if record.run_id not in {one.run_id for one in gone}]
+    if gone:
+        _delete_indexes(home, gone, kept)
+        _forget_pages(home, kept)
+    return Deletion(tuple(record.run_id for record in gone), tuple(busy), max(0, before - _size(home)))
+
+
+def _delete_folder(folder: RunFolder) -> None:
+    """Delete the folder of a run in one step, as others see it. Raises RunBusy and StoreError."""
+    renamed = folder.path.with_name(f"{_BEING_DELETED}{folder.run_id}")
+    try:
+        with held(folder.lock, run_id=folder.run_id):
+            folder.path.rename(renamed)
+        shutil.rmtree(renamed)
+    except OSError as error:
+        message = f"Cannot delete {str(folder.path)!r}: {error.strerror or error}. Check the disk and the rights."
+        raise StoreError(message, path=str(folder.path)) from error
+
+
+def _delete_indexes(home: Path, gone: Sequence[RunRecord], kept: Sequence[RunRecord]) -> None:
+    """Delete the indexes of documents that only deleted runs used; with no run left, all."""
+    needed = {index_name(record.docs) for record in kept}
+    unneeded = {index_name(record.docs) for record in gone} - needed
+    for path in (home / DOCUMENTS).glob("*"):
+        if not kept or path.name.partition("-")[0] in unneeded:
+            _remove(path)
+
+
+def _forget_pages(home: Path, kept: Sequence[RunRecord]) -> None:
+    """Delete the pages that no run of `kept` has read; with no run left, the whole cache and the typed lines."""
+    cache = home / PAGES
+    if not kept:
+        for name in (PAGES, f"{PAGES}.damaged", REJECTED, HISTORY):
+            for path in home.glob(f"{name}*"):
+                _remove(path)
+        return
+    if not cache.exists():
+        return
+    addresses = set[str]().union(*(_addresses(RunFolder(home, record.run_id)) for record in kept))
+    with suppress(sqlite3.Error), closing(sqlite3.connect(cache, timeout=30, isolation_level=None)) as database:
+        database.execute("PRAGMA secure_delete = ON")
+        rows = database.execute("SELECT url FROM answers").fetchall()
+        stale = [(url,) for (url,) in rows if url not in addresses]
+        database.executemany("DELETE FROM answers WHERE url = ?", stale)
+        if stale:
+            database.execute("VACUUM")
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _addresses(folder: RunFolder) -> set[str]:
+    """Return the addresses of the sources of a run; of one whose library cannot be read, none."""
+    if not folder.library.exists():
+        return set()
+    try:
+        with closing(sqlite3.connect(f"{folder.library.as_uri()}?mode=ro", uri=True, timeout=30)) as database:
+            rows = database.execute("SELECT json_extract(facts, '$.url') FROM sources").fetchall()
+    except sqlite3.Error:
+        return set()
+    return {url for (url,) in rows if url}
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of all files in a folder."""
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            if path.is_file() and not path.is_symlink():
+                total += path.stat().st_size
+    return total

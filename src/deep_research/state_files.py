@@ -1,0 +1,79 @@
+"""Files and folders of the state folder: for their owner alone, whatever the umask says; damaged ones are set aside."""
+
+import os
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+RUNS = "runs"
+"""The folder of the runs in the state folder."""
+DOCUMENTS = "documents"
+"""The folder of the indexes of documents."""
+PAGES = "pages.db"
+"""The file of the pages that were fetched."""
+REJECTED = "rejected-documents.txt"
+"""The file of the documents that ended their reader."""
+HISTORY = "history"
+"""The file of the lines that were typed into the conversation."""
+
+_FILE, _FOLDER = 0o600, 0o700
+_OTHERS = 0o077
+
+
+def _open_for_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, _FILE)
+
+
+def open_private(path: Path, mode: str, *, errors: str = "surrogatepass") -> IO[str]:
+    """Open a text file for writing or appending, readable by its owner alone. Raises OSError."""
+    file = open(path, mode, encoding="utf-8", errors=errors, opener=_open_for_owner)  # noqa: SIM115 - handed over
+    make_private(path)
+    return file
+
+
+def make_private_file(path: Path | str) -> None:
+    """Make an empty file unless it is there, and keep others from it.
+
+    For databases: SQLite gives its own files (`-wal`, `-shm`) the rights of the database. What cannot be made is left
+    for SQLite to report.
+    """
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, _FILE))
+    make_private(Path(path))
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder unless it is there, with those above it that are missing; keep others from those made.
+
+    Raises OSError.
+    """
+    if not path.is_dir():
+        if path.parent != path:
+            make_private_folder(path.parent)
+        path.mkdir(mode=_FOLDER, exist_ok=True)
+
+
+def make_private(path: Path) -> None:
+    """Take the rights of others to a file or folder away; without effect on what is not ours."""
+    with suppress(OSError):
+        mode = path.stat().st_mode & 0o777
+        if mode & _OTHERS:
+            path.chmod(mode & ~_OTHERS)
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Tell whether the file itself is at fault: it is no database, a damaged one, or one of another program."""
+    code = getattr(error, "sqlite_errorname", "") or ""
+    return isinstance(error, sqlite3.Error) and (
+        code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "no such column" in str(error)
+    )
+
+
+def set_aside(path: Path) -> None:
+    """Rename a damaged database to `….damaged`, in place of an earlier one, and drop SQLite's files beside it."""
+    with suppress(OSError):
+        path.replace(path.with_name(f"{path.name}.damaged"))
+    for suffix in ("-wal", "-shm"):
+        with suppress(OSError):
+            path.with_name(path.name + suffix).unlink()

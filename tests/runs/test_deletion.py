@@ -1,0 +1,161 @@
+"""What is kept of runs: for their owner alone, and gone when it is deleted."""
+
+import os
+import stat
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from deep_research import api
+from deep_research.errors import ConfigError, RunNotFound
+from deep_research.runs.deletion import delete_runs, parse_age, runs_older_than
+from deep_research.settings import Settings
+from deep_research.stores.run_folder import RunFolder, list_runs
+from deep_research.stores.run_lock import held
+from deep_research.stores.sqlite_library import SqliteLibrary
+from tests.cli.terminal import call
+from tests.runs.running import begin, engines, run
+
+QUESTION = "Which kinds of engines are there?"
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def _open_to_others(home: Path) -> list[str]:
+    paths = [home, *home.rglob("*")]
+    return [f"{stat.filemode(p.stat().st_mode)} {p}" for p in paths if p.stat().st_mode & 0o077]
+
+
+def holding(home: Path, text: str) -> list[Path]:
+    """The files of a state folder in which a text stands, as it is or in a database."""
+    return [path for path in home.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_the_state_folder_is_its_owners_alone(own_state: Path, tmp_path: Path) -> None:
+    run(QUESTION, home=own_state, docs=[engines(tmp_path / "docs")])
+    assert len(list(own_state.rglob("*"))) > 8
+    assert _open_to_others(own_state) == []
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_the_files_that_sqlite_makes_beside_a_database_are_the_owners_too(own_state: Path) -> None:
+    own_state.mkdir()
+    library = SqliteLibrary(own_state / "library.db")
+    assert {path.name for path in own_state.iterdir()} >= {"library.db", "library.db-wal", "library.db-shm"}
+    assert [line for line in _open_to_others(own_state) if "library" in line] == []
+    library.close()
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_files_of_an_earlier_version_are_closed_to_others_and_reports_for_others_are_not(
+    own_state: Path, tmp_path: Path
+) -> None:
+    (own_state / "runs").mkdir(parents=True, mode=0o755)
+    begin(QUESTION, home=own_state, docs=[engines(tmp_path / "docs")])
+    assert stat.S_IMODE((own_state / "runs").stat().st_mode) == 0o700
+    api.save_text(tmp_path / "report.md", "text")
+    assert stat.S_IMODE((tmp_path / "report.md").stat().st_mode) == 0o666
+
+
+def test_deleting_a_run_takes_what_only_it_needed(own_state: Path, tmp_path: Path) -> None:
+    one, other = engines(tmp_path / "one"), engines(tmp_path / "other")
+    (one / "note.md").write_text("The private word about engines is CANARYONE.")
+    first = run(QUESTION, home=own_state, docs=[one])
+    second = run(QUESTION, home=own_state, docs=[other])
+    assert holding(own_state, "CANARYONE")
+    assert len(list((own_state / "documents").glob("*.db"))) == 2
+    done = api.delete_runs([first.folder.run_id], home=own_state)
+    assert done.runs == (first.folder.run_id,)
+    assert done.freed > 100_000
+    assert holding(own_state, "CANARYONE") == []
+    assert [record.run_id for record in list_runs(own_state)] == [second.folder.run_id]
+    assert len(list((own_state / "documents").glob("*.db"))) == 1
+    assert RunFolder(own_state, second.folder.run_id).load_result().report == second.report.report
+
+
+def test_an_index_that_another_run_names_stays(own_state: Path, tmp_path: Path) -> None:
+    docs = engines(tmp_path / "docs")
+    first, _ = (begin(QUESTION, home=own_state, docs=[docs]) for _ in range(2))
+    run(QUESTION, home=own_state, docs=[docs])
+    delete_runs(own_state, [first.folder.run_id])
+    assert len(list((own_state / "documents").glob("*.db"))) == 1
+
+
+def test_a_run_that_is_being_carried_out_is_left(own_state: Path, tmp_path: Path) -> None:
+    docs = engines(tmp_path / "docs")
+    first, second = (begin(QUESTION, home=own_state, docs=[docs]).folder for _ in range(2))
+    with held(first.lock, run_id=first.run_id):
+        done = delete_runs(own_state, [first.run_id, second.run_id])
+    assert (done.runs, done.busy) == ((second.run_id,), (first.run_id,))
+    assert [record.run_id for record in list_runs(own_state)] == [first.run_id]
+
+
+def test_what_a_crash_left_of_a_deleted_run_is_no_run_and_goes_the_next_time(own_state: Path, tmp_path: Path) -> None:
+    docs = engines(tmp_path / "docs")
+    first, second = (begin(QUESTION, home=own_state, docs=[docs]).folder for _ in range(2))
+    first.path.rename(first.path.with_name(f".deleted-{first.run_id}"))
+    assert [record.run_id for record in list_runs(own_state)] == [second.run_id]
+    delete_runs(own_state, [second.run_id])
+    assert list((own_state / "runs").iterdir()) == []
+
+
+def test_old_runs_are_found_by_age_and_deleted_before_another_begins(own_state: Path, tmp_path: Path) -> None:
+    docs = engines(tmp_path / "docs")
+    old, waiting, new = (begin(QUESTION, home=own_state, docs=[docs]).folder for _ in range(3))
+    before = (datetime.now(UTC) - timedelta(days=40)).isoformat()
+    old.save(old.load().model_copy(update={"created": before, "status": "finished"}))
+    waiting.save(waiting.load().model_copy(update={"created": before, "status": "waiting"}))
+    assert {record.run_id for record in runs_older_than(own_state, timedelta(days=30))} == {old.run_id, waiting.run_id}
+    begun = api.start_run(QUESTION, Settings(keep_runs_days=30), docs=[docs], home=own_state)
+    assert {record.run_id for record in list_runs(own_state)} == {waiting.run_id, new.run_id, begun.id}
+
+
+@pytest.mark.parametrize(("text", "hours"), [("12h", 12), ("30d", 720), (" 2W ", 336), ("6m", 4320), ("1y", 8760)])
+def test_ages(text: str, hours: int) -> None:
+    assert parse_age(text) == timedelta(hours=hours)
+
+
+@pytest.mark.parametrize("text", ["", "30", "d", "-3d", "3 days", "999999d"])
+def test_what_is_no_age(text: str) -> None:
+    with pytest.raises(ConfigError, match="no length of time"):
+        parse_age(text)
+
+
+def test_a_damaged_run_is_listed_as_such_and_can_be_deleted(own_state: Path, tmp_path: Path) -> None:
+    folder = begin(QUESTION, home=own_state, docs=[engines(tmp_path / "docs")]).folder
+    (folder.path / "run.json").write_bytes(b"\xff{")
+    listed = call("list")
+    assert listed.code == 0
+    assert f"{folder.run_id}  damaged" in listed.out
+    shown = call("show", folder.run_id)
+    assert "is damaged" in shown.err
+    assert "Traceback" not in shown.err
+    with pytest.raises(RunNotFound, match="is damaged"):
+        folder.load()
+    assert call("delete", folder.run_id, "--yes").code == 0
+    assert list_runs(own_state) == []
+
+
+def test_the_command_deletes_nothing_unasked(own_state: Path, tmp_path: Path) -> None:
+    folder = begin(QUESTION, home=own_state, docs=[engines(tmp_path / "docs")]).folder
+    assert call("delete").code == 2
+    assert call("delete", "--older-than", "soon").code == 2
+    assert call("delete", "no-such-run").code == 2
+    refused = call("delete", folder.run_id)
+    assert refused.code == 2
+    assert "add --yes" in refused.err
+    assert folder.run_id in refused.err
+    assert folder.path.exists()
+    assert call("delete", "--older-than", "1d", "--yes").out == "There are no such runs.\n"
+    done = call("delete", "--all", "--yes")
+    assert done.code == 0
+    assert done.out.startswith("Deleted 1 run and ")
+    assert not folder.path.exists()
