@@ -45,6 +45,8 @@ _NUMBERED = re.compile(
 _CODE_NUMBER = re.compile(_NUMBERED.pattern.replace(r"\d{1,2}(?:\.\d{1,2})?", r"\d{1,3}(?:\.\d{1,2})?", 1))
 """After a code (CodeBreaK 100, KEYNOTE 189) a number of three digits belongs to the name as well."""
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：;；|•]|\n\s*[-*+]|\n)[\"'“”‘’(\[*_«「《\s]*$")
+_TITLE_BEFORE = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Gen|Col|Capt|Lt|Sgt|Sen|Rep|Gov|Rev|Hon|Mt|U\.S|U\.K|U\.N)\.\s$")
+"""After the full stop of these no sentence begins: the word behind it is a name."""
 _VERBAL = re.compile(r"[A-Z][a-z]+(?:ing|ed)\Z")
 _NOT_NAMES = frozenset([*MONTHS, *WORDS, *STOP_WORDS, *words("stop_words.weekdays"), *words("stop_words.frame")])
 _PERSONS_TITLES = frozenset(words("names.persons_titles"))
@@ -97,7 +99,8 @@ def _is_name_word(word: str) -> bool:
 
 def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> list[Name]:
     """Return the names of a run: ordinary words are taken from its ends, identifiers stand alone."""
-    starts_sentence = bool(_SENTENCE_START.search(text[max(0, run[0].start() - 12) : run[0].start()]))
+    before = text[max(0, run[0].start() - 12) : run[0].start()]
+    starts_sentence = bool(_SENTENCE_START.search(before)) and not _TITLE_BEFORE.search(before)
     while run and run[0][0].lower().removesuffix("'s") in _NOT_NAMES:
         run, starts_sentence = run[1:], False
     while run and run[-1][0].lower() in _NOT_NAMES:

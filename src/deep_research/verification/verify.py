@@ -17,6 +17,7 @@ from deep_research.i18n.message_codes import verdict_of
 from deep_research.text.passages import cut_passages
 from deep_research.text.sentences import blocks, sentences
 from deep_research.text.tokens import content_terms, normalise
+from deep_research.verification.alterations import find_alteration
 from deep_research.verification.names import names, names_occur
 from deep_research.verification.near_misses import (
     amounts,
@@ -209,9 +210,24 @@ def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
         line = lines[measured.opposing]
         kind = "contradicted" if same_statement(claim, [], [line]) else "unverified"
         return verdict_of(kind, "opposite", score=score, sentence=_short(line))
-    if measured.supported and _is_told(claim, lines, about):
+    altered = _altered(claim, lines, about)
+    supported = measured.supported and _is_told(claim, lines, about)
+    if altered and (supported or altered.kind == "contradicted"):
+        return altered
+    if supported:
         return Verdict(kind="supported", reason=measured.explanation, score=score)
     return verdict_of("unverified", "low_support", score=score, share=f"{measured.covered:.0%}")
+
+
+def _altered(claim: str, lines: Sequence[str], about: str) -> Verdict | None:
+    """The verdict where the claim repeats a line of the evidence with something changed, else None."""
+    change = find_alteration(claim, lines, about)
+    if change is None:
+        return None
+    code = {"scope": "scope_changed", "added": "added"}.get(change.what, "altered")
+    kind = "contradicted" if change.is_conflict else "unverified"
+    said, there = _short(change.said, 60), _short(change.there, 60)
+    return verdict_of(kind, code, said=said, there=there, sentence=_short(change.line))
 
 
 def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:

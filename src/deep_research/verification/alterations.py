@@ -1,0 +1,498 @@
+"""What was changed in a claim that otherwise repeats its evidence: names, numbers, units, roles, direction, scope.
+
+The claim is laid over the stretch most like it. What stands in the place of something else is compared with it: a name
+with a name, a number with a number, a word with its opposite; two that changed places are found by that as well. What
+was merely reworded differs in more places, and in words that are no names; it is left to the support score.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from deep_research.i18n.language import HAN, HANGUL, detect, is_cjk
+from deep_research.i18n.lexicon import any_of, any_word, entry, table, words
+from deep_research.text.sentences import begins_sentence
+from deep_research.text.tokens import STOP_WORDS, normalise
+from deep_research.verification.alignment import KATAKANA, Alignment, Region, Token, align, function_signs, tokens_of
+from deep_research.verification.names import Name, NameIndex, is_ordinary
+from deep_research.verification.negation import negated
+from deep_research.verification.numbers import quantities, same
+from deep_research.verification.units import SCALES, Quantity, unit_at
+
+What = Literal["number", "name", "opposite", "exchanged", "scope", "added"]
+
+
+class Alteration(NamedTuple):
+    """What a claim says otherwise than its evidence: `said` in the place of `there` ("" where it was added).
+
+    `is_conflict` says that both cannot be true.
+    """
+
+    what: What
+    said: str
+    there: str
+    line: str
+    is_conflict: bool
+
+
+_LEAST_SHARE = 0.5
+"""Share of a claim's content that must stand in its stretch in order before differences are told apart."""
+_EXCHANGED_SHARE = 0.3
+"""The same where two things changed places, which are in order neither."""
+_SAME_SHARE = 0.7
+"""From this share on the stretch makes the same statement, and a difference is a conflict."""
+_COPY_SHARE = 0.85
+"""From this share on a claim is a copy, to which nothing may be added."""
+_LIMIT, _NEAR = 4, 6
+"""Words of a region that is no more than a limit, and how near to it must stand what the claim repeats."""
+_LONGEST = 12
+"""Tokens of a region that still stands for one thing."""
+_NEUTRAL = frozenset(words("alignment.neutral"))
+_LEAD = re.compile(r"\*\*[^*\n]{1,80}\*\*:?\s+(?=\S)")
+"""A bold heading in front of a sentence."""
+_RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
+_GENERIC = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
+_NUMERALS = frozenset(
+    [
+        *table("numerals.digits"),
+        *table("numerals.native"),
+        *(sign for sign in SCALES if len(sign) == 1 and not sign.isascii()),
+    ]
+)
+
+
+def find_alteration(claim: str, lines: Sequence[str], about: str = "") -> Alteration | None:
+    """Return what was changed in `claim` against the line most like it, or None.
+
+    A line that is as much like it and differs in nothing acquits it. `about` (titles, headings) may name things.
+    """
+    language = detect(claim)
+    if lead := _LEAD.match(claim):
+        claim = claim[lead.end() :]
+    found = [a for a in align(claim, lines) if a.share >= _EXCHANGED_SHARE]
+    first: Alteration | None = None
+    for number, alignment in enumerate(found):
+        if number and alignment.share < found[0].share - 0.1:
+            break
+        alteration = next(_Comparison(alignment, lines, about, language).alterations(), None)
+        if alteration is None and alignment.share >= _LEAST_SHARE:
+            return None
+        first = first or alteration
+    return first
+
+
+class _Comparison:
+    """One alignment, and what else the evidence says."""
+
+    def __init__(self, alignment: Alignment, lines: Sequence[str], about: str, language: str) -> None:
+        self.a, self.language = alignment, language
+        self.is_cjk = is_cjk(language)
+        self.before = "\n".join([about, *lines[: alignment.place + 1]])
+        self.whole = "\n".join([about, *lines])
+        self.matched = sum(alignment.c[i].is_content for _, i in alignment.pairs)
+        self.cover_c = covered(alignment.claim, language)
+        self.cover_e = covered(alignment.line, language)
+
+    def alterations(self) -> Iterator[Alteration]:
+        """Yield what was changed, conflicts first."""
+        small = [r for r in self.a.regions if max(r.c_end - r.c_start, r.e_end - r.e_start) <= _LONGEST]
+        yield from self._exchanges(small)
+        if self.a.share < _LEAST_SHARE:
+            return
+        for region in small:
+            yield from self._opposites(region)
+            yield from self._numbers(region)
+            yield from self._units(region)
+            yield from self._names(region)
+        for region in self.a.regions:
+            yield from self._scope(region)
+            yield from self._added(region)
+
+    def _made(self, what: What, region: Region, there: str = "", *, is_conflict: bool = True) -> Alteration:
+        """Return a change in a region; a conflict only where the rest of the claim says the same."""
+        rest = sum(t.is_content for t in self.a.c) - len(_content(self.a.c[region.c_start : region.c_end]))
+        is_same = what == "exchanged" or self.matched >= max(_SAME_SHARE * rest, 1)
+        there = there or self.a.line_text(region)
+        return Alteration(what, self.a.claim_text(region), there.strip(), self.a.line, is_conflict and is_same)
+
+    # --- Sides of a region -----------------------------------------------------------------------------------
+
+    def _sides(self, region: Region) -> tuple[list[Token], list[Token]]:
+        """Return the tokens of claim and evidence in a region, without neutral ones at its ends."""
+        return (
+            _bare(self.a.c[region.c_start : region.c_end]),
+            _bare(self.a.e[region.e_start : region.e_end]),
+        )
+
+    def _is_pure(self, said: Sequence[Token], there: Sequence[Token]) -> bool:
+        """Tell whether nothing that turns roles round stands on one side alone."""
+        turning = set(words("alignment.roles", self.language) + words("alignment.coordinators", self.language))
+        return [t.key for t in said if t.key in turning] == [t.key for t in there if t.key in turning]
+
+    # --- Kinds of change --------------------------------------------------------------------------------------
+
+    def _exchanges(self, regions: Sequence[Region]) -> Iterator[Alteration]:
+        """Yield two things that changed places."""
+        sides = [(r, *self._sides(r)) for r in regions]
+        for number, (one, said, there) in enumerate(sides):
+            if not _tells(said) or not self._is_pure(said, there):
+                continue
+            if self._is_turned(said, there):
+                yield self._made("exchanged", one)
+            for other, said_2, there_2 in sides[number + 1 :]:
+                crossed = _keys(said) == _keys(there_2) and _keys(there) == _keys(said_2) and _tells(there)
+                if crossed and self._is_pure(said_2, there_2) and not self._are_listed(one, other):
+                    yield self._made("exchanged", one)
+
+    def _is_turned(self, said: Sequence[Token], there: Sequence[Token]) -> bool:
+        """Tell whether a region has the same tokens in another order, and not merely listed ones."""
+        if sorted(_keys(said)) != sorted(_keys(there)) or not _tells(said):
+            return False
+        listing = set(words("alignment.coordinators", self.language))
+        return not listing & {t.key for t in said} and len({t.key for t in said}) > 2
+
+    def _are_listed(self, one: Region, other: Region) -> bool:
+        """Tell whether nothing but a coordinator stands between two regions of the evidence."""
+        tokens = self.a.e[one.e_end : other.e_start]
+        between = self.a.line[self.a.e[one.e_end - 1].end : self.a.e[other.e_start].start]
+        listing = any_of(words("alignment.coordinators", self.language))
+        return all(re.fullmatch(listing, t.key) for t in tokens) or not re.search(r"\w", re.sub(listing, "", between))
+
+    def _opposites(self, region: Region) -> Iterator[Alteration]:
+        """Yield a word in the place of one that excludes it."""
+        if region.c_end == region.c_start or region.e_end == region.e_start:
+            return
+        if len(negated(normalise(self.a.claim))) != len(negated(normalise(self.a.line))):
+            return
+        said, there = self._forms(region)
+        for sides in contrasts(self.language):
+            mine = [(i, w) for i, side in enumerate(sides) if (w := said & side)]
+            others = [(i, w) for i, side in enumerate(sides) if (w := there & side)]
+            if len(mine) == len(others) == 1 and mine[0][0] != others[0][0]:
+                yield self._made("opposite", region)
+                return
+        if _is_negated_pair(said, there, words("alignment.prefixes", self.language)):
+            yield self._made("opposite", region)
+
+    def _forms(self, region: Region) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the words of both sides of a region as the table of contrasts writes them."""
+        if not self.is_cjk:
+            return (
+                frozenset(_written(self.a.claim, t) for t in self.a.c[region.c_start : region.c_end]),
+                frozenset(_written(self.a.line, t) for t in self.a.e[region.e_start : region.e_end]),
+            )
+        known = _contrast_words(self.language)
+        return (
+            _words_over(self.a.claim, self.a.c, (region.c_start, region.c_end), known),
+            _words_over(self.a.line, self.a.e, (region.e_start, region.e_end), known),
+        )
+
+    def _numbers(self, region: Region) -> Iterator[Alteration]:
+        """Yield a number, or a numeral, in the place of another."""
+        said, there = self._sides(region)
+        if not said or not there:
+            return
+        mine = _over(quantities(self.a.claim), said)
+        others = _over(quantities(self.a.line), there)
+        rest = [t for t in (*said, *there) if t.kind == "word" and t.is_content]
+        if mine and others and len(rest) < 2 and self._is_pure(said, there):
+            if not any(same(q, o, self.a.line) for q in mine for o in others):
+                yield self._made("number", region)
+        elif all(t.key in _NUMERALS for t in (*said, *there)) and _keys(said) != _keys(there):
+            yield self._made("number", region)
+
+    def _names(self, region: Region) -> Iterator[Alteration]:
+        """Yield a name in the place of another."""
+        said, there = self._sides(region)
+        if not said or not self._is_pure(said, there):
+            return
+        mine, others = self.a.claim_text(region), self.a.line_text(region)
+        if self.is_cjk:
+            wide_said, wide_there = self._widened(region, said, there)
+            c_names = set(_uncovered(wide_said, self.a.claim, self.cover_c)) & set(said)
+            e_names = set(_uncovered(wide_there, self.a.line, self.cover_e)) & set(there)
+            if _is_most(c_names, said) and _is_most(e_names, there) and not _is_part(wide_said, wide_there):
+                yield self._made("name", region)
+            return
+        if _are_names(said, self.a.claim):
+            name = Name(mine, 0, len(mine), strict=False)
+            if there and _are_names(there, self.a.line):
+                if not NameIndex(others).has(name) and not NameIndex(mine).has(Name(others, 0, len(others), False)):
+                    yield self._made("name", region)
+            elif _content(there) and not NameIndex(self.before).has(name):
+                yield self._made("name", region, is_conflict=False)
+
+    def _widened(
+        self, region: Region, said: Sequence[Token], there: Sequence[Token]
+    ) -> tuple[Sequence[Token], Sequence[Token]]:
+        """Return the sides of a region of single Han characters with the equal ones beside them."""
+        if not (len(said) == len(there) == 1 and said[0].kind == there[0].kind == "han"):
+            return said, there
+        sides = []
+        for tokens, start, end in (
+            (self.a.c, region.c_start, region.c_end),
+            (self.a.e, region.e_start, region.e_end),
+        ):
+            low = start - 1 if start and tokens[start - 1].end == tokens[start].start else start
+            high = end + 1 if end < len(tokens) and tokens[end].start == tokens[end - 1].end else end
+            sides.append([t for t in tokens[low:high] if t.kind == "han" and t.key not in _grammar()])
+        return sides[0], sides[1]
+
+    def _units(self, region: Region) -> Iterator[Alteration]:
+        """Yield another unit or counter behind the same number, or numeral."""
+        if not (region.c_start and region.e_start and region.c_end > region.c_start and region.e_end > region.e_start):
+            return
+        before, unit = self.a.c[region.c_start - 1], self.a.c[region.c_start]
+        line_before, other = self.a.e[region.e_start - 1], self.a.e[region.e_start]
+        counted = before.kind == "number" or (before.key in _NUMERALS and unit.kind == "han")
+        close = unit.start - before.end <= 1 and other.start - line_before.end <= 1
+        if not (counted and close and unit.kind == other.kind and unit.kind in ("han", "katakana", "hangul")):
+            return
+        mine, others = (text[t.start : t.start + 4] for text, t in ((self.a.claim, unit), (self.a.line, other)))
+        known = unit_at(mine, 0)[0] and unit_at(others, 0)[0]
+        if not known and (unit.start in self.cover_c or other.start in self.cover_e):
+            return
+        if _unit_of(mine) != _unit_of(others) and not any(
+            mine.startswith(tuple(row)) and others.startswith(tuple(row)) for row in _same_counters()
+        ):
+            yield self._made("number", region)
+
+    def _scope(self, region: Region) -> Iterator[Alteration]:
+        """Yield a limit left away, or a stronger word put in."""
+        weak, strong = _marks("hedges", self.language), _marks("strong", self.language)
+        there, said = self.a.line_text(region), self.a.claim_text(region)
+        lost = weak.search(there)
+        if lost and not weak.search(self.a.claim) and self._is_inside(region):
+            yield self._made("scope", region, lost[0], is_conflict=False)
+        gained = strong.search(said)
+        if gained and not strong.search(self.whole):
+            yield self._made("scope", region, is_conflict=False)
+
+    def _is_inside(self, region: Region) -> bool:
+        """Tell whether a short region of the evidence has close on both sides what the claim repeats (or an end)."""
+        if region.e_end - region.e_start > _LIMIT * (3 if self.is_cjk else 1):
+            return False
+        content = {i for i, _ in self.a.pairs if self.a.e[i].is_content}
+        before = content & set(range(region.e_start - _NEAR, region.e_start))
+        behind = content & set(range(region.e_end, region.e_end + _NEAR))
+        ends = self.language in ("ja", "ko") and region.e_end + 2 >= len(self.a.e)
+        return bool(before or region.e_start < 2) and bool(behind or ends)
+
+    def _added(self, region: Region) -> Iterator[Alteration]:
+        """Yield something that the evidence does not have, put in where nothing was taken out."""
+        said, there = self._sides(region)
+        if there or not _content(said) or _RESPECTIVELY.search(self.a.claim):
+            return
+        new = [t for t in said if t.is_content and self._is_new(t)]
+        if not new or 2 * len(new) < len(_content(said)):
+            return
+        rest = sum(t.is_content for t in self.a.c) - len(_content(said))
+        is_copy = rest > 0 and self.matched / rest >= _COPY_SHARE
+        agents = set(words("alignment.agents", self.language))
+        by_agent = any(t.key in agents for t in self.a.c[max(0, region.c_start - 1) : region.c_end + 1])
+        named = (
+            _uncovered(new, self.a.claim, self.cover_c)
+            if self.is_cjk
+            else [t for t in new if _are_names([t], self.a.claim)]
+        )
+        alone = new[0].kind == "han" and (not by_agent or new[0].start in self.cover_c)
+        enough = len(new) > 1 or not (alone or new[0].kind == "number")
+        if enough and (is_copy or (named and (by_agent or self.matched >= _SAME_SHARE * rest))):
+            yield self._made("added", region, is_conflict=False)
+
+    def _is_new(self, token: Token) -> bool:
+        """Tell whether the evidence has a token nowhere; of a Han character, not beside a neighbour of it either."""
+        if token.kind == "han":
+            pairs = {self.a.claim[i : i + 2] for i in (token.start - 1, token.start) if i >= 0}
+            return not any(pair in self.whole for pair in pairs if len(pair) == 2)
+        if token.kind == "word":
+            return token.key not in {t.key for t in tokens_of(self.whole)}
+        return token.key[:2] not in self.whole
+
+
+def _written(text: str, token: Token) -> str:
+    return re.sub(r"['’]s?$", "", normalise(text[token.start : token.end]))
+
+
+def _bare(tokens: Sequence[Token]) -> list[Token]:
+    kept = list(tokens)
+    while kept and kept[0].key in _NEUTRAL:
+        kept = kept[1:]
+    while kept and kept[-1].key in _NEUTRAL:
+        kept = kept[:-1]
+    return kept
+
+
+def _content(tokens: Sequence[Token]) -> list[Token]:
+    return [t for t in tokens if t.is_content]
+
+
+def _tells(tokens: Sequence[Token]) -> bool:
+    """Tell whether tokens are more than grammar."""
+    return any(t.is_content or (t.kind == "han" and t.key not in _grammar()) for t in tokens)
+
+
+def _keys(tokens: Sequence[Token]) -> list[str]:
+    return [t.key for t in tokens]
+
+
+def _over(found: Sequence[Quantity], tokens: Sequence[Token]) -> list[Quantity]:
+    """Return the quantities whose number (not their unit alone) lies over some of the tokens."""
+    return [q for q in found if any(q.start <= t.start < q.end and _is_numeral(t) for t in tokens)]
+
+
+def _is_numeral(token: Token) -> bool:
+    return token.kind == "number" or token.key in _NUMERALS or token.kind in ("word", "hangul")
+
+
+# --- Words of the lexica ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=16)
+def contrasts(language: str) -> tuple[tuple[frozenset[str], ...], ...]:
+    """Return the rows of words that exclude each other."""
+    table = entry("contrasts", language) or {}
+    return tuple(
+        tuple(frozenset(word.replace("_", " ") for word in side.split()) for side in row) for row in table.values()
+    )
+
+
+@lru_cache(maxsize=16)
+def _contrast_words(language: str) -> re.Pattern[str]:
+    return re.compile(f"(?=({any_of({w for row in contrasts(language) for side in row for w in side})}))")
+
+
+def _words_over(text: str, tokens: Sequence[Token], place: tuple[int, int], known: re.Pattern[str]) -> frozenset[str]:
+    """Return the listed words that lie over the tokens of a region; a single character must be all of it, or a word."""
+    start, end = tokens[place[0]].start, tokens[place[1] - 1].end
+    found: set[str] = set()
+    for match in known.finditer(text, max(0, start - 3), min(len(text), end + 3)):
+        word, at = match[1], match.start()
+        over = at < end and at + len(word) > start
+        if over and (len(word) > 1 or end - start <= 2 or re.match(f"[{HANGUL}]", word)):
+            found.add(word)
+    return frozenset(found)
+
+
+def _is_negated_pair(said: frozenset[str], there: frozenset[str], prefixes: Sequence[str]) -> bool:
+    """Tell whether a word of one side is one of the other with a prefix that denies it."""
+    pairs = (sorted((one, other), key=len) for one in said for other in there)
+    return any(len(short) > 3 and long == prefix + short for short, long in pairs for prefix in prefixes)
+
+
+@lru_cache(maxsize=32)
+def _marks(name: str, language: str) -> re.Pattern[str]:
+    listed = [word.replace("_", " ") for word in words(f"alignment.{name}", language)]
+    body = any_of(listed)
+    return re.compile(body if is_cjk(language) else rf"\b{body}\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4)
+def _common(language: str) -> frozenset[str]:
+    # Han words are much the same in Chinese and Japanese texts, above all in traditional characters.
+    codes = ("ko",) if language == "ko" else ("zh", "ja")
+    return frozenset(word for code in codes for word in words("alignment.common", code))
+
+
+@lru_cache(maxsize=2048)
+def covered(text: str, language: str) -> frozenset[int]:
+    """Return the offsets of `text` that ordinary words lie over; what is left may be a name."""
+    found: set[int] = set()
+    if not is_cjk(language):
+        return frozenset()
+    known = _common(language)
+    longest = 5
+    for match in re.finditer(f"[{HAN}{HANGUL}\u3041-\u309f\u3005]+|[{KATAKANA}]+", text):
+        run, start = match.group(), match.start()
+        if language == "ko" or re.match(f"[{KATAKANA}]", run):
+            stem = next((run[:n] for n in range(min(len(run), longest + 3), 1, -1) if run[:n] in known), "")
+            whole = re.match(f"[{KATAKANA}]", run) is None or stem == run
+            if stem and whole:
+                found.update(range(start, match.end()))
+            continue
+        for i in range(len(run)):
+            for n in range(2, longest + 1):
+                if run[i : i + n] in known and len(run[i : i + n]) == n:
+                    found.update(range(start + i, start + i + n))
+    return frozenset(found)
+
+
+def _uncovered(tokens: Sequence[Token], text: str, cover: frozenset[int]) -> list[Token]:
+    """Return the tokens that may be of a name: no ordinary word lies over them.
+
+    Characters that are words of their own count in a run of two or more not alone.
+    """
+    found: list[Token] = []
+    run: list[Token] = []
+    for token in tokens:
+        is_sign = token.kind == "han" and token.start not in cover and token.key not in _grammar()
+        if run and not (is_sign and run[-1].end == token.start):
+            found += _name_run(run)
+            run = []
+        if is_sign:
+            run.append(token)
+        elif token.kind != "han" and _may_name(token, text, cover):
+            found.append(token)
+    return found + _name_run(run)
+
+
+def _name_run(run: list[Token]) -> list[Token]:
+    return run if len(run) > 1 or (run and run[0].is_content) else []
+
+
+def _may_name(token: Token, text: str, cover: frozenset[int]) -> bool:
+    """Tell whether a token of another script than Han may be of a name."""
+    if not token.is_content or token.kind in ("number", "sign") or token.start in cover:
+        return False
+    if token.kind == "hangul":
+        return len(token.key) > 1 and not set(token.key) <= function_signs()
+    return token.kind != "word" or not text[token.start].islower()
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> frozenset[str]:
+    """Return the characters that are words of grammar and nothing else."""
+    return frozenset("".join(words("alignment.grammar")))
+
+
+def _unit_of(text: str) -> str:
+    """Return the unit that begins `text`, canonical; without one, its first character."""
+    return unit_at(text, 0)[0] or text[:1]
+
+
+@lru_cache(maxsize=1)
+def _same_counters() -> tuple[frozenset[str], ...]:
+    """Return the rows of counters that count the same."""
+    return tuple(frozenset(row.split()) for row in words("alignment.same_counters"))
+
+
+def _is_most(names: Collection[Token], tokens: Sequence[Token]) -> bool:
+    """Tell whether at least half of what tells something in a region may be of a name."""
+    return bool(names) and 2 * len(names) >= len([t for t in tokens if _tells([t])])
+
+
+def _is_part(one: Sequence[Token], other: Sequence[Token]) -> bool:
+    """Tell whether one name is a shorter form of the other."""
+    short, long = sorted(("".join(_keys(one)), "".join(_keys(other))), key=len)
+    return short in long
+
+
+def _are_names(tokens: Sequence[Token], text: str) -> bool:
+    """Tell whether Latin tokens are all written as names; at the beginning of a sentence only what is no ordinary word."""
+    kept = [t for t in tokens if t.is_content]
+    if not kept or len(kept) < len(tokens):
+        return False
+    for token in kept:
+        written = text[token.start : token.end]
+        if token.kind != "word" or is_ordinary(written):
+            return False
+        if any(c.isdigit() for c in written) or any(c.isupper() for c in written[1:]):
+            continue
+        if not written[0].isupper():
+            return False
+        begins = token.start == 0 or begins_sentence(text, token.start)
+        plain = written.lower()
+        if begins and (_GENERIC.search(written) or plain in STOP_WORDS):
+            return False
+    return True
