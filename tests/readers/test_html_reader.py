@@ -160,6 +160,22 @@ def test_chinese_lines_are_joined_without_space():
     assert text == "检索增强生成结合了检索与生成。 It works well."
 
 
+def test_an_article_in_a_wrapper_called_sponsored_stays_when_it_is_the_main_text():
+    links = "".join(f"<li><a href='/{n}'>Another story with a long headline, number {n}</a></li>" for n in range(12))
+    told = "<p>The valve of the new pump opens at 77 bar and closes at 60 bar.</p>" * 8
+    boxed = "<div class='sponsored'><p>Buy a pump today, cheaper than ever.</p></div>"
+    page = (
+        f"<html><head><title>Pumps</title></head><body><div class='sidebar'><ul>{links}</ul></div>"
+        f"<div class='sponsored-content'><h1>Pumps</h1>{told}</div><div class='comments-area'>{told.upper()}</div></body>"
+    )
+    text = HtmlReader().read(page.encode(), name="x.html").text
+    assert "opens at 77 bar" in text
+    assert "OPENS AT 77 BAR" not in text
+    assert "Another story" not in text
+    plain = f"<html><body><h1>Pumps</h1>{told}{boxed}</body></html>"
+    assert "cheaper than ever" not in HtmlReader().read(plain.encode(), name="x.html").text
+
+
 def test_section_whose_id_sounds_like_furniture_stays():
     text = body(
         f'<main>{FILLER}<section id="comments"><h2 id="menu">Comments</h2><p>About comments.</p></section></main>'

@@ -1,7 +1,7 @@
 """HTML bytes to a pruned tree: parsed whatever its depth, without what is not the page's own text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
@@ -159,10 +159,22 @@ def prune(root: Element, *, furniture: bool = True) -> None:
         drop(element)
     if not furniture:
         return
-    for element in list(_topmost(root, _is_furniture)):
+    found = list(_topmost(root, _is_furniture))
+    kept = _wrapped_article(root, found)
+    for element in found:
         # A page that wraps its whole text in something called "sidebar" still has that text.
-        if text_length(element) * 2 < whole or element.tag == "nav":
+        if (text_length(element) * 2 < whole and element is not kept) or element.tag == "nav":
             drop(element)
+
+
+def _wrapped_article(root: Element, furniture: Sequence[Element]) -> Element | None:
+    """Return what is called furniture ("sponsored") but has the page's heading and more text than is left without it."""
+    headed = [element for element in furniture if next(element.iter("h1"), None) is not None]
+    if not headed:
+        return None
+    longest = max(headed, key=text_length)
+    left = text_length(root) - sum(map(text_length, furniture))
+    return longest if text_length(longest) > left else None
 
 
 def _topmost(root: Element, wanted: Any) -> Iterator[Element]:
