@@ -31,6 +31,8 @@ _WIDE = re.compile(f"[{CJK}]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 _WORD = re.compile(r"[^\W\d_]+")
+_FUNCTION_SHARE = 0.08
+"""Share of function words that tells a language; one "da" in a table of names does not."""
 
 
 def detect(text: str, *, default: str = "en") -> str:
@@ -65,7 +67,8 @@ def _detect_latin(sample: str, default: str) -> str:
     words = Counter(_WORD.findall(sample.lower()))
     scores = {code: sum(words[word] for word in known & words.keys()) for code, known in _function_words().items()}
     best = max(scores, key=lambda code: scores[code])
-    return best if scores[best] > scores.get(default, 0) else default
+    said = scores[best] >= _FUNCTION_SHARE * words.total()
+    return best if said and scores[best] > scores.get(default, 0) else default
 
 
 @cache

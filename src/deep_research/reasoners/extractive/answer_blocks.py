@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from deep_research.data import Passage
 from deep_research.i18n.language import detect
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.asked_words import Vocabulary, Word, asked_words, terms_of
+from deep_research.reasoners.extractive.asked_words import Vocabulary, Word, asked_words, is_identifier, terms_of
 from deep_research.reasoners.extractive.block_ranking import Candidate, Region, named, ranked, regions, weigh
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.text.question_parts import Shape, answer_shape, asks_something, question_parts
@@ -19,6 +19,10 @@ _BESIDE = 0.45
 _ANSWERS, _CLOSE = 0.6, 0.42
 """Share of a part's weight that one of its best blocks must speak of to answer it, and to be shown as the closest."""
 _TRIED = 5
+_VAGUE_WORDS = 2
+"""A question of more words, however plain, is not vague where one of them is telling."""
+_NEAR, _AS_GOOD = 1.15, 0.95
+"""What standing under the heading of the best block is worth to a further one; what is nearly as good as the best."""
 _GOOD, _LACKING = 0.6, 0.45
 """A further block is quoted from this share of the best one's score on; less where it says a word that is missing."""
 _LONG, _SHORTEST, _KEPT = 480, 300, 0.98
@@ -131,6 +135,10 @@ def parts_of(question: str, reading: Reading) -> list[Part]:
     if len(subjects) > 1 and len(naming) < 2:
         alone = [part_of(subject, reading.words(subject), every, "definition") for subject in subjects]
         return [part_of(question, every, ()), *(part for part in alone if part.own)]
+    if len(naming) == 1 and len(names := [w for w in naming[0][1] if is_identifier(w.text)]) > 1:
+        # "What are the defaults of a_b and c_d?" asks as many things as it names.
+        common = [word for word in naming[0][1] if word not in names]
+        naming = [(name.text, [name, *common]) for name in names]
     if not naming:
         return [part_of(question, every, ())] if every else []
     return [
@@ -148,10 +156,11 @@ def part_of(text: str, words: Sequence[Word], beside: Sequence[Word], shape: Sha
 
 def _is_vague(parts: Sequence[Part], found: Sequence[Region]) -> bool:
     """Whether a question names nothing, or one plain word that is neither to be defined nor what a text is about."""
-    words = {word.ways: word for part in parts for word in part.words if not word.light}
+    every = {word.ways: word for part in parts for word in part.words}
+    words = {ways: word for ways, word in every.items() if not word.light}
     if not words:
         return True
-    if len(words) > 1 or any(part.shape == "definition" for part in parts):
+    if len(words) > 1 or len(every) > _VAGUE_WORDS or any(part.shape == "definition" for part in parts):
         return False
     (word,) = words.values()
     foreign = word.text.isascii() and not all(part.text.isascii() for part in parts)
@@ -193,7 +202,8 @@ def _chosen(
 
     def take(place: int, candidates: Iterable[Candidate], *, least: float) -> bool:
         used = sum(c.length for c in taken)
-        for candidate in candidates:
+        near = [c._replace(score=c.score * _NEAR) if _is_beside(c, chosen[place]) else c for c in candidates]
+        for candidate in sorted(near, key=lambda c: -c.score):
             fits = not taken or used + candidate.length <= chars
             if candidate.score < least:
                 return False
@@ -206,7 +216,7 @@ def _chosen(
     open_ = [place for place, (_, answered, best) in enumerate(answers) if answered != "no" and best]
     for place in open_:
         part, _, best = answers[place]
-        first = shorten(best[0], part)
+        first = shorten(_beginning(best, part), part)
         if not any(overlap(first, other) for other in taken):
             chosen[place].append(first)
             taken.append(first)
@@ -221,6 +231,21 @@ def _chosen(
         while most > 0 and take(place, (shorten(c, part) for c in best), least=_GOOD * best[0].score):
             most -= 1
     return [_part_answer(*answer, blocks) for answer, blocks in zip(answers, chosen, strict=True)]
+
+
+def _is_beside(candidate: Candidate, taken: Sequence[Candidate]) -> bool:
+    """Return whether a block stands under the same heading as one that was taken."""
+    return any(c.region.source == candidate.region.source and c.heading == candidate.heading for c in taken)
+
+
+def _beginning(best: Sequence[Candidate], part: Part) -> Candidate:
+    """Return the best block; of procedures the first of those under its heading that are nearly as good."""
+    if part.shape != "steps":
+        return best[0]
+    near = [
+        c for c in best if c.score >= _AS_GOOD * best[0].score and _is_beside(c, best[:1]) and c.block.kind == "run"
+    ]
+    return min([best[0], *near], key=lambda c: c.start)
 
 
 def _part_answer(part: Part, answered: Answered, best: Sequence[Candidate], blocks: Sequence[Candidate]) -> PartAnswer:

@@ -12,7 +12,7 @@ from rapidfuzz.distance import OSA
 
 from deep_research.data import Passage
 from deep_research.i18n.language import CJK, HANGUL
-from deep_research.i18n.lexicon import words
+from deep_research.i18n.lexicon import any_word, words
 from deep_research.ports import Library
 from deep_research.text.question_terms import Unit, units_for
 from deep_research.text.tokens import content_terms, without_particle
@@ -28,7 +28,7 @@ _HANGUL = re.compile(f"[{HANGUL}]+")
 _PLAIN_WORD = re.compile(r"(?<![\w.-])[a-z]{5,}(?![\w.-])")
 _LONG_WORD = 8
 _COMMON = frozenset(words("asking.measures") + words("asking.common"))
-_COMMON_TERMS = frozenset(term for word in _COMMON if not _UNSPACED.match(word) for term in content_terms(word))
+_INFLECTIONS = re.compile(any_word("asking.inflection_patterns"))
 _COMMON_CHARACTERS = frozenset(words("asking.common_characters"))
 
 
@@ -101,9 +101,20 @@ def asked_words(question: str, language: str, passages: Sequence[Passage], vocab
     found: list[Word] = []
     for unit in units_for(question, language, passages):
         for text, ways in _words_of(unit, vocabulary):
-            light = unit.worth < 1 or text.casefold() in _COMMON or ways[0] <= _COMMON_TERMS
+            light = unit.worth < 1 or _is_common(text.casefold())
             found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
     return found
+
+
+def is_identifier(word: str) -> bool:
+    """Return whether a word is written like a name in code ("work_mem", "os.path")."""
+    return _JOINED.search(word) is not None
+
+
+def _is_common(word: str) -> bool:
+    """Return whether a word, or the one it is a form of, is said in every conversation."""
+    stem = _INFLECTIONS.sub("", word)
+    return word in _COMMON or (stem != word and (stem in _COMMON or f"{stem}e" in _COMMON))
 
 
 def _words_of(unit: Unit, vocabulary: Vocabulary) -> Iterator[tuple[str, tuple[frozenset[str], ...]]]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from deep_research.data import Passage
 from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.asked_words import Word, terms_of
+from deep_research.reasoners.extractive.asked_words import Word, is_identifier, terms_of
 from deep_research.text.question_parts import Shape
 from deep_research.text.quotable_blocks import Outline, QuotableBlock, is_record, outline, quotable_blocks
 
@@ -23,7 +23,9 @@ _BEFORE, _AFTER = 1, 2
 _HEADING, _BESIDE = 0.75, 0.3
 """What a word counts in the headings above a block, and in the paragraphs beside it, instead of in the block itself."""
 _FOCUS, _AGAIN, _PRIOR = 0.45, 0.3, 0.25
-_ENTRY, _DEFINES, _SECTION, _SHAPED = 0.4, 0.4, 0.2, 0.15
+_ENTRY, _OWN_ENTRY, _DEFINES, _SECTION, _SHAPED, _LISTED = 0.4, 0.7, 0.4, 0.2, 0.15, 0.25
+"""What a block gains as an entry named by the words or by an identifier asked for, as a definition, at the head of a
+section of that name, in the form asked for, and as the whole list below a heading that says more than its items."""
 _RECORD = 0.4
 """What a block of lines such as "Published: 2022-11" loses where the question names none of their keys."""
 _KEY = re.compile(r"^\W*([^:：\n|]{1,80}?)(?:[:：](?:\s|$)|\s\||\s[—–-]\s)")
@@ -155,7 +157,10 @@ def _of_region(region: Region, words: Sequence[Word], total: float, shape: Shape
             above[heading] = [word.share(named) for word in words]
         section = sections[block.atoms[0]]
         scored = _scored(region, block, words, total, said, above[heading], section)
-        yield scored._replace(score=scored.score + _favoured(region, block, words, shape, section))
+        gain = _favoured(region, block, words, shape, section)
+        if block.kind == "list" and weigh(words, above[heading]) > weigh(words, scored.own):
+            gain += _LISTED * weigh(words, above[heading]) / total
+        yield scored._replace(score=scored.score + gain)
 
 
 def _scored(
@@ -201,7 +206,7 @@ def _favoured(
     if is_record(outlined, block) and not any(named(outlined.of(n).split(":")[0], words) for n in block.atoms):
         gain = -_RECORD
     if block.kind in ("item", "row", "paragraph") and (key := _KEY.match(_unit_text(outlined, first))):
-        gain += _ENTRY * named(key[1], words)
+        gain += max(_ENTRY * named(key[1], words), _OWN_ENTRY * _is_entry(key[1], words))
     if shape == "definition" and (verb := _DEFINES_PATTERN.search(text[:_OPENING])):
         gain = max(gain, _DEFINES * named(text[: verb.start()], words))
     if block.atoms[0] == section[0]:
@@ -210,6 +215,13 @@ def _favoured(
     listed = block.kind == "list"
     fits = {"list": listed or block.kind == "table", "steps": listed or block.kind == "code"}.get(shape, not listed)
     return gain + _SHAPED * fits
+
+
+def _is_entry(key: str, words: Sequence[Word]) -> float:
+    """Return how much of the heaviest word weighs the identifier that a key is ("work_mem (integer)"); 0 for others."""
+    name = key.partition("(")[0].strip(" `*-").casefold()
+    asked = [word.weight for word in words if is_identifier(word.text) and word.text.casefold() == name]
+    return max(asked, default=0.0) / max(word.weight for word in words) if asked else 0.0
 
 
 def _unit_text(outlined: Outline, atom: int) -> str:

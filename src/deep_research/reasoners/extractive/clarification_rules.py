@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.conversation.coreference import dangling_pointer, fill_pointer, resolve_in_history, without_request
+from deep_research.conversation.remarks import ABOUT_THE_REPORT, read_remark
 from deep_research.conversation.replies import wants_to_skip
 from deep_research.data import Clarification, Decision, Question, Template, Term
 from deep_research.i18n.catalog import phrase
@@ -43,7 +44,8 @@ def decide(
     kinds = tuple(phrase(name, language) for name in _KINDS)
     if said.text.strip() in kinds:
         return _ask(question, "ask_name", (phrase("opt_newest", language),), missing="topic", term=said.text)
-    if not content_terms(term):
+    remark = read_remark(said.text)
+    if not content_terms(term) or (remark is not None and remark.kind not in ABOUT_THE_REPORT):
         return _ask(question, "ask_topic", kinds, missing="topic")
     if not said.answers and (pointer := dangling_pointer(said.text)):
         return _ask(question, "ask_which", (phrase("opt_newest", language),), missing="referent", term=pointer)
