@@ -10,12 +10,14 @@ from deep_research import __version__, api
 from deep_research import settings as settings_module
 from deep_research.api import Run
 from deep_research.cli.flags import settings_of
-from deep_research.cli.report_printer import came_from, print_answer, print_report, reference_line
+from deep_research.cli.report_printer import came_from, print_answer, print_markdown, print_report, reference_line
 from deep_research.cli.run_commands import list_lines, passage_text
 from deep_research.cli.session import Interrupted, Session
 from deep_research.cli.terminal_input import Prompt
+from deep_research.conversation.remarks import ABOUT_THE_REPORT, read_remark, reply_to, section_title
 from deep_research.data import Report
 from deep_research.errors import ConfigError, ResearchError
+from deep_research.i18n.language import detect
 from deep_research.settings import Settings
 from deep_research.state_files import HISTORY
 
@@ -91,6 +93,8 @@ class Conversation:
         try:
             if line.startswith("/"):
                 self._command(line)
+            elif self._remark(line):
+                pass
             elif self._report is not None and self._report.answered:
                 self._follow_up(line)
             else:
@@ -99,6 +103,20 @@ class Conversation:
             click.echo(f"Error: {error.message}", err=True)
         except OSError as error:
             click.echo(f"Error: {error.strerror or error}.", err=True)
+
+    def _remark(self, line: str) -> bool:
+        """Answer a line that asks nothing of the documents ("thanks", "section 2"); return whether it is one."""
+        remark, report = read_remark(line), self._report
+        by_model = report is not None and report.reasoner.is_language_model
+        if remark is None or (by_model and remark.kind in ABOUT_THE_REPORT):
+            return False
+        if remark.kind in ("leave", "help"):
+            self._command({"leave": "/quit", "help": "/help"}[remark.kind])
+        elif report is not None and remark.kind == "section" and (title := section_title(report, remark.number)):
+            self._follow_up(title)
+        else:
+            print_markdown(reply_to(remark, report, detect(line)))
+        return True
 
     def _command(self, line: str) -> None:
         name, _, words = line.partition(" ")

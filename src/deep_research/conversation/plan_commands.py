@@ -123,7 +123,7 @@ def _edit_of(template: _Template, match: re.Match[str], brief: Brief) -> PlanEdi
     sections = _sections(groups["section"], brief, template.language) if "section" in groups else ()
     if template.change != "drop" and len(sections) > 1:
         raise NotUnderstood(phrase("plan_not_understood", brief.language))
-    to = _numbers(groups["to"], template.language) if "to" in groups else [0]
+    to = section_numbers(groups["to"], template.language) if "to" in groups else [0]
     if len(to) != 1:
         raise NotUnderstood(phrase("plan_not_understood", brief.language))
     return PlanEdit(change=template.change, sections=sections, text=text, to=to[0])
@@ -131,7 +131,7 @@ def _edit_of(template: _Template, match: re.Match[str], brief: Brief) -> PlanEdi
 
 def _sections(said: str, brief: Brief, language: str) -> tuple[int, ...]:
     """Return the numbers of the sections that a text names. Raises NotUnderstood for none, or for several by one name."""
-    if numbers := _numbers(said, language):
+    if numbers := section_numbers(said, language):
         return tuple(numbers)
     name = _named(said, language)
     found = _called(name, brief)
@@ -143,7 +143,7 @@ def _sections(said: str, brief: Brief, language: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _numbers(said: str, language: str) -> list[int]:
+def section_numbers(said: str, language: str) -> list[int]:
     """Return the numbers in a text that is nothing but numbers of sections ("the second section", "2, 3"), else none."""
     text = said.casefold().strip()
     ordinals: dict[str, int] = {name: number for code in languages() for name, number in _ordinals(code).items()}

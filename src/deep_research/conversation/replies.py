@@ -45,6 +45,11 @@ def rejects(answer: str) -> bool:
     return _all_clauses(answer, "no")
 
 
+def means(line: str, meaning: str) -> bool:
+    """Return whether all of a line says one thing, a politeness beside it: "thanks", "leave", "help", "summary", "verify"."""
+    return bool(line.strip()) and _all_clauses(line, meaning)
+
+
 _LETTERS = re.compile(r"(?:option\s+)?[(（]?([A-Ja-j])[.)）]?", re.IGNORECASE)
 
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
 from deep_research.conversation.coreference import Exchange, resolve
+from deep_research.conversation.remarks import read_remark, section_title
 from deep_research.data import FollowUp, Ledger, Message, Question, Report
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.i18n.catalog import phrase
@@ -151,7 +152,9 @@ def _begin(folder: RunFolder, record: RunRecord, report: Report, text: str, chan
     settled = Settings(**{**record.settings, **changes})
     changes["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
     earlier = follow_ups(folder)
-    understood = resolve(text, _exchanges(report, earlier), _names(report, record.language))
+    remark = read_remark(text)
+    title = section_title(report, remark.number) if remark is not None and remark.kind == "section" else ""
+    understood = resolve(title or text, _exchanges(report, earlier), _names(report, record.language))
     language = detect(text, default=record.language)
     taken = understood.assumption(language)
     made = FollowUp(

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from deep_research.conversation.remarks import read_remark
 from deep_research.data import Action, Brief, Decision, Question, Section, Turn
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
@@ -20,7 +21,12 @@ async def understand(ctx: RunContext, question: Question, understood: str) -> De
     """
     plain = Decision(next_action="START_RESEARCH", confidence=1.0, goal=understood, refined_question=understood)
     if not ctx.reasoner.reads_conversation:
-        return plain
+        remark = read_remark(question.text)
+        if remark is None or remark.kind == "section":
+            return plain
+        return plain.model_copy(
+            update={"next_action": "CANNOT_DO", "reasoning": phrase("remark_no_question", question.language)}
+        )
     judged = await ctx.reasoner.decide(question, rounds=0)
     if judged.next_action == "CANNOT_DO":
         return judged
