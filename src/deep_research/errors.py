@@ -29,6 +29,8 @@ ResearchError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from deep_research.safe_text import safe_text
+
 if TYPE_CHECKING:
     from deep_research.data import Asked, Usage
 
@@ -40,7 +42,8 @@ class ResearchError(Exception):
     message: str
 
     def __post_init__(self) -> None:
-        """Let Exception know the message."""
+        """Make the message safe to keep and to show, and let Exception know it."""
+        self.message = safe_text(self.message)
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from deep_research.data import Workflow
 from deep_research.data.outside_tools import SERVER_NAME, McpServer
 from deep_research.errors import ConfigError
+from deep_research.safe_text import register_secrets
 
 PREFIX = "DEEP_RESEARCH_"
 _NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG"}
@@ -279,8 +280,10 @@ def settings_of(group: str, *, advanced: bool = False) -> list[str]:
 
 
 def load_keys(variables: Iterable[str]) -> dict[str, str]:
-    """Return those of `variables` (keys and addresses of services) that are set; they are never stored."""
-    return {name: value for name in variables if (value := os.environ.get(name, "").strip())}  # noqa: TID251
+    """Return those of `variables` (keys and addresses of services) that are set; they are never stored or shown."""
+    found = {name: value for name in variables if (value := os.environ.get(name, "").strip())}  # noqa: TID251
+    register_secrets(found.values())
+    return found
 
 
 def editor_command() -> str:

@@ -63,3 +63,10 @@ def test_structure_and_code_stay() -> None:
 
 def test_a_code_block_that_is_not_closed_ends_with_the_text() -> None:
     assert make_inert("```\n<b>") == "```\n<b>\n```"
+
+
+@pytest.mark.parametrize("fence", ["~~~|a|", "```|a|", "~~~~ | a"])
+def test_what_some_take_for_a_fence_and_others_for_a_table_is_neither(fence: str) -> None:
+    inert = make_inert(f"{fence}\n|-|\n|[x](http://evil.example/)|\n")
+    assert "](http" not in inert
+    assert not inert.startswith(("~~~", "```"))

@@ -13,6 +13,7 @@ from deep_research.errors import LimitReached, ResearchError
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Journal
 from deep_research.report.ledger import LOST, LostCall, PaidCall, paid_calls
+from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings
 from deep_research.text.token_count import estimate_tokens
 
@@ -60,7 +61,7 @@ class PaidCalls:
         async def make() -> str:
             with self._purse.holding(self._expected(request, role), role):
                 begun = time.monotonic()
-                answer = await self._asked(request, role)
+                answer = safe_noun(await self._asked(request, role))
             seconds = round(time.monotonic() - begun, 3)
             paid = PaidCall(role=role, answer=answer, cost_usd=self._cost(answer, role), seconds=seconds)
             self._purse.pay(answer.usage, paid.cost_usd)

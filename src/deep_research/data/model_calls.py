@@ -1,13 +1,18 @@
 """What goes to a language model and what comes back, the same for every provider."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from deep_research.data.noun import Noun
 
 Role = Literal["research", "read", "write", "review", "report", "judge"]
 FinishReason = Literal["stop", "length", "tool_calls", "refusal", "other"]
+
+
+Tokens = Annotated[int, AfterValidator(lambda number: max(0, min(number, _MOST_TOKENS)))]
+"""A number of tokens; a server that states an absurd one is not taken at its word."""
+_MOST_TOKENS = 10**9
 
 
 class ToolSpec(Noun):
@@ -57,11 +62,11 @@ class Usage(Noun):
     costs extra) are part of `prompt_tokens`.
     """
 
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    cache_write_tokens: int = 0
-    completion_tokens: int = 0
-    reasoning_tokens: int = 0
+    prompt_tokens: Tokens = 0
+    cached_tokens: Tokens = 0
+    cache_write_tokens: Tokens = 0
+    completion_tokens: Tokens = 0
+    reasoning_tokens: Tokens = 0
     estimated: bool = False
 
 

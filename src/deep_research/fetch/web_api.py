@@ -18,6 +18,7 @@ from deep_research.fetch.host_rate_limit import API_RATE, HostPace, rate_at
 from deep_research.fetch.transport import Answer, Transport
 from deep_research.ports import ApiResponse
 from deep_research.protocol.http_semantics import requested_wait
+from deep_research.safe_text import mask_known, mask_known_bytes
 
 API_LIMITS = FetchLimits(max_bytes=32_000_000, total_seconds=60.0, read_seconds=45.0, slow_after_seconds=45.0)
 _MAX_REDIRECTS = 3
@@ -77,7 +78,8 @@ class WebApiClient:
         for _ in range(_MAX_REDIRECTS + 1):
             answer = await self._asked(method.upper(), address, sent, content)
             if method.upper() != "GET" or not answer.is_redirect:
-                return ApiResponse(answer.status, answer.headers, answer.body, address.url)
+                headers = {name: mask_known(value) for name, value in answer.headers.items()}
+                return ApiResponse(answer.status, headers, mask_known_bytes(answer.body), address.url)
             target = join_address(address, answer.headers["location"])
             if target.origin != address.origin:
                 sent = {"accept": sent["accept"]}  # keys are for the host they were given to

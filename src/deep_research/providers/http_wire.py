@@ -150,7 +150,7 @@ def _encoded(body: dict[str, Any]) -> bytes:
 def _json(raw: bytes, headers: Mapping[str, str]) -> Any:
     try:
         return json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         shown = raw[:200].decode("utf-8", "replace")
         raise WireFailure("garbled", status=200, headers=headers, body=shown) from error
 
@@ -159,7 +159,7 @@ def _error_body(raw: bytes) -> Any:
     """The body of an error: JSON, or the beginning of its text."""
     try:
         return json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         return raw[:500].decode("utf-8", "replace")
 
 
@@ -195,6 +195,6 @@ def _event(text: str) -> dict[str, Any]:
         return {"done": "[DONE]"}
     try:
         event = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise WireFailure("garbled", status=200, body=text[:200]) from error
     return event if isinstance(event, dict) else {"data": event}

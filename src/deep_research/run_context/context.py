@@ -12,6 +12,7 @@ from deep_research.ports import Journal, Library, OutsideTool, Pages, Reasoner, 
 from deep_research.run_context.deadlines import SectionDeadlines
 from deep_research.run_context.prefetch import Prefetch
 from deep_research.run_context.steering import Steering
+from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings
 from deep_research.templates import TemplateFile
 
@@ -54,6 +55,7 @@ class RunContext:
 
     def report_gap(self, gap: Gap) -> Gap:
         """Log a gap once: for the report, and as an event for the screens and for a later sitting. Return it."""
+        gap = safe_noun(gap)
         if not any(_is_same(gap, known) for known in self.gaps):
             self.gaps.append(gap)
             self.emit(GapFound(**gap.model_dump()))

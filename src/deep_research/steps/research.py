@@ -27,6 +27,7 @@ from deep_research.steps.check_claims import NO_GROUND, Checked, Ground, check_d
 from deep_research.text.contents_lists import is_contents_list
 from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
+from deep_research.verification.titles import founded_headings
 
 _RRF = 10.0
 
@@ -165,7 +166,15 @@ async def check_text(
     )
     for gap in checked.failures:
         ctx.report_gap(gap)
-    return checked
+    return checked._replace(content=founded_headings(checked.content, [section, *_said_by(checked, ctx.library)]))
+
+
+def _said_by(checked: Checked, library: Library) -> list[str]:
+    """Return the texts that a checked text rests on, with their headings and titles."""
+    cited = dict.fromkeys(key for claim in checked.claims if claim.stands for key in claim.passages)
+    passages = [p for key in cited if (p := library.passage(key)) is not None]
+    titles = [source.title for p in passages if (source := library.source(p.source)) is not None]
+    return [*(f"{p.heading}\n{p.text}" for p in passages), *dict.fromkeys(titles)]
 
 
 def ground_of(

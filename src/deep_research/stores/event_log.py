@@ -7,6 +7,7 @@ from pathlib import Path
 
 from deep_research.errors import StoreError
 from deep_research.events import Event, event_adapter
+from deep_research.safe_text import safe_noun
 from deep_research.state_files import open_private
 
 
@@ -37,9 +38,9 @@ class EventLog:
         return time.monotonic() - self._begun
 
     def emit(self, event: Event) -> None:
-        """Give an event its number, write it and pass it on. Raises StoreError when the disk is full."""
+        """Give an event its number, write it and pass it on, safe to show. Raises StoreError when the disk is full."""
         self._number += 1
-        stamped = event.model_copy(update={"number": self._number, "seconds": round(self.seconds, 3)})
+        stamped = safe_noun(event).model_copy(update={"number": self._number, "seconds": round(self.seconds, 3)})
         try:
             self._file.write(stamped.model_dump_json() + "\n")
             self._file.flush()

@@ -15,6 +15,7 @@ from deep_research.data.brief import Asked, Message
 from deep_research.data.noun import Noun
 from deep_research.data.result import Report
 from deep_research.errors import RunNotFound, StoreError
+from deep_research.safe_text import safe_noun
 from deep_research.state_files import RUNS, make_private, make_private_folder, open_private
 
 RunStatus = Literal["running", "waiting", "finished", "failed", "stopped", "declined", "damaged"]
@@ -71,7 +72,7 @@ class RunFolder:
 
     def save(self, record: RunRecord) -> None:
         """Replace the record in one step, so that a crash leaves the old one or the new one."""
-        write_atomically(self._record, record.model_dump_json(indent=1))
+        write_atomically(self._record, safe_noun(record).model_dump_json(indent=1))
 
     def load(self) -> RunRecord:
         """Return the record. Raises RunNotFound."""
@@ -98,6 +99,7 @@ class RunFolder:
 
     def save_result(self, report: Report) -> None:
         """Write the result for programs and the report for people."""
+        report = safe_noun(report)
         write_atomically(self.result, report.model_dump_json(indent=1))
         write_atomically(self.report, report.report)
 

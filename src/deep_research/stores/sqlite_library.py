@@ -13,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
 from deep_research.errors import StoreError
+from deep_research.safe_text import safe_text
 from deep_research.search.passage_search import Text, search
 from deep_research.search.term_index import VERSION, TermIndex
 from deep_research.stores.sqlite_file import open_database, store_error
@@ -85,6 +86,7 @@ _SOURCE_ID = re.compile(r"s([1-9][0-9]{0,15})")
 _PASSAGE_ID = re.compile(r"(s[1-9][0-9]{0,15})p([1-9][0-9]{0,15})")
 _SEEN = 5_000
 """So many passages are kept in memory."""
+_MOST_TITLE = 1_000
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -237,10 +239,10 @@ class SqliteLibrary:
         owner = self.source(source)
         if owner is None or owner.title or not title:
             return
-        owner = self._owners[source] = owner.model_copy(update={"title": title})
+        owner = self._owners[source] = owner.model_copy(update={"title": _one_line(title)})
         self._db.execute(
             "UPDATE sources SET title = ?, facts = ? WHERE number = ?",
-            (title, owner.model_dump_json(exclude={"id"}), _number(source)),
+            (owner.title, owner.model_dump_json(exclude={"id"}), _number(source)),
         )
 
     def _store_passages(self, source: int, document: Document, *, snapshot: int, text: int) -> None:
@@ -398,13 +400,18 @@ def _new_source(found: Found) -> Source:
     return Source(
         id="",
         key=found.key,
-        title=found.title,
+        title=_one_line(found.title),
         url=found.url,
         origin=found.origin,
-        location=found.location,
+        location=_one_line(found.location),
         published=found.published,
-        authors=found.authors,
+        authors=tuple(_one_line(author) for author in found.authors),
     )
+
+
+def _one_line(text: str) -> str:
+    """Return what a stranger calls something: on one line, of a length that can be shown."""
+    return " ".join(safe_text(text).split())[:_MOST_TITLE]
 
 
 def _snapshot_of(source: str, document: Document, retrieved_at: str) -> Snapshot:

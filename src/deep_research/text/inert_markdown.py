@@ -9,8 +9,9 @@ import re
 
 _LINE_END = re.compile(r"\r\n?")
 # Code blocks inside quotations and list items end where those end; only those at the margin are kept.
-_OPENING = re.compile(r"(`{3,})[^`]*$|(~{3,})")
-_INDENTED_OPENING = re.compile(r"^([\s>*+\d.)-]+)(?=~~~)")
+# What holds a bar may be the head of a table to some programs and a fence to others: it is made neither.
+_OPENING = re.compile(r"(`{3,})[^`|]*$|(~{3,})[^|]*$")
+_INDENTED_OPENING = re.compile(r"^([\s>*+\d.)-]*)(?=~~~)")
 _PIECE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|.")
 _TAG_NEXT = re.compile(r"[A-Za-z/!?]")
 

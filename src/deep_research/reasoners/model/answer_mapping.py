@@ -1,6 +1,7 @@
 """Answers of a model as data nouns: what does not exist is left out."""
 
 import re
+from collections.abc import Sequence
 
 from deep_research.data import (
     Advice,
@@ -24,6 +25,7 @@ from deep_research.data import (
     SectionReview,
     Side,
 )
+from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.reasoners.model.answer_schemas import (
     AnalyzeAnswer,
@@ -37,6 +39,7 @@ from deep_research.reasoners.model.answer_schemas import (
     SectionAnswer,
     SectionReviewAnswer,
 )
+from deep_research.verification.titles import founded_title, plain_title
 
 _HIGH = re.compile(r"^#{1,2}\s+(?=\S)")
 """A heading of the level of the report's own."""
@@ -157,6 +160,28 @@ def brief_of(
         glossary=_distinct(answer.glossary)[:_MAX_TERMS],
         parts=analysis.parts,
     )
+
+
+def with_founded_titles(brief: Brief, question: Question, found: Sequence[str], discovery: Discovery | None) -> Brief:
+    """Return the plan with titles that state no number which neither the user nor a passage has named.
+
+    Without an id or a mark, and short: a title is never verified later.
+    """
+    known = [question.text, *(turn.text for turn in question.history), *found]
+    known += [f"{entity.name} {entity.brief}" for entity in discovery.entities] if discovery else []
+    evidence = "\n".join(known)
+    sections = [
+        section.model_copy(
+            update={
+                "title": founded_title(
+                    section.title, evidence, section.subject or phrase("section_number", brief.language, number=number)
+                )
+            }
+        )
+        for number, section in enumerate(brief.sections, 1)
+    ]
+    title = founded_title(brief.title, evidence, plain_title(question.text))
+    return brief.model_copy(update={"title": title, "sections": tuple(sections)})
 
 
 def section_draft_of(answer: SectionAnswer, title: str) -> SectionDraft:

@@ -20,7 +20,14 @@ from deep_research.data import (
 )
 from deep_research.i18n.language import language_name
 from deep_research.ports import Library
-from deep_research.reasoners.model.answer_mapping import analysis_of, brief_of, decision_of, discovery_of, plan_edits_of
+from deep_research.reasoners.model.answer_mapping import (
+    analysis_of,
+    brief_of,
+    decision_of,
+    discovery_of,
+    plan_edits_of,
+    with_founded_titles,
+)
 from deep_research.reasoners.model.answer_schemas import (
     AnalyzeAnswer,
     DecideAnswer,
@@ -158,7 +165,8 @@ class Planning(Thinker):
                 return await self._ask.structured("research", messages, PlanAnswer)
 
             answer = await shrinking(_FIRST_LOOK_TOKENS, make)
-            return brief_of(answer, question, analysis, decision, discovery, self._max_sections)
+            made = brief_of(answer, question, analysis, decision, discovery, self._max_sections)
+            return with_founded_titles(made, question, [p.text for p in passages], discovery)
 
         return await self._or_else(
             "plan",

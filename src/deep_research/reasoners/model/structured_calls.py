@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, ToolSpec
 from deep_research.errors import ContextTooLong, MalformedOutput
 from deep_research.reasoners.model.answer_schemas import Answer
+from deep_research.safe_text import safe_values
 from deep_research.text.model_json import find_object
 from deep_research.text.token_count import estimate_tokens
 
@@ -63,7 +64,7 @@ class Asker:
             )
             if (found := find_object(answer.text, complete=complete)) is not None:
                 try:
-                    return kind.model_validate(found)
+                    return kind.model_validate(safe_values(found))
                 except ValidationError as error:
                     problem = f"That does not fit the schema: {_brief(error)}"
             said = ModelMessage(role="assistant", text=answer.text or "(empty)")

@@ -1,0 +1,103 @@
+"""A model that was talked into doing harm, or a server that says odd things: nothing of it is shown, no run ends."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.model.harness import PLAN, assert_presentable, research, served
+from tests.support.scripted_replies import Call, Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
+
+EVIL = "\x1b]0;PWNED\x07\x1b]8;;http://evil.example/PWNED\x07\x1b[2J\x9b31m\u202e"
+CLAIM = "FAKECLAIM the engine turns at 99,999 rpm [s1p1][s77p7]"
+_RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\\\\u00(?:1b|07|9b)|\\\\u202e|PWNED")
+
+
+def _everywhere(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _everywhere(inner, change) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_everywhere(inner, change) for inner in value]
+    return change(value) if isinstance(value, str) and " " in value else value
+
+
+class _Changed:
+    """The scripted researcher, with every reply changed."""
+
+    def __init__(self, change: Callable[[str, Reply], Reply]) -> None:
+        self._usual = ScriptedResearcher(sections=PLAN, sentences=4)
+        self._change = change
+
+    def __call__(self, request: Request) -> Reply:
+        return self._change(step_of(request), self._usual(request))
+
+
+def _shown(home: Path) -> str:
+    paths = [path for path in home.rglob("*") if path.suffix in (".md", ".json", ".jsonl")]
+    return "\n".join(path.read_text("utf-8") for path in paths)
+
+
+def test_terminal_codes_of_a_model_are_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def evil(_step: str, reply: Reply) -> Reply:
+        return replace(reply, data=_everywhere(reply.data, lambda text: EVIL + text + EVIL))
+
+    with served(monkeypatch, _Changed(evil)):
+        ran = research(tmp_path)
+    assert_presentable(ran)
+    assert ran.report.answered
+    assert _RAW.search(_shown(tmp_path / "home")) is None
+    assert not any(_RAW.search(event.model_dump_json()) for event in ran.events)
+
+
+def test_a_claim_in_a_title_or_heading_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lying(step: str, reply: Reply) -> Reply:
+        if step == "plan":
+            sections = [{**row, "title": f"{row['title']}: {CLAIM}"} for row in reply.data["sections"]]  # type: ignore[index]
+            sections.append({**sections[0], "title": CLAIM})
+            return replace(reply, data={**reply.data, "title": CLAIM, "sections": sections})  # type: ignore[dict-item]
+        if step == "write_section":
+            content = f"### {CLAIM}\n\n{reply.data['content']}\n\n#### Plain words\n\n{reply.data['content']}"  # type: ignore[index]
+            return replace(reply, data={**reply.data, "content": content})  # type: ignore[dict-item]
+        return reply
+
+    with served(monkeypatch, _Changed(lying)):
+        ran = research(tmp_path)
+    assert "99,999" not in ran.report.report
+    assert "s77p7" not in ran.report.report
+    assert "FAKECLAIM" not in ran.report.report
+    assert ran.report.title == "Which kinds of engines are there, and how do they differ?"
+    assert {"Alpha engine", "Beta engine", "Gamma engine"} <= {section.title for section in ran.report.sections}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        lambda reply: replace(reply, prompt_tokens=10**30, completion_tokens=10**30),
+        lambda reply: replace(reply, prompt_tokens=-(10**30)),
+        lambda reply: replace(reply, data=_everywhere(reply.data, lambda text: f"{text}\udfff")),
+        lambda reply: replace(reply, reasoning="\udfff\ud800"),
+        lambda reply: replace(reply, data=None, text='{"a":' * 100_000),
+        lambda reply: replace(reply, data=None, text="[" * 100_000),
+        lambda reply: replace(reply, data=None, text='{"a":' * 400 + "1" + "}" * 400),
+        lambda reply: replace(
+            reply, data=None, tool_calls=(Call("search", '{"query":' + "[" * 100_000), Call("search", '{"query":' * 400 + "1" + "}" * 400))
+        ),
+    ],
+    ids=["usage", "minus", "surrogates", "thoughts", "objects", "lists", "deep", "calls"],
+)  # fmt: skip
+def test_odd_answers_end_no_run(odd: Callable[[Reply], Reply], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+
+    def sometimes(_step: str, reply: Reply) -> Reply:
+        nonlocal asked
+        asked += 1
+        return odd(reply) if asked % 2 else reply
+
+    with served(monkeypatch, _Changed(sometimes)):
+        ran = research(tmp_path)
+    assert_presentable(ran)
+    assert ran.folder.load().status == "finished"

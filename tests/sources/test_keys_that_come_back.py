@@ -1,0 +1,75 @@
+"""Servers that repeat the key they were sent: it is in nothing that a source or a provider hands on."""
+
+import json
+from functools import partial
+from typing import Any
+
+import pytest
+
+from deep_research.data import ModelAnswer
+from deep_research.errors import ResearchError, SourceError
+from deep_research.fetch.guarded_network import system_dial
+from deep_research.fetch.web import Web, WebOptions
+from deep_research.providers.provider_catalog import PROVIDERS, VARIABLES, open_model
+from deep_research.settings import load_keys
+from deep_research.sources import api_sources
+from tests.providers.served import asking, serving
+from tests.sources.answers import bodies, options_of
+from tests.support import web_answers
+from tests.support.clock import FakeClock
+from tests.support.fake_web import FakeWeb
+
+STATUSES = (200, 302, 400, 401, 403, 429, 500)
+CANARY = "CANARY0123456789"
+WITH_KEYS = sorted(name for name, kind in api_sources().items() if kind.variables())
+
+
+def _keys(patch: pytest.MonkeyPatch, variables: Any) -> dict[str, str]:
+    for variable in variables:
+        if not variable.endswith("_URL"):
+            patch.setenv(variable, f"{CANARY}{variable.lower()}:part-{CANARY}")
+    return load_keys(variables)
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("name", WITH_KEYS)
+async def test_a_source(name: str, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = api_sources()[name]
+    keys = _keys(monkeypatch, kind.variables())
+    echo = f"your key {' '.join(keys.values())} was seen"
+    said: dict[str, Any] = {"error": echo, "message": echo, "detail": echo, "errors": [{"message": echo}]}
+    known = bodies(name, "one").get("", b"")
+    if status == 200 and known.lstrip().startswith(b"{"):
+        said |= json.loads(known)
+    with FakeWeb() as internet:
+        base = internet.base("api.test")
+        answer = web_answers.json_answer(said, status)
+        answer.headers.update({"location": f"/?key={CANARY}", "x-echo": echo, "retry-after": "600"})
+        internet.otherwise = answer
+        web = Web(WebOptions(base_addresses=(base,)), dial=partial(system_dial), clock=FakeClock())
+        source = kind.build(options_of(name) | {"base_url": base}, web.api, keys)
+        try:
+            told = (await source.search("sparse retrieval", limit=3)).model_dump_json()
+        except SourceError as error:
+            told = f"{vars(error)} {error}"
+        finally:
+            await web.close()
+    assert all(value not in told for value in keys.values())
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("name", [name for name in PROVIDERS if name not in ("extractive", "langchain")])
+async def test_a_provider(name: str, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = _keys(monkeypatch, VARIABLES)
+    echo = f"your key {' '.join(keys.values())} was seen"
+    body = json.dumps({"error": {"message": echo, "type": echo, "code": echo}, "message": echo}).encode()
+    with serving(body, status=status, headers={"location": f"/?key={CANARY}"}) as served:
+        model = open_model(name, "some-model", keys=keys, base_url=served.url)
+        try:
+            answer: ModelAnswer | None = await model.complete(asking())
+            told = answer.model_dump_json() if answer else ""
+        except ResearchError as error:
+            told = f"{error.message} {error}"
+        finally:
+            await model.close()
+    assert all(value not in told for value in keys.values())
