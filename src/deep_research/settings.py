@@ -74,6 +74,12 @@ class Settings(BaseModel):
     model_timeout_seconds: float = _setting(
         120, "models", "Timeout of a model call: the longest wait for more output, in seconds.", ge=1, le=3600
     )
+    hedge_slow_calls: bool = _setting(
+        True,
+        "models",
+        "Make a model call a second time when it takes far longer than usual; the first answer counts, both are paid for.",
+        advanced=True,
+    )
     max_context_tokens: int = _setting(
         100_000, "models", "Context window of the model, in tokens.", ge=4_000, le=10_000_000
     )
@@ -189,10 +195,10 @@ class Settings(BaseModel):
         10, "research", "Maximum number of tool calls per topic of the `supervisor`.", ge=1, le=100
     )
     section_patience: float = _setting(
-        2.0,
+        0.0,
         "research",
         "Stop researching a section after this many times the median duration of finished sections (applies once half "
-        "are done; a further attempt has 0.7 of that). 0: no limit.",
+        "are done; a further attempt has 0.7 of that; waiting for a turn at a source does not count). 0: no limit.",
         advanced=True,
         ge=0,
         le=100,

@@ -1,14 +1,17 @@
 """Contract row B14: a section that takes far longer than the others is closed with what it has, and says so."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from deep_research.concurrency import Rate
 from deep_research.data import Action, ReasonerInfo, SearchResult, Section
 from deep_research.events import SectionClosed, SectionReviewed, SectionStarted, SectionWritten
+from deep_research.fetch.host_rate_limit import HostPace
 from deep_research.run_context.deadlines import SectionDeadlines
 from tests.graph.harness import Bench, Planner, Shelf, Trace
 from tests.graph.test_sections_graph import NOTES, THREE
@@ -57,6 +60,7 @@ class Unhurried(Planner):
 
 async def _ask(folder: Path, reasoner: Unhurried, *places: Shelf, **settings: Any) -> Trace:
     place = places[0] if places else Hanging(**NOTES, delta=DELTA)
+    settings = {"section_patience": 2, **settings}
     async with Bench(folder, place, reasoner=reasoner, max_review_iterations=0, **settings) as bench:
         reasoner.bench = bench
         return await bench.ask("Engines")
@@ -85,7 +89,8 @@ async def test_b14_a_second_attempt_that_is_closed_leaves_the_text_of_the_first(
             return judged.model_copy(update={"status": "partial", "retry": section.title == SLOW})
 
     reasoner = Again(*FOUR)
-    async with Bench(tmp_path, Hanging(**NOTES, delta=DELTA), reasoner=reasoner, max_review_iterations=1) as bench:
+    wanted = {"max_review_iterations": 1, "section_patience": 2}
+    async with Bench(tmp_path, Hanging(**NOTES, delta=DELTA), reasoner=reasoner, **wanted) as bench:
         reasoner.bench = bench
         trace = await bench.ask("Engines")
     assert [event.section for event in trace.of(SectionClosed)] == [SLOW]
@@ -121,7 +126,8 @@ async def test_b14_a_review_that_outlasts_its_section_is_not_waited_for(tmp_path
             return await super().write_section(section, *args)
 
     place = Shelf(**NOTES, delta=DELTA)
-    async with Bench(tmp_path, place, reasoner=Pondering(*FOUR), max_review_iterations=1) as bench:
+    wanted = {"max_review_iterations": 1, "section_patience": 2}
+    async with Bench(tmp_path, place, reasoner=Pondering(*FOUR), **wanted) as bench:
         trace = await bench.ask("Engines")
     # The last one took as long itself.
     assert {event.section for event in trace.of(SectionClosed)} == {SLOW, LAST}
@@ -185,3 +191,20 @@ async def test_b14_a_section_without_anything_is_not_closed_and_errors_come_as_t
     assert await deadlines.within("slow", [asyncio.Event().wait()], lambda: 100, has_notes=True) == [None]
     with pytest.raises(ValueError, match="broken"):
         await deadlines.within("slow", [fail(), asyncio.Event().wait()], lambda: 0, has_notes=True)
+
+
+async def test_waiting_for_a_turn_at_a_source_is_not_the_time_of_a_section() -> None:
+    deadlines = _finished(SectionDeadlines(patience=2, least=0.05), 0.01)
+    began = time.monotonic()
+    deadlines.start("waiting", 0.0)
+    pace = HostPace()
+
+    async def ask() -> str:
+        for _ in range(3):
+            async with pace.turn("api.test", Rate(5.0)):
+                pass
+        return "answered"
+
+    (answer,) = await deadlines.within("waiting", [ask()], lambda: time.monotonic() - began, has_notes=True)
+    assert answer == "answered"
+    assert deadlines.took("waiting", time.monotonic() - began) < 0.2

@@ -123,13 +123,13 @@ class ScriptedProvider:
 
     @property
     def duplicates(self) -> int:
-        """Return how many requests repeat one that had already been answered."""
-        answered: set[str] = set()
+        """Return how many requests repeat one that had already been answered when they came."""
+        answered: dict[str, float] = {}
         repeated = 0
         for call in self.calls:
-            repeated += call.digest in answered
-            if call.answered:
-                answered.add(call.digest)
+            repeated += call.started >= answered.get(call.digest, float("inf"))
+            if call.answered and call.ended:
+                answered.setdefault(call.digest, call.ended)
         return repeated
 
     @property

@@ -102,7 +102,7 @@ def open_reasoner(
         [first, *others],
         roles=roles,
         account=note_attempt,
-        patience=Patience.for_silence(settings.model_timeout_seconds),
+        patience=Patience.for_silence(settings.model_timeout_seconds, hedges=settings.hedge_slow_calls),
         gates=_gates(settings, [first, *others, *roles.values()]),
     )
     paid = PaidCalls(client, journal, settings)

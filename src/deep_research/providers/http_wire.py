@@ -3,8 +3,9 @@
 import asyncio
 import json
 import ssl
+import time
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from contextlib import AsyncExitStack, aclosing, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,8 @@ MAX_BYTES = 64 * 2**20
 
 _CONNECT_SECONDS = 10.0
 _WRITE_SECONDS = 60.0
+_LEAST_BYTES_PER_SECOND = 20
+"""The slowest models send more, comments that keep a connection open send less."""
 
 
 class WireAnswer(NamedTuple):
@@ -107,24 +110,37 @@ class HttpWire:
 
         started = False
         try:
-            async with client.stream("POST", self.base_url + path, content=_encoded(body)) as response:
+            async with AsyncExitStack() as stack:
+                # A server that sends its head byte by byte is as good as silent.
+                async with asyncio.timeout(self._timeout + _CONNECT_SECONDS):
+                    sent = client.stream("POST", self.base_url + path, content=_encoded(body))
+                    response = await stack.enter_async_context(sent)
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 if response.status_code >= 300:
-                    raw = await response.aread()
+                    async with asyncio.timeout(self._timeout):
+                        raw = await response.aread()
                     raise WireFailure("", status=response.status_code, headers=headers, body=_error_body(raw))
-                received = 0
+                received, begun = 0, time.monotonic()
                 async for piece in response.aiter_bytes():
                     started = True
                     received += len(piece)
                     if received > MAX_BYTES:
                         raise WireFailure("garbled", status=200, body=f"more than {MAX_BYTES} bytes")
+                    self._check_pace(received, time.monotonic() - begun)
                     yield headers, piece
+        except TimeoutError as error:
+            raise WireFailure("timeout", body="a head or an error that does not end") from error
         except httpx.TimeoutException as error:
             raise WireFailure("timeout", body=type(error).__name__) from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, UnicodeEncodeError) as error:
             raise WireFailure("address", body=type(error).__name__) from error
         except httpx.HTTPError as error:
             raise WireFailure("cut" if started else "connection", body=str(error) or type(error).__name__) from error
+
+    def _check_pace(self, received: int, seconds: float) -> None:
+        """Raise WireFailure for a body that drips: after the longest silence there is less than a few letters a second."""
+        if seconds > self._timeout and received < seconds * _LEAST_BYTES_PER_SECOND:
+            raise WireFailure("timeout", body=f"{received} bytes in {seconds:.0f} s")
 
     async def close(self) -> None:
         """Let go of connections."""

@@ -12,6 +12,7 @@ from deep_research.errors import ConfigError, ModelError, ModelRateLimited, Prov
 from deep_research.providers.answer_parsing import prompt_tokens
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_limits import Gate, Policy, gate_of, policy_for
+from deep_research.providers.usual_times import UsualTimes
 
 
 class OpenModel(Protocol):
@@ -51,18 +52,38 @@ Account = Callable[[CallRecord], None]
 
 @dataclass(frozen=True)
 class Patience:
-    """How long is waited: seconds for one answer, and for one call with all its attempts and pauses."""
+    """How long is waited: seconds for one answer, and for one call with all its attempts and pauses.
+
+    A call is hedged, which is to say made a second time beside the first, when it takes `hedge_factor` times as long as
+    usual for what it writes (0: never), and no less than `hedge_seconds`.
+    """
 
     answer_seconds: float = 300.0
     call_seconds: float = 900.0
+    hedge_factor: float = 0.0
+    hedge_seconds: float = 1.5
 
     @classmethod
-    def for_silence(cls, seconds: float) -> "Patience":
+    def for_silence(cls, seconds: float, *, hedges: bool = False) -> "Patience":
         """Return the patience with a model that may be silent for `seconds`: never less than that silence."""
-        return cls(max(cls.answer_seconds, 2 * seconds), max(cls.call_seconds, 5 * seconds))
+        factor = _HEDGE_FACTOR if hedges else 0.0
+        return cls(max(cls.answer_seconds, 2 * seconds), max(cls.call_seconds, 5 * seconds), factor)
 
 
 _USUAL = Patience()
+_HEDGE_FACTOR = 2.5
+_HEDGED_SHARE, _HEDGED_AT_FIRST = 0.1, 2
+"""Hedged calls there may be: a share of the answered ones, and some at the beginning."""
+_LOOK_SECONDS = 0.5
+"""How often it is looked whether there is something usual by now."""
+_UP, _QUICK_PAUSE = 2, 0.25
+"""After so many answers to other calls a server is up: what fails there is this call, and pauses help it little."""
+_DOWN = 3
+"""After so many calls in a row that failed with all their attempts each further one has a single attempt."""
+
+
+HEDGED = "Hedged"
+"""The error of an attempt that was not needed: another one beside it was answered first."""
 
 
 class ModelClient:
@@ -92,6 +113,8 @@ class ModelClient:
         self._clock = clock
         self._gates = gates
         self._jitter = jitter
+        self._usual = UsualTimes()
+        self._answered = self._hedged = self._failed_in_a_row = 0
 
     async def complete(self, request: ModelRequest, *, role: Role) -> ModelAnswer:
         """Return the answer of the role's model, or of the first fallback that gives one.
@@ -121,31 +144,103 @@ class ModelClient:
 
     async def _insist(self, model: OpenModel, request: ModelRequest, role: Role, deadline: float) -> ModelAnswer:
         """Ask one model as often as the policy of each error allows."""
-        failed = 0
+        failed, answered = 0, self._answered
         while True:
             try:
-                return await self._ask(model, request, role, deadline)
+                answer = await self._ask(model, request, role, deadline)
             except (ModelError, ConfigError) as error:
                 failed += 1
-                pause = self._pause(policy_for(error), error, failed)
+                pause = self._pause(policy_for(error), error, failed, others=self._answered - answered)
                 if pause is None or self._clock.monotonic() + pause > deadline:
+                    self._failed_in_a_row += isinstance(error, ProviderDown)
                     raise
+            else:
+                self._failed_in_a_row = 0
+                return answer
             if pause:
                 await self._clock.sleep(pause)
 
-    def _pause(self, policy: Policy, error: ResearchError, failed: int) -> float | None:
-        """Seconds until the next attempt, or None when there is to be none."""
+    def _pause(self, policy: Policy, error: ResearchError, failed: int, *, others: int = 0) -> float | None:
+        """Seconds until the next attempt, or None when there is to be none.
+
+        `others` are the calls that were answered since this one was begun.
+        """
         if policy.action not in ("retry", "wait") or failed >= policy.attempts:
             return None
         if isinstance(error, ModelError) and error.retry_after is not None:
             return error.retry_after
-        grown = min(policy.most_seconds, policy.first_seconds * 2 ** (failed - 1))
+        if isinstance(error, ProviderDown) and self._failed_in_a_row >= _DOWN:
+            return None
+        most = _QUICK_PAUSE if isinstance(error, ProviderDown) and others >= _UP else policy.most_seconds
+        grown = min(most, policy.first_seconds * 2 ** (failed - 1))
         return grown * (0.5 + self._jitter() / 2)
 
     async def _ask(self, model: OpenModel, request: ModelRequest, role: Role, deadline: float) -> ModelAnswer:
-        """One attempt within the limits of the provider, accounted for."""
+        """Return the answer of one attempt, or of a second one beside it when the first takes far too long."""
+        if not self._patience.hedge_factor:
+            return await self._attempt(model, request, role, deadline, asyncio.Event())
+        sent = asyncio.Event()
+        tasks = [asyncio.ensure_future(self._attempt(model, request, role, deadline, sent))]
+        begun = self._clock.monotonic()
+        try:
+            if await self._is_slow(tasks[0], sent, model, role):
+                self._hedged += 1
+                tasks.append(asyncio.ensure_future(self._attempt(model, request, role, deadline, asyncio.Event())))
+            return await _first_answer(tasks)
+        finally:
+            await self._end_others(tasks, model, request, role, begun)
+
+    async def _is_slow(
+        self, first: "asyncio.Task[ModelAnswer]", sent: asyncio.Event, model: OpenModel, role: Role
+    ) -> bool:
+        """Wait until an attempt is done, or takes so long from its sending on that it is hedged."""
+        sending = asyncio.ensure_future(sent.wait())
+        await asyncio.wait({first, sending}, return_when=asyncio.FIRST_COMPLETED)
+        sending.cancel()
+        begun = self._clock.monotonic()
+        while not first.done():
+            expected = self._usual.expected(role)
+            left = _LOOK_SECONDS
+            if expected is not None:
+                patience = max(self._patience.hedge_seconds, self._patience.hedge_factor * expected)
+                left = patience - (self._clock.monotonic() - begun)
+                if left <= 0:
+                    return self._may_hedge(model)
+            await asyncio.wait({first}, timeout=max(0.01, left))
+        return False
+
+    def _may_hedge(self, model: OpenModel) -> bool:
+        """Return whether one more request is in proportion, and there is room for it at the provider."""
+        gate = self._gate(model.provider)
+        in_proportion = self._hedged < _HEDGED_AT_FIRST + _HEDGED_SHARE * self._answered
+        return in_proportion and gate.in_flight + 1 <= gate.allowed
+
+    async def _end_others(
+        self,
+        tasks: "Sequence[asyncio.Task[ModelAnswer]]",
+        model: OpenModel,
+        request: ModelRequest,
+        role: Role,
+        begun: float,
+    ) -> None:
+        """Cancel what is still under way, and account for the attempt whose answer is not used."""
+        ended = [task for task in tasks if task.cancel()]
+        if ended:
+            await asyncio.wait(ended)
+        answered = [task.result() for task in tasks if not task.cancelled() and task.exception() is None]
+        if len(tasks) > 1 and answered:
+            unused = [answer.usage for answer in answered[1:]]
+            cancelled = [Usage(prompt_tokens=prompt_tokens(request)) for task in ended if task.cancelled()]
+            for usage in (*unused, *cancelled):
+                self._record(role, model, usage, begun, HEDGED)
+
+    async def _attempt(
+        self, model: OpenModel, request: ModelRequest, role: Role, deadline: float, sent: asyncio.Event
+    ) -> ModelAnswer:
+        """One attempt within the limits of the provider, accounted for; `sent` is set when it is let through."""
         gate = self._gate(model.provider)
         async with gate.slot(prompt_tokens(request), until=deadline) as started:
+            sent.set()
             try:
                 answer = await self._in_time(model, request)
             except ResearchError as error:
@@ -156,6 +251,8 @@ class ModelClient:
                     gate.limited(started=started, seconds=error.retry_after or 0.0)
                 raise
             gate.answered()
+            self._answered += 1
+            self._usual.note(role, answer.usage.completion_tokens, self._clock.monotonic() - started)
             self._record(role, model, answer.usage, started, "")
             return answer
 
@@ -178,3 +275,14 @@ class ModelClient:
         if self._gates is not None and provider in self._gates:
             return self._gates[provider]
         return gate_of(provider)
+
+
+async def _first_answer(tasks: "Sequence[asyncio.Task[ModelAnswer]]") -> ModelAnswer:
+    """Return the first answer of attempts side by side. Raises the error of the first one when all have failed."""
+    pending = set(tasks)
+    while pending:
+        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            if task in done and task.exception() is None:
+                return task.result()
+    return tasks[0].result()

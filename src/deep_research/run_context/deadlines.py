@@ -6,9 +6,11 @@ not in the journal; what had been noted before is written up.
 
 import asyncio
 import statistics
+from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
+from deep_research.concurrency import TURN_WAITS, TurnWaits
 from deep_research.events import Event, SectionReviewed, SectionStarted, SectionWritten
 
 _T = TypeVar("_T")
@@ -31,6 +33,7 @@ class SectionDeadlines:
         self._begun: dict[str, float] = {}
         self._again: set[str] = set()
         self._times: dict[str, float] = {}
+        self._turns: defaultdict[str, TurnWaits] = defaultdict(TurnWaits)
         self._waiting: set[asyncio.Future[None]] = set()
         for event in earlier:
             match event:
@@ -49,20 +52,22 @@ class SectionDeadlines:
             self._again.add(section)
         if section in self._times:
             del self._times[section]
+            self._turns.pop(section, None)
             self._begun[section] = now
         self._begun.setdefault(section, now)
 
     def finish(self, section: str, now: float) -> None:
         """Note that a researcher is done with a section; the others are measured by it."""
         if section in self._begun:
-            self._times[section] = now - self._begun[section]
+            self._times[section] = self.took(section, now)
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_result(None)
 
     def took(self, section: str, now: float) -> float:
-        """Return the seconds since a section was begun."""
-        return now - self._begun.get(section, now)
+        """Return the seconds since a section was begun, without those in which it waited for its turn at a source."""
+        waited = self._turns[section].seconds() if section in self._turns else 0.0
+        return max(0.0, now - self._begun.get(section, now) - waited)
 
     def usual(self) -> float | None:
         """Return the median duration of the finished sections; None before half of them are finished."""
@@ -86,7 +91,9 @@ class SectionDeadlines:
         A section that has nothing yet (`has_notes`, or a part of the work that is done) is not closed. Raises the
         first error of the work as itself, and leaves nothing running.
         """
+        account = TURN_WAITS.set(self._turns[section])
         tasks = [asyncio.ensure_future(one) for one in work]
+        TURN_WAITS.reset(account)
         try:
             await self._wait(section, tasks, now, has_notes)
         finally:

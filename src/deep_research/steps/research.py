@@ -69,12 +69,22 @@ async def next_actions(ctx: RunContext, section: Section, brief: Brief, turns: l
     left = ctx.settings.tool_calls_per_researcher - tool_calls_made(turns)
     if left <= 0 or (section.faults and not section.queries):
         return []  # what is wrong in a text is put right from what was found
+    if _reached_nothing(ctx, turns):
+        return []  # other words for the same search would reach nothing either
     chosen: list[Action] = []
     for action in await ctx.reasoner.next_actions(section, brief, turns, ctx.library):
         left -= action.counts
         if left >= 0 or not action.counts:
             chosen.append(action)
     return chosen
+
+
+def _reached_nothing(ctx: RunContext, turns: Sequence[Turn]) -> bool:
+    """Return whether all places have failed at everything that was done, and the user has said nothing since."""
+    seen = [observation for turn in turns for observation in turn.observations]
+    places = {place.name for place in ctx.places}
+    failed = bool(places) and all(places <= set(o.failed) and not o.passages and not o.text for o in seen)
+    return bool(seen) and failed and not turns[-1].remarks
 
 
 def _room(turns: Sequence[Turn]) -> int:

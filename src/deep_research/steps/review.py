@@ -4,6 +4,7 @@ Each section is judged by itself as soon as it is written, beside its own check 
 then all of them are judged together.
 """
 
+import asyncio
 from collections.abc import Sequence
 
 from deep_research.data import Brief, Claim, Gap, Review, Section, SectionDraft, SectionReview
@@ -121,11 +122,10 @@ async def review(
     It names no section to retry once `max_review_iterations` are used up; where sections were reviewed by
     themselves before (`known`), it may send back once. A review that fails is a gap, and sends nothing back.
     """
-    try:
-        judged = await ctx.reasoner.review(ctx.steering.now.brief_with_remarks(brief), sections, claims, ctx.library)
-    except Exception as error:  # noqa: BLE001 - the sections are there, and must reach the report
-        ctx.report_failure("review", error)
-        judged = Review(is_sufficient=True, overall_score=5)
+    if not any(s.content for s in sections) and not await asyncio.to_thread(ctx.library.sources):
+        judged = Review(is_sufficient=True, overall_score=1)  # no source was reached: there is nothing to judge
+    else:
+        judged = await _judged_together(ctx, brief, sections, claims)
     retry = _retry(ctx, sections, judged, iterations)
     named = {row.title for row in judged.section_coverage}
     own = (row.model_copy(update={"retry": row.title in retry}) for row in judged.section_coverage)
@@ -133,6 +133,14 @@ async def review(
     judged = judged.model_copy(update={"sections_to_retry": retry, "section_coverage": coverage})
     ctx.emit(Reviewed(score=judged.overall_score, sufficient=judged.is_sufficient, retry=retry))
     return judged
+
+
+async def _judged_together(ctx: RunContext, brief: Brief, sections: list[Section], claims: list[Claim]) -> Review:
+    try:
+        return await ctx.reasoner.review(ctx.steering.now.brief_with_remarks(brief), sections, claims, ctx.library)
+    except Exception as error:  # noqa: BLE001 - the sections are there, and must reach the report
+        ctx.report_failure("review", error)
+        return Review(is_sufficient=True, overall_score=5)
 
 
 def _retry(ctx: RunContext, sections: Sequence[Section], judged: Review, iterations: int) -> tuple[str, ...]:
