@@ -15,7 +15,7 @@ from deep_research import api
 from deep_research.api import Run
 from deep_research.cli.flags import output_file, settings_of
 from deep_research.data import Asked, FollowUp, Report
-from deep_research.errors import NeedsAnswer
+from deep_research.errors import NeedsAnswer, ResearchError
 from deep_research.i18n.catalog import phrase
 
 if TYPE_CHECKING:
@@ -207,12 +207,19 @@ def _stopped(run: Run) -> Interrupted:
     return Interrupted(EXIT_STOPPED)
 
 
+def _pass_over_known(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Let pass that a task failed for a reason that ends the run: work beside the one whose error is shown."""
+    if not isinstance(context.get("exception"), ResearchError):
+        loop.default_exception_handler(context)
+
+
 def _interruptible(work: Coroutine[Any, Any, _R], keyboard: "_Listening" = lambda _loop: nullcontext()) -> _R:
     """Run `work`; the first Ctrl-C (or a polite kill) cancels it so that it can save its state."""
 
     async def main() -> _R:
         task = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_pass_over_known)
         for name in _STOPPING:
             if signal.getsignal(name) is not signal.SIG_IGN:  # nohup ignores the end of the terminal
                 loop.add_signal_handler(name, task.cancel)
