@@ -26,6 +26,7 @@ from deep_research.steps.check_claims import Ground, with_premises
 from deep_research.steps.confirm_contradictions import Confirmed, confirm
 from deep_research.steps.research import check_text, ground_of
 from deep_research.text.near_duplicates import are_several
+from deep_research.text.question_parts import question_parts
 
 
 def begin_composing(ctx: RunContext, given: ReportInput) -> None:
@@ -117,7 +118,8 @@ async def _advice(ctx: RunContext, given: ReportInput, made: Composition, ground
 def _parts(given: ReportInput, made: Composition, own: Sequence[Claim], claims: Sequence[Claim]) -> tuple[Part, ...]:
     """Return the parts of the question with the claims that answer each; one without any is not answered."""
     said = {p.text.casefold(): p for p in made.parts}
-    stated = list(given.analysis.parts or (given.question.text,))
+    stated = list(given.analysis.parts or question_parts(given.question.text, given.language).parts)
+    lacking = {text.casefold() for s in given.sections for text in s.missing}
     titles = {s.title for s in given.sections}
     parts: list[Part] = []
     for text in stated:
@@ -125,7 +127,12 @@ def _parts(given: ReportInput, made: Composition, own: Sequence[Claim], claims: 
         where = known.where if known is not None and known.where in titles else ""
         answering = [c.id for c in claims if c.stands and c.section == where] if where else []
         answering = answering or [c.id for c in own if c.stands] or [c.id for c in claims if c.stands]
-        answered = (known.answered if known is not None else "yes") if answering else "no"
+        unsaid = text.casefold() in lacking
+        # Of a question in one part something was found: it is the closest there is.
+        judged = (
+            known.answered if known is not None else "yes" if not unsaid else "partly" if len(stated) == 1 else "no"
+        )
+        answered = judged if answering else "no"
         parts.append(Part(text=text, answered=answered, claims=tuple(answering) if answered != "no" else ()))
     return tuple(parts)
 

@@ -18,6 +18,8 @@ _BESIDE = 0.45
 """What a word weighs that stands in another part of the question, or in a sentence beside it."""
 _ANSWERS, _CLOSE = 0.6, 0.42
 """Share of a part's weight that one of its best blocks must speak of to answer it, and to be shown as the closest."""
+_WITHOUT_NAME = 0.75
+"""The same where a name that is asked about stands nowhere: the capital of one country is not that of another."""
 _TRIED = 5
 _VAGUE_WORDS = 2
 """A question of more words, however plain, is not vague where one of them is telling."""
@@ -178,7 +180,16 @@ def _answered(part: Part, found: Sequence[Region], language: str) -> tuple[Answe
     total = weigh(part.own, [1.0] * len(part.own))
     said = max((weigh(part.own, c.said[: len(part.own)]) for c in best[:_TRIED]), default=0.0)
     share = said / total if total else 0.0
+    if share < _WITHOUT_NAME and any(_is_absent_name(i, part, best) for i in range(len(part.own))):
+        return "no", best
     return "yes" if share >= _ANSWERS else "partly" if share >= _CLOSE else "no", best
+
+
+def _is_absent_name(number: int, part: Part, best: Sequence[Candidate]) -> bool:
+    """Return whether a word is written as a name within the question ("… of Norway") and no block speaks of it."""
+    text = part.own[number].text
+    named = text[:1].isupper() and not part.text.startswith(text)
+    return named and not any(c.said[number] for c in best)
 
 
 def _readable(best: list[Candidate], language: str) -> list[Candidate]:
@@ -203,7 +214,8 @@ def _chosen(
     def take(place: int, candidates: Iterable[Candidate], *, least: float) -> bool:
         used = sum(c.length for c in taken)
         near = [c._replace(score=c.score * _NEAR) if _is_beside(c, chosen[place]) else c for c in candidates]
-        for candidate in sorted(near, key=lambda c: -c.score):
+        for whole in sorted(near, key=lambda c: -c.score):
+            candidate = shorten(whole, answers[place][0])
             fits = not taken or used + candidate.length <= chars
             if candidate.score < least:
                 return False
@@ -223,12 +235,12 @@ def _chosen(
     for place in open_:
         part, _, best = answers[place]
         lacking = _unsaid(part, taken)
-        telling = (shorten(c, part) for c in best if any(c.own[i] for i in lacking))
+        telling = [c for c in best if any(c.own[i] for i in lacking)]
         if lacking and take(place, telling, least=_LACKING * best[0].score):
             most -= 1
     for place in open_:
         part, _, best = answers[place]
-        while most > 0 and take(place, (shorten(c, part) for c in best), least=_GOOD * best[0].score):
+        while most > 0 and take(place, best, least=_GOOD * best[0].score):
             most -= 1
     return [_part_answer(*answer, blocks) for answer, blocks in zip(answers, chosen, strict=True)]
 
