@@ -84,7 +84,8 @@ def test_b14_a_run_killed_in_a_second_attempt_goes_on_there_and_pays_nothing_twi
 
     home, notes = tmp_path / "home", engines(tmp_path / "notes")
     with served(monkeypatch, script) as provider:
-        first = _start([QUESTION, "-p", "compatible", "--model", "scripted", "--docs", str(notes), "-v"], home)
+        asked = [QUESTION, "-p", "compatible", "--model", "scripted", "--docs", str(notes), "--depth", "deep", "-v"]
+        first = _start(asked, home)
         assert first.stderr is not None
         reviews = (line for line in first.stderr if b"] review:" in line)
         for _ in ENGINES:

@@ -155,7 +155,7 @@ def test_rendering_without_changes_loses_no_text(draft: str) -> None:
     parsed = parse_draft(draft)
     again = parsed.render()
     assert letters(again) == letters(draft)
-    assert sorted(re.findall(r"s\d+p\d+", again)) == sorted(key for s in parsed.sentences for key in s.passages)
+    assert set(re.findall(r"s\d+p\d+", again)) == {key for s in parsed.sentences for key in s.passages}
 
 
 @given(st.lists(BLOCK, max_size=5).map("\n\n".join))

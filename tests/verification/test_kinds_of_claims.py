@@ -7,6 +7,7 @@ import pytest
 from deep_research.data import Claim, Computation, Document, Found, Operand
 from deep_research.steps.check_claims import Ground, check_draft
 from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.verification.citations import cite_ids, render_citations
 from deep_research.verification.conclusions import is_too_specific, is_unfounded
 
 PREMISES = {
@@ -171,3 +172,15 @@ async def test_what_an_old_source_says_of_its_time_is_dated_and_flagged() -> Non
 async def test_without_leave_general_knowledge_is_cut(library: SqliteLibrary) -> None:
     checked = await check_draft("Engines like to be warmed up. †", section="x", library=library)
     assert checked.content == ""
+
+
+async def test_what_the_sources_do_not_say_may_be_said_where_it_was_looked_for(library: SqliteLibrary) -> None:
+    draft = (
+        "The fuel price of the engine is not in the sources read. [open]\n\n"
+        "Its colour is not in the sources. [open]\n\nThe fuel price is 40 euros and not in the sources. [open]"
+    )
+    ground = Ground(sought="fuel price of the engine\nengine price 2026")
+    checked = await check_draft(draft, section="S", library=library, ground=ground)
+    assert checked.content == "The fuel price of the engine is not in the sources read [open]."
+    assert [(c.kind, c.stands) for c in checked.claims] == [("limit", True), ("limit", False), ("limit", False)]
+    assert render_citations(checked.content, cite_ids) == "The fuel price of the engine is not in the sources read."

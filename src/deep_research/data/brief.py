@@ -135,7 +135,8 @@ class Section(Noun):
     `queries` are the searches the plan suggests; `subject` is the entity the section is about
     ("" when it is about none); `attempts` counts how often it was researched. `covers` are the facts that have
     their home in it; `missing` are those for which nothing was found so far, `searched` the queries made for
-    it, `failed` the places and pages that could not be reached, `faults` what a review found wrong in its text.
+    it, `failed` the places and pages that could not be reached, `faults` what a review found wrong in its text,
+    `shown` the ids of the passages that its writer has seen, in their order.
     """
 
     title: str
@@ -153,6 +154,7 @@ class Section(Noun):
     searched: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 class Brief(Noun):

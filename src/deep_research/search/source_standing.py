@@ -4,15 +4,16 @@ import re
 from weakref import WeakKeyDictionary
 
 from deep_research.ports import Library
-from deep_research.text.standing import Standing, read_standing
+from deep_research.text.standing import Standing, read_footer, read_standing
 from deep_research.verification.currency import Dated
 
-_HEAD_CHARS = 4_000
+_HEAD_CHARS, _FOOT_CHARS = 4_000, 600
 _VERSION = re.compile(
-    r"(?:\bv|\bversion |\b[A-Za-z][\w+]+ )(\d+(?:\.\d+)+)\b|\b(\d+(?:\.\d+)+) (?:documentation|manual|docs)\b",
+    r"(?:\bv|\bversion |\b[A-Za-z][\w+]+ )(\d+(?:\.\d+)+) (?:documentation|manual|docs|guide|reference)\b"
+    r"|\b(?:documentation|manual|docs|guide|reference|handbook)\W+(?:v|version )?(\d+(?:\.\d+)+)\b",
     re.IGNORECASE,
 )
-"""A version in a title: after a name ("Python 3.11.2") or before what it is of; not the number of a chapter."""
+"""A version in the title of a documentation ("Python 3.11.2 documentation"); not the number of a chapter."""
 _read: "WeakKeyDictionary[Library, dict[str, Dated]]" = WeakKeyDictionary()
 
 
@@ -27,6 +28,8 @@ def dated_source(library: Library, source: str) -> Dated:
         standing = read_standing(snapshot.text[:_HEAD_CHARS]) if snapshot is not None else Standing()
         if record is not None and not standing.version and (named := _VERSION.search(record.title)):
             standing = standing._replace(version=named[1] or named[2])
+        if snapshot is not None and not standing.updated:
+            standing = standing._replace(updated=read_footer(snapshot.text[-_FOOT_CHARS:]))
         made = Dated(standing.date or (record.published if record is not None else None) or "", standing)
         if snapshot is None:
             return made

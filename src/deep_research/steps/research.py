@@ -50,7 +50,7 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
     return [p for p in found if p.id in chosen or not is_contents_list(p.text)][:limit]
 
 
-_NOTED, _NAMED = 40, 16
+_NOTED, _NAMED, _NOTED_AGAIN = 40, 16, 12
 
 
 class Written(NamedTuple):
@@ -87,10 +87,13 @@ def _reached_nothing(ctx: RunContext, turns: Sequence[Turn]) -> bool:
     return bool(seen) and failed and not turns[-1].remarks
 
 
-def _room(turns: Sequence[Turn]) -> int:
-    """Return how many passages a writer gets: a quarter more than the researcher named, since it may have missed some."""
+def _room(turns: Sequence[Turn], attempt: int) -> int:
+    """Return how many passages a writer gets: a quarter more than the researcher named, since it may have missed some;
+    in a further attempt the best of what its few searches brought."""
     named = sum(len(a.query.split()) for turn in turns for a in turn.actions if a.name == "research_complete")
-    return min(_NOTED, max(_NAMED, named + named // 4)) if named else _NOTED
+    if not named:
+        return _NOTED if attempt < 2 else _NOTED_AGAIN
+    return min(_NOTED, max(_NAMED, named + named // 4))
 
 
 def brings_new(section: Section, turns: Sequence[Turn], seen: Collection[str], library: Library) -> bool:
@@ -98,7 +101,7 @@ def brings_new(section: Section, turns: Sequence[Turn], seen: Collection[str], l
     the researcher names and the text does not cite."""
     cited = {key for sentence in parse_draft(section.content).sentences for key in sentence.passages}
     named = {p for turn in turns for a in turn.actions if a.name == "research_complete" for p in a.query.split()}
-    noted = {p.id for p in noted_passages(turns, library, limit=_room(turns))}
+    noted = {p.id for p in noted_passages(turns, library, limit=_room(turns, section.attempts))}
     return bool(noted - set(seen) or named - cited)
 
 
@@ -123,8 +126,9 @@ async def write(
     With `reviews` the draft is reviewed while it is checked, by a reasoner that takes its time for both.
     """
     section = _with_searches(section, turns)
-    noted = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns))
-    passages = list({p.id: p for p in (*_cited(section.content, ctx.library), *noted)}.values())
+    noted = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns, section.attempts))
+    # A further attempt sees what the first one saw, in the same order: nothing good is lost, and providers cache it.
+    passages = list({p.id: p for p in (*_seen_before(section, ctx.library), *noted)}.values())
     draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), passages, ctx.library)
     reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews else None
     try:
@@ -143,6 +147,7 @@ async def write(
             "sources": tuple(sources),
             "status": "completed",
             "missing": draft.missing,
+            "shown": tuple(passage.id for passage in passages),
         }
     )
     for gap in draft.gaps:
@@ -225,9 +230,10 @@ def queries_made(section: Section, turns: Sequence[Turn]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*section.searched, *made]))
 
 
-def _cited(content: str, library: Library) -> list[Passage]:
-    """Return the passages that the text of an earlier attempt rests on: a further attempt completes it."""
-    ids = dict.fromkeys(key for sentence in parse_draft(content).sentences for key in sentence.passages)
+def _seen_before(section: Section, library: Library) -> list[Passage]:
+    """Return the passages that the writer of an earlier attempt saw, and those that its text rests on."""
+    cited = (key for sentence in parse_draft(section.content).sentences for key in sentence.passages)
+    ids = dict.fromkeys([*section.shown, *cited])
     return [passage for key in ids if (passage := library.passage(key)) is not None]
 
 

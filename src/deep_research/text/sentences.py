@@ -30,6 +30,7 @@ class Sentence(NamedTuple):
     kind: BlockKind
 
 
+_WIDE = re.compile(f"[{CJK}]")
 _HEADING = re.compile(r"#{1,6} ")
 ITEM_MARKER = re.compile(r"\s{0,12}(?:[-*+•]|(?P<number>\d{1,3})[.)])\s+")
 """What a list item begins with, at the beginning of its line."""
@@ -136,7 +137,7 @@ def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
         return False
     if match.end() >= block_end:
         return True
-    if text[match.end()] not in " \t\n\r":
+    if text[match.end()] not in " \t\n\r" or _WIDE.match(text, match.start() - 1):
         return True
     follows = _BEGINNING.match(text, match.end(), min(block_end, match.end() + 12))
     return bool(follows) and not _ABBREVIATION.search(before)

@@ -63,6 +63,18 @@ def read_standing(head: str) -> Standing:
     )
 
 
+def read_footer(foot: str) -> str:
+    """Return the date that the end of a page gives as its last change ("Last updated on 7 May 2024"), or ""."""
+    dates = (read_date(found[1]) for found in _last_changed().finditer(foot))
+    return next(filter(None, dates), "")
+
+
+@cache
+def _last_changed() -> re.Pattern[str]:
+    names = [name for name, kind in _keys().items() if kind == "updated" and (" " in name or not name.isascii())]
+    return re.compile(rf"{lexicon.any_of(names)}\W{{0,4}}(?:on |at )?\W{{0,3}}([^\n]{{6,40}})", re.IGNORECASE)
+
+
 def read_date(text: str) -> str:
     """Return the first date of a text as YYYY-MM or YYYY-MM-DD, or ""."""
     if (found := _NUMERIC.search(text)) is not None:

@@ -51,7 +51,8 @@ class CitedSentence(NamedTuple):
                 parts += [self.raw[position:offset], f" {cite(kept)}"]
                 position = offset
                 used.update(kept)
-        last = [key for key in ids if key not in used]
+        ending = [key for offset, keys in self.marks if not re.search(r"\w", self.raw[offset:]) for key in keys]
+        last = [key for key in ids if key not in used or key in ending]
         text = "".join([*parts, self.text[position:]])
         return f"{text} {cite(last)}" if last and cite(last) else text
 

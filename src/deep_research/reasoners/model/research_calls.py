@@ -215,6 +215,6 @@ class Researching(Thinker):
 
         return await self._or_else(
             f"writing: {section.title}",
-            shrinking(self._passage_tokens, make),
+            shrinking(self._passage_tokens * (3 if section.shown else 2) // 2, make),
             lambda: self._fallback.write_section(*told_plainly(section, brief), passages, library),
         )

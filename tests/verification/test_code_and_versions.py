@@ -1,0 +1,34 @@
+"""Versions and names of code are found as documentation writes them; other versions and names are not."""
+
+import pytest
+
+from deep_research.verification.verify import Evidence, certain_disproof
+
+FOUND = [
+    ("`to_thread()` exists since 3.9.", Evidence("to_thread() runs a function.\n\nNew in version 3.9.", "Coroutines")),
+    ("Since 3.8 it inherits from BaseException.", Evidence("It inherits from BaseException.", "What's New In Python 3.8")),
+    ("On macOS spawn is the default since 3.8.", Evidence("Changed in version 3.8: On macOS, spawn is the default.")),
+    ("3.10.9, 3.11 and 3.12 warn.", Evidence("In Python 3.10.9, 3.11.1 and 3.12 it warns.")),
+    (
+        "loop= was deprecated in 3.8, removed in 3.10.",
+        Evidence("Deprecated since version 3.8, removed in version 3.10: loop."),
+    ),
+    ("`asyncio.TaskGroup` holds tasks.", Evidence("Added the TaskGroup class, which holds tasks.", "What's New")),
+    ("`Runner.close()` closes the loop.", Evidence("close()\n\nClose the loop.", "Runners")),
+]
+ABSENT = [
+    ("`to_thread()` exists since 3.7.", Evidence("to_thread() runs a function.\n\nNew in version 3.9.", "Coroutines")),
+    ("It weighs 3.9 kg.", Evidence("New in version 3.9.")),
+    ("`asyncio.TaskFarm` holds tasks.", Evidence("Added the TaskGroup class, which holds tasks.", "What's New")),
+    ("It exists since 3.1.", Evidence("New in version 3.11.")),
+]
+
+
+@pytest.mark.parametrize(("claim", "evidence"), FOUND)
+def test_found(claim: str, evidence: Evidence) -> None:
+    assert certain_disproof(claim, [evidence]) is None
+
+
+@pytest.mark.parametrize(("claim", "evidence"), ABSENT)
+def test_not_found(claim: str, evidence: Evidence) -> None:
+    assert certain_disproof(claim, [evidence]) is not None
