@@ -6,7 +6,10 @@ from deep_research.verification.verify import Evidence, certain_disproof
 
 FOUND = [
     ("`to_thread()` exists since 3.9.", Evidence("to_thread() runs a function.\n\nNew in version 3.9.", "Coroutines")),
-    ("Since 3.8 it inherits from BaseException.", Evidence("It inherits from BaseException.", "What's New In Python 3.8")),
+    (
+        "Since 3.8 it inherits from BaseException.",
+        Evidence("It inherits from BaseException.", "What's New In Python 3.8"),
+    ),
     ("On macOS spawn is the default since 3.8.", Evidence("Changed in version 3.8: On macOS, spawn is the default.")),
     ("3.10.9, 3.11 and 3.12 warn.", Evidence("In Python 3.10.9, 3.11.1 and 3.12 it warns.")),
     (

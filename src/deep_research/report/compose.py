@@ -81,6 +81,8 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[Composition, li
         return Composition(), []
     texts = (made.abstract, made.conclusion, made.table)
     ground = ground_of(ctx, given.brief, made.computations, given.sections)
+    # Around the sections, what may have changed since the sources may be said as general knowledge.
+    ground = ground._replace(background=ctx.settings.background != "none")
     advising = asyncio.create_task(_advice(ctx, given, made, ground))
     try:
         checked = await side_by_side(
@@ -107,7 +109,6 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[Composition, li
 
 
 async def _advice(ctx: RunContext, given: ReportInput, made: Composition, ground: Ground) -> CheckedAdvice:
-    ground = ground._replace(background=ctx.settings.background != "none")
     judge = ctx.reasoner.judge if made.advice else None
     checked = await check_advice(made.advice, given.claims, ctx.library, ground, judge)
     for gap in checked.failures:

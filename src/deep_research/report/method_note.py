@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from deep_research.data import Claim, Ledger, ReasonerInfo
-from deep_research.i18n.catalog import bracket, join_sentences, phrase
+from deep_research.i18n.catalog import join_sentences, phrase
 from deep_research.i18n.message_codes import explain
 from deep_research.report.report_input import CheckedReport
 from deep_research.verification.citations import claim_text
@@ -22,7 +22,7 @@ _ROLES = {
 
 
 def render_method_note(checked: CheckedReport, *, verbatim: int) -> str:
-    """Return the part of a report that says what its checks found.
+    """Return the part of a report that says what its checks found; what was cut stands in the result, not in the text.
 
     An unsupported claim whose sentence is in a text of the report was left there. `verbatim` counts the claims that
     are word for word in a passage.
@@ -37,6 +37,7 @@ def render_method_note(checked: CheckedReport, *, verbatim: int) -> str:
     counts = {"claims": total, "supported": total - len(failed), "cut": len(cut), "left": len(left)}
     lines = [phrase("checked_counts", language, **counts)]
     lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(verbatim)
+    lines += [phrase("cut_where", language)] * bool(cut)
     lines.append(phrase("checked_how", language))
     if reasoner.is_language_model:
         lines += [_who(reasoner, language)] * bool(reasoner.models) + _judged(checked.claims, language)
@@ -44,7 +45,6 @@ def render_method_note(checked: CheckedReport, *, verbatim: int) -> str:
         f"## {phrase('checked', language)}",
         join_sentences(lines, language),
         _cost(checked.ledger, language),
-        *_cut(cut, language),
         *_left(left, language),
     ]
     return "\n\n".join(blocks)
@@ -84,15 +84,6 @@ def _cost(ledger: Ledger, language: str) -> str:
     if ledger.cost_usd:
         lines.append(phrase("cost_usd", language, usd=f"{ledger.cost_usd:.4f}"))
     return join_sentences(lines, language)
-
-
-def _cut(claims: Sequence[Claim], language: str) -> list[str]:
-    if not claims:
-        return []
-    return [
-        phrase("cut_list", language),
-        "\n".join(f"- {c.text}{bracket(explain(c.verdict, language), language)}" for c in claims),
-    ]
 
 
 def _left(claims: Sequence[Claim], language: str) -> list[str]:

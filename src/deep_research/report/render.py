@@ -1,5 +1,7 @@
 """Rendering a report as Markdown: passage ids become numbered references, in order of first use."""
 
+import itertools
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -141,15 +143,15 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     contents: dict[str, str] = {}
     found: dict[str, tuple[str, ...]] = {}
     for section in given.sections:
-        contents[section.title] = make_inert(render_citations(section.content, references.cite))
-        found[section.title] = tuple(make_inert(render_citations(f, references.cite)) for f in section.key_findings)
+        contents[section.title] = make_inert(_cited(section.content, references))
+        found[section.title] = tuple(make_inert(_cited(f, references)) for f in section.key_findings)
         if section.content:
             blocks.append(f"## {section.title}\n\n{contents[section.title]}")
     blocks += _advice(parts.advice, references, language)
     if checked.contradictions:
         blocks.append(references.contradiction_tables(checked.contradictions, language))
     if parts.conclusion:
-        blocks.append(f"## {phrase('conclusion', language)}\n\n{render_citations(parts.conclusion, references.cite)}")
+        blocks.append(f"## {phrase('conclusion', language)}\n\n{_cited(parts.conclusion, references)}")
     entries = references.entries()
     blocks.append(_gaps(checked.gaps, parts.limits, language))
     blocks.append(render_method_note(checked, verbatim=sum(references.verbatim(c) for c in checked.claims if c.stands)))
@@ -158,8 +160,28 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     return Rendered(make_inert("\n\n".join(blocks).strip()) + "\n", contents, found, entries)
 
 
+_MARK = re.compile(r" ?(?:\[\d+\])+")
+
+
+def _cited(markdown: str, references: References) -> str:
+    """Render the citations of a text; of sentences of a paragraph that follow one another and rest on the same sources the
+    last one carries the numbers."""
+    return "\n".join(map(_once, render_citations(markdown, references.cite).split("\n")))
+
+
+def _once(line: str) -> str:
+    """Leave out each citation of a line that the next one repeats."""
+    if line.lstrip().startswith("|"):
+        return line
+    marks = list(_MARK.finditer(line))
+    for mark, following in reversed(list(itertools.pairwise(marks))):
+        if mark[0].strip() == following[0].strip():
+            line = line[: mark.start()] + line[mark.end() :]
+    return line
+
+
 def _head(checked: CheckedReport, references: References) -> str:
-    """Render title, question, assumptions, and what the user changed; without a model, that there was none."""
+    """Render title, question, and what the user changed; without a model, that there was none."""
     given, language = checked.given, checked.given.language
     blocks = [f"# {given.brief.title}"]
     if not checked.reasoner.is_language_model:
@@ -172,8 +194,6 @@ def _head(checked: CheckedReport, references: References) -> str:
     if given.found_in:
         name = given.found_in if given.found_in == "library" or checked.is_answered else "neither"
         blocks.append(f"*{phrase(f'from_{name}', language, searches=checked.ledger.searches)}*")
-    if given.decision.assumptions:
-        blocks.append(f"{bold_heading('assumptions', language)}{join_list(given.decision.assumptions, language)}")
     return "\n\n".join([*blocks, *_changes(checked.changes, language)])
 
 
@@ -185,15 +205,15 @@ def _changes(changes: Changes, language: str) -> list[str]:
 
 
 def _opening(checked: CheckedReport, references: References) -> list[str]:
-    """Render the answer, how its marks are read where there are any, and the table."""
+    """Render the answer, how its marks are read where there are any, what was assumed, and the table."""
     parts, language = checked.parts, checked.given.language
     shown = (("abstract", parts.abstract), ("at_a_glance", parts.table))
-    blocks = [
-        f"## {phrase(name, language)}\n\n{render_citations(text, references.cite)}" for name, text in shown if text
-    ]
-    if marks := _marks(checked):
-        blocks.insert(1 if parts.abstract else 0, f"*{marks}*")
-    return blocks
+    blocks = [f"## {phrase(name, language)}\n\n{_cited(text, references)}" for name, text in shown if text]
+    notes = [f"*{marks}*"] if (marks := _marks(checked)) else []
+    if assumed := checked.given.decision.assumptions:
+        notes.append(f"{bold_heading('assumptions', language)}{join_list(assumed, language)}")
+    place = 1 if parts.abstract else 0
+    return [*blocks[:place], *notes, *blocks[place:]]
 
 
 def _marks(checked: CheckedReport) -> str:

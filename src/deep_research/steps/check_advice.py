@@ -17,6 +17,7 @@ from deep_research.verification.conclusions import FOLLOWS, is_too_specific, is_
 from deep_research.verification.verify import is_error_text
 
 _BACKGROUND = re.compile(r"[^.!?。！？†]*[.!?。！？]?\s*†\s*[.!?。！？]?")
+_REASONS = ("why", "condition", "fallback")
 _ENDS = (".", "!", "?", "。", "！", "？", "†")
 _ABOUT_SEARCH = 0.5
 """From this share of its words on, a limit is about what was searched for."""
@@ -36,10 +37,12 @@ async def check_advice(
 ) -> CheckedAdvice:
     """Return the advice that follows from its premises for all that code and judge can say.
 
-    Code: premises exist, and no figure, date, name or quotation comes in that they lack. Then the judge: does it follow
+    Code: premises exist, and no figure, date, name or quotation comes in that they lack; a reason, condition or fallback
+    that brings one in is left out. Then the judge: does it follow
     for a careful expert? What a failed judge left open stays, marked as unverified.
     """
-    judged = [await asyncio.to_thread(_by_code, advice, facts, library, ground) for advice in given]
+    pairs = [await asyncio.to_thread(_by_code, advice, facts, library, ground) for advice in given]
+    given, judged = [advice for advice, _ in pairs], [claim for _, claim in pairs]
     open_ = [i for i, claim in enumerate(judged) if claim.stands]
     failures: list[Gap] = []
     if judge is not None and open_:
@@ -62,35 +65,47 @@ def _known_only(advice: Advice, claim: Claim) -> Advice:
     return advice.model_copy(update={"premises": claim.passages})
 
 
-def _by_code(advice: Advice, facts: Sequence[Claim], library: Library, ground: Ground) -> Claim:
-    """Return one piece of advice as a claim, with the verdict of the mechanical checks."""
-    named = (("", advice.case), ("", advice.action), ("why", advice.why), ("condition", advice.condition))
-    sentences = [
-        f"{phrase(name, ground.language)}{colon_of(ground.language)}{part}" if name else part
-        for name, part in (*named, ("fallback", advice.fallback))
-        if part
-    ]
-    text = " ".join(s if s.endswith(_ENDS) else f"{s}." for s in map(str.rstrip, sentences))
-    passages = [p for key in advice.premises if (p := library.passage(key)) is not None]
+def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Ground) -> tuple[Advice, Claim]:
+    """Return one piece of advice without what code refuses of its reasons and conditions, and as a claim with the verdict
+    on what it says to do."""
+    passages = [p for key in given.premises if (p := library.passage(key)) is not None]
     ids = tuple(dict.fromkeys(p.id for p in passages))
     premises = [fact for fact in facts if fact.stands and set(fact.passages) & set(ids)]
     grounds = [*(p.text for p in passages), *(fact.text for fact in premises)]
     grounds += [source.title for p in passages if (source := library.source(p.source)) is not None]
-    own = _BACKGROUND.sub("", text)
-    verdict = is_unfounded(own, grounds, f"{ground.known}\n{' '.join(f.text for f in facts if f.stands)}")
-    verdict = verdict or next((bad for s in _BACKGROUND.findall(text) if (bad := is_too_specific(s))), None)
-    if is_error_text(text):
-        verdict = verdict_of("unverified", "error_text")
+    known = f"{ground.known}\n{' '.join(f.text for f in facts if f.stands)}"
+
+    def refused(text: str) -> Verdict | None:
+        if is_error_text(text):
+            return verdict_of("unverified", "error_text")
+        own = _BACKGROUND.sub("", text)
+        unfounded = is_unfounded(own, grounds, known) if own.strip() or not grounds else None
+        return unfounded or next((bad for s in _BACKGROUND.findall(text) if (bad := is_too_specific(s))), None)
+
+    kept = {name: text for name in _REASONS if (text := getattr(given, name)) and refused(text) is None}
+    advice = given.model_copy(update={name: kept.get(name, "") for name in _REASONS})
+    text = _as_text(advice, ground.language)
     key = hashlib.sha256(f"advice\0{text}".encode("utf-8", "replace")).hexdigest()[:10]
-    return Claim(
+    claim = Claim(
         id=f"c{key}",
         section="",
         text=text,
         passages=ids,
-        verdict=verdict or FOLLOWS,
+        verdict=refused(" ".join(filter(None, map(_ended, (advice.case, advice.action))))) or FOLLOWS,
         kind="advice",
         premises=tuple(fact.id for fact in premises),
     )
+    return advice, claim
+
+
+def _as_text(advice: Advice, language: str) -> str:
+    named = ((phrase(name, language), getattr(advice, name)) for name in _REASONS)
+    reasons = (f"{name}{colon_of(language)}{text}" for name, text in named if text)
+    return " ".join(_ended(part) for part in (advice.case, advice.action, *reasons) if part)
+
+
+def _ended(text: str) -> str:
+    return text if not text or text.rstrip().endswith(_ENDS) else f"{text.rstrip()}."
 
 
 def check_limits(given: Sequence[Limit], searched: Sequence[str]) -> tuple[tuple[Limit, ...], tuple[Claim, ...]]:

@@ -26,7 +26,7 @@ from deep_research.text.standing import UNDECIDED
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import CitedSentence, claim_text
 from deep_research.verification.computations import ComputationError, Result, carry_out
-from deep_research.verification.conclusions import BACKGROUND, FOLLOWS, is_too_specific, is_unfounded
+from deep_research.verification.conclusions import BACKGROUND, FOLLOWS, has_amounts, is_too_specific, is_unfounded
 from deep_research.verification.currency import Dated, flags_of, with_note
 from deep_research.verification.drafts import PLACEHOLDER, Draft, parse_draft, settle_marks
 from deep_research.verification.verify import (
@@ -258,12 +258,16 @@ def _check_own(
 
 
 def _open(text: str, ground: Ground) -> Verdict:
-    """Return whether a sentence may say that the sources read do not tell something: it brings in no figure or quotation,
-    and is about what was looked for."""
-    terms, wanted = set(content_terms(text)), set(content_terms(ground.sought))
-    if is_error_text(text) or len(terms & wanted) < min(2, len(terms)):
+    """Return whether a sentence may say that the sources read do not tell something: it is about what was looked for, and
+    brings in no amount or quotation of its own."""
+    terms, wanted = set(content_terms(text)), set(content_terms(f"{ground.sought}\n{ground.known}"))
+    if is_error_text(text) or not terms & wanted:
         return verdict_of("unverified", "not_searched")
-    return is_unfounded(text, [ground.sought, ground.known]) or verdict_of("supported", "was_searched")
+    return (
+        verdict_of("unverified", "background_specific")
+        if has_amounts(text)
+        else verdict_of("supported", "was_searched")
+    )
 
 
 def _judge_own(judged: _Judged, library: Library, ground: Ground) -> _Judged:
@@ -377,7 +381,7 @@ async def _rewritten(
             continue  # what a judge has refused does not stand because it is said again
         confirmed = bool(text.strip()) and repeated
         by_judge = i in heard or confirmed
-        known = work.ground.known if confirmed else ""
+        known = f"{work.ground.known}\n{_around(judged[i].passages, work.library)}" if confirmed else ""
         second = await asyncio.to_thread(_again, text, judged[i], work, by_judge=by_judge, known=known)
         # What another sentence says already is not said twice.
         if second is not None and second.shown and second.claim not in others:
@@ -390,8 +394,8 @@ def _again(text: str, before: _Judged, work: _Work, *, by_judge: bool, known: st
     """Return a rewritten sentence as the mechanical checks judge it; None when it is not one sentence.
 
     Words that claim and passage share can be too few, above all across languages; then what the judge
-    says stands where nothing speaks against it. In a sentence that the judge confirms as it is, the report's own
-    terms, which are `known`, may name what its passages call otherwise.
+    says stands where nothing speaks against it. In a sentence that the judge confirms as it is, names may come from what
+    is `known`: the report's own terms, and the text just before and behind its passages.
     """
     library, ground = work.library, work.ground
     if before.kind in ("inference", "computed"):
@@ -405,6 +409,16 @@ def _again(text: str, before: _Judged, work: _Work, *, by_judge: bool, known: st
     if by_judge and not second.shown and _may_stand(second, passages, library, known):
         return replace(second, verdict=_BY_JUDGE)
     return second
+
+
+def _around(ids: Sequence[str], library: Library) -> str:
+    """Return the text of the passages next to these: a border may part what is said from what it is said of."""
+    texts: list[str] = []
+    for key in ids:
+        source, _, number = key.partition("p")
+        beside = (f"{source}p{int(number) + step}" for step in (-1, 1)) if number.isdigit() else ()
+        texts += [passage.text for other in beside if (passage := library.passage(other)) is not None]
+    return "\n".join(texts)
 
 
 def _may_stand(judged: _Judged, passages: Sequence[Passage], library: Library, known: str) -> bool:

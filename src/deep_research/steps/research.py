@@ -50,7 +50,7 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
     return [p for p in found if p.id in chosen or not is_contents_list(p.text)][:limit]
 
 
-_NOTED, _NAMED, _NOTED_AGAIN = 40, 16, 12
+_NOTED, _NAMED, _NOTED_AGAIN = 20, 16, 8
 
 
 class Written(NamedTuple):
@@ -233,7 +233,8 @@ def queries_made(section: Section, turns: Sequence[Turn]) -> tuple[str, ...]:
 def _seen_before(section: Section, library: Library) -> list[Passage]:
     """Return the passages that the writer of an earlier attempt saw, and those that its text rests on."""
     cited = (key for sentence in parse_draft(section.content).sentences for key in sentence.passages)
-    ids = dict.fromkeys([*section.shown, *cited])
+    # To put right what is wrong in a text, what it rests on is enough.
+    ids = dict.fromkeys(cited if section.faults and not section.queries else [*section.shown, *cited])
     return [passage for key in ids if (passage := library.passage(key)) is not None]
 
 

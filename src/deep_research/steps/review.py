@@ -5,6 +5,7 @@ then all of them are judged together.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 
 from deep_research.data import Brief, Claim, Gap, Review, Section, SectionDraft, SectionReview
@@ -36,7 +37,7 @@ async def review_section(
     `draft` is what was thought of it before its check: where the check has left little, the section is weak
     whatever was thought. A review that fails is a gap, and leaves the section as it is.
     """
-    judged = draft or await _judged(ctx, section, brief, claims)
+    judged = _without_mended(draft, section) if draft is not None else await _judged(ctx, section, brief, claims)
     if draft is not None and not draft.retry and (cut := _mostly_cut(claims)):
         notes = f"no source supported: {' '.join(cut)}"
         judged = draft.model_copy(update={"status": "partial", "notes": notes, "retry": True})
@@ -64,6 +65,21 @@ async def _judged(ctx: RunContext, section: Section, brief: Brief, claims: Seque
         ctx.report_failure(f"review: {section.title}", error)
         return SectionReview(title=section.title, status="sufficient")
     return judged.model_copy(update={"title": section.title, "retry": judged.retry and judged.status != "sufficient"})
+
+
+_QUOTED = re.compile(r"[“\"'‘「『《]([^”\"'’」』》\n]{4,200})[”\"'’」』》]")
+
+
+def _without_mended(draft: SectionReview, section: Section) -> SectionReview:
+    """Return the review of a draft without the faults whose words the check has taken out meanwhile."""
+    text = normalise(section.content)
+    left = tuple(
+        fault
+        for fault in draft.faults
+        if not (quoted := _QUOTED.findall(fault)) or any(normalise(words) in text for words in quoted)
+    )
+    retry = draft.retry and bool(left or draft.queries or not draft.faults)
+    return draft.model_copy(update={"faults": left, "retry": retry})
 
 
 def _mostly_cut(claims: Sequence[Claim]) -> list[str]:

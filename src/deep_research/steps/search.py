@@ -21,6 +21,7 @@ from deep_research.data import (
 )
 from deep_research.errors import ConfigError, LimitReached, SourceError
 from deep_research.events import Searched
+from deep_research.i18n.language import columns
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import OutsideTool, SearchPlace
 from deep_research.run_context.context import RunContext, reason_of
@@ -30,6 +31,8 @@ from deep_research.text.contents_lists import is_contents_list
 _PASSAGES_PER_SOURCE = 4
 _FLOOR, _OF_A_LIST = 0.35, 0.3
 """Share of the best score that a passage must reach; what a table of contents or an index is worth beside prose."""
+_STUB = 60
+"""Columns of a passage that is a heading without its text."""
 _ENOUGH_FOUND = 3
 """Results with which the less trusted places are not asked."""
 _OWN = ("documents", PLACE, "mcp:")
@@ -219,13 +222,18 @@ async def _keep(
         await ctx.journal.call("read", source.key, fetch)
     if not found.spans:
         hits = await asyncio.to_thread(ctx.library.search, query, limit=_PASSAGES_PER_SOURCE, sources=(source.id,))
-        listed = [Kept(h.passage.id, h.score * (_OF_A_LIST if is_contents_list(h.passage.text) else 1)) for h in hits]
+        listed = [Kept(h.passage.id, h.score * (_OF_A_LIST if _says_little(h.passage.text) else 1)) for h in hits]
         if listed:
             return sorted(listed, key=lambda kept: -kept.score)
     passages = await asyncio.to_thread(ctx.library.passages, source.id)
     if not found.spans:
         return [Kept(p.id) for p in passages[:1]]
     return [Kept(p.id, math.inf) for p in _at_spans(found, list(passages))][:_PASSAGES_PER_SOURCE]
+
+
+def _says_little(text: str) -> bool:
+    """Tell whether a passage is a mere title or a list of names."""
+    return columns(text.strip()) < _STUB or is_contents_list(text)
 
 
 def _at_spans(found: Found, passages: list[Passage]) -> list[Passage]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from deep_research.data import Verdict
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.message_codes import verdict_of
+from deep_research.verification.dates import CALENDAR
 from deep_research.verification.names import names_occur
 from deep_research.verification.numbers import numbers_agree, quantities
 from deep_research.verification.quotations import quotations, quotations_occur
@@ -55,10 +56,26 @@ def _foreign_words(claim: str, ground: str) -> list[str]:
 
 
 def is_too_specific(text: str) -> Verdict | None:
-    """Return why a statement without a source may not stand: it has a figure, a date or a quotation; else None."""
-    if _written_quantities(text) or quotations(text):
+    """Return why a statement without a source may not stand: it has a figure, a date or a quotation; else None.
+
+    A version behind the name of what it is of ("Python 3.14") is a name.
+    """
+    if any(not _is_version(q, text) for q in _written_quantities(text)) or quotations(text):
         return verdict_of("unverified", "background_specific")
     return None
+
+
+def has_amounts(text: str) -> bool:
+    """Tell whether a text holds an amount with a unit, or a quotation; versions and years are none."""
+    return bool(quotations(text)) or any(q.unit not in ("", "ordinal", *CALENDAR) for q in quantities(text))
+
+
+_NAMED_BEFORE = re.compile(r"(?:\b[A-Z][\w+]*|[A-Za-z]\w*[A-Z]\w*) ?$")
+
+
+def _is_version(quantity: Quantity, text: str) -> bool:
+    written = text[quantity.start : quantity.end].strip()
+    return re.fullmatch(r"\d+\.\d+", written) is not None and bool(_NAMED_BEFORE.search(text[: quantity.start]))
 
 
 def _written_quantities(text: str) -> list[Quantity]:

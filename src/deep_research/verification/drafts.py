@@ -4,6 +4,7 @@ Reading knows prose, list items, table cells and code; writing gives every kept 
 leaves no empty list, table or heading.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ _LABEL_WORDS, _LABEL_CHARS = 8, 80
 _BOLD = re.compile(r"(\*\*|__)[^*_]+\1[:：]?")
 _ROW_IDS = re.compile(r"\|\s*((?:\[s\d{1,7}p\d{1,7}\])+)\s*$")
 """Ids behind the last bar of a row: the row is one claim."""
+_LED = 6
+"""How many ids of a table or list its introduction may rest on."""
 _EMPTY_CELL = "—"
 _FEW_CELLS = 2
 """A row of a name and one statement is that statement, with the name as its context."""
@@ -152,7 +155,26 @@ def parse_draft(text: str) -> Draft:
             _add(draft, _Part("code", lines=((len(draft.sentences),),)), [_code(text, block)])
         else:
             _read_flow(draft, text, block, following)
+    _found_leads(draft)
     return draft
+
+
+def _found_leads(draft: Draft) -> None:
+    """Let a paragraph without ids that stands before a table or list rest on what that cites."""
+    numbers = [[n for line in part.lines for n in line if isinstance(n, int)] for part in draft._parts]
+    for place, part in enumerate(draft._parts[:-1]):
+        if part.kind != "prose" or draft._parts[place + 1].kind not in ("table", "item"):
+            continue
+        own = [draft.sentences[number] for number in numbers[place]]
+        if any(s.passages or s.near for s in own):
+            continue
+        listed = itertools.takewhile(
+            lambda at: draft._parts[at].kind in ("table", "item"), range(place + 1, len(numbers))
+        )
+        ids = dict.fromkeys(key for at in listed for number in numbers[at] for key in draft.sentences[number].passages)
+        for number in numbers[place]:
+            if draft.sentences[number].role == "fact":
+                draft.sentences[number] = draft.sentences[number]._replace(near=tuple(ids)[:_LED])
 
 
 def _add(draft: Draft, part: _Part, sentences_: Sequence[CitedSentence]) -> None:
@@ -229,6 +251,9 @@ def _conclusion(body: str, start: int, block: Block) -> CitedSentence:
 
 
 def _with_role(sentence: CitedSentence) -> CitedSentence:
+    if OPEN_MARK.search(sentence.text) and sentence.passages:
+        # It says something after a source as well: that is judged, with all that it says.
+        return sentence._replace(text=OPEN_MARK.sub("", sentence.text), raw=OPEN_MARK.sub("", sentence.raw), marks=())
     if OPEN_MARK.search(sentence.text):
         text = OPEN_MARK.sub("", sentence.text)
         return sentence._replace(text=text, raw=OPEN_MARK.sub("", sentence.raw), role="limit", passages=(), marks=())
@@ -244,6 +269,8 @@ def _with_lead(found: list[CitedSentence], frame: str) -> tuple[list[CitedSenten
     if len(lead.text.split()) <= _LEAD_WORDS and columns(lead.text) <= _LEAD_CHARS:
         return rest, f"{frame}{lead.raw} "
     ids = tuple(dict.fromkeys(key for sentence in rest for key in sentence.passages))
+    if not ids and all(sentence.role == "limit" for sentence in rest):
+        return [lead._replace(role="limit"), *rest], frame
     return [lead._replace(near=ids, role="inference"), *rest], frame
 
 
@@ -301,6 +328,8 @@ def _whole_row(line: str, at: int, header: Sequence[str]) -> CitedSentence | Non
     bare, _places, citations = lift(line)
     ids = tuple(dict.fromkeys(key for _at, keys, _end in citations for key in keys))
     raw = re.sub(r"(?:\s*\|)+\s*$", "", bare.strip().removeprefix("|")).strip()
+    if header and len(told) + 1 == len(header) == len(cells):
+        raw += " |"  # a column of its own for the ids
     about = " | ".join(name for name in header if name)
     return CitedSentence(raw, ids, at, at + len(line), "cell", raw, context=about)
 

@@ -110,12 +110,14 @@ _LENGTHS = {
     "deep": {"section": (600, 1100), "answer": (120, 150), "conclusion": (120, 220)},
 }
 """Words by depth of report and kind of text."""
-_CHARACTERS_PER_WORD = {"zh": 2.2, "ja": 2.6, "ko": 2.8}
+_CHARACTERS_PER_WORD = {"zh": 2.2, "ja": 2.8, "ko": 3.2}
 
 
-def length_of(kind: str, depth: str, language: str) -> str:
-    """Return how long a text is to be, in words, or in characters where a language sets no spaces or long words."""
+def length_of(kind: str, depth: str, language: str, *, more: bool = False) -> str:
+    """Return how long a text is to be, in words, or in characters where a language sets no spaces or long words; `more`
+    where something is added to a text that has this length."""
     least, most = _LENGTHS[depth][kind]
+    most = most * 5 // 4 if more else most
     factor = _CHARACTERS_PER_WORD.get(language)
     if factor is None:
         return f"{least} to {most} words"

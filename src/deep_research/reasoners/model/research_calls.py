@@ -206,7 +206,7 @@ class Researching(Thinker):
                 missing="; ".join(section.missing) or section.notes,
                 faults=section.faults,
                 output_format=brief.output_format,
-                words=self._length("section", brief.language),
+                words=self._length("section", brief.language, more=bool(section.content and section.missing)),
                 subsections=self._depth == "deep",
             )
             system = self._system(brief.question or brief.title, brief.language, brief)
@@ -215,6 +215,6 @@ class Researching(Thinker):
 
         return await self._or_else(
             f"writing: {section.title}",
-            shrinking(self._passage_tokens * (3 if section.shown else 2) // 2, make),
+            shrinking(self._passage_tokens * (5 if section.shown else 4) // 4, make),
             lambda: self._fallback.write_section(*told_plainly(section, brief), passages, library),
         )
