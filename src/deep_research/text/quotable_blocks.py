@@ -292,6 +292,11 @@ _POINTS_BACK = re.compile(_QUOTES + any_word("quoting.back_patterns"), re.IGNORE
 _TURNS = re.compile(_QUOTES + any_word("quoting.turn_patterns"), re.IGNORECASE)
 
 
+def is_sentence(text: str) -> bool:
+    """Return whether a text ends as a sentence does."""
+    return _ENDS.search(text) is not None
+
+
 def points_back(sentence: str) -> bool:
     """Return whether a sentence begins with a word that points at something said before it ("This", "However")."""
     return _POINTS_BACK.match(sentence) is not None

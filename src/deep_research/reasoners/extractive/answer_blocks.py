@@ -11,7 +11,7 @@ from deep_research.reasoners.extractive.asked_words import Vocabulary, Word, ask
 from deep_research.reasoners.extractive.block_ranking import Candidate, Region, named, ranked, regions, weigh
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.text.question_parts import Shape, answer_shape, asks_something, question_parts
-from deep_research.text.quotable_blocks import is_record, standing
+from deep_research.text.quotable_blocks import is_record, is_sentence, standing
 
 _HITS = 30
 _BESIDE = 0.45
@@ -117,10 +117,19 @@ def section_blocks(
     `worth` says how well a block belongs to the section; its score is multiplied by it, and 0 keeps it out.
     """
     found = _readable(ranked(reading.regions, part.words, part.shape), reading.language)
-    own = [c._replace(score=c.score * w) for c in found if (w := worth(c)) and not is_record(c.region.outline, c.block)]
+    own = [c._replace(score=c.score * w) for c in found if (w := worth(c)) and _is_worded(c, part)]
     (answer,) = _chosen([(part, "yes", sorted(own, key=lambda c: -c.score))], chars, most, shortened=False)
     sources = list(dict.fromkeys(block.region.source for block in answer.blocks))
     return tuple(sorted(answer.blocks, key=lambda block: (sources.index(block.region.source), block.start)))
+
+
+def _is_worded(candidate: Candidate, part: Part) -> bool:
+    """Return whether a block says something in a sentence or in a row that names the part: no contents, no record."""
+    outlined, numbers = candidate.region.outline, candidate.block.atoms
+    rows = [n for n in numbers if outlined.atoms[n].kind == "row"]
+    if rows:
+        return any(any(candidate.region.share(n, part.own)) for n in rows)
+    return not is_record(outlined, candidate.block) and any(is_sentence(outlined.of(n)) for n in numbers)
 
 
 def parts_of(question: str, reading: Reading) -> list[Part]:

@@ -28,6 +28,7 @@ _ENTRY, _OWN_ENTRY, _DEFINES, _SECTION, _SHAPED, _LISTED = 0.4, 0.7, 0.4, 0.2, 0
 section of that name, in the form asked for, and as the whole list below a heading that says more than its items."""
 _RECORD = 0.4
 """What a block of lines such as "Published: 2022-11" loses where the question names none of their keys."""
+_FENCE = re.compile(r"^```[^\n]*$", re.MULTILINE)
 _KEY = re.compile(r"^\W*([^:：\n|]{1,80}?)(?:[:：](?:\s|$)|\s\||\s[—–-]\s)")
 _OPENING = 80
 _DEFINES_PATTERN = re.compile(any_word("quoting.defines_patterns"))
@@ -113,11 +114,11 @@ def regions(hits: Sequence[Passage], library: Library) -> list[Region]:
         for number in sorted(numbers):
             passage = numbers[number] or library.passage(f"{source}p{number}")
             if run and (passage is None or number != _number(run[-1]) + 1):
-                found.append(_region(source, title, run, ranks))
+                found.append(_region(source, title, run, ranks, library))
                 run = []
             run += [passage] if passage is not None else []
         if run:
-            found.append(_region(source, title, run, ranks))
+            found.append(_region(source, title, run, ranks, library))
     return found
 
 
@@ -125,13 +126,23 @@ def _number(passage: Passage) -> int:
     return int(passage.id.rpartition("p")[2])
 
 
-def _region(source: str, title: str, run: Sequence[Passage], ranks: dict[str, int]) -> Region:
+def _region(source: str, title: str, run: Sequence[Passage], ranks: dict[str, int], library: Library) -> Region:
     text = ""
     for passage in run:
         # What stands between two passages is white space; its length keeps the offsets true.
         gap = passage.start - run[0].start - len(text)
         text += "\n" * gap + passage.text
+    if _FENCE.search(text) and (rest := _inside_code(source, run[0].start, text, library)):
+        text = "\n" * rest + text[rest:]
     return Region(source, title, tuple(run), tuple(ranks.get(p.id, len(ranks)) for p in run), outline(text))
+
+
+def _inside_code(source: str, start: int, text: str, library: Library) -> int:
+    """Return how many characters of a region belong to a piece of code that begins before it; 0 for none."""
+    snapshot = library.snapshot(source)
+    fences = len(_FENCE.findall(snapshot.text[:start])) if snapshot is not None else 0
+    closing = _FENCE.search(text)
+    return closing.end() if fences % 2 and closing else 0
 
 
 def ranked(found: Sequence[Region], words: Sequence[Word], shape: Shape = "statement") -> list[Candidate]:

@@ -149,7 +149,7 @@ def _table(question: str, brief: Brief, sections: Sequence[Section], library: Li
 def _cell(subject: str, facet: str, subjects: Sequence[str], reading: Reading) -> str:
     """Return the sentence that says of `subject` what it is, or what `facet` asks; a dash where none does."""
     own, wanted = reading.words(subject), reading.words(facet)
-    is_about = about(subject, subjects, reading)
+    is_about = about(subject, subjects, reading, wanted)
 
     def worth(found: Candidate) -> float:
         return is_about(found) if not wanted or says_all(wanted, found.text) else 0.0

@@ -33,6 +33,8 @@ _LABEL_WORDS_CHARS = 24
 _SPEAKS_OF = 0.6
 _HEADED, _AMONG_OTHERS = 1.6, 0.6
 """What a block is worth to the section about a thing that a heading above it names, or that stands in it among others."""
+_PLAINLY = 0.75
+"""Share of a heading that must be the name of what a section is about."""
 _SUBTITLE = re.compile(r"[:：]\s|\s[—–-]\s")
 
 
@@ -50,7 +52,7 @@ def write_section(section: Section, brief: Brief, passages: Sequence[Passage], l
     asked = reading.words(question)
     subjects = [s.subject for s in brief.sections if s.subject]
     if section.subject:
-        part, worth = subject_part(section.subject, asked, reading), about(section.subject, subjects, reading)
+        part, worth = subject_part(section.subject, asked, reading), about(section.subject, subjects, reading, asked)
     elif section.title == phrase("head_to_head", language):
         part, worth = part_of(section.title, asked, ()), _names_several(subjects, reading)
     else:
@@ -148,20 +150,32 @@ def subject_part(subject: str, asked: Sequence[Word], reading: Reading) -> Part:
     return part_of(subject, reading.words(subject), asked, "definition")
 
 
-def about(subject: str, subjects: Sequence[str], reading: Reading) -> Callable[[Candidate], float]:
-    """Return how far a block is about a thing: most on a page or under a heading of that name, little among others."""
+def about(
+    subject: str, subjects: Sequence[str], reading: Reading, asked: Sequence[Word] = ()
+) -> Callable[[Candidate], float]:
+    """Return how far a block is about a thing: most on a page or under a heading of that name, little among others.
+
+    A heading that says more than the thing and what is `asked` of all ("GIN functions") is about something else.
+    """
     own = reading.words(subject)
+    known = frozenset(term for word in (*own, *asked) for way in word.ways for term in way)
     others = [words for other in subjects if other != subject and (words := reading.words(other))]
 
     def worth(found: Candidate) -> float:
         path = [found.region.title, *found.heading.split(" > ")]
         if not _says(own, "\n".join([*path, found.text])):
             return 0.0
-        headed = any(_says(own, _SUBTITLE.split(part)[0]) for part in path)
+        headed = any(_is_named(_SUBTITLE.split(part)[0], own, known) for part in path)
         rivals = sum(_says(words, found.text) for words in others)
         return (_HEADED if headed else 1.0) * (_AMONG_OTHERS if rivals > 1 else 1.0)
 
     return worth
+
+
+def _is_named(heading: str, own: Sequence[Word], known: frozenset[str]) -> bool:
+    """Return whether a heading names a thing and says little else."""
+    terms = terms_of(heading)
+    return _says(own, heading) and len(terms & known) >= _PLAINLY * len(terms)
 
 
 def _names_several(subjects: Sequence[str], reading: Reading) -> Callable[[Candidate], float]:
