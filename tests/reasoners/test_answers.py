@@ -101,6 +101,35 @@ def test_a_value_is_not_quoted_without_the_sentence_that_corrects_it() -> None:
     assert "READ COMMITTED" in said
 
 
+def test_code_that_begins_before_what_is_read_stays_code() -> None:
+    lines = "\n".join(f"row {n} of a listing that is as long as a page is | {n}" for n in range(120))
+    text = f"# Listing\n\nThe listing begins here:\n\n```\n{lines}\n```\n\nThe frobnicator stops at row 119 of the listing.\n"
+    said = answer("Where does the frobnicator stop?", library(listing=text)).content
+    assert "The frobnicator stops at row 119" in said
+    assert "```\n\n" not in said.split("The frobnicator")[1]
+
+
+def test_several_identifiers_are_asked_for_one_by_one() -> None:
+    text = (
+        "# Memory\n\n- work_mem (integer): Memory of a query. The default is four megabytes.\n"
+        "- hash_mem (integer): Memory of hashes as a share of work_mem and of keep_work_mem. The default is two.\n"
+        "- keep_work_mem (integer): Memory of upkeep beside work_mem. The default is 64 megabytes.\n"
+    )
+    said = answer("What are the defaults of work_mem and keep_work_mem?", library(memory=text)).content
+    assert "four megabytes" in said
+    assert "64 megabytes" in said
+
+
+def test_a_list_is_quoted_whole_where_its_heading_says_what_it_lists() -> None:
+    text = "# Crew\n\n## What a new crew member brings\n\n- a passport\n- a certificate\n- two photographs\n- bank details\n"
+    said = answer("What must a new crew member bring?", library(crew=text)).content
+    assert all(item in said for item in ("passport", "certificate", "photographs", "bank details"))
+
+
+def test_a_name_that_stands_nowhere_is_not_answered_by_its_neighbour() -> None:
+    assert not answer("What is the capital of Norway?", library(s="Paris is the capital of France.")).content
+
+
 def test_steps_are_quoted_in_order() -> None:
     text = (
         "# Recovery\n\nTo recover from a backup, follow this procedure:\n\n1. Stop the server.\n2. Restore the files.\n"

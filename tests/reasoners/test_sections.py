@@ -2,13 +2,14 @@
 
 import pytest
 
-from deep_research.data import Brief, Decision, Question, SectionDraft
+from deep_research.data import Brief, Claim, Decision, Question, SectionDraft, Verdict
 from deep_research.reasoners.extractive.composing import compose
 from deep_research.reasoners.extractive.document_headings import is_telling
 from deep_research.reasoners.extractive.question_analysis import analyze, topic_of
 from deep_research.reasoners.extractive.section_plans import plan, whole_names
 from deep_research.reasoners.extractive.section_writing import write_section
 from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.verification.drafts import parse_draft
 from tests.reasoners.libraries import all_passages, library
 
 MANUAL = """# Maintenance
@@ -74,6 +75,44 @@ def test_a_question_that_nothing_answers_gets_empty_sections(text: str, language
     assert all(draft.content == "" for draft in written.values())
 
 
+INDEXES = """# Indexes
+
+## Gin indexes
+
+A gin index is an inverted index. Gin suits values of several parts, such as arrays.
+
+## Gin functions
+
+The function gin_page_info returns the pages of a gin index as a record.
+
+## Zed indexes
+
+A zed index stores summaries of ranges. Zed suits very large tables that are loaded in order.
+"""
+BOOK = """# Gin book
+
+Table of Contents
+
+- Gin introduction
+- Gin examples
+
+Published: 2022-11
+
+Author: Gin writers
+"""
+
+
+def test_a_section_about_a_thing_begins_with_it_and_quotes_no_contents_list() -> None:
+    made = library(Indexes=INDEXES, Gin_book=BOOK)
+    text = "Compare gin indexes and zed indexes"
+    _, written = _planned(text, made)
+    said = written["gin indexes"].content
+    assert said.startswith("A gin index is an inverted index.")
+    assert "summaries of ranges" not in said
+    assert "introduction" not in said
+    assert "Published" not in said
+
+
 def test_a_comparison_has_a_section_for_each_subject_and_one_for_what_names_both() -> None:
     _, written = _planned("Compare threading and multiprocessing", library(Threads=THREADS, Processes=PROCESSES))
     assert list(written) == ["threading", "multiprocessing", "Direct comparison"]
@@ -114,6 +153,27 @@ def test_the_noun_that_subjects_share_is_given_back_where_the_documents_use_it()
     used = all_passages(library(A="Logical replication sends rows. Logical replication needs a key."))
     assert whole_names(("logical", "streaming replication"), used) == ("logical replication", "streaming replication")
     assert whole_names(("Rust", "Go modules"), used) == ("Rust", "Go modules")
+
+
+def test_abstract_and_conclusion_are_sentences_of_the_sections() -> None:
+    text = "Compare threading and multiprocessing"
+    made = library(Threads=THREADS, Processes=PROCESSES)
+    brief, written = _planned(text, made)
+    sections = [s.model_copy(update={"content": written[s.title].content}) for s in brief.sections]
+    claims: list[Claim] = []
+    for section in sections:
+        passages: tuple[str, ...] = ()
+        for said in reversed(parse_draft(section.content).sentences):
+            passages = said.passages or passages  # a citation holds for the sentences before it
+            verdict = Verdict(kind="supported", reason="")
+            claims.append(Claim(id="", section=section.title, text=said.text, passages=passages, verdict=verdict))
+    claims.reverse()
+    made_up = compose(text, analyze(text), brief, sections, claims, made)
+    assert made_up.abstract.startswith("Threading suits tasks that wait.")
+    assert "one process for each task" in made_up.abstract
+    quoted = [claim.text for claim in claims]
+    for part in (made_up.abstract, made_up.conclusion):
+        assert all(said.text in quoted for said in parse_draft(part).sentences)
 
 
 def test_headings_that_tell_nothing_make_no_section() -> None:

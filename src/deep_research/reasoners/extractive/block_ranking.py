@@ -157,7 +157,8 @@ def ranked(found: Sequence[Region], words: Sequence[Word], shape: Shape = "state
 def _of_region(region: Region, words: Sequence[Word], total: float, shape: Shape) -> Iterator[Candidate]:
     atoms = region.outline.atoms
     said = [region.share(n, words) for n in range(len(atoms))]
-    if not any(any(row) for row in said):
+    headed = any(any(word.share(terms_of(p.heading)) for word in words) for p in region.passages if p.heading)
+    if not headed and not any(any(row) for row in said):
         return
     above: dict[str, list[float]] = {}
     sections = {n: section for section in region.outline.sections for n in section}

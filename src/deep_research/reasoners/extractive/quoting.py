@@ -20,14 +20,14 @@ def quoted(candidates: Sequence[Candidate], *, below: str = "") -> str:
     The label is left out where the heading `below` which they stand says it. Blocks of one place are joined in the order of the text, so that rows of a table share their header.
     """
     parts: list[str] = []
-    last = plain_heading(below)
+    last = plain_heading(below).casefold()
     places: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         places[candidate.region.source, candidate.heading].append(candidate)
     for same in places.values():
         label = label_of(same[0])
-        parts += [f"**{label}**"] if label and label != last else []
-        last = label
+        parts += [f"**{label}**"] if label and label.casefold() != last else []
+        last = label.casefold()
         atoms = {}
         for candidate in same:
             atoms.update({(id(candidate.region), n): (candidate.region, n) for n in candidate.block.atoms})
