@@ -116,12 +116,9 @@ def serving(options: Sequence[str], *, program: str = "rig_server.py") -> Iterat
 
 def warm() -> None:
     """Load what a run with a model and a web source loads."""
-    names = ("httpx", "jinja2", "graph.workflows", "providers.openai_compatible", "reasoners.model.reasoner")
-    for name in (*names[:2], *(f"deep_research.{n}" for n in (*names[2:], "sources.tavily", "assembly.web_search"))):
-        try:
-            import_module(name)
-        except ModuleNotFoundError:
-            continue
+    own = ("api", "graph.workflows", "providers.openai_compatible", "reasoners.model.model_reasoner", "sources.tavily")
+    for name in ("httpx", "jinja2", *(f"deep_research.{name}" for name in own)):
+        import_module(name)
 
 
 def settings_of(addresses: Mapping[str, str], scenario: Scenario) -> dict[str, Any]:
@@ -141,13 +138,12 @@ def settings_of(addresses: Mapping[str, str], scenario: Scenario) -> dict[str, A
 
 async def _runs_at_once(home: Path, settings: Mapping[str, Any], count: int) -> tuple[list[Any], Watchdog]:
     from deep_research import api
-    from deep_research.settings import Settings
 
     watchdog = Watchdog()
     watching = asyncio.create_task(watchdog.watch())
     try:
-        runs = [api.start_run(QUESTION, Settings(**settings), home=home) for _ in range(count)]
-        return list(await asyncio.gather(*(run.carry_out() for run in runs), return_exceptions=True)), watchdog
+        runs = (api.aresearch(QUESTION, home=home, **settings) for _ in range(count))
+        return list(await asyncio.gather(*runs, return_exceptions=True)), watchdog
     finally:
         watching.cancel()
 

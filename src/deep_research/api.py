@@ -239,7 +239,8 @@ async def aresearch(
     `on_clarify_question` is called with what the user is asked, a plan included, as one text. Without it nothing is
     asked; a plan that must be confirmed (`confirm_plan=True`) then raises NeedsAnswer, and the run can be resumed.
     """
-    run = _start(question, settings, asks=on_clarify_question is not None, docs=docs, history=history)
+    asks = on_clarify_question is not None
+    run = await asyncio.to_thread(_start, question, settings, asks=asks, docs=docs, history=history)
     return await run.carry_out(answer=_answer_of(on_clarify_question))
 
 

@@ -61,13 +61,13 @@ class Rate(NamedTuple):
 _BACKGROUND = ThreadPoolExecutor(1, thread_name_prefix="background")
 
 
-async def in_background(work: Callable[..., _T], *about: Any) -> _T:
-    """Return `work(*about)`, done in the one thread that all such work shares.
+async def in_background(work: Callable[..., _T], *about: Any, **named: Any) -> _T:
+    """Return `work(*about, **named)`, done in the one thread that all such work shares.
 
     Threads that compute take the interpreter from each other: with several, an event loop waits for all of them.
     """
     carried = contextvars.copy_context()
-    return await asyncio.get_running_loop().run_in_executor(_BACKGROUND, partial(carried.run, work, *about))
+    return await asyncio.get_running_loop().run_in_executor(_BACKGROUND, partial(carried.run, work, *about, **named))
 
 
 class TurnWaits:

@@ -141,7 +141,8 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
         def on_gap(gap: Gap) -> None:
             ctx.report_gap(gap)
 
-        web = _open_web(job, environment, tools, journal, on_gap)
+        # Away from the event loop: the modules of the web are many.
+        web = await asyncio.to_thread(_open_web, job, environment, tools, journal, on_gap)
         if web is not None:
             stack.push_async_callback(web.close)
             tools.share(web.known)

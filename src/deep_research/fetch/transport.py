@@ -160,14 +160,16 @@ class Transport:
     @asynccontextmanager
     async def _open(self, request: httpcore.Request, address: Address) -> AsyncIterator[httpcore.Response]:
         with _translated(address):
-            response = await self._pool().handle_async_request(request)
+            response = await (await self._pool()).handle_async_request(request)
             try:
                 yield response
             finally:
                 await response.aclose()
 
-    def _pool(self) -> httpcore.AsyncConnectionPool:
+    async def _pool(self) -> httpcore.AsyncConnectionPool:
         loop = asyncio.get_running_loop()
+        if self._pools.get(loop) is None:
+            await asyncio.to_thread(_ssl_context, self._ca_file)  # reading all certificates takes its time
         if (pool := self._pools.get(loop)) is None:
             trusted = frozenset({(self._proxy.host, self._proxy.port)}) if self._proxy else frozenset()
             pool = self._pools[loop] = httpcore.AsyncConnectionPool(

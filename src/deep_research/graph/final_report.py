@@ -1,12 +1,12 @@
 """The end of every workflow: the report around what the sections say."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from deep_research.concurrency import in_background
 from deep_research.data import ReportReview, Section
 from deep_research.events import StageStarted
 from deep_research.graph.graph_state import AgentState
@@ -28,7 +28,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
 async def report_input(state: AgentState, ctx: RunContext) -> ReportInput:
     """Return what the report is made of: the sections that the user still wants, without what two of them repeat."""
     kept = ctx.steering.now.kept(state["sections"])
-    sections, claims = await asyncio.to_thread(without_repetition, kept, state.get("claims", {}))
+    sections, claims = await in_background(without_repetition, kept, state.get("claims", {}))
     return ReportInput(
         question=state["question"],
         original=state["original_query"],

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 
-from deep_research.concurrency import side_by_side
+from deep_research.concurrency import in_background, side_by_side
 from deep_research.data import (
     Claim,
     Composition,
@@ -36,14 +36,14 @@ def begin_composing(ctx: RunContext, given: ReportInput) -> None:
 
 async def write_report(ctx: RunContext, given: ReportInput) -> Report:
     """Return the finished report. Nothing in it was not checked; what is missing is listed."""
-    for gap in await asyncio.to_thread(_weaknesses, given, ctx.library):
+    for gap in await in_background(_weaknesses, given, ctx.library):
         ctx.report_gap(gap)
     disputed = await confirm(given.contradictions, given.claims, ctx.library)
     parts, own_claims = await _compose(ctx, given)
     for gap in _open_reviews(given):
         ctx.report_gap(gap)
     # In a thread: numbering, quoting and comparing documents is arithmetic, and other runs wait for the event loop.
-    return await asyncio.to_thread(_finish, ctx, given, disputed, parts, own_claims)
+    return await in_background(_finish, ctx, given, disputed, parts, own_claims)
 
 
 def _finish(

@@ -7,7 +7,7 @@ are counted for the candidates only (as in MaxScore, Turtle & Flood, 1995).
 
 import heapq
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping, Set
 
 from deep_research.search.term_index import TermIndex
 
@@ -43,7 +43,10 @@ class Ranking:
     def _score(self) -> None:
         scores: dict[int, float] = {}
         spent = 0
-        among: list[int] | None = None
+        # Of a few allowed passages all are candidates: nothing else needs to be scored.
+        among: Collection[int] | None = None
+        if isinstance(self._allowed, Set) and len(self._allowed) <= CANDIDATES:
+            among = self._allowed
         for term, frequency in self._frequencies.items():
             spent += frequency
             if scores and spent > SCAN_BUDGET:

@@ -1,11 +1,11 @@
 """Check what a report advises and what it says it did not find: our own statements, never passed off as a source's."""
 
-import asyncio
 import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from deep_research.concurrency import in_background
 from deep_research.data import Advice, Claim, Gap, Limit, Verdict
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, phrase
@@ -41,7 +41,7 @@ async def check_advice(
     that brings one in is left out. Then the judge: does it follow
     for a careful expert? What a failed judge left open stays, marked as unverified.
     """
-    pairs = [await asyncio.to_thread(_by_code, advice, facts, library, ground) for advice in given]
+    pairs = [await in_background(_by_code, advice, facts, library, ground) for advice in given]
     given, judged = [advice for advice, _ in pairs], [claim for _, claim in pairs]
     open_ = [i for i, claim in enumerate(judged) if claim.stands]
     failures: list[Gap] = []

@@ -6,7 +6,6 @@ else cut from the text and listed with its verdict. A judge that fails leaves it
 contradicted.
 """
 
-import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -14,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
+from deep_research.concurrency import in_background
 from deep_research.data import Claim, ClaimKind, Computation, Gap, Passage, Verdict
 from deep_research.data.claims import Repair
 from deep_research.errors import LimitReached, ModelError
@@ -141,7 +141,7 @@ async def check_draft(
     gaps: list[Gap] = []
     work = _Work(section, library, ground, gaps)
     # In a thread: this is arithmetic over words, and other sections wait for the event loop.
-    draft, judged, open_ = await asyncio.to_thread(_by_code, draft_markdown, library, ground)
+    draft, judged, open_ = await in_background(_by_code, draft_markdown, library, ground)
     known = {(c.text, c.passages): c.verdict for c in settled if c.stands}
     judged = [
         replace(j, context="", verdict=known[j.text, j.passages]) if (j.text, j.passages) in known else j
@@ -159,7 +159,7 @@ async def check_draft(
         judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
     if ground.today is not None:
-        judged = await asyncio.to_thread(_with_notes, judged, kept, work)
+        judged = await in_background(_with_notes, judged, kept, work)
     changes = {i: (j.text, _shown_ids(i, draft, judged, kept)) if i in kept else None for i, j in enumerate(judged)}
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
 
@@ -382,7 +382,7 @@ async def _rewritten(
         confirmed = bool(text.strip()) and repeated
         by_judge = i in heard or confirmed
         known = f"{work.ground.known}\n{_around(judged[i].passages, work.library)}" if confirmed else ""
-        second = await asyncio.to_thread(_again, text, judged[i], work, by_judge=by_judge, known=known)
+        second = await in_background(_again, text, judged[i], work, by_judge=by_judge, known=known)
         # What another sentence says already is not said twice.
         if second is not None and second.shown and second.claim not in others:
             done[i] = replace(second, repair="" if confirmed else "rewritten")
