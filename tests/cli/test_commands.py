@@ -270,11 +270,15 @@ def test_check_judges_a_claim(docs: str) -> None:
     evidence = str(Path(docs) / "alpha.md")
     right = call("check", "--claim", "The Alpha engine turns at 3,000 rpm.", "--evidence", evidence, "--json")
     assert right.json["kind"] == "supported"
+    assert right.code == 0
     wrong = call(
         "check", "--claim", "The Alpha engine turns at 3,900 rpm.", "--evidence", "-", stdin=Path(evidence).read_text()
     )
-    assert wrong.code == 0
-    assert not wrong.out.startswith("supported")
+    assert wrong.out.startswith("contradicted")
+    assert wrong.code == 2
+    unknown = call("check", "--claim", "The Omega engine was painted green.", "--evidence", evidence)
+    assert unknown.out.startswith("unverified")
+    assert unknown.code == 1
 
 
 def test_settings_lists_all_with_the_values_in_force() -> None:

@@ -105,7 +105,10 @@ def _cost(calls: Any) -> str:
     return f"{len(calls)} calls · {prompt} prompt tokens ({cached} cached) · {written} written · {dollars} · {seconds:.1f} s"
 
 
-@click.command("check")
+_VERDICT_CODES = {"supported": 0, "unverified": 1, "contradicted": 2}
+
+
+@click.command("check", epilog="Exit codes: 0 supported, 1 unverified, 2 contradicted. An error (2) prints no verdict.")
 @click.option("--claim", required=True, help="The sentence to judge.")
 @click.option("--evidence", required=True, metavar="FILE", help="The file to hold it against; - for standard input.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
@@ -119,7 +122,7 @@ def check_command(claim: str, evidence: str, as_json: bool) -> int:
     else:
         score = "" if verdict.score is None else f" (score {verdict.score:.2f})"
         click.echo(f"{verdict.kind}{score}: {verdict.reason}")
-    return 0
+    return _VERDICT_CODES[verdict.kind]
 
 
 def read_evidence(name: str) -> str:

@@ -64,12 +64,18 @@ def is_ordinary(word: str) -> bool:
 
 def names(text: str) -> list[Name]:
     """Return the names of `text` in order, titles first where they nest."""
+    return list(_names(text))
+
+
+@lru_cache(maxsize=4096)
+def _names(text: str) -> tuple[Name, ...]:
+    """Find the names of a text, which is asked for once for each claim that cites it."""
     found = [Name(next(g for g in m.groups() if g), m.start(), m.end(), True) for m in _TITLE.finditer(text)]
     spans = [(n.start, n.end) for n in found]
     language = detect(text)
     runs = _runs(text, capitals_are_names=language != "de")
     found.extend(n for n in runs if not any(a <= n.start < b for a, b in spans))
-    return sorted(found, key=lambda n: n.start)
+    return tuple(sorted(found, key=lambda n: n.start))
 
 
 def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
@@ -171,7 +177,7 @@ def names_occur(claim: str, evidence: str) -> NameAgreement:
     adjective for its country.
     """
     wanted = names(claim)
-    there = NameIndex(evidence) if wanted else None
+    there = name_index(evidence) if wanted else None
     missing = tuple(name for name in wanted if there is not None and not there.has(name))
     return NameAgreement(not missing, missing, len(wanted) - len(missing))
 
@@ -180,11 +186,20 @@ _MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")
 """A name of code with the module or class it belongs to: documentation leaves those out under their heading."""
 
 
+_GAP = r"[\s\-‐‑–_./'’&:`]*"
+"""What may stand between the parts of a name: GPT-4, :pep:`793`."""
+_VERSION = r"(?:versions?:?\s*)?"
+"""What may stand before the number of one: Python-Version: 3.14."""
+
+
 @lru_cache(maxsize=20_000)
 def _pattern(name: str) -> re.Pattern[str]:
     """Match a name as it may be written: GPT-4, GPT 4 and GPT4, but not GPT-4o; Llama 3, but not Llama 3.1."""
     pieces = re.findall(r"[^\W\d_]+|\d+(?:\.\d+)*|[+#]+", normalise(name))
-    body = r"[\s\-‐‑–_./'’&]*".join(re.escape(piece) for piece in pieces)
+    body = ""
+    for before, piece in zip(["", *pieces], pieces, strict=False):
+        is_version = before.isalpha() and piece[0].isdigit()
+        body += (_GAP if before else "") + (_VERSION if is_version else "") + re.escape(piece)
     return re.compile(rf"(?<![a-z0-9])(?<!\d\.){body}(?:['’]?s)?(?![a-z0-9]|\.\d)")
 
 
@@ -269,3 +284,9 @@ class NameIndex:
             if before is None or before[1].lower().strip(".") in _NOT_NAMES | _PERSONS_TITLES:
                 return True
         return False
+
+
+@lru_cache(maxsize=512)
+def name_index(text: str) -> NameIndex:
+    """Return the index of a text; that of a passage is made once for all claims that cite it."""
+    return NameIndex(text)

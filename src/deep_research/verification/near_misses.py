@@ -1,12 +1,13 @@
 """Near misses: sentences that say what a claim says about something else, or with another value."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_word
 from deep_research.text.tokens import content_terms, normalise
-from deep_research.verification.names import Name, NameIndex, is_ordinary, names
+from deep_research.verification.names import Name, NameIndex, is_ordinary, name_index, names
 from deep_research.verification.numbers import quantities, same, unit_base
 from deep_research.verification.support import Match
 from deep_research.verification.units import Quantity
@@ -16,6 +17,8 @@ SAME_STATEMENT = 0.75
 _HALF = 0.5
 _SUBJECT = re.compile(r"[\s*_“\"]*(?:The |A |An )?([A-Z][a-zA-Z-]{2,})\b")
 _KIND = re.compile(any_word("statement.numbered_kind_patterns"), re.IGNORECASE)
+_KIND_REACH = 80
+"""How far before a number the word of its kind begins at most."""
 _PART = re.compile(any_word("statement.part_patterns"), re.IGNORECASE)
 _RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
 _GENERIC = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
@@ -55,12 +58,14 @@ def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
 def amounts(text: str) -> list[Quantity]:
     """Return the quantities of `text` that are no part of a name: not the 100 of "CodeBreaK 100"."""
     named = [(n.start, n.end) for n in names(text) if re.search(r"\s\d", n.text)]
-    return [q for q in quantities(text) if not any(start <= q.start < end for start, end in named)]
+    starts = [start for start, _ in named]
+    found = ((q, bisect_right(starts, q.start) - 1) for q in quantities(text))
+    return [q for q, last in found if last < 0 or q.start >= named[last][1]]
 
 
 def labels(text: str) -> list[Quantity]:
     """Return the quantities of `text` that number a kind: the 2 of "phase 2"."""
-    return [q for q in quantities(text) if _KIND.search(text[: q.start])]
+    return [q for q in quantities(text) if _KIND.search(text[max(0, q.start - _KIND_REACH) : q.start])]
 
 
 class Misattributed(NamedTuple):
@@ -80,7 +85,7 @@ def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
     wanted = amounts(claim)
     if not wanted or not lines:
         return None
-    found = [(line, NameIndex(line), amounts(line)) for line in lines]
+    found = [(line, name_index(line), amounts(line)) for line in lines]
     match = Match(without(claim, [(q.start, q.end) for q in wanted]), lines)
     for quantity in wanted:
         written = claim[quantity.start : quantity.end].strip()
@@ -134,7 +139,7 @@ def unknown_subject(claim: str, lines: Sequence[str], about: str) -> str:
     if subject is None or is_ordinary(subject[1]) or _GENERIC.search(subject[1]):
         return ""
     word = Name(subject[1], subject.start(1), subject.end(1), strict=False)
-    if NameIndex("\n".join([about, *lines])).has(word) or set(content_terms(subject[1])) <= {
+    if name_index("\n".join([about, *lines])).has(word) or set(content_terms(subject[1])) <= {
         t for x in lines for t in content_terms(x)
     }:
         return ""

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from deep_research.i18n.language import CJK, HANGUL
 from deep_research.i18n.lexicon import any_of, any_word, groups
@@ -34,18 +36,36 @@ def conflict(claim: str, sentence: str) -> str:
     Callers make sure that they do speak of the same thing; this only compares the signs: a term that
     is negated in one and plain in the other, or a word of direction against its opposite.
     """
-    a, b = normalise(claim), normalise(sentence)
+    a, b = _signs_of(claim), _signs_of(sentence)
     for one, other, which in ((a, b, "claim"), (b, a, "passage")):
-        for terms in negated(one)[:_MOST]:
-            if terms and _plainly_said(terms, other):
+        for terms in one.negated[:_MOST]:
+            if terms and terms[0] in other.terms and not other.hidden & set(terms):
                 return f"only the {which} negates “{terms[0]}”"
-        denial = _DENIAL.search(other)
-        if denial and not negated(one):
-            return f"“{denial[0]}” is said only in the {'passage' if which == 'claim' else 'claim'}"
+        if other.denial and not one.negated:
+            return f"“{other.denial}” is said only in the {'passage' if which == 'claim' else 'claim'}"
     # A passage may negate something else beside; a claim that negates what the passage does not is its own.
-    if len(negated(a)) > len(negated(b)):
+    if len(a.negated) > len(b.negated):
         return "only the claim negates"
-    return _opposite_directions(a, b)
+    return _opposite_directions(a.text, b.text)
+
+
+class _Signs(NamedTuple):
+    """A text in normal form with what it negates; `hidden` are all terms that it negates."""
+
+    text: str
+    negated: list[list[str]]
+    hidden: frozenset[str]
+    terms: frozenset[str]
+    denial: str
+
+
+@lru_cache(maxsize=4096)
+def _signs_of(text: str) -> _Signs:
+    """Return the signs of a text: a sentence of a passage is asked for once for each claim that cites it."""
+    plain = normalise(text)
+    found, denial = negated(plain), _DENIAL.search(plain)
+    hidden = frozenset(term for scope in found for term in scope)
+    return _Signs(plain, found, hidden, frozenset(content_terms(plain)), denial[0] if denial else "")
 
 
 def denied_elsewhere(claim: str, sentences: Sequence[str]) -> bool:
@@ -116,9 +136,3 @@ def negated(text: str) -> list[list[str]]:
             word = re.search(rf"([{HANGUL}]+)[\s]*$", text[max(0, match.start() - 12) : match.start()])
             found.append(content_terms(word[1][:2]) if word else [])
     return found
-
-
-def _plainly_said(terms: list[str], text: str) -> bool:
-    """Whether the first negated term stands in `text` without a negation of its own."""
-    hidden = {t for scope in negated(text) for t in scope}
-    return terms[0] in content_terms(text) and not hidden & set(terms)

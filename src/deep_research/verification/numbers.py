@@ -15,7 +15,7 @@ from deep_research.i18n.lexicon import any_of, any_word, words
 from deep_research.verification import units
 from deep_research.verification.dates import CALENDAR, DATE_EXTRACTORS, same_date
 from deep_research.verification.numerals import NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
-from deep_research.verification.units import BASES, SCALES, SUFFIXES, Make, Quantity, unit_at
+from deep_research.verification.units import BASES, MONTHS, SCALES, SUFFIXES, Make, Quantity, unit_at
 
 
 class Agreement(NamedTuple):
@@ -45,7 +45,8 @@ _NOT_NUMBERS = re.compile(
     r"https?://[!-~]+|www\.[!-~]+|\bdoi:[!-~]+|\b10\.\d{4,}/[!-~]+|\barXiv:\s?[!-~]+|[!-~]{1,64}@[!-~]{1,64}\.[!-~]{1,64}"
     r"|\b\d+(?:\.\d+){2,}\b"  # 1.2.3
     r"|\b[vV]\d+(?:\.\d+)*\b"
-    r"|\b(?![Uu][Ss]\b)[A-Za-z][A-Za-z0-9]{0,40}(?:[-_./][A-Za-z0-9]{1,40}){0,5}[-_./]?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"  # GPT-4, H100
+    rf"|\b(?!(?i:{'|'.join(sorted(MONTHS, key=len, reverse=True))})-\d{{4}}\b)"
+    r"(?![Uu][Ss]\b)[A-Za-z][A-Za-z0-9]{0,40}(?:[-_./][A-Za-z0-9]{1,40}){0,5}[-_./]?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"  # GPT-4, H100
     r"|\b[A-Z]\w*(?<!\bThe)(?<!\bOf)(?<!\bIn)(?<!\bAbout)(?<!\bOver)(?<!\bBy)(?<!\bAt)(?<!\bFrom)(?<!\bTo)(?<!\bWith)"
     r"(?<!\bAn)(?<!\bAnd)(?<!\bNearly)(?<!\bUSD)(?<!\bEUR)(?<!\bGBP)(?<!\bRMB)(?<!\bCNY)"
     r" \d{1,2}\.\d{1,2}(?=[\s,;:)]*(?:$|[.,;:)]|[^\x00-\x7f]|\s(?:and|or|is|was|has|to|on|in|with|adds|added|does|introduced|supports)\b))"
@@ -79,6 +80,8 @@ _BEFORE = re.compile(
 _RANGE = re.compile(rf"\s?{any_word('numbers.range_patterns')}\s?")
 _JOIN = re.compile(rf"\s?(?:{any_word('numbers.range_patterns')}|{any_word('numbers.series_patterns')})\s?")
 _YEAR_MARKS = words("dates.year_marks")
+_CELSIUS_BEFORE = re.compile(rf"{any_word('numerals.celsius_prefix')} ?$")
+_DEGREES = words("numerals.degrees")
 _PERCENT_BEFORE = re.compile(rf"{any_word('numerals.percent_prefix_patterns')}$")
 
 
@@ -90,7 +93,8 @@ def quantities(text: str) -> list[Quantity]:
 @lru_cache(maxsize=1024)
 def _quantities(text: str) -> tuple[Quantity, ...]:
     """A passage is asked for once per claim that cites it."""
-    plain = text.translate(_PLAIN)
+    # A line may be broken between a number and its unit.
+    plain = re.sub(r"(?<=\d)\n(?=[^\W\d_])", " ", text.translate(_PLAIN))
     found: list[Quantity] = []
     left = _blank(plain, (match.span() for match in _NOT_NUMBERS.finditer(plain)))
     has_digits = re.search(r"\d", left) is not None
@@ -132,7 +136,9 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
     if not unit and re.search(r"\baged? (?:of )?$", text[max(0, match.start("digits") - 12) : match.start("digits")]):
         unit = "years"
     start = match.start("sign") if sign else match.start("minus") if match["minus"] else match.start("digits")
-    if not unit and (prefix := _PERCENT_BEFORE.search(text[:start])):
+    if not unit and _CELSIUS_BEFORE.search(text[max(0, start - 4) : start]) and text[end : end + 1] in _DEGREES:
+        unit, end = "°C", end + 1
+    if not unit and (prefix := _PERCENT_BEFORE.search(text[max(0, start - 12) : start])):
         unit, start = "%", prefix.start()
     return Quantity(value, unit, start, end)
 
@@ -250,6 +256,16 @@ def _is_version(written: str, evidence: str) -> bool:
     return any(
         re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", found[0]) for found in _NOT_NUMBERS.finditer(evidence)
     )
+
+
+def _by_value(found: Sequence[Quantity]) -> dict[tuple[Decimal, str, str], Quantity]:
+    """Return one quantity for each value that is written in the same way: what is repeated is compared once."""
+    return {(q.value, q.unit, q.bound): q for q in found}
+
+
+def _distinct(found: Sequence[Quantity]) -> list[Quantity]:
+    """Return the first and the last quantity of each value: what stands around them may say that it fell."""
+    return list(dict.fromkeys([*_by_value(found[::-1]).values(), *_by_value(found).values()]))
 
 
 def same(claim: Quantity, there: Quantity, evidence: str) -> bool:

@@ -9,11 +9,11 @@ regression on how much of the claim is covered and how many of its names and num
 import math
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from deep_research.text.tokens import content_terms, normalise
-from deep_research.verification.names import NameIndex, names
+from deep_research.verification.names import name_index, names
 from deep_research.verification.negation import conflict, denied_elsewhere
 from deep_research.verification.numbers import quantities, same
 
@@ -102,8 +102,8 @@ class Match:
 
     def __init__(self, claim: str, evidence: Sequence[str], title: str = "", context: str = "") -> None:
         self._claim, self._evidence = claim, evidence
-        self._terms = [content_terms(sentence) for sentence in evidence]
-        self._sets = [set(terms) for terms in self._terms]
+        self._terms = [_terms_of(sentence) for sentence in evidence]
+        self._sets = [_term_set(sentence) for sentence in evidence]
         self._df = Counter(term for terms in self._sets for term in terms)
         self._wanted = content_terms(claim)
         weights = {term: self._idf(self._df[term]) for term in self._wanted}
@@ -187,7 +187,7 @@ class Match:
 
     def features(self) -> dict[str, float]:
         """What the score knows: coverage of the claim's terms and term pairs, numbers and names that are missing."""
-        everything = NameIndex("\n".join(self._evidence))
+        everything = name_index("\n".join(self._evidence))
         pairs = _pairs(self._wanted, 2)
         found = set().union(*(_pairs(self._terms[i], 3) for i in self.best))
         return {
@@ -208,6 +208,18 @@ def _pairs(terms: Sequence[str], reach: int) -> set[tuple[str, str]]:
     return {pair for step in range(1, reach + 1) for pair in zip(terms, terms[step:], strict=False)}
 
 
-def _grams(text: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def _terms_of(text: str) -> tuple[str, ...]:
+    """Return the terms of a sentence, which is asked for once for each claim that cites its passage."""
+    return tuple(content_terms(text))
+
+
+@lru_cache(maxsize=4096)
+def _term_set(text: str) -> frozenset[str]:
+    return frozenset(_terms_of(text))
+
+
+@lru_cache(maxsize=2048)
+def _grams(text: str) -> frozenset[str]:
     padded = f" {' '.join(normalise(text).split())} "
-    return {padded[i : i + _GRAM] for i in range(len(padded) - _GRAM + 1)}
+    return frozenset(padded[i : i + _GRAM] for i in range(len(padded) - _GRAM + 1))

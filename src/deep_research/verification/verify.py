@@ -8,6 +8,7 @@ unit, name or sign; whatever else fails is unverified.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.data import Document, Verdict
@@ -18,7 +19,7 @@ from deep_research.text.passages import cut_passages
 from deep_research.text.sentences import blocks, sentences
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.alterations import find_alteration
-from deep_research.verification.names import names, names_occur
+from deep_research.verification.names import name_index, names, names_occur
 from deep_research.verification.near_misses import (
     amounts,
     has_other_name,
@@ -45,11 +46,17 @@ class Evidence(NamedTuple):
 
 VERBATIM = Verdict(kind="supported", reason="verbatim in the passage", score=1.0)
 """The verdict on a whole sentence of the evidence."""
+_LONGEST_CLAIM = 4000
+"""Characters of a claim; what is longer is no statement, and would take long to compare."""
+TOO_LONG = verdict_of("unverified", "claim_too_long")
+"""The verdict on a claim that is no single statement."""
 _SHORT = 12
 """Up to so many sentences are a passage, in which one sentence carries a claim; more are a document, which may spread it."""
 _TOLD = {True: (0.65, 0.5), False: (0.5, 0.25)}
 """Shares of the claim's terms, numbers apart, that all sentences and headings together and the best sentence
 alone must have, whatever the score; for a passage and for a document."""
+_LEAST_TERMS = 3
+"""Terms of a claim that must be left when what its title gives is left out."""
 _ANCHORS, _CHARS_PER_ANCHOR = 3, 22
 """Across languages a claim stands on its names and numbers alone: at least so many, and as many characters for each."""
 
@@ -66,6 +73,8 @@ def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     texts = [e for e in evidence if e.text.strip()]
     if not texts:
         return verdict_of("unverified", "no_evidence")
+    if len(claim) > _LONGEST_CLAIM:
+        return TOO_LONG
     if any(is_sentence_of(claim, e.text) for e in texts):
         return VERBATIM
     return disproof(claim, texts) or _measured(claim, texts)
@@ -85,6 +94,8 @@ def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
     That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something
     else. Where a judge speaks as well, only `certain_disproof` binds it.
     """
+    if len(claim) > _LONGEST_CLAIM:
+        return TOO_LONG
     if is_error_text(claim):
         return verdict_of("unverified", "error_text")
     whole, about, lines = _laid_out(evidence)
@@ -99,6 +110,8 @@ def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None
     That is: an error text, a quotation, number, unit, date or name that stands nowhere in the evidence. No
     judge may overrule it; whether a value that is there belongs to the claim's subject is for a judge to say.
     """
+    if len(claim) > _LONGEST_CLAIM:
+        return TOO_LONG
     if is_error_text(claim):
         return verdict_of("unverified", "error_text")
     whole, about, lines = _laid_out(evidence)
@@ -130,6 +143,12 @@ def _laid_out(evidence: Sequence[Evidence]) -> tuple[str, str, list[str]]:
 
 def evidence_sentences(text: str) -> list[str]:
     """Return the sentences of a passage, and the rows and lines that are no sentences, white space folded."""
+    return list(_evidence_sentences(text))
+
+
+@lru_cache(maxsize=1024)
+def _evidence_sentences(text: str) -> tuple[str, ...]:
+    """Cut a passage, which is asked for once for each claim that cites it."""
     spans = [(s.start, s.end) for s in sentences(text)]
     for block in blocks(text):
         if block.kind in ("table", "code", "heading"):
@@ -138,7 +157,7 @@ def evidence_sentences(text: str) -> list[str]:
                 spans.append((start, start + len(line)))
                 start += len(line) + 1
     lines = [" ".join(text[start:end].split()) for start, end in sorted(spans)]
-    return [line for line in lines if re.search(r"\w", line)]
+    return tuple(line for line in lines if re.search(r"\w", line))
 
 
 def is_sentence_of(claim: str, text: str) -> bool:
@@ -204,7 +223,7 @@ def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     whole, about, lines = _laid_out(evidence)
     if _foreign(claim, whole):
         return _across_languages(claim, lines)
-    measured = support(claim, lines, title=about)
+    measured = support(_without_known(claim, whole, about), lines, title=about)
     score = round(measured.score, 3)
     if measured.conflict:
         line = lines[measured.opposing]
@@ -217,6 +236,15 @@ def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     if supported:
         return Verdict(kind="supported", reason=measured.explanation, score=score)
     return verdict_of("unverified", "low_support", score=score, share=f"{measured.covered:.0%}")
+
+
+def _without_known(claim: str, whole: str, about: str) -> str:
+    """Return `claim` without names that title or headings give: the text itself may say "this proposal"."""
+    if not about:
+        return claim
+    titled, said = name_index(about), name_index(whole)
+    rest = without(claim, [(n.start, n.end) for n in names(claim) if titled.has(n) and not said.has(n)])
+    return rest if len(content_terms(rest)) >= _LEAST_TERMS else claim
 
 
 def _altered(claim: str, lines: Sequence[str], about: str) -> Verdict | None:
