@@ -1,5 +1,6 @@
 """What was changed in a claim that otherwise repeats its passage, and what was merely reworded."""
 
+import time
 from collections import defaultdict
 
 import pytest
@@ -136,3 +137,23 @@ def test_the_passages_of_the_benchmark_keep_their_figures() -> None:
         shares[kind] = sum(n * share for n, share in by_language.values()) / tried
     assert shares["unchanged"] == 1.0
     assert {kind: share for kind, share in shares.items() if kind in FLOORS and share > FLOORS[kind]} == {}
+
+
+HOSTILE = ["1,", "1 2 ", "a_", "not ", "phase 1 ", "Ab ", "三大", "トマス・", "가나 ", "The rate rose by 5 % in 2020. "]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_ten_times_the_text_takes_about_ten_times_as_long(piece: str) -> None:
+    def seconds(size: int) -> float:
+        text = (piece * size)[:size]
+        begun = time.process_time()
+        verify("The rate rose by 6 % in 2021.", [Evidence(text)])
+        verify(text, [Evidence(f"{text} x")])
+        return time.process_time() - begun
+
+    assert seconds(50_000) < 30 * max(seconds(5_000), 0.1)
+
+
+def test_what_is_too_long_is_no_claim() -> None:
+    text = "The rate rose by 5 % in 2020. " * 200
+    assert verify(f"{text}x", [Evidence(text)]).codes == ("claim_too_long",)

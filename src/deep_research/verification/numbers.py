@@ -318,6 +318,7 @@ def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
     return there.unit == "" and claim.unit not in ("", *_KINDS) and _is_header_unit(claim.unit, evidence)
 
 
+@lru_cache(maxsize=512)
 def _is_header_unit(unit: str, text: str) -> bool:
     """Tell whether a unit stands in the header of a table: | accuracy (%) |."""
     return re.search(rf"\({re.escape(unit)}(?![a-z0-9])", text, re.IGNORECASE) is not None

@@ -50,8 +50,8 @@ PARTIAL = 0.5
 _RANK = {"bm25": 32.0, "numbers": 3.2, "title": 1.3, "context": 3.3, "grams": 11.7}
 _NEW_TERMS = 10.0
 """Weight of terms that the sentences chosen before do not have."""
-_SCORE = {"covered": 1.28, "covered_by_best": 1.74, "pairs": 1.32, "numbers_missing": -0.88, "names_missing": -0.82}
-_SCORE_INTERCEPT = -1.69
+_SCORE = {"covered": 1.3, "covered_by_best": 1.73, "pairs": 1.33, "numbers_missing": -0.85, "names_missing": -0.8}
+_SCORE_INTERCEPT = -1.65
 _PARTIAL = {"covered": 2.44, "covered_by_best": 2.55, "pairs": 3.91, "numbers_missing": -0.25, "names_missing": -0.19}
 _PARTIAL_INTERCEPT = -2.54
 
