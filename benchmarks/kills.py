@@ -1,0 +1,238 @@
+"""Kill runs at random moments, several times each, and count at the servers what is asked for again.
+
+    python benchmarks/kills.py --runs 10 --kills 3 --seed 7
+
+The command works with a scripted model, a web search like Tavily's with its extraction, and pages, all real servers on
+127.0.0.1. A request counts as answered when its answer was sent 50 ms before the kill; none of those may come again.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.cli.terminal import COMMAND
+from tests.support.fake_web import FakeWeb
+from tests.support.scripted_provider import ScriptedProvider
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher
+from tests.support.web_answers import SeenRequest, WebAnswer, json_answer, page, status
+
+from deep_research.data import Report
+from deep_research.stores.event_log import read_events
+from deep_research.stores.run_folder import RunFolder, list_runs
+
+QUESTION = "Which kinds of engines are there, and how do they differ?"
+NAMES = ("Alpha", "Beta", "Gamma")
+SETTLED = 0.05
+_END_SECONDS = 180.0
+_LATENCY = 0.05
+
+
+class Seen(NamedTuple):
+    """A request that was answered: its kind, what identifies it, and when."""
+
+    kind: str
+    key: str
+    at: float
+
+
+class Servers:
+    """The model, the search and the pages of a run, with all that they answered."""
+
+    def __init__(self, web: FakeWeb) -> None:
+        self.web = web
+        self.seen: list[Seen] = []
+        self._lock = threading.Lock()
+        researcher = ScriptedResearcher(
+            sections={f"{n} engine": [f"{n} engine speed", f"{n} engine use"] for n in NAMES}
+        )
+
+        def think(request: Request) -> Reply:
+            self.note("model", json.dumps(request["body"], sort_keys=True))
+            return researcher(request)
+
+        self.think = think
+        web.site("tavily.test").on("/search", self._counted("search", self._search), method="POST")
+        web.site("tavily.test").on("/extract", self._counted("extract", self._extract), method="POST")
+        for name in NAMES:
+            for number in range(3):
+                web.site(f"{name.lower()}{number}.test").on("/", self._counted("page", self._page(name, number)))
+
+    def note(self, kind: str, key: str) -> None:
+        """Write down that a request is answered now."""
+        with self._lock:
+            self.seen.append(Seen(kind, key, time.monotonic()))
+
+    def _counted(self, kind: str, answer: Callable[[SeenRequest], WebAnswer]) -> Callable[[SeenRequest], WebAnswer]:
+        def counted(request: SeenRequest) -> WebAnswer:
+            self.note(kind, f"{request.host}{request.target} {request.body.decode()}")
+            return answer(request)
+
+        return counted
+
+    def _address(self, name: str, number: int) -> str:
+        return self.web.base(f"{name.lower()}{number}.test") + "/"
+
+    def _search(self, request: SeenRequest) -> WebAnswer:
+        words = str(json.loads(request.body)["query"])
+        wanted = [name for name in NAMES if name in words] or list(NAMES)
+        rows = [
+            {"title": f"{name} engine {number}", "url": self._address(name, number), "content": f"The {name} engine.",
+             "score": 0.9, "raw_content": None}
+            for name in wanted for number in range(3)
+        ]  # fmt: skip
+        return json_answer({"query": words, "results": rows})
+
+    def _extract(self, request: SeenRequest) -> WebAnswer:
+        """Give the text of every second page; the others are for the program to fetch."""
+        urls = json.loads(request.body)["urls"]
+        good = [url for url in urls if "0.test" in url]
+        rows = [{"url": url, "raw_content": f"# Engine\n\n{_text(url.split('@')[1][:-8].title(), 0)}"} for url in good]
+        return json_answer(
+            {"results": rows, "failed_results": [{"url": u, "error": "x"} for u in urls if u not in good]}
+        )
+
+    @staticmethod
+    def _page(name: str, number: int) -> Callable[[SeenRequest], WebAnswer]:
+        body = (
+            f"<html><head><title>{name} {number}</title></head><body><p>{escape(_text(name, number))}</p></body></html>"
+        )
+        return lambda _request: page(body)
+
+    def again(self, since: float) -> Counter[str]:
+        """Return how many requests, by kind, came after `since` that had been answered well before it."""
+        before = {(one.kind, one.key) for one in self.seen if one.at < since - SETTLED}
+        return Counter(one.kind for one in self.seen if one.at > since and (one.kind, one.key) in before)
+
+
+def _text(name: str, number: int) -> str:
+    speed = 3000 + 500 * NAMES.index(name) + number if name in NAMES else 1000
+    return (
+        f"The {name} engine of series {number} is a rotary engine that turns at {speed} rpm. The {name} engine was built "
+        f"in {1999 + number} in Graz. The {name} engine is best suited for small boats and weighs {80 + number} kg."
+    )
+
+
+@contextmanager
+def _command(
+    servers: Servers, provider: ScriptedProvider, home: Path
+) -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
+    config = home.with_suffix(".toml")
+    config.write_text(
+        f'allowed_internal_hosts = ["127.0.0.1:{servers.web.port}"]\nobey_robots = false\n'
+        f'[source_options.tavily]\nbase_url = "{servers.web.base("tavily.test")}"\n'
+        "requests_per_second = 20\nwhole_pages = false\n",
+        "utf-8",
+    )
+    environment = {
+        **os.environ,
+        "DEEP_RESEARCH_HOME": str(home),
+        "DEEP_RESEARCH_CONFIG": str(config),
+        "TAVILY_API_KEY": "tvly-scripted-key",
+        "OPENAI_COMPATIBLE_BASE_URL": provider.base_url,
+        "OPENAI_COMPATIBLE_API_KEY": "scripted-key",
+    }
+    yield lambda *words: subprocess.Popen(
+        [str(COMMAND), *words, "--quiet"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+
+
+class Outcome(NamedTuple):
+    """One run: how often it was killed, what was asked for again by kind, and what else is wrong."""
+
+    killed: int
+    again: Counter[str]
+    wrong: tuple[str, ...]
+    requests: int
+
+
+def one_run(kills: int, draw: random.Random, *, total: int = 60) -> Outcome:
+    """Do one run that is killed up to `kills` times, each after a random number of further requests."""
+    with FakeWeb() as web, tempfile.TemporaryDirectory() as folder:
+        web.otherwise = status(404)
+        servers = Servers(web)
+        home = Path(folder) / "home"
+        with (
+            ScriptedProvider(servers.think, latency_seconds=_LATENCY) as provider,
+            _command(servers, provider, home) as command,
+        ):
+            words = [QUESTION, "-p", "compatible", "--model", "scripted", "--no-clarify", "--source", "tavily"]
+            moments: list[float] = []
+            process = command(*words)
+            for _ in range(kills):
+                if not _reached(process, servers, len(servers.seen) + draw.randint(1, max(2, total // kills))):
+                    break
+                time.sleep(draw.random() * 0.2)
+                process.send_signal(signal.SIGKILL)
+                moments.append(time.monotonic())
+                process.communicate()
+                process = command(*(["resume", runs[0].run_id] if (runs := list_runs(home)) else words))
+            _, said = process.communicate(timeout=_END_SECONDS)
+            wrong = tuple(_wrong(home, process.returncode, said, provider))
+    return Outcome(len(moments), sum(map(servers.again, moments), Counter[str]()), wrong, len(servers.seen))
+
+
+def _reached(process: "subprocess.Popen[bytes]", servers: Servers, count: int) -> bool:
+    """Wait until so many requests were answered; False when the command ends before."""
+    end = time.monotonic() + _END_SECONDS
+    while len(servers.seen) < count:
+        if process.poll() is not None or time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+def _wrong(home: Path, code: int, said: bytes, provider: ScriptedProvider) -> Iterator[str]:
+    """Yield what must never be: a run that does not end, events with holes, a ledger that understates."""
+    if code != 0:
+        yield f"exit code {code}: {said.decode()[-300:]}"
+        return
+    folder = RunFolder(home, list_runs(home)[0].run_id)
+    report: Report = folder.load_result()
+    numbers = [event.number for event in read_events(folder.events)]
+    if numbers != list(range(1, len(numbers) + 1)):
+        yield "the events have holes"
+    answered = len({call.digest for call in provider.calls if call.answered})
+    if report.ledger.model_calls < answered - 8:  # those in flight at a kill were answered to nobody
+        yield f"the ledger says {report.ledger.model_calls} model calls, the server answered {answered}"
+    if not report.answered:
+        yield "the report answers nothing"
+
+
+def main() -> int:
+    """Print a line for each run and a sum; return 1 when anything was asked for again or is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--kills", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=7)
+    given = parser.parse_args()
+    draw = random.Random(given.seed)
+    total: Counter[str] = Counter()
+    faults = killed = 0
+    for number in range(given.runs):
+        outcome = one_run(draw.randint(1, given.kills), draw)
+        killed += outcome.killed
+        total += outcome.again
+        faults += len(outcome.wrong)
+        print(f"run {number}: {outcome.killed} kills, {outcome.requests} requests, again {dict(outcome.again)}, wrong {outcome.wrong}", flush=True)  # fmt: skip
+    print(f"{given.runs} runs, {killed} kills: again {dict(total)}, {faults} wrong")
+    return 1 if total or faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
