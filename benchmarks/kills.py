@@ -63,7 +63,7 @@ class Servers:
         )
 
         def think(request: Request) -> Reply:
-            self.note("model", json.dumps(request["body"], sort_keys=True))
+            self.note("model", json.dumps(request["body"], sort_keys=True), after=_LATENCY)
             return researcher(request)
 
         self.think = think
@@ -73,10 +73,10 @@ class Servers:
             for number in range(3):
                 web.site(f"{name.lower()}{number}.test").on("/", self._counted("page", self._page(name, number)))
 
-    def note(self, kind: str, key: str) -> None:
-        """Write down that a request is answered now."""
+    def note(self, kind: str, key: str, *, after: float = 0.0) -> None:
+        """Write down that a request is answered in so many seconds."""
         with self._lock:
-            self.seen.append(Seen(kind, key, time.monotonic()))
+            self.seen.append(Seen(kind, key, time.monotonic() + after))
 
     def _counted(self, kind: str, answer: Callable[[SeenRequest], WebAnswer]) -> Callable[[SeenRequest], WebAnswer]:
         def counted(request: SeenRequest) -> WebAnswer:
@@ -161,7 +161,7 @@ class Outcome(NamedTuple):
     requests: int
 
 
-def one_run(kills: int, draw: random.Random, *, total: int = 60) -> Outcome:
+def one_run(kills: int, draw: random.Random, *, total: int = 34) -> Outcome:
     """Do one run that is killed up to `kills` times, each after a random number of further requests."""
     with FakeWeb() as web, tempfile.TemporaryDirectory() as folder:
         web.otherwise = status(404)

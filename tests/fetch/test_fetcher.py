@@ -6,12 +6,16 @@ import pytest
 
 from deep_research.concurrency import Rate
 from deep_research.errors import Blocked, NotFound, RateLimited, Unreachable
+from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.allowed_addresses import KnownAddresses
 from deep_research.fetch.fetch_policies import FetchLimits
-from deep_research.fetch.page_fetcher import FetchOptions
+from deep_research.fetch.http_cache import AnswerStore
+from deep_research.fetch.page_fetcher import Fetcher, FetchOptions
+from deep_research.fetch.transport import Transport
 from deep_research.fetch.web import Web, WebOptions
 from tests.fetch.conftest import Everything
 from tests.support import web_answers as answers
+from tests.support.fake_web import FakeWeb
 
 
 async def test_only_what_was_named_is_opened(internet, make_fetcher):
@@ -236,3 +240,20 @@ async def test_who_is_too_slow_is_not_asked_again(internet, make_fetcher):
     with pytest.raises(Unreachable):
         await make_fetcher(WebOptions(fetch=options)).fetch("http://a.test/")
     assert internet.count("a.test", "/") == 1
+
+
+async def test_after_an_interruption_a_page_of_this_run_is_not_asked_for_again(tmp_path):
+    with FakeWeb() as web:
+        web.site("news.test").page("/", "<p>Hello</p>")
+        for began, asked in ((0.0, 1), (0.0, 1), (float("inf"), 2)):
+            cache = AnswerStore(tmp_path / "pages.db")
+            fetcher = Fetcher(
+                Transport(Guard(), resolver=web.dns, dial=web.dial),
+                KnownAddresses(["http://news.test/"]),
+                options=FetchOptions(run_began=began),
+                cache=cache,
+            )
+            assert (await fetcher.fetch("http://news.test/")).status == 200
+            assert web.count("news.test", "/") == asked
+            await fetcher.close()
+            cache.close()

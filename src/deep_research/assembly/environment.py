@@ -6,7 +6,9 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from importlib import resources
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -218,8 +220,10 @@ def _open_web(
     from deep_research.assembly.web_search import open_web_places, source_variables  # noqa: PLC0415 - only for the web
 
     keys = load_keys(source_variables())
+    # A follow-up comes later than the run: its pages are asked for as those of any other run are.
+    began = datetime.fromisoformat(job.record.created).timestamp() if job.before is None else inf
     return open_web_places(
-        names, job.settings, keys, environment, journal=journal, question=job.question, on_gap=on_gap
+        names, job.settings, keys, environment, journal=journal, question=job.question, on_gap=on_gap, began=began
     )
 
 

@@ -89,11 +89,12 @@ def open_web_places(
     journal: Journal,
     question: str,
     on_gap: OnGap,
+    began: float,
 ) -> WebPlaces | None:
     """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
 
     Without `names` only addresses in the question may be opened; None when there are none either. Each answer of
-    a source is kept in `journal`. `on_gap` receives what the reader should know of a page (an archived copy stands in
+    a source is kept in `journal`; `began` is when the run did, in seconds since 1970. `on_gap` receives what the reader should know of a page (an archived copy stands in
     for it).
     """
     named = addresses_in(question)
@@ -106,7 +107,7 @@ def open_web_places(
     from deep_research.sources import open_source  # noqa: PLC0415
 
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
-    web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home))
+    web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home, began))
     api = JournaledApi(web.api, journal)
     opened = [open_source(name, api, keys, options[name]) for name in names]
     for source in opened:
@@ -119,7 +120,7 @@ def open_web_places(
 
 
 def _web_options(
-    settings: Settings, options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str], home: Path
+    settings: Settings, options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str], home: Path, began: float
 ) -> "WebOptions":
     from deep_research.fetch.fetch_policies import FetchLimits  # noqa: PLC0415
     from deep_research.fetch.page_fetcher import FetchOptions  # noqa: PLC0415 - only with web sources
@@ -135,7 +136,7 @@ def _web_options(
         api_rates=api_rates(api_sources()[name].read_options(given) for name, given in options.items()),
         cache=home / PAGES,
         silence_seconds=seconds,
-        fetch=FetchOptions(obey_robots=settings.obey_robots, limits=FetchLimits().within(seconds)),
+        fetch=FetchOptions(obey_robots=settings.obey_robots, limits=FetchLimits().within(seconds), run_began=began),
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from math import inf
 from urllib.parse import quote
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights
@@ -64,12 +65,17 @@ _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,application/xml
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """What of fetching the user may set."""
+    """What of fetching the user may set.
+
+    `run_began` is in seconds since 1970: what the cache was given since then is of this run, and not asked for again
+    after it was interrupted.
+    """
 
     limits: FetchLimits = field(default_factory=FetchLimits)
     retries: RetryPolicies = field(default_factory=RetryPolicies)
     obey_robots: bool = True
     archive_base: str = ARCHIVE_BASE
+    run_began: float = inf
 
 
 class Fetcher:
@@ -172,7 +178,7 @@ class Fetcher:
 
     async def _cached(self, address: Address) -> Stored:
         kept = await asyncio.to_thread(self._cache.get, address.url, now=self._now()) if self._cache else None
-        if kept and kept.is_fresh(self._now()):
+        if kept and (kept.is_fresh(self._now()) or kept.at >= self._options.run_began):
             return kept
         answer = await self._ask(address, kept.validators if kept else {})
         if kept and answer.status == 304:
