@@ -28,7 +28,7 @@ def dated_source(library: Library, source: str) -> Dated:
         standing = read_standing(snapshot.text[:_HEAD_CHARS]) if snapshot is not None else Standing()
         if record is not None and not standing.version and (named := _VERSION.search(record.title)):
             standing = standing._replace(version=named[1] or named[2])
-        if snapshot is not None and not standing.updated:
+        if snapshot is not None and not standing.updated and not standing.version:  # a version is not renewed by a copy
             standing = standing._replace(updated=read_footer(snapshot.text[-_FOOT_CHARS:]))
         made = Dated(standing.date or (record.published if record is not None else None) or "", standing)
         if snapshot is None:

@@ -142,6 +142,10 @@ async def check_draft(
     work = _Work(section, library, ground, gaps)
     # In a thread: this is arithmetic over words, and other sections wait for the event loop.
     draft, judged, open_ = await in_background(_by_code, draft_markdown, library, ground)
+    if judge is not None:  # it sees all that was cited: a part that code takes for enough may be half of it
+        for i in open_:
+            if judged[i].kind == "fact" and set(judged[i].passages) < set(draft.sentences[i].passages):
+                judged[i] = replace(judged[i], passages=_ids(draft.sentences[i], library))
     known = {(c.text, c.passages): c.verdict for c in settled if c.stands}
     judged = [
         replace(j, context="", verdict=known[j.text, j.passages]) if (j.text, j.passages) in known else j

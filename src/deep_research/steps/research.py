@@ -44,13 +44,16 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
             for rank, passage in enumerate(seen.passages):
                 scores[passage] += 1.0 / (_RRF + rank)
     named = [p for turn in turns for a in turn.actions if a.name == "research_complete" for p in a.query.split()]
-    best = dict.fromkeys([*named, *sorted(scores, key=lambda p: -scores[p])])
+    ending = [turn for turn in turns if is_complete(turn.actions)]
+    # What the last calls brought nobody could name.
+    last = [p for turn in ending for seen in turn.observations for p in seen.passages[:_OF_LAST]]
+    best = dict.fromkeys([*named, *last, *sorted(scores, key=lambda p: -scores[p])])
     found = [passage for key in best if (passage := library.passage(key)) is not None]
     chosen = set(named)
     return [p for p in found if p.id in chosen or not is_contents_list(p.text)][:limit]
 
 
-_NOTED, _NAMED, _NOTED_AGAIN = 20, 16, 8
+_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST = 24, 16, 8, 2
 
 
 class Written(NamedTuple):

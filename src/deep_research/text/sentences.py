@@ -46,7 +46,7 @@ _ABBREVIATION = re.compile(
 )
 _NEVER_LAST = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|Dr|Mr|Mrs|Ms|Prof|Fig|Figs|Eq|Eqs|Ref|Refs|Nos|Vol|pp|approx))\.$")
 # A small letter begins a sentence only in a name that has a capital further on ("vLLM", "mRNA").
-_BEGINNING = re.compile(rf"\s+[\"'“‘(\[]*(?:[A-Z0-9{CJK}“\"']|[a-z]{{1,3}}[A-Z])")
+_BEGINNING = re.compile(rf"\s+[\"'“‘(\[*_]*(?:[A-Z0-9{CJK}“\"'`]|[a-z]{{1,3}}[A-Z])")
 
 
 def blocks(text: str) -> Iterator[Block]:

@@ -36,7 +36,7 @@ _EMPTY_CELL = "—"
 _FEW_CELLS = 2
 """A row of a name and one statement is that statement, with the name as its context."""
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
-_LEAD_WORDS, _LEAD_CHARS = 4, 30
+_LEAD_WORDS, _LEAD_CHARS = 5, 36
 _MARKED = re.compile(r"†\W*$")
 _MARK_AFTER_STOP = re.compile(r"\s*([.!?。！？][\"'”’」』）)]*)[ \t]*(†|\[open\])", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"\{(k\d{1,3})\}")

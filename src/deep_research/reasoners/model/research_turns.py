@@ -183,14 +183,11 @@ def _shown(passages: Sequence[Passage], library: Library, shown: dict[str, bool]
 
 
 _LEADS = re.compile(
-    r"\b(?:superseded|replaced|obsoleted|overtaken|amended)[ -]by:?|\b(?:supersedes|replaces|obsoletes|requires|resolution):"
-    r"|\bin favou?r of\b|\bas (?:decided|specified|described) in\b",
+    r"\b(?:superseded|replaced|obsoleted|overtaken|amended)[ -]by:?|\b(?:supersedes|replaces|obsoletes|requires|resolution):",
     re.IGNORECASE,
 )
-_NAME = re.compile(
-    r"[\w./:()-]*(?:[A-Za-z]\d|\d{3}|\w[._:/-]\w|\w\(\)|[a-z][A-Z]|[A-Z]{2})[\w./:()-]*|\b[A-Z]\w+(?: [A-Z]\w+)+"
-)
-"""What can be looked for by its name: an identifier, a number of a document, an address, several capitalised words."""
+_NAME = re.compile(r"[\w./:()-]*(?:[A-Z]{2,}[ -]?\d|[A-Za-z]\d|\d{3})[\w./:()-]*")
+"""What can be looked for by its name: an identifier or a number of a document."""
 _LEAD_CHARS, _MOST_LEADS = 60, 6
 
 
