@@ -16,9 +16,9 @@ from deep_research.text.quotable_blocks import is_record, is_sentence, standing
 _HITS = 30
 _BESIDE = 0.45
 """What a word weighs that stands in another part of the question, or in a sentence beside it."""
-_ANSWERS, _CLOSE = 0.6, 0.42
+_ANSWERS, _CLOSE = 0.6, 0.36
 """Share of a part's weight that one of its best blocks must speak of to answer it, and to be shown as the closest."""
-_WITHOUT_NAME = 0.75
+_WITHOUT_NAME = 0.55
 """The same where a name that is asked about stands nowhere: the capital of one country is not that of another."""
 _TRIED = 5
 _VAGUE_WORDS = 2
