@@ -247,8 +247,9 @@ async def test_after_an_interruption_a_page_of_this_run_is_not_asked_for_again(t
         web.site("news.test").page("/", "<p>Hello</p>")
         for began, asked in ((0.0, 1), (0.0, 1), (float("inf"), 2)):
             cache = AnswerStore(tmp_path / "pages.db")
+            transport = Transport(Guard(), resolver=web.dns, dial=web.dial)
             fetcher = Fetcher(
-                Transport(Guard(), resolver=web.dns, dial=web.dial),
+                transport,
                 KnownAddresses(["http://news.test/"]),
                 options=FetchOptions(run_began=began),
                 cache=cache,
@@ -256,4 +257,5 @@ async def test_after_an_interruption_a_page_of_this_run_is_not_asked_for_again(t
             assert (await fetcher.fetch("http://news.test/")).status == 200
             assert web.count("news.test", "/") == asked
             await fetcher.close()
+            await transport.close()
             cache.close()

@@ -217,13 +217,12 @@ def _open_web(
     names = tuple(name for name in job.settings.sources if name not in tools.replaced)
     if environment.places is not None or not (names or "http" in job.question.lower()):
         return None
-    from deep_research.assembly.web_search import open_web_places, source_variables  # noqa: PLC0415 - only for the web
+    from deep_research.assembly.web_search import open_web_places  # noqa: PLC0415 - only for the web
 
-    keys = load_keys(source_variables())
     # A follow-up comes later than the run: its pages are asked for as those of any other run are.
     began = datetime.fromisoformat(job.record.created).timestamp() if job.before is None else inf
     return open_web_places(
-        names, job.settings, keys, environment, journal=journal, question=job.question, on_gap=on_gap, began=began
+        names, job.settings, environment, journal=journal, question=job.question, on_gap=on_gap, began=began
     )
 
 

@@ -14,7 +14,7 @@ from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, So
 from deep_research.i18n.language import detect
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Journal, Progress, SearchPlace
-from deep_research.settings import Settings
+from deep_research.settings import Settings, load_keys
 from deep_research.state_files import PAGES, REJECTED
 
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ class WebPlaces:
 def open_web_places(
     names: Sequence[str],
     settings: Settings,
-    keys: Mapping[str, str],
     environment: "RunEnvironment",
     *,
     journal: Journal,
@@ -106,6 +105,7 @@ def open_web_places(
     from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
     from deep_research.sources import open_source  # noqa: PLC0415
 
+    keys = load_keys(source_variables())
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
     web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home, began))
     api = JournaledApi(web.api, journal)
