@@ -8,6 +8,7 @@ from benchmarks import mutations
 
 from deep_research.verification.alignment import Alignment, align, tokens_of
 from deep_research.verification.alterations import find_alteration
+from deep_research.verification.restatements import is_restated
 from deep_research.verification.verify import Evidence, evidence_sentences, verify
 
 # A passage, a claim, what was changed, and whether both cannot be true.
@@ -137,6 +138,27 @@ def test_the_passages_of_the_benchmark_keep_their_figures() -> None:
         shares[kind] = sum(n * share for n, share in by_language.values()) / tried
     assert shares["unchanged"] == 1.0
     assert {kind: share for kind, share in shares.items() if kind in FLOORS and share > FLOORS[kind]} == {}
+
+
+# What says the same with other signs, in another order of clauses, and what only seems to.
+RESTATED = [
+    ("地震は午前四時に発生し、震源はハリ州にあった。", "午前四時に地震が発生し、ハリ州に震源があった。", True),
+    ("이 회사에는 해운, 보험, 창고의 세 부문이 있다.", "해운, 보험, 창고가 이 회사의 세 부문이다.", True),
+    ("노벡스는 그해에 텔라라를 24억 달러에 인수했다.", "텔라라는 그해에 24억 달러에 노벡스를 인수했다.", False),
+    ("この薬は炎症を軽減する可能性がある。", "炎症をこの薬は軽減する。", False),
+    ("ダムの高さは北部で最大の80メートルである。", "南部で最大のダムの高さは80メートルである。", False),
+    ("塔高187米，位于清源市的江边。", "清源市的江边有塔，塔高178米。", False),
+]
+
+
+@pytest.mark.parametrize(("line", "claim", "is_same"), RESTATED)
+def test_a_line_may_be_said_in_another_order(line: str, claim: str, is_same: bool) -> None:
+    assert is_restated(claim, [line]) is is_same
+
+
+def test_the_opposite_with_roles_turned_round_is_no_contradiction() -> None:
+    line = "ソリンは決勝で6対3でハルバルトを破った。"
+    assert verify("決勝ではハルバルトが6対3でソリンに敗れた。", [Evidence(line)]).kind == "unverified"
 
 
 HOSTILE = ["1,", "1 2 ", "a_", "not ", "phase 1 ", "Ab ", "三大", "トマス・", "가나 ", "The rate rose by 5 % in 2020. "]

@@ -170,10 +170,18 @@ class _Comparison:
             mine = [(i, w) for i, side in enumerate(sides) if (w := said & side)]
             others = [(i, w) for i, side in enumerate(sides) if (w := there & side)]
             if len(mine) == len(others) == 1 and mine[0][0] != others[0][0]:
-                yield self._made("opposite", region)
+                # Where roles are turned round as well, the opposite may say the same: "beat" and "lost to".
+                yield self._made("opposite", region, is_conflict=not self._has_names(region))
                 return
         if _is_negated_pair(said, there, words("alignment.prefixes", self.language)):
             yield self._made("opposite", region)
+
+    def _has_names(self, region: Region) -> bool:
+        """Tell whether the claim has a name in a region."""
+        said, _ = self._sides(region)
+        if self.is_cjk:
+            return bool(_uncovered(said, self.a.claim, self.cover_c))
+        return any(_are_names([t], self.a.claim) for t in said)
 
     def _forms(self, region: Region) -> tuple[frozenset[str], frozenset[str]]:
         """Return the words of both sides of a region as the table of contrasts writes them."""
@@ -439,6 +447,18 @@ def _uncovered(tokens: Sequence[Token], text: str, cover: frozenset[int]) -> lis
 
 def _name_run(run: list[Token]) -> list[Token]:
     return run if len(run) > 1 or (run and run[0].is_content) else []
+
+
+def name_tokens(text: str, language: str) -> list[Token]:
+    """Return the tokens of a Chinese, Japanese or Korean text that may be of names, and its numbers, in order."""
+    tokens = tokens_of(text)
+    numbers = [t for t in tokens if t.kind == "number"]
+    return sorted({*_uncovered(tokens, text, covered(text, language)), *numbers}, key=lambda t: t.start)
+
+
+def is_limited(text: str, language: str) -> bool:
+    """Return whether a text limits what it says: may, about, some."""
+    return _marks("hedges", language).search(text) is not None
 
 
 def _may_name(token: Token, text: str, cover: frozenset[int]) -> bool:

@@ -33,6 +33,7 @@ from deep_research.verification.near_misses import (
 from deep_research.verification.negation import conflict, negated
 from deep_research.verification.numbers import numbers_agree, quantities
 from deep_research.verification.quotations import find_verbatim, quotations_occur
+from deep_research.verification.restatements import is_restated
 from deep_research.verification.support import Match, support
 from deep_research.verification.units import Quantity
 
@@ -233,6 +234,8 @@ def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     supported = measured.supported and _is_told(claim, lines, about)
     if altered and (supported or altered.kind == "contradicted"):
         return altered
+    if altered is None and not supported and not measured.conflict and is_restated(claim, lines, about):
+        return Verdict(kind="supported", reason="the passage says it in other words", score=score)
     if supported:
         return Verdict(kind="supported", reason=measured.explanation, score=score)
     return verdict_of("unverified", "low_support", score=score, share=f"{measured.covered:.0%}")
