@@ -231,7 +231,9 @@ def main() -> int:
     table = _HEAD.format(rate=arguments.rate, seed=arguments.seed) + "\n".join(lines) + "\n"
     print(table)
     if arguments.write:
-        arguments.write.write_text(table, "utf-8")
+        before = arguments.write.read_text("utf-8") if arguments.write.exists() else ""
+        _, mark, by_hand = before.partition("\n## Killed")  # what other commands have measured stays
+        arguments.write.write_text(f"{table}{mark}{by_hand}", "utf-8")
     reports = sum(r.outcome.startswith("report") for r in found)
     figures = {"runs": len(found), "reports": reports, "broken": sum(r.broken for r in found)}
     print(json.dumps(figures))
