@@ -334,7 +334,7 @@ WRITTEN = [
         "- Item one [s1p1]\n- Item two. [s1p2]\n\nText. [s1p3]",
         "- Item two. [s1p2]\n\nText. [s1p3]",
     ),
-    ("1. First. [s1p1]\n2. Second. [s1p2]", "1. First. [s1p1]\n2. Second. [s1p2]", "2. Second. [s1p2]"),
+    ("1. First. [s1p1]\n2. Second. [s1p2]", "1. First. [s1p1]\n2. Second. [s1p2]", "1. Second. [s1p2]"),
     (
         "- [ ] Task one. [s1p1]\n- [x] Task two. [s1p2]",
         "- [ ] Task one. [s1p1]\n- [x] Task two. [s1p2]",
@@ -458,12 +458,12 @@ WRITTEN = [
     (
         "→ In this order:\n1. One [s1p1].\n2. Two [s1p2].",
         "→ In this order:\n1. One. [s1p1]\n2. Two. [s1p2]",
-        "→ In this order:\n2. Two. [s1p2]",
+        "→ In this order:\n1. Two. [s1p2]",
     ),
     (
         "It says:\n1. One [s1p1].\n2. Two [s1p2].",
         "It says:\n1. One. [s1p1]\n2. Two. [s1p2]",
-        "It says:\n2. Two. [s1p2]",
+        "It says:\n1. Two. [s1p2]",
     ),
     ("One [s1p1] and two [s1p2].", "One [s1p1] and two. [s1p2]", ""),
     ("Text [s1p1]\n\n\n\nMore [s1p2]", "Text [s1p1]\n\nMore [s1p2]", "More [s1p2]"),

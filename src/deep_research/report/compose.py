@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from deep_research.concurrency import in_background, side_by_side
 from deep_research.data import (
@@ -17,6 +18,7 @@ from deep_research.data import (
 from deep_research.errors import ModelError
 from deep_research.i18n.message_codes import gap_from, gap_of
 from deep_research.ports import Library
+from deep_research.report.confidence import with_confidence
 from deep_research.report.ledger import ledger_of
 from deep_research.report.render import Rendered, render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
@@ -52,6 +54,9 @@ def _finish(
     changes = ctx.steering.now.changes()
     sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
     claims = tuple({c.id: c for c in (*given.claims, *disputed.claims, *own_claims)}.values())
+    against = {p for found in disputed.contradictions for side in found.sides for p in side.passages}
+    today = date.fromisoformat(ctx.timestamp()[:10])
+    claims = tuple(with_confidence(claims, given.sections, against, ctx.library, today))
     checked = CheckedReport(
         given=given,
         parts=parts,
@@ -110,7 +115,8 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[Composition, li
 
 async def _advice(ctx: RunContext, given: ReportInput, made: Composition, ground: Ground) -> CheckedAdvice:
     judge = ctx.reasoner.judge if made.advice else None
-    checked = await check_advice(made.advice, given.claims, ctx.library, ground, judge)
+    rewrite = ctx.reasoner.rewrite if made.advice else None
+    checked = await check_advice(made.advice, given.claims, ctx.library, ground, judge, rewrite)
     for gap in checked.failures:
         ctx.report_gap(gap)
     return checked

@@ -1,6 +1,6 @@
 """“How this was checked”: who wrote and judged, what became of the statements, and what it cost."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from deep_research.data import Claim, Ledger, ReasonerInfo
@@ -41,6 +41,10 @@ def render_method_note(checked: CheckedReport, *, verbatim: int) -> str:
     lines.append(phrase("checked_how", language))
     if reasoner.is_language_model:
         lines += [_who(reasoner, language)] * bool(reasoner.models) + _judged(checked.claims, language)
+    levels = Counter(c.confidence.level for c in checked.claims if c.confidence is not None)
+    if levels:
+        counted = {level: levels[level] for level in ("high", "medium", "low")}
+        lines.append(phrase("confidence_counts", language, **counted))
     blocks = [
         f"## {phrase('checked', language)}",
         join_sentences(lines, language),

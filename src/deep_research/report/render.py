@@ -137,7 +137,7 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     """Return the whole report; every citation is numbered, every frame sentence comes from the message catalogue."""
     given, parts, language = checked.given, checked.parts, checked.given.language
     references = References(library)
-    blocks = [_head(checked, references), *_opening(checked, references)]
+    blocks = [_head(checked, references), *_opening(checked, references), *_advice(parts.advice, references, language)]
     if not checked.is_answered:
         blocks.append(_nothing(checked))
     contents: dict[str, str] = {}
@@ -147,7 +147,6 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         found[section.title] = tuple(make_inert(_cited(f, references)) for f in section.key_findings)
         if section.content:
             blocks.append(f"## {section.title}\n\n{contents[section.title]}")
-    blocks += _advice(parts.advice, references, language)
     if checked.contradictions:
         blocks.append(references.contradiction_tables(checked.contradictions, language))
     if parts.conclusion:
@@ -268,7 +267,6 @@ def _nothing(checked: CheckedReport) -> str:
 
 def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
     alike: dict[tuple[str, str], list[Gap]] = defaultdict(list)
-    weak = [gap.what for gap in gaps if "review_open" in gap.codes] if limits else []
     for gap in gaps:
         if limits and ("review_open" in gap.codes or gap.what == "review"):
             continue  # what matters of it to the reader the limits say; the result has all of it
@@ -278,12 +276,7 @@ def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
         f"{fold(explain(same[0], language))}"
         for same in alike.values()
     ]
-    limited = [
-        f"- {fold(limit.text)}{bracket(phrase('limit_searched', language, queries='; '.join(limit.searched)), language)}"
-        for limit in limits
-    ]
-    if weak:
-        limited.append(f"- {phrase('reviewed_weak', language, sections='; '.join(map(fold, weak)))}")
+    limited = [f"- {fold(limit.text)}" for limit in limits]
     lines = [*limited, *lines] or [phrase("no_gaps", language)]
     return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)
 

@@ -11,7 +11,7 @@ from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, phrase
 from deep_research.i18n.message_codes import gap_from, verdict_of
 from deep_research.ports import Library
-from deep_research.steps.check_claims import Ground, Judge
+from deep_research.steps.check_claims import Ground, Judge, Rewrite
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.conclusions import FOLLOWS, is_too_specific, is_unfounded
 from deep_research.verification.verify import is_error_text
@@ -33,13 +33,19 @@ class CheckedAdvice:
 
 
 async def check_advice(
-    given: Sequence[Advice], facts: Sequence[Claim], library: Library, ground: Ground, judge: Judge | None
+    given: Sequence[Advice],
+    facts: Sequence[Claim],
+    library: Library,
+    ground: Ground,
+    judge: Judge | None,
+    rewrite: Rewrite | None = None,
 ) -> CheckedAdvice:
     """Return the advice that follows from its premises for all that code and judge can say.
 
     Code: premises exist, and no figure, date, name or quotation comes in that they lack; a reason, condition or fallback
     that brings one in is left out. Then the judge: does it follow
-    for a careful expert? What a failed judge left open stays, marked as unverified.
+    for a careful expert? What does not is put right as the judge says, where it says so (`rewrite`). What a failed judge
+    left open stays, marked as unverified.
     """
     pairs = [await in_background(_by_code, advice, facts, library, ground) for advice in given]
     given, judged = [advice for advice, _ in pairs], [claim for _, claim in pairs]
@@ -56,9 +62,37 @@ async def check_advice(
             kept = {i for i, verdict in zip(open_, verdicts, strict=True) if verdict.kind == "supported"}
         for i, verdict in zip(open_, verdicts, strict=True):
             judged[i] = judged[i].model_copy(update={"verdict": verdict})
+        wrong = [i for i in open_ if i not in kept]
+        if rewrite is not None and wrong:
+            try:
+                texts = await rewrite([judged[i] for i in wrong], library)
+            except (ModelError, LimitReached) as error:
+                failures.append(gap_from("rewrite", error))
+                texts = []
+            for i, text in zip(wrong, texts, strict=False):
+                advice = _read_again(text, given[i], ground.language)
+                mended, claim = (
+                    _by_code(advice, facts, library, ground) if advice is not None else (given[i], judged[i])
+                )
+                if advice is not None and claim.stands:
+                    given[i], judged[i] = mended, claim.model_copy(update={"repair": "rewritten"})
+                    kept.add(i)
     else:
         kept = set(open_)
     return CheckedAdvice(tuple(_known_only(given[i], judged[i]) for i in sorted(kept)), tuple(judged), tuple(failures))
+
+
+def _read_again(text: str, before: Advice, language: str) -> Advice | None:
+    """Return a piece of advice as a judge has worded it anew, in the form of `_as_text`; None where it says nothing new."""
+    names = {phrase(name, language): name for name in _REASONS}
+    labels = "|".join(map(re.escape, names))
+    pieces = re.split(rf"(?:^|\s)({labels})\s?[:：]\s?", text.strip())
+    fields = {names[label]: said.strip() for label, said in zip(pieces[1::2], pieces[2::2], strict=True)}
+    case = _ended(before.case)
+    action = pieces[0].strip().removeprefix(case).strip()
+    if not action or (action, fields) == (before.action, {n: t for n in _REASONS if (t := getattr(before, n))}):
+        return None
+    return before.model_copy(update={"action": action, **{name: fields.get(name, "") for name in _REASONS}})
 
 
 def _known_only(advice: Advice, claim: Claim) -> Advice:

@@ -188,6 +188,8 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[_Judged], kept: Colle
 def _by_code(draft_markdown: str, library: Library, ground: Ground) -> tuple[Draft, list[_Judged], list[int]]:
     """Return the draft, its sentences as the mechanical checks judge them, and which of them a judge may judge."""
     draft = parse_draft(settle_marks(draft_markdown))
+    said = "\n".join(s.text for s in draft.sentences if s.role != "limit")
+    ground = ground._replace(sought=f"{ground.sought}\n{said}" if ground.sought else "")
     results = {c.name: _computed(c, library) for c in ground.computations}
     judged = [
         _check_sentence(s, library) if s.role == "fact" else _check_own(s, library, ground, results)
@@ -355,9 +357,11 @@ def _useful(
 
 
 def _evidence(passage: Passage, library: Library) -> Evidence:
+    """Return a passage with what is known of it: its source's title, date and version, and its heading."""
     source = library.source(passage.source)
-    title = source.title if source is not None else ""
-    return Evidence(passage.text, " > ".join(part for part in (title, passage.heading) if part))
+    told = dated_source(library, passage.source)
+    known = (source.title if source is not None else "", told.standing.version, told.date, passage.heading)
+    return Evidence(passage.text, " > ".join(part for part in known if part))
 
 
 async def _rewritten(

@@ -122,11 +122,18 @@ async def act(ctx: RunContext, section: Section, brief: Brief, action: Action) -
 
 
 async def write(
-    ctx: RunContext, section: Section, brief: Brief, turns: list[Turn], *, reviews: bool = False
+    ctx: RunContext,
+    section: Section,
+    brief: Brief,
+    turns: list[Turn],
+    *,
+    reviews: bool = False,
+    settled: Sequence[Claim] = (),
 ) -> Written:
     """Write the section from the noted passages, check every claim, and say what came out.
 
-    With `reviews` the draft is reviewed while it is checked, by a reasoner that takes its time for both.
+    With `reviews` the draft is reviewed while it is checked, by a reasoner that takes its time for both. `settled` are
+    the claims of an earlier attempt: what stands of them is not judged again.
     """
     section = _with_searches(section, turns)
     noted = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns, section.attempts))
@@ -136,7 +143,7 @@ async def write(
     reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews else None
     try:
         ground = ground_of(ctx, brief, draft.computations, (section,), draft.missing)
-        checked = await check_text(ctx, draft.content, section=section.title, ground=ground)
+        checked = await check_text(ctx, draft.content, section=section.title, ground=ground, settled=settled)
         reviewed = await _reviewed_in_time(ctx, section, reviewing) if reviewing is not None else None
     finally:
         if reviewing is not None:

@@ -79,7 +79,7 @@ class Draft:
             return f"{text}{gap}{citation}" if citation else text
 
         done = [(part, text) for part in self._parts if (text := _write(part, written)) is not None]
-        return _join(_without_shells(done))
+        return _join(_without_holes(self._parts, _without_shells(done)))
 
 
 def _write(part: _Part, written: Callable[[int], str | None]) -> str | None:
@@ -118,6 +118,26 @@ def _without_shells(done: list[tuple[_Part, str]]) -> list[tuple[_Part, str]]:
             continue
         kept.append((part, text))
     return kept[::-1]
+
+
+_NUMBERED = re.compile(r"(\s*)(\d{1,3})([.)]\s+)")
+
+
+def _without_holes(parts: Sequence[_Part], done: list[tuple[_Part, str]]) -> list[tuple[_Part, str]]:
+    """Number the items of each list anew where some of its items were cut."""
+    number: dict[str, int] = {}
+    left = {id(part) for part, _ in done}
+    new: dict[int, str] = {}
+    for part in parts:
+        match = _NUMBERED.match(part.frame) if part.kind == "item" else None
+        if part.kind != "item":
+            number.clear()
+        elif match is not None:
+            place = number.setdefault(match[1], int(match[2]))
+            if id(part) in left:
+                new[id(part)] = f"{match[1]}{place}{match[3]}"
+                number[match[1]] = place + 1
+    return [(part, new[id(part)] + text[len(part.frame) :] if id(part) in new else text) for part, text in done]
 
 
 def _join(done: list[tuple[_Part, str]]) -> str:

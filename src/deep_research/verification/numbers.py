@@ -248,10 +248,10 @@ def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None =
 
 
 def _is_version(written: str, evidence: str) -> bool:
-    """Tell whether a number with a point stands in the evidence as the number of a version, or of a series of them:
-    "version 3.9", "3.11" of "3.11.2"."""
+    """Tell whether a number stands in the evidence as that of a version, or of a series of them ("version 3.9", "3.11" of
+    "3.11.2"), or a long one in an address or identifier ("bugs/581186")."""
     number = written.strip()
-    if re.fullmatch(r"\d+\.\d+", number) is None:
+    if re.fullmatch(r"\d+\.\d+|\d{4,}", number) is None:
         return False
     return any(
         re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", found[0]) for found in _NOT_NUMBERS.finditer(evidence)

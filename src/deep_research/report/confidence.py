@@ -1,0 +1,81 @@
+"""How far a key finding can be relied on, computed from what it rests on: never from what its writer thinks of it."""
+
+from collections.abc import Collection, Sequence
+from datetime import date
+from typing import Literal
+from urllib.parse import urlsplit
+
+from deep_research.data import Claim, Confidence, Section, Source
+from deep_research.ports import Library
+from deep_research.search.source_standing import dated_source
+from deep_research.text.near_duplicates import Distinct
+from deep_research.text.standing import NOT_CURRENT, UNDECIDED
+from deep_research.verification.drafts import parse_draft
+
+_OLD_DAYS = 3 * 365
+"""From this age on the newest source of a finding is called old."""
+_COMPARED_CHARS = 4_000
+"""So much of a document tells whether it is a copy of another."""
+
+
+def with_confidence(
+    claims: Sequence[Claim], sections: Sequence[Section], disputed: Collection[str], library: Library, today: date
+) -> list[Claim]:
+    """Return the claims; those that are key findings of their section and stand have a confidence.
+
+    `disputed` are the ids of passages that contradict others.
+    """
+    key = {
+        (s.title, found.text)
+        for s in sections
+        for finding in s.key_findings
+        for found in parse_draft(finding).sentences
+    }
+    return [
+        claim.model_copy(update={"confidence": confidence_of(claim, disputed, library, today)})
+        if claim.stands and claim.kind == "fact" and (claim.section, claim.text) in key
+        else claim
+        for claim in claims
+    ]
+
+
+def confidence_of(claim: Claim, disputed: Collection[str], library: Library, today: date) -> Confidence:
+    """Return the confidence in a fact and its reasons: how many independent sources say it, their standing, the age of the
+    newest, and whether others contradict it.
+
+    High asks for two independent sources that are in force, dated and not old; low is what rests on nothing in force or
+    is contradicted. Copies of a text and documents of one site are one source.
+    """
+    keys = list(dict.fromkeys(passage.partition("p")[0] for passage in claim.passages))
+    sources = [source for key in keys if (source := library.source(key)) is not None]
+    told = [dated_source(library, source.id) for source in sources]
+    independent = _independent(sources, library)
+    newest = max((d.date for d in told), default="")
+    weak = bool(told) and all(d.standing.status in NOT_CURRENT | UNDECIDED for d in told)
+    contradicted = bool(set(claim.passages) & set(disputed))
+    reasons = ["several_sources" if independent > 1 else "one_source"]
+    reasons += ["not_in_force"] * weak + ["contradicted_elsewhere"] * contradicted
+    old = bool(newest) and (today - _day(newest)).days > _OLD_DAYS
+    reasons += ["undated"] * (not newest) + ["old_sources"] * old
+    level: Literal["high", "medium", "low"] = "medium"
+    if weak or contradicted:
+        level = "low"
+    elif independent > 1 and newest and not old:
+        level = "high"
+    return Confidence(level=level, reasons=tuple(reasons), values={"sources": str(independent), "date": newest})
+
+
+def _independent(sources: Sequence[Source], library: Library) -> int:
+    """Count the sources that are of different sites and no copies of each other."""
+    distinct, sites = Distinct(), set[str]()
+    for source in sources:
+        snapshot = library.snapshot(source.id)
+        if snapshot is not None and distinct.add(snapshot.text[:_COMPARED_CHARS]):
+            sites.add(urlsplit(source.url).hostname or source.key)
+    return len(sites)
+
+
+def _day(written: str) -> date:
+    """Return an ISO date, also one without a day or month, as its first day."""
+    year, month, day = (*written.split("-"), "1", "1")[:3]
+    return date(int(year), int(month), int(day))

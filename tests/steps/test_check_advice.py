@@ -1,0 +1,68 @@
+"""Advice keeps what follows from its premises: a doubtful reason goes, a wrong step is put right, or cut."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from deep_research.data import Advice, Claim, Document, Found, Verdict
+from deep_research.ports import Library
+from deep_research.steps.check_advice import check_advice
+from deep_research.steps.check_claims import Ground
+from deep_research.stores.sqlite_library import SqliteLibrary
+
+ACTION = "Oil the Alpha engine before each start."
+GROUND = Ground(known="Which engine, and what to do?", background=True)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> SqliteLibrary:
+    made = SqliteLibrary(tmp_path / "library.db")
+    source = made.add_source(Found(key="a", title="Engines", url="https://a.example", origin="web"))
+    text = "The Alpha engine needs oil before each start. Without oil it stops after 5 minutes."
+    made.add_snapshot(source.id, Document(text=text, title="Engines"), retrieved_at="2026-01-01T00:00:00+00:00")
+    return made
+
+
+def judging(*kinds: str):
+    async def judge(claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+        return [Verdict(kind=kind, reason="so") for kind in kinds[: len(claims)]]  # type: ignore[arg-type]
+
+    return judge
+
+
+def wording(text: str):
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        return [text for _ in claims]
+
+    return rewrite
+
+
+async def test_a_reason_that_brings_something_in_goes_and_the_step_stays(library: SqliteLibrary) -> None:
+    advice = Advice(action=ACTION, why="It stops after 5 minutes.", fallback="Use 40 litres.", premises=("s1p1",))
+    checked = await check_advice([advice], [], library, GROUND, judging("supported"))
+    (kept,) = checked.advice
+    assert (kept.action, kept.why, kept.fallback) == (ACTION, "It stops after 5 minutes.", "")
+
+
+async def test_a_step_that_brings_something_in_is_cut(library: SqliteLibrary) -> None:
+    advice = Advice(action="Buy 40 litres of oil.", premises=("s1p1",))
+    checked = await check_advice([advice], [], library, GROUND, judging("supported"))
+    assert checked.advice == ()
+    assert [claim.stands for claim in checked.claims] == [False]
+
+
+async def test_what_the_judge_refuses_is_put_right_as_it_says(library: SqliteLibrary) -> None:
+    advice = Advice(action=ACTION, why="It always stops.", premises=("s1p1",))
+    mended = wording(f"{ACTION} Why: Without oil it stops after 5 minutes.")
+    checked = await check_advice([advice], [], library, GROUND, judging("unverified"), mended)
+    (kept,) = checked.advice
+    assert (kept.action, kept.why) == (ACTION, "Without oil it stops after 5 minutes.")
+    assert [(claim.stands, claim.repair) for claim in checked.claims] == [(True, "rewritten")]
+
+
+@pytest.mark.parametrize("text", ["", f"{ACTION} Why: It always stops.", "Buy 40 litres."])
+async def test_what_is_not_put_right_is_cut(text: str, library: SqliteLibrary) -> None:
+    advice = Advice(action=ACTION, why="It always stops.", premises=("s1p1",))
+    checked = await check_advice([advice], [], library, GROUND, judging("unverified"), wording(text))
+    assert checked.advice == ()
