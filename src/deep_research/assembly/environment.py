@@ -221,9 +221,7 @@ def _open_web(
 
     # A follow-up comes later than the run: its pages are asked for as those of any other run are.
     began = datetime.fromisoformat(job.record.created).timestamp() if job.before is None else inf
-    return open_web_places(
-        names, job.settings, environment, journal=journal, question=job.question, on_gap=on_gap, began=began
-    )
+    return open_web_places(names, job.settings, environment, (journal, began), question=job.question, on_gap=on_gap)
 
 
 def _places(

@@ -84,18 +84,18 @@ def open_web_places(
     names: Sequence[str],
     settings: Settings,
     environment: "RunEnvironment",
+    kept: tuple[Journal, float],
     *,
-    journal: Journal,
     question: str,
     on_gap: OnGap,
-    began: float,
 ) -> WebPlaces | None:
     """Return the sources `names`, reading pages through one fetcher; the pages that the question names come first.
 
-    Without `names` only addresses in the question may be opened; None when there are none either. Each answer of
-    a source is kept in `journal`; `began` is when the run did, in seconds since 1970. `on_gap` receives what the reader should know of a page (an archived copy stands in
-    for it).
+    Without `names` only addresses in the question may be opened; None when there are none either. `kept` is
+    the journal that keeps each answer of a source, and when the run began, in seconds since 1970. `on_gap` receives
+    what the reader should know of a page (an archived copy stands in for it).
     """
+    journal, began = kept
     named = addresses_in(question)
     if not names and not named:
         return None
