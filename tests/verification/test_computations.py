@@ -85,3 +85,105 @@ def test_what_has_no_ground_is_refused_and_says_why(computation: Computation, co
     with pytest.raises(ComputationError) as refused:
         carry_out(computation, TEXTS.get)
     assert refused.value.code == code
+
+
+# An expression over a = 1,250, b = 1,500 (units sold), p = 10 %, w = 250 kg, l = 3 km, and what is shown.
+VALUES = [
+    ("a + b", "", 0, "2,750"),
+    ("b - a", "", 0, "250"),
+    ("a * 2", "", 0, "2,500"),
+    ("a ÷ 4", "", 1, "312.5"),
+    ("a × 3 − b", "", 0, "2,250"),
+    ("+a", "", 0, "1,250"),
+    ("abs(a - b)", "", 0, "250"),
+    ("min(a, b)", "", 0, "1,250"),
+    ("max(a, b)", "", 0, "1,500"),
+    ("geomean(a, b)", "", 2, "1,369.31"),
+    ("a ** 2", "", 0, "1,562,500"),
+    ("a ** (0 - 1) * 1000", "", 2, "0.80"),
+    ("a ** 0", "", 0, "1"),
+    ("(a - a) ** (1/2)", "", 1, "0.0"),
+    ("a / 4 / 2", "", 0, "156"),  # 156.25
+    ("a / 4", "", 0, "313"),  # 312.5 is rounded up
+    ("-a / 4", "", 0, "-313"),
+    ("a - a", "", 1, "0.0"),
+    ("w / l", "kg/km", 1, "83.3 kg/km"),
+    ("w + w", "kg", 0, "500 kg"),
+    ("w * 2 + w", "kg", 0, "750 kg"),
+    ("2 * w + w", "kg", 0, "750 kg"),
+    ("w / 2 + w", "kg", 0, "375 kg"),
+    ("w + 1", "kg", 0, "251 kg"),
+    ("p", "%", 1, "10.0%"),
+    ("mean(p, p)", "%", 0, "10%"),
+    ("change(b, a)", "%", 1, "-16.7%"),
+    ("a * 0.25", "", 2, "312.50"),
+]
+FIGURES = {"a": ("1,250", "s2p1"), "b": ("1,500", "s2p1"), "p": ("10%", "s1p1"), "w": ("250 kg", "s3p2"), "l": ("3 km", "s3p2")}  # fmt: skip
+DATES = {"d": ("March 2025", "s1p1"), "e": ("16 June 2025", "s3p1"), "f": ("2022-03-08", "s3p1"), "y": ("2023", "s2p1")}
+
+
+def _over(expression: str, unit: str = "", decimals: int = 0) -> Computation:
+    return _made(expression, unit, decimals, **FIGURES, **DATES)
+
+
+@pytest.mark.parametrize(("expression", "unit", "decimals", "value"), VALUES)
+def test_values_are_exact_until_they_are_rounded(expression: str, unit: str, decimals: int, value: str) -> None:
+    assert carry_out(_over(expression, unit, decimals), TEXTS.get).value == value
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [("days(f, e)", "1,196"), ("days(d, e)", "107"), ("years(f, e)", "3"), ("days(f, e) / 2", "598")],
+)
+def test_times_between_dates_are_counted(expression: str, value: str) -> None:
+    assert carry_out(_over(expression), TEXTS.get).value == value
+
+
+REFUSED = [
+    ("w + l", "computation_units", {"units": "kg + km"}),
+    ("w + a", "computation_units", {"units": "kg + 1"}),
+    ("w * l + w", "computation_units", {"units": "1 + kg"}),
+    ("w / w + w", "computation_units", {"units": "1 + kg"}),
+    ("sum(w, l)", "computation_units", {"units": "g, m"}),
+    ("sum(w, a)", "computation_units", {"units": "1, g"}),
+    ("mean(e, e)", "computation_units", {"units": "date"}),
+    ("e", "computation_units", {"units": "date"}),
+    ("e + e", "computation_units", {"units": "date"}),
+    ("days(e, a)", "computation_units", {"units": "date"}),
+    ("days(e, e, e)", "computation_units", {"units": "date"}),
+    ("days(e)", "computation_units", {"units": "date"}),
+    ("change(a, b, a)", "computation_unreadable", {"expression": "two figures are wanted"}),
+    ("change(a - a, b)", "computation_by_zero", {}),
+    ("(a - a) ** (0 - 1)", "computation_by_zero", {}),
+    ("a / 0", "computation_by_zero", {}),
+    ("(a - b) ** (1/2)", "computation_unreadable", {"expression": "root of a negative number"}),
+    ("sqrt(a, b)", "computation_unreadable", {"expression": "sqrt"}),
+    ("a % 2", "computation_unreadable", {"expression": "Mod"}),
+    ("a ** 65", "figure_without_source", {"figure": "65"}),
+    ("a ** 100", "computation_unreadable", {"expression": "** 100"}),
+    ("(a ** 30) ** 30", "computation_unreadable", {"expression": "** 30"}),
+    ("a * True", "computation_unreadable", {"expression": "True"}),
+    ("a if a else b", "computation_unreadable", {"expression": "a if a else b"}),
+    ("sum(a, start=b)", "computation_unreadable", {"expression": "sum(a, start=b)"}),
+    ("sum() + a", "computation_unreadable", {"expression": "sum()"}),
+    ("eval(a)", "computation_unreadable", {"expression": "eval(a)"}),
+    ("a * z", "computation_unreadable", {"expression": "z"}),
+    ("a * 0.015", "figure_without_source", {"figure": "0.015"}),
+    ("a + " * 70 + "a", "computation_unreadable", {}),
+    ("", "computation_unreadable", {"expression": ""}),
+]
+
+
+@pytest.mark.parametrize(("expression", "code", "values"), REFUSED)
+def test_a_refusal_names_what_is_wrong(expression: str, code: str, values: dict[str, str]) -> None:
+    with pytest.raises(ComputationError) as refused:
+        carry_out(_over(expression), TEXTS.get)
+    assert (refused.value.code, {key: refused.value.values[key] for key in values}) == (code, values)
+
+
+@pytest.mark.parametrize("unit", ["x" * 25, "m2"])
+def test_a_unit_is_short_and_without_digits(unit: str) -> None:
+    with pytest.raises(ComputationError) as refused:
+        carry_out(_over("a", unit), TEXTS.get)
+    assert refused.value.values == {"units": unit}
+    assert carry_out(_over("a", "x" * 24), TEXTS.get).value == f"1,250 {'x' * 24}"

@@ -126,3 +126,76 @@ def test_a_month_is_written_as_the_language_writes_it() -> None:
         "2025년 3월",
         "2025年3月",
     ]
+
+
+def _of(date: str, status: str = "") -> Dated:
+    return Dated(date, Standing(status=status, published=date))  # type: ignore[arg-type]
+
+
+NOW = "It is currently slow."
+TWO = "One took 12 ms, the other 7 ms."
+# A claim, its sources, and exactly what is flagged.
+FLAGS: list[tuple[str, list[Dated], tuple[str, ...]]] = [
+    (NOW, [_of("2026-02-25")], ()),  # 270 days old
+    (NOW, [_of("2026-02-24")], ("relative_time",)),
+    (NOW, [_of("2026-02")], ("relative_time",)),
+    (NOW, [_of("2026-03")], ()),
+    (NOW, [_of("2026")], ()),  # the middle of a year whose day is not known
+    (NOW, [_of("2025")], ("relative_time",)),
+    (NOW, [_of("2026-02-30")], ()),  # no day of the calendar
+    (NOW, [_of("")], ()),
+    (NOW, [], ()),
+    (NOW, [OLD, NEW], ()),  # the newest counts
+    ("It is currently slow in 2020.", [OLD], ()),
+    ("It will follow in 2027.", [OLD], ()),
+    ("It will follow in 2026.", [OLD], ()),
+    ("It will follow in October 2026.", [OLD], ("past_future",)),
+    ("It will follow in November 2026.", [OLD], ()),
+    ("It will follow on 21 November 2026.", [OLD], ("past_future",)),
+    ("It will follow on 22 November 2026.", [OLD], ()),
+    ("It came in October 2026.", [OLD], ()),
+    (TWO, [_of("2025-01-01"), _of("2026-02-05")], ()),  # 400 days apart
+    (TWO, [_of("2025-01-01"), _of("2026-02-06")], ("mixed_dates",)),
+    (TWO, [_of("2026-02-06"), _of("2025-01-01")], ("mixed_dates",)),
+    (TWO, [OLD], ()),
+    ("One took 12 ms.", [OLD, NEW], ()),
+    ("In 2023 one took 12 ms, the other 7 ms.", [OLD, NEW], ()),
+    ("The slot is mandatory.", [DRAFT, NEW], ()),
+    ("The slot is mandatory.", [DRAFT, DRAFT], ("not_current",)),
+    ("The slot is mandatory.", [REJECTED, NEW], ("not_current",)),
+    ("The slot is mandatory.", [], ()),
+]
+
+
+@pytest.mark.parametrize(("claim", "sources", "flags"), FLAGS)
+def test_exactly_what_a_reader_must_know_is_flagged(claim: str, sources: list[Dated], flags: tuple[str, ...]) -> None:
+    assert flags_of(claim, sources, TODAY) == flags
+
+
+# Flags, sources, and the sentence with its note.
+NOTES: list[tuple[list[str], list[Dated], str]] = [
+    ([], [OLD], "It is slow."),
+    (["relative_time"], [], "It is slow."),
+    (["relative_time"], [_of("")], "It is slow."),
+    (["relative_time"], [OLD, NEW], "It is slow (as of 20 October 2026)."),
+    (["past_future"], [NEW, OLD], "It is slow (as of 20 October 2026)."),
+    (["relative_time"], [_of("2025-03")], "It is slow (as of March 2025)."),
+    (["relative_time"], [_of("2025")], "It is slow (as of 2025)."),
+    (["mixed_dates"], [OLD], "It is slow."),
+    (["mixed_dates"], [NEW, OLD], "It is slow (as of 10 May 2023 – 20 October 2026)."),
+    (["not_current"], [OLD], "It is slow."),
+    (["not_current"], [OLD, REJECTED], "It is slow (its source: rejected)."),
+    (["relative_time", "not_current"], [REPLACED], "It is slow (as of 8 July 2026; its source: superseded, by RFC 9110)."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("flags", "sources", "written"), NOTES)
+def test_a_note_says_what_was_flagged_and_no_more(flags: list[str], sources: list[Dated], written: str) -> None:
+    assert with_note("It is slow.", flags, sources, "en") == written
+    assert with_note("It is slow", flags, sources, "en") == written.removesuffix(".")
+
+
+def test_a_day_and_a_year_are_written_as_the_language_writes_them() -> None:
+    assert [written_date("2025-03-04", code) for code in ("en", "zh", "ko", "ja")] == [
+        "4 March 2025", "2025年3月4日", "2025년 3월 4일", "2025年3月4日"]  # fmt: skip
+    assert written_date("2025", "en") == "2025"
