@@ -139,6 +139,13 @@ def test_steps_are_quoted_in_order() -> None:
     assert "1. Stop the server. [s1p1]\n2. Restore the files. [s1p1]\n3. Create" in said
 
 
+def test_what_only_comes_close_stands_below_a_line_that_says_so() -> None:
+    made = library(notes=NOTES, mail="The budget of the museum is small. The invoices of the museum are blue.")
+    draft = answer("Who audits the budget of the museum quarterly?", made)
+    assert draft.missing == ("Who audits the budget of the museum quarterly",)
+    assert "do not say" in draft.content.partition("The budget of the museum")[0]
+
+
 def test_a_part_without_an_answer_is_a_gap_that_names_the_closest_passage() -> None:
     draft = answer("Who owns the migration, and who audits the invoices?", library(notes=NOTES))
     assert "Anna" in draft.content

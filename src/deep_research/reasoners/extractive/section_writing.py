@@ -109,8 +109,9 @@ def answered_text(parts: Sequence[PartAnswer], language: str) -> str:
     """Return the blocks of all parts as draft Markdown, those that only come close below a line that says so."""
     texts: list[str] = []
     for part in parts:
-        if part.blocks and part.answered == "partly" and part.missing:
-            words = ", ".join(part.missing[:3])[:_LABEL_WORDS_CHARS]
+        if part.blocks and part.answered == "partly":
+            words = ", ".join(part.missing[:3]) or part.text
+            words = words if len(words) <= _LABEL_WORDS_CHARS else f"{words[: _LABEL_WORDS_CHARS - 1].rstrip()}…"
             texts.append(f"**{phrase('only_closest', language, words=words)}**")
         texts += [quoted(part.blocks)] if part.blocks else []
     return "\n\n".join(texts)
