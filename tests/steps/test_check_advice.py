@@ -66,3 +66,9 @@ async def test_what_is_not_put_right_is_cut(text: str, library: SqliteLibrary) -
     advice = Advice(action=ACTION, why="It always stops.", premises=("s1p1",))
     checked = await check_advice([advice], [], library, GROUND, judging("unverified"), wording(text))
     assert checked.advice == ()
+
+
+async def test_the_verb_of_a_step_is_no_name(library: SqliteLibrary) -> None:
+    advice = Advice(case="you run it beside others", action="Give Alpha engines oil.", premises=("s1p1",))
+    checked = await check_advice([advice], [], library, GROUND, judging("supported"))
+    assert [kept.action for kept in checked.advice] == ["Give Alpha engines oil."]

@@ -112,7 +112,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
     def refused(text: str) -> Verdict | None:
         if is_error_text(text):
             return verdict_of("unverified", "error_text")
-        own = _BACKGROUND.sub("", text)
+        own = _BACKGROUND.sub("", f"{text[:1].lower()}{text[1:]}")  # its first word is a verb, not a name
         unfounded = is_unfounded(own, grounds, known) if own.strip() or not grounds else None
         return unfounded or next((bad for s in _BACKGROUND.findall(text) if (bad := is_too_specific(s))), None)
 
@@ -125,7 +125,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         section="",
         text=text,
         passages=ids,
-        verdict=refused(" ".join(filter(None, map(_ended, (advice.case, advice.action))))) or FOLLOWS,
+        verdict=refused(advice.action) or (refused(advice.case) if advice.case else None) or FOLLOWS,
         kind="advice",
         premises=tuple(fact.id for fact in premises),
     )
