@@ -212,9 +212,10 @@ def _dated(judged: _Judged, library: Library) -> list[Dated]:
 def _with_notes(judged: Sequence[_Judged], kept: Collection[int], work: _Work) -> list[_Judged]:
     """Return the sentences with the date or standing in brackets that a reader needs; a quotation stays as it is.
 
-    That a source is a mere draft or proposal is said once in a draft, not behind each of its sentences.
+    That a source is a mere draft or proposal, or of what time it speaks, is said once in a draft, not behind each of its
+    sentences.
     """
-    done, told = list(judged), set[str]()
+    done, told, dated = list(judged), set[str](), set[str]()
     for i, item in enumerate(judged):
         flags = _flags(item, work.library, work.ground) if i in kept else ()
         done[i] = replace(item, flags=flags)
@@ -224,7 +225,9 @@ def _with_notes(judged: Sequence[_Judged], kept: Collection[int], work: _Work) -
         undecided = {s.standing.status for s in sources} <= UNDECIDED
         names = {key.split("p")[0] for key in item.passages}
         noted = [f for f in flags if f != "not_current" or not undecided or not names <= told]
+        noted = [f for f in noted if f != "relative_time" or not names <= dated]
         told |= names if "not_current" in flags else set()
+        dated |= names if "relative_time" in flags else set()
         done[i] = replace(done[i], text=with_note(item.text, noted, sources, work.ground.language))
     return done
 
@@ -408,7 +411,10 @@ def _again(text: str, before: _Judged, work: _Work, *, by_judge: bool, known: st
     library, ground = work.library, work.ground
     if before.kind in ("inference", "computed"):
         own = replace(before, text=text.strip().lstrip("→ "), bare="", verdict=FOLLOWS, kind="inference")
-        return _judge_own(own, library, ground) if own.text else None
+        judged = _judge_own(own, library, ground)
+        if known and judged.verdict.codes == ("name_missing",):
+            judged = own  # the judge has confirmed it as it is: a name in a conclusion may be a plain word
+        return judged if own.text else None
     again = parse_draft(text.strip().removeprefix(f"{before.context}:")).sentences
     if len(again) != 1:
         return None

@@ -211,7 +211,7 @@ def ground_of(
 ) -> Ground:
     """Return what a draft about these sections may use beside its passages."""
     known = (brief.question, brief.title, brief.objective, *brief.parts, *brief.glossary)
-    outline = (f"{section.title} {section.description}" for section in brief.sections)
+    outline = (f"{s.title} {s.description} {'; '.join(s.covers)}" for s in brief.sections)
     sought = ((s.title, s.description, *s.covers, *s.missing, *s.searched) for s in sections)
     return Ground(
         computations=computations,
