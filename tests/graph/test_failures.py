@@ -134,7 +134,7 @@ TRUE = "The Alpha engine is a rotary engine that turns at 3,000 rpm. [{p}]"
 
 
 @pytest.mark.parametrize("how", sorted(HOSTILE))
-def test_what_a_hostile_reasoner_writes_is_cut_and_listed(tmp_path: Path, how: str) -> None:
+def test_what_a_hostile_reasoner_writes_is_cut_and_kept_with_its_reason(tmp_path: Path, how: str) -> None:
     lie = HOSTILE[how]
     said = lie.split(" [")[0]
     reasoner = Writer("Alpha engine", draft=f"{TRUE} {lie}", findings=(lie,))
@@ -146,7 +146,8 @@ def test_what_a_hostile_reasoner_writes_is_cut_and_listed(tmp_path: Path, how: s
     judged = [claim for claim in trace.report.claims if claim.text.rstrip(".") in said or said in claim.text]
     assert judged
     assert all(not claim.stands and claim.verdict.reason for claim in judged)
-    assert judged[0].text in trace.report.report.split("How this was checked")[1]
+    assert judged[0].text not in trace.report.report
+    assert "cut" in trace.report.report.split("How this was checked")[1]
     assert "s77" not in trace.report.sources
 
 
@@ -158,8 +159,10 @@ def test_a_hostile_composition_is_checked_like_a_section(tmp_path: Path) -> None
             return Composition(abstract=f"{lie} [s1p1]", conclusion=f"{lie} [s99p9]")
 
     trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=Composer(*TITLES), max_review_iterations=0)
-    assert lie not in trace.report.report.split("How this was checked")[0]
-    assert lie in trace.report.report.split("How this was checked")[1]
+    assert lie not in trace.report.report
+    judged = [claim for claim in trace.report.claims if claim.text == lie]
+    assert judged
+    assert not any(claim.stands for claim in judged)
 
 
 def test_a_wrong_citation_of_a_true_sentence_is_put_right(tmp_path: Path) -> None:

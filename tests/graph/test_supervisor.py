@@ -100,7 +100,7 @@ def test_d1_state_has_the_names_of_the_design_and_a_run_fills_them(tmp_path: Pat
 
 def test_d1_without_a_model_every_section_is_delegated_and_weak_ones_once_more(tmp_path: Path) -> None:
     texts = {key: NOTES[key] for key in ("alpha", "beta")}
-    thin = Shelf(**texts, gamma="# Gamma engine\n\nThe Gamma engine is a rotary engine that turns at 3,500 rpm.")
+    thin = Shelf(**texts, gamma="# Gamma engine\n\nOthers speak of it.")
     trace = supervise(tmp_path, Planner(*TITLES[:3]), thin)
     assert set(begun(trace)) == set(TITLES[:3])
     assert max(event.attempt for event in trace.of(SectionStarted)) == 2

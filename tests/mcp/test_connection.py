@@ -110,6 +110,7 @@ def test_d7_garbage_on_standard_output_is_passed_over(capfd: pytest.CaptureFixtu
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.process
 def test_d7_a_command_that_does_not_exist_is_told() -> None:
     error = _fails(server_of(command="/nonexistent/server"))
     assert isinstance(error, Unreachable)

@@ -3,6 +3,7 @@
 A sample; `python -m tests.readers.hostile_files` reads the whole corpus.
 """
 
+import resource
 import sys
 from pathlib import Path
 
@@ -24,7 +25,9 @@ MOST_MEGABYTES = 300
 @pytest.mark.parametrize("name", [*ENDED, *READ, *REFUSED, *EMPTY])
 def test_a_hostile_file_stays_within_its_limits(name: str) -> None:
     outcome = read(name, corpus()[name]())
-    assert outcome.megabytes <= MOST_MEGABYTES
+    # A child counts from the size of the process it was forked from, which grows with the tests before this one.
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
+    assert outcome.megabytes <= max(MOST_MEGABYTES, own + 10)
     if name in ENDED:
         assert outcome.said == CRASHED
     elif name in READ:

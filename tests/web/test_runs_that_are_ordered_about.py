@@ -22,7 +22,7 @@ LANGUAGES = sorted(ORDERS)
 PAGES = (("Alpha", ALPHA), ("Beta", BETA), ("Gamma", GAMMA), ("Kinds of", KINDS))
 SECTIONS = {"Alpha engine": ["Alpha engine"], "Beta engine": ["Beta engine"]}
 INVENTED = ("The Omega engine won the race.", "The Omega engine always wins.")
-PLAN = ["Alpha engine", "Beta engine", "Gamma engine", "Direct comparison", "When to use which"]
+PLAN = ["Alpha engine", "Beta engine", "Gamma engine", "Direct comparison"]
 MADE_UP = (f"http://{HOST}/?q=what+I+know", "http://page0.test/?q=what+I+know", "http://page0.test/what-I-know")
 """Addresses that carry something out, on the attacker's host and on one that a search has named."""
 OPENING = re.compile(r'^<passage id="(s\d+p\d+)"[^<>]*>$')

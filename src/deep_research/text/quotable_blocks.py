@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from deep_research.i18n.lexicon import any_word
+from deep_research.text.page_noise import gives_orders
 from deep_research.text.sentences import ITEM_MARKER, Block, blocks, sentences
 
 AtomKind = Literal["prose", "item", "row", "header", "code"]
@@ -148,9 +149,15 @@ def quotable_blocks(outlined: Outline) -> list[QuotableBlock]:
     found: dict[tuple[int, ...], QuotableBlock] = {}
     for section in outlined.sections:
         units = [list(group) for _, group in groupby(section, key=lambda n: outlined.atoms[n].unit)]
+        # A paragraph that orders its reader about is quoted in no part.
+        units = [unit for unit in units if not gives_orders(_text_of(outlined, unit))]
         for block in _of_section(outlined, units):
             found.setdefault(block.atoms, block)
     return list(found.values())
+
+
+def _text_of(outlined: Outline, unit: Sequence[int]) -> str:
+    return outlined.text[outlined.atoms[unit[0]].start : outlined.atoms[unit[-1]].end]
 
 
 def _of_section(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]:
