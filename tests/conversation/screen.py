@@ -7,9 +7,11 @@ import select
 import struct
 import subprocess
 import termios
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fcntl import ioctl
+from pathlib import Path
 
 from tests.cli.terminal import COMMAND, DEADLINE
 
@@ -54,6 +56,12 @@ class Screen:
         self.until(PROMPT)
         self.type(line if isinstance(line, bytes) else line.encode())
         self.type("\n")
+
+    def rests(self) -> None:
+        """Wait until the command sleeps for input: Python loses a Ctrl-C that comes while it handles other keys."""
+        waits = Path(f"/proc/{self._process.pid}/wchan")
+        while not any(word in waits.read_text() for word in ("poll", "select")):
+            time.sleep(0.01)
 
     def ends(self) -> int:
         """Wait for the end; return the exit code."""

@@ -98,7 +98,10 @@ def test_b10_a_question_back_is_answered_by_number_or_in_words(docs: str) -> Non
 def test_b10_ctrl_c_clears_the_line_and_a_wrong_line_ends_nothing(docs: str) -> None:
     with at_terminal("--docs", docs) as screen:
         screen.until(PROMPT)
-        screen.type("half a question\x03")
+        screen.type("half a question")
+        screen.until("half a question")  # its echo
+        screen.rests()
+        screen.type("\x03")
         screen.say("")
         screen.say("/shwo s1p1")
         screen.until("There is no command '/shwo'. Did you mean /show?")
