@@ -9,7 +9,7 @@ import subprocess
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fcntl import ioctl
 from pathlib import Path
 
@@ -46,6 +46,8 @@ class Screen:
     def type(self, text: str | bytes) -> None:
         """Type; what is longer than the terminal takes at once follows as it is read."""
         left = text.encode() if isinstance(text, str) else text
+        if left.startswith(b"\x03"):
+            self._rests()
         while left:
             left = left[os.write(self._terminal, left[:512]) :]
             while select.select([self._terminal], [], [], 0)[0] and self._read():
@@ -57,11 +59,12 @@ class Screen:
         self.type(line if isinstance(line, bytes) else line.encode())
         self.type("\n")
 
-    def rests(self) -> None:
+    def _rests(self) -> None:
         """Wait until the command sleeps for input: Python loses a Ctrl-C that comes while it handles other keys."""
-        waits = Path(f"/proc/{self._process.pid}/wchan")
-        while not any(word in waits.read_text() for word in ("poll", "select")):
-            time.sleep(0.01)
+        waits, end = Path(f"/proc/{self._process.pid}/wchan"), time.monotonic() + 5
+        with suppress(OSError):
+            while time.monotonic() < end and not any(word in waits.read_text() for word in ("poll", "select")):
+                time.sleep(0.01)
 
     def ends(self) -> int:
         """Wait for the end; return the exit code."""

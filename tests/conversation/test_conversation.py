@@ -100,7 +100,6 @@ def test_b10_ctrl_c_clears_the_line_and_a_wrong_line_ends_nothing(docs: str) -> 
         screen.until(PROMPT)
         screen.type("half a question")
         screen.until("half a question")  # its echo
-        screen.rests()
         screen.type("\x03")
         screen.say("")
         screen.say("/shwo s1p1")
