@@ -27,7 +27,7 @@ demo: setup  ## research a question in the bundled library: no key, no server
 test: setup static  ## everything CI checks: lint, floors, types, tests
 	$(BIN)/python -m pytest -n auto
 
-check: setup static  ## the same without the tests that start processes: under a minute
+check: setup static  ## the same without the tests that start processes
 	$(BIN)/python -m pytest -n auto -m "not process"
 
 static:
