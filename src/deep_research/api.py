@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
     from deep_research.assembly.mcp_listing import ServerRow
     from deep_research.assembly.run_settings import Preview
-    from deep_research.data import ModelRequest, Verdict
+    from deep_research.data import Asked, Brief, Ledger, ModelRequest, Snapshot, Verdict
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
+    from deep_research.runs.run_evidence import PassageInContext, SourceFacts
     from deep_research.runs.single_step import Material, StepResult
     from deep_research.sources import SourceRow
     from deep_research.templates import TemplateFile
@@ -144,6 +145,36 @@ class Run:
         if found is None or source is None:
             raise ConfigError(f"The run has no passage {passage!r}.", setting="passage", value=passage)
         return found, source
+
+    def events_file(self, follow_up: int = 0) -> Path:
+        """Return the file of the run's events, or of those of one of its follow-ups; it grows while they go on."""
+        if follow_up:
+            return self._folder.path / "followups" / f"{follow_up}.events.jsonl"
+        return self._folder.events
+
+    def list_sources(self, *, everything: bool = False) -> "list[SourceFacts]":
+        """Return the sources that the run has read, with date and standing; with `everything` all it has found."""
+        from deep_research.runs.run_evidence import list_sources  # noqa: PLC0415 - only where it is asked for
+
+        return list_sources(self._folder, "all" if everything else "read")
+
+    def read_source(self, source: str) -> "tuple[SourceFacts, Snapshot | None]":
+        """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
+        from deep_research.runs.run_evidence import read_source  # noqa: PLC0415 - only where it is asked for
+
+        return read_source(self._folder, source)
+
+    def read_passage(self, passage: str, *, around: int = 0) -> "PassageInContext":
+        """Return a passage with the text around it in its snapshot. Raises RunNotFound for an unknown id."""
+        from deep_research.runs.run_evidence import read_passage  # noqa: PLC0415 - only where it is asked for
+
+        return read_passage(self._folder, passage, around=around)
+
+    def cost_so_far(self) -> "Ledger":
+        """Return what the run has cost until now, also while it goes on."""
+        from deep_research.runs.run_evidence import cost_so_far  # noqa: PLC0415 - only where it is asked for
+
+        return cost_so_far(self._folder)
 
     async def step_inputs(self, section: str = "") -> "Material":
         """Return the inputs of single steps as the run had them at its end; `section` defaults to the first."""
@@ -376,6 +407,27 @@ def _message(turn: "str | Message | Mapping[str, str]") -> Message:
     return Message(role=role, text=text)
 
 
+def format_plan(brief: "Brief") -> str:
+    """Return a plan as the outline of Markdown that a run takes as the answer to the plan it has shown."""
+    from deep_research.conversation.plan_outline import format_outline  # noqa: PLC0415 - only where it is asked for
+
+    return format_outline(brief)
+
+
+def format_asked(asked: "Asked") -> str:
+    """Return what a run asks as one text: the plan or the options with the question."""
+    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked for
+
+    return format_question(asked)
+
+
+def list_models(settings: Settings) -> Mapping[str, str]:
+    """Return the providers of models whose key is set, each with its usual model."""
+    from deep_research.assembly.reasoner_choice import ready_models  # noqa: PLC0415 - only where it is asked for
+
+    return ready_models(settings)
+
+
 def save_text(path: Path, text: str) -> None:
     """Write a text to a file in one step. Raises StoreError when the disk refuses."""
     run_folder.write_atomically(path, text, private=False)
@@ -440,6 +492,23 @@ def read_text(data: bytes, name: str) -> str:
     if reader is None:
         raise ConfigError(f"The format of {name!r} cannot be read.", setting="file", value=name)
     return read_bytes(reader, data, name=name).text
+
+
+def check_readable(path: Path) -> None:
+    """Raise ConfigError when no reader takes the format of a file."""
+    from deep_research.registry import reader_for, suffixes  # noqa: PLC0415 - only where it is asked for
+
+    with path.open("rb") as file:
+        if reader_for(path, file.read(8192)) is None:
+            message = f"The format of {path.name!r} cannot be read. Formats: {' '.join(suffixes())}"
+            raise ConfigError(message, setting="file", value=path.name)
+
+
+def readable_suffixes() -> tuple[str, ...]:
+    """Return the endings of the names of files that can be read."""
+    from deep_research.registry import suffixes  # noqa: PLC0415 - only where it is asked for
+
+    return suffixes()
 
 
 def read_step_inputs(path: Path | None) -> "Material":

@@ -10,7 +10,7 @@ from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Rol
 from deep_research.errors import ConfigError
 from deep_research.ports import Journal, Reasoner, SearchPlace
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
-from deep_research.settings import Settings
+from deep_research.settings import Settings, load_keys
 
 if TYPE_CHECKING:
     from deep_research.providers.model_client import ModelClient, OpenModel
@@ -42,6 +42,16 @@ def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | No
     from deep_research.providers.provider_catalog import open_model  # noqa: PLC0415 - only with a model
 
     return open_model(provider, settings.model_name, keys=keys, base_url=settings.model_base_url)
+
+
+def ready_models(settings: Settings) -> dict[str, str]:
+    """Return the providers whose key or address is set, each with its usual model ("" where there is none)."""
+    from deep_research.providers.provider_catalog import AUTO_ORDER, PROVIDERS, auto_provider  # noqa: PLC0415
+
+    keys = load_keys(key_variables())
+    alone = ({variable: value} for variable, value in keys.items())
+    named = {auto_provider(one) for one in alone} | {auto_provider(keys, base_url=settings.model_base_url)}
+    return {name: PROVIDERS[name].model for name in AUTO_ORDER if name in named}
 
 
 def key_variables() -> tuple[str, ...]:

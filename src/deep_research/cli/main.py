@@ -33,6 +33,8 @@ class _Commands(click.Group):
         "prompt": "deep_research.cli.part_commands:prompt_command",
         "sources": "deep_research.cli.info_commands:sources_command",
         "templates": "deep_research.cli.info_commands:templates_command",
+        "serve": "deep_research.cli.server_commands:serve_command",
+        "token": "deep_research.cli.server_commands:token_command",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:

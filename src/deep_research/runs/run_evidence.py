@@ -1,0 +1,129 @@
+"""Read what a run has gathered: its sources with date and standing, their snapshots and passages, and its cost so far."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from deep_research.data import Ledger, Passage, Snapshot, Source
+from deep_research.data.noun import Noun
+from deep_research.errors import RunNotFound
+from deep_research.report.ledger import ledger_of
+from deep_research.search.source_standing import dated_source
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.run_folder import RunFolder
+from deep_research.stores.sqlite_library import SqliteLibrary
+
+
+class SourceFacts(Noun):
+    """A source with what is known of its time and standing; `date` is the ISO date that it speaks of, "" unknown.
+
+    `status` is what its own head says of it ("superseded", "rejected", "draft", …), `by` what replaced it. `read`
+    says that a text of it is kept; `characters` is its length.
+    """
+
+    source: Source
+    date: str = ""
+    status: str = ""
+    by: str = ""
+    read: bool = False
+    retrieved_at: str = ""
+    media_type: str = ""
+    sha256: str = ""
+    characters: int = 0
+
+
+class PassageInContext(Noun):
+    """A passage with the text around it: `before`, `passage.text` and `after` follow each other in the snapshot.
+
+    `is_current` is False when the page was read again later: what surrounds the passage is then not given.
+    """
+
+    passage: Passage
+    facts: SourceFacts
+    before: str = ""
+    after: str = ""
+    is_current: bool = True
+
+
+SourceKind = Literal["read", "all"]
+
+
+@contextmanager
+def _library(folder: RunFolder) -> Iterator[SqliteLibrary]:
+    """Open the library of a run. Raises RunNotFound while it has none."""
+    if not folder.library.exists():
+        raise RunNotFound(f"The run {folder.run_id!r} has read nothing yet.", run_id=folder.run_id)
+    library = SqliteLibrary(folder.library)
+    try:
+        yield library
+    finally:
+        library.close()
+
+
+def list_sources(folder: RunFolder, kind: SourceKind = "read") -> list[SourceFacts]:
+    """Return the sources of a run in order of their ids: those that were read, or all that were found."""
+    if not folder.library.exists():
+        return []
+    with _library(folder) as library:
+        found = [_facts(library, source) for source in library.sources()]
+    return [facts for facts in found if facts.read or kind == "all"]
+
+
+def read_source(folder: RunFolder, source: str) -> tuple[SourceFacts, Snapshot | None]:
+    """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
+    with _library(folder) as library:
+        return _facts(library, _known(library, source)), library.snapshot(source)
+
+
+def read_passage(folder: RunFolder, passage: str, *, around: int = 0) -> PassageInContext:
+    """Return a passage with up to `around` characters on each side. Raises RunNotFound for an unknown id."""
+    with _library(folder) as library:
+        found = library.passage(passage)
+        if found is None:
+            raise RunNotFound(f"The run has no passage {passage!r}.", run_id=folder.run_id)
+        facts = _facts(library, _known(library, found.source))
+        snapshot = library.snapshot(found.source)
+    if snapshot is None or snapshot.sha256 != found.sha256:
+        return PassageInContext(passage=found, facts=facts, is_current=False)
+    return PassageInContext(
+        passage=found,
+        facts=facts,
+        before=snapshot.text[max(0, found.start - around) : found.start],
+        after=snapshot.text[found.end : found.end + around],
+    )
+
+
+def cost_so_far(folder: RunFolder) -> Ledger:
+    """Return what a run has cost until now, also while it goes on."""
+    if not folder.journal.exists():
+        return Ledger()
+    journal = SqliteJournal(folder.journal)
+    try:
+        return ledger_of(journal, sources=0, seconds=folder.load().seconds)
+    finally:
+        journal.close()
+
+
+def _known(library: SqliteLibrary, source: str) -> Source:
+    found = library.source(source)
+    if found is None:
+        raise RunNotFound(f"The run has no source {source!r}.", run_id="")
+    return found
+
+
+def _facts(library: SqliteLibrary, source: Source) -> SourceFacts:
+    snapshot = library.snapshot(source.id)
+    if snapshot is None:
+        return SourceFacts(source=source, date=source.published or "")
+    dated = dated_source(library, source.id)
+    return SourceFacts(
+        source=source,
+        date=dated.date,
+        status=dated.standing.status,
+        by=dated.standing.by,
+        read=True,
+        retrieved_at=snapshot.retrieved_at,
+        media_type=snapshot.media_type,
+        sha256=snapshot.sha256,
+        characters=len(snapshot.text),
+    )

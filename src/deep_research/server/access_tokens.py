@@ -1,0 +1,105 @@
+"""Access tokens of the HTTP API: one owner each; only their SHA-256 is kept.
+
+A token has 256 random bits, so that its plain hash cannot be guessed back (no salt or slow hash is needed).
+"""
+
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from deep_research.data.noun import Noun
+from deep_research.errors import ConfigError, StoreError
+from deep_research.state_files import make_private_folder, open_private
+
+OWNERS = "owners"
+"""The folder of the owners' own state folders."""
+_FILE, _PREFIX = "access-tokens.json", "drt_"
+_OWNER = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+
+
+class TokenRecord(Noun):
+    """A token as it is kept: `id` is the beginning of its hash, by which it is listed and revoked."""
+
+    id: str
+    owner: str
+    sha256: str
+    created: str
+
+
+_records = TypeAdapter(tuple[TokenRecord, ...])
+
+
+class AccessTokens:
+    """The tokens of a state folder; those made or revoked by another process count at once."""
+
+    def __init__(self, home: Path) -> None:
+        self._home, self._path = home, home / _FILE
+        self._seen: tuple[int, int] = (0, 0)
+        self._owners: dict[str, str] = {}
+
+    def create(self, owner: str) -> str:
+        """Make a token for an owner and return it; it is shown this once. Raises ConfigError, StoreError."""
+        if not _OWNER.fullmatch(owner):
+            message = f"The owner {owner!r} must be 1–40 small letters, digits and . _ -, a letter or digit first."
+            raise ConfigError(message, setting="owner", value=owner)
+        token = _PREFIX + secrets.token_urlsafe(32)
+        digest = _digest(token)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._save([*self.records(), TokenRecord(id=digest[:12], owner=owner, sha256=digest, created=now)])
+        return token
+
+    def records(self) -> Sequence[TokenRecord]:
+        """Return the tokens in the order they were made. Raises StoreError for a damaged file."""
+        try:
+            return _records.validate_json(self._path.read_bytes())
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValidationError) as error:
+            message = f"The tokens in {str(self._path)!r} cannot be read. Delete the file to begin anew."
+            raise StoreError(message, path=str(self._path)) from error
+
+    def revoke(self, token_id: str) -> TokenRecord:
+        """Take a token back by its id. Raises ConfigError for an unknown one."""
+        records = self.records()
+        found = [record for record in records if record.id == token_id]
+        if not found:
+            raise ConfigError(f"There is no token {token_id!r}.", setting="token", value=token_id)
+        self._save([record for record in records if record.id != token_id])
+        return found[0]
+
+    def owner_of(self, token: str) -> str | None:
+        """Return the owner of a token, or None for an unknown one."""
+        try:
+            stat = self._path.stat()
+        except FileNotFoundError:
+            return None
+        if (stat.st_mtime_ns, stat.st_size) != self._seen:
+            self._owners = {record.sha256: record.owner for record in self.records()}
+            self._seen = (stat.st_mtime_ns, stat.st_size)
+        return self._owners.get(_digest(token))
+
+    def _save(self, records: Sequence[TokenRecord]) -> None:
+        try:
+            make_private_folder(self._home)
+            temporary = self._path.with_suffix(".tmp")
+            with open_private(temporary, "w") as file:
+                json.dump([record.model_dump() for record in records], file, indent=1)
+            temporary.replace(self._path)
+        except OSError as error:
+            message = f"Cannot write {str(self._path)!r}: {error.strerror}. Check the disk and the rights."
+            raise StoreError(message, path=str(self._path)) from error
+
+
+def owner_home(home: Path, owner: str) -> Path:
+    """Return the state folder of an owner: its runs lie apart from all others. "" is the user of this machine."""
+    return home / OWNERS / owner if owner else home
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

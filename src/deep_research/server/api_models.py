@@ -1,0 +1,284 @@
+"""What clients of the HTTP API send and get."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from deep_research.data import Asked, Brief, Ledger, Message, Section, Steer
+from deep_research.data.result import FoundIn
+from deep_research.settings import Settings
+
+RunState = Literal["queued", "running", "waiting", "finished", "failed", "stopped", "declined", "damaged"]
+_SETTINGS = Settings.model_fields
+_Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+_Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,80}$")]
+
+
+class _Input(BaseModel):
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+
+class Turn(_Input):
+    """A message of the conversation before a question."""
+
+    role: Literal["user", "assistant"]
+    text: str = Field(max_length=20_000)
+
+
+class NewRun(_Input):
+    """A question to research, and how; what is not given is as the server's settings say.
+
+    `documents` are ids of uploaded documents.
+    """
+
+    question: str = Field(min_length=1, max_length=20_000)
+    documents: list[_Id] = Field(default_factory=list, max_length=200)
+    history: list[Turn] = Field(default_factory=list, max_length=50)
+    strategy: str | None = Field(None, max_length=40)
+    sources: list[_Line] | None = Field(None, max_length=40)
+    workflow: Literal["sections", "loop", "supervisor", "quick"] | None = None
+    depth: Literal["brief", "standard", "deep"] | None = None
+    template: str | None = Field(None, max_length=80)
+    model_provider: str | None = Field(None, max_length=40)
+    model_name: str | None = Field(None, max_length=120)
+    max_sections: int | None = Field(None, ge=3, le=7)
+    budget_usd: float | None = Field(None, gt=0, le=10_000)
+    budget_tokens: int | None = Field(None, ge=5_000, le=1_000_000_000)
+    allow_clarification: bool | None = None
+    confirm_plan: bool | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that are given, by name."""
+        given = self.model_dump(exclude={"question", "documents", "history"}, exclude_none=True)
+        return {name: value for name, value in given.items() if name in _SETTINGS}
+
+
+class AnswerInput(_Input):
+    """What the user answers to what the run asks: an option's text or number, yes, no, or any words."""
+
+    answer: str = Field(min_length=1, max_length=20_000)
+
+
+class PlannedSection(_Input):
+    """A section of an edited plan; `queries` are what is searched for."""
+
+    title: _Line
+    description: str = Field("", max_length=1000)
+    queries: list[_Line] = Field(default_factory=list, max_length=6)
+
+
+class PlanInput(_Input):
+    """A plan as the user wants it; it takes the place of the one that was shown."""
+
+    title: str = Field("", max_length=200)
+    objective: str = Field("", max_length=1000)
+    sections: list[PlannedSection] = Field(min_length=1, max_length=7)
+
+    def brief(self, shown: Brief) -> Brief:
+        """Return the plan that was shown as the user wants it."""
+        sections = tuple(
+            Section(title=_line(s.title), description=_line(s.description), queries=tuple(map(_line, s.queries)))
+            for s in self.sections
+        )
+        title, objective = _line(self.title) or shown.title, _line(self.objective) or shown.objective
+        return shown.model_copy(update={"title": title, "objective": objective, "sections": sections})
+
+
+def _line(text: str) -> str:
+    """Return a text on one line that an outline cannot take for a heading or a point."""
+    return " ".join(text.split()).lstrip("#-*•+ ")
+
+
+class SteerInput(_Input):
+    """An instruction to a run while it goes on.
+
+    `text` is the remark, the section that is dropped (title or number), or the one that is added: "TITLE: what to look
+    for".
+    """
+
+    kind: Literal["remark", "drop", "add", "finish"]
+    text: str = Field("", max_length=2_000)
+
+
+class FollowUpInput(_Input):
+    """A question about a finished report."""
+
+    question: str = Field(min_length=1, max_length=20_000)
+    model_provider: str | None = Field(None, max_length=40)
+    model_name: str | None = Field(None, max_length=120)
+
+
+class SessionInput(_Input):
+    """The token that the page is given, to be kept in a cookie that scripts cannot read."""
+
+    token: str = Field(min_length=1, max_length=200)
+
+
+class RunView(BaseModel):
+    """A run as it stands; `asked` is what it waits for, `last_event` the number of its newest event."""
+
+    id: str
+    question: str
+    title: str
+    status: RunState
+    language: str
+    created: str
+    seconds: float
+    documents: list[str]
+    history: list[Message]
+    settings: dict[str, Any]
+    error: str
+    asked: Asked | None
+    has_report: bool
+
+
+class RunDetails(RunView):
+    """A run with its sections (the user's changes included), its cost so far, and its follow-ups."""
+
+    sections: list[str]
+    ledger: Ledger
+    follow_ups: int
+
+
+class RunPage(BaseModel):
+    """Runs, newest first; `next` is the cursor of the following page, empty on the last one."""
+
+    runs: list[RunView]
+    next: str = ""
+    total: int
+
+
+class SourceView(BaseModel):
+    """A source; `date` is the one it speaks of, `status` its standing where it names one, `by` what replaced it."""
+
+    id: str
+    title: str
+    url: str
+    origin: str
+    location: str
+    published: str
+    authors: list[str]
+    date: str
+    status: str
+    by: str
+    read: bool
+    retrieved_at: str
+    media_type: str
+    sha256: str
+    characters: int
+    cited: int = 0
+
+
+class PassageView(BaseModel):
+    """A passage in its context: `before`, `text` and `after` follow each other in the snapshot.
+
+    `start` and `end` are offsets in Unicode code points. `is_current` is false when the page was read again later.
+    """
+
+    id: str
+    text: str
+    before: str
+    after: str
+    start: int
+    end: int
+    page: int | None
+    heading: str
+    is_current: bool
+    source: SourceView
+
+
+class HeadingView(BaseModel):
+    """A heading of a snapshot."""
+
+    start: int
+    level: int
+    title: str
+
+
+class SnapshotView(BaseModel):
+    """A stretch of the text of a source as it was read; offsets are in Unicode code points."""
+
+    source: SourceView
+    start: int
+    end: int
+    total: int
+    text: str
+    headings: list[HeadingView]
+    pages: list[dict[str, int]]
+
+
+class FollowUpView(BaseModel):
+    """A question about a report with its answer; `report` is Markdown, "" until it is there."""
+
+    number: int
+    question: str
+    understood: str
+    status: Literal["running", "finished", "failed", "stopped"]
+    found_in: FoundIn
+    created: str
+    error: str
+    seconds: float
+    report: str
+    result: dict[str, Any] | None
+
+
+class DocumentView(BaseModel):
+    """An uploaded document; `size` in bytes."""
+
+    id: str
+    name: str
+    size: int
+    uploaded: str
+
+
+class DocumentPage(BaseModel):
+    """The uploaded documents, newest first."""
+
+    documents: list[DocumentView]
+
+
+class NamedText(BaseModel):
+    """A choice: its name and what it is for."""
+
+    name: str
+    purpose: str = ""
+
+
+class UploadLimits(BaseModel):
+    """What may be uploaded: sizes in megabytes, endings of file names."""
+
+    megabytes: int
+    documents: int
+    types: list[str]
+
+
+class Options(BaseModel):
+    """What can be chosen for a run on this server; `model` is what answers by default, "" without one."""
+
+    version: str
+    owner: str
+    provider: str
+    model: str
+    web: str
+    providers: list[NamedText]
+    strategies: list[NamedText]
+    templates: list[NamedText]
+    exports: list[NamedText]
+    languages: list[str]
+    uploads: UploadLimits
+
+
+class Problem(BaseModel):
+    """An error (RFC 9457): `title` names its kind, `detail` says what to do."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+
+
+class Taken(BaseModel):
+    """An instruction that was taken, as it was understood."""
+
+    steer: Steer
+    going_on: bool

@@ -1,0 +1,320 @@
+"""Routes of runs: ask, list, answer, confirm or edit the plan, steer, cancel, resume, follow, ask further, delete."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from starlette.responses import StreamingResponse
+
+from deep_research import api
+from deep_research.api import Run, RunRecord
+from deep_research.data import Asked, FollowUp, Message
+from deep_research.errors import ConfigError, RunBusy
+from deep_research.server.api_models import (
+    AnswerInput,
+    FollowUpInput,
+    FollowUpView,
+    NewRun,
+    PlanInput,
+    RunDetails,
+    RunPage,
+    RunState,
+    RunView,
+    SteerInput,
+    Taken,
+)
+from deep_research.server.http_context import Context, Owner, OwnRun, problems
+from deep_research.server.run_service import RunService
+from deep_research.server.uploads import UploadedDocuments
+from deep_research.settings import load_settings
+
+router = APIRouter(prefix="/api/v1", tags=["runs"])
+Key = Annotated[
+    str,
+    Header(
+        alias="Idempotency-Key",
+        max_length=200,
+        pattern=r"^[!-~]*$",
+        description="A second request with the same key returns the run of the first.",
+    ),
+]
+After = Annotated[int, Query(ge=0, le=10_000_000, description="Number of the last event that is known.")]
+LastEventId = Annotated[
+    str, Header(alias="Last-Event-ID", description="Number of the last event that the client has received.")
+]
+_SSE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "Server-sent events", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+}
+
+
+def view_of(service: RunService, home: Path, record: RunRecord, *, has_report: bool) -> RunView:
+    """Return a run as clients see it; a run that nothing carries out any more is shown as stopped."""
+    return RunView(
+        id=record.run_id,
+        question=record.question,
+        title=record.title,
+        status=_state(service, home, record),
+        language=record.language,
+        created=record.created,
+        seconds=record.seconds,
+        documents=[Path(path).name for path in record.docs],
+        history=list(record.history),
+        settings={name: value for name, value in record.settings.items() if name in NewRun.model_fields},
+        error=record.error,
+        asked=record.asked if record.status == "waiting" else None,
+        has_report=has_report,
+    )
+
+
+def _state(service: RunService, home: Path, record: RunRecord) -> RunState:
+    active = service.is_active(home, record.run_id)
+    if record.status == "running" and not active:
+        return "running" if api.open_run(record.run_id, home=home).is_running else "stopped"
+    if active and record.status in ("waiting", "failed", "stopped"):
+        return "queued"  # taken up again, and not begun yet
+    return record.status
+
+
+async def _view(context: Context, home: Path, run: Run) -> RunView:
+    return await asyncio.to_thread(
+        lambda: view_of(context.service, home, run.record, has_report=run.has_report),
+    )
+
+
+@router.post(
+    "/runs",
+    status_code=201,
+    responses={200: {"model": RunView, "description": "The run of this Idempotency-Key"}, **problems(404, 429)},
+)
+async def create_run(
+    new: NewRun, request: Request, response: Response, context: Context, owner: Owner, key: Key = ""
+) -> RunView:
+    """Begin to research a question."""
+    home = context.service.home_of(owner)
+
+    def prepare() -> tuple[Any, list[Path]]:
+        documents = UploadedDocuments(home, context.uploads).paths_of(new.documents)
+        return load_settings(**new.settings()), documents
+
+    settings, documents = await asyncio.to_thread(prepare)
+    run, is_new = await context.service.start(
+        owner,
+        new.question,
+        settings,
+        docs=documents,
+        history=[Message(role=turn.role, text=turn.text) for turn in new.history],
+        key=key,
+        fingerprint=json.dumps(new.model_dump(), sort_keys=True),
+    )
+    response.status_code = 201 if is_new else 200
+    response.headers["location"] = str(request.url_for("show_run", run_id=run.id).path)
+    return await _view(context, home, run)
+
+
+@router.get("/runs", responses=problems())
+async def list_runs(
+    context: Context,
+    owner: Owner,
+    q: Annotated[str, Query(max_length=200, description="Words of the question or title.")] = "",
+    status: Annotated[RunState | None, Query(description="Only runs in this state.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[str, Query(max_length=80, description="`next` of the page before.")] = "",
+) -> RunPage:
+    """List runs, newest first."""
+    home = context.service.home_of(owner)
+
+    def look() -> RunPage:
+        words = q.casefold().split()
+        found = [
+            (record, _state(context.service, home, record))
+            for record in api.list_runs(home=home)
+            if all(word in f"{record.question} {record.title}".casefold() for word in words)
+        ]
+        records = [record for record, state in found if status is None or state == status]
+        places = {record.run_id: place for place, record in enumerate(records)}
+        if cursor and cursor not in places:
+            raise ConfigError("The cursor is not one of this list.", setting="cursor", value=cursor)
+        start = places[cursor] + 1 if cursor else 0
+        shown = records[start : start + limit]
+        views = [view_of(context.service, home, r, has_report=r.status == "finished" and bool(r.title)) for r in shown]
+        more = start + limit < len(records)
+        return RunPage(runs=views, next=shown[-1].run_id if more else "", total=len(records))
+
+    return await asyncio.to_thread(look)
+
+
+@router.get("/runs/{run_id}", responses=problems(404))
+async def show_run(context: Context, owner: Owner, run: OwnRun) -> RunDetails:
+    """Show a run with its sections and its cost so far."""
+    home = context.service.home_of(owner)
+
+    def look() -> RunDetails:
+        view = view_of(context.service, home, run.record, has_report=run.has_report)
+        ledger = run.report.ledger if run.has_report else run.cost_so_far()
+        return RunDetails(
+            **dict(view),
+            sections=run.sections(),
+            ledger=ledger,
+            follow_ups=len(run.follow_ups() if run.has_report else ()),
+        )
+
+    return await asyncio.to_thread(look)
+
+
+@router.delete("/runs/{run_id}", status_code=204, responses=problems(404, 409))
+async def delete_run(context: Context, owner: Owner, run: OwnRun) -> None:
+    """Delete a run with everything that only it needed."""
+    home = context.service.home_of(owner)
+    if context.service.is_active(home, run.id):
+        await context.service.cancel(home, run)
+    done = await asyncio.to_thread(api.delete_runs, [run.id], home=home)
+    if done.busy:
+        raise RunBusy("Another program carries the run out; stop it there.", run_id=run.id)
+
+
+def _asked(run: Run) -> Asked:
+    record = run.record
+    if record.status != "waiting" or record.asked is None:
+        raise RunBusy("The run does not wait for an answer.", run_id=run.id)
+    return record.asked
+
+
+@router.post("/runs/{run_id}/answer", status_code=202, responses=problems(404, 409, 429))
+async def answer_run(given: AnswerInput, context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Answer what the run asks: an option (its text or number), yes or no to the plan, or any words."""
+    home = context.service.home_of(owner)
+    await asyncio.to_thread(_asked, run)
+    context.service.carry_out(home, run, given.answer)
+    return await _view(context, home, run)
+
+
+@router.put("/runs/{run_id}/plan", status_code=202, responses=problems(404, 409, 429))
+async def edit_plan(plan: PlanInput, context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Put an edited plan in the place of the one that the run shows; it shows the new one, to be confirmed."""
+    home = context.service.home_of(owner)
+    asked = await asyncio.to_thread(_asked, run)
+    if asked.brief is None:
+        raise RunBusy("The run does not show a plan.", run_id=run.id)
+    context.service.carry_out(home, run, api.format_plan(plan.brief(asked.brief)))
+    return await _view(context, home, run)
+
+
+@router.post("/runs/{run_id}/steer", status_code=202, responses=problems(404, 409))
+async def steer_run(given: SteerInput, run: OwnRun) -> Taken:
+    """Give an instruction to a run while it goes on."""
+    taken = await asyncio.to_thread(run.steer, given.kind, given.text)
+    return Taken(steer=taken, going_on=await asyncio.to_thread(lambda: run.is_running))
+
+
+@router.post("/runs/{run_id}/cancel", status_code=202, responses=problems(404, 409))
+async def cancel_run(context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Stop a run; its state is kept, and it can be resumed."""
+    home = context.service.home_of(owner)
+    await context.service.cancel(home, run)
+    return await _view(context, home, run)
+
+
+@router.post("/runs/{run_id}/resume", status_code=202, responses=problems(404, 409, 429))
+async def resume_run(context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Take a run up again that was stopped or has failed."""
+    home = context.service.home_of(owner)
+    view = await _view(context, home, run)
+    if view.status not in ("stopped", "failed"):
+        raise RunBusy(f"The run is {view.status}: there is nothing to take up again.", run_id=run.id)
+    context.service.carry_out(home, run)
+    return await _view(context, home, run)
+
+
+@router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse)
+async def follow_run(
+    context: Context, owner: Owner, run: OwnRun, after: After = 0, last_event_id: LastEventId = ""
+) -> StreamingResponse:
+    """Follow the events of a run, from the first one or from `Last-Event-ID` on.
+
+    Each has its number as id and its kind as event name. A last event `end` says in which state the run is: no more
+    will come until it is answered or resumed.
+    """
+    return _stream(context, owner, run, run.events_file(), after, last_event_id)
+
+
+@router.post("/runs/{run_id}/follow-ups", status_code=202, responses=problems(404, 409, 429))
+async def ask_follow_up(given: FollowUpInput, context: Context, owner: Owner, run: OwnRun) -> FollowUpView:
+    """Ask a question about a finished report; its answer is shown at the returned number."""
+    if not run.has_report:
+        raise RunBusy("The run has no report yet.", run_id=run.id)
+    settings = given.model_dump(exclude={"question"}, exclude_none=True)
+    made = await context.service.follow_up(context.service.home_of(owner), run, given.question, settings)
+    return follow_up_view(made)
+
+
+@router.get("/runs/{run_id}/follow-ups", responses=problems(404))
+async def list_follow_ups(run: OwnRun) -> list[FollowUpView]:
+    """List the questions about a report with their answers, in order."""
+    return [follow_up_view(made) for made in await asyncio.to_thread(run.follow_ups)]
+
+
+@router.get("/runs/{run_id}/follow-ups/{number}", responses=problems(404))
+async def show_follow_up(run: OwnRun, number: int) -> FollowUpView:
+    """Show a question about a report with its answer."""
+    return follow_up_view(await asyncio.to_thread(run.numbered_follow_up, number))
+
+
+@router.get(
+    "/runs/{run_id}/follow-ups/{number}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse
+)
+async def follow_follow_up(
+    context: Context, owner: Owner, run: OwnRun, number: int, after: After = 0, last_event_id: LastEventId = ""
+) -> StreamingResponse:
+    """Follow the events of a follow-up question."""
+    await asyncio.to_thread(run.numbered_follow_up, number)
+    return _stream(context, owner, run, run.events_file(number), after, last_event_id)
+
+
+def follow_up_view(made: FollowUp) -> FollowUpView:
+    """Return a follow-up as clients see it."""
+    return FollowUpView(
+        number=made.number,
+        question=made.question,
+        understood=made.understood,
+        status=made.status,
+        found_in=made.found_in,
+        created=made.created,
+        error=made.error,
+        seconds=made.seconds,
+        report=str(made),
+        result=made.report.model_dump(mode="json") if made.report is not None else None,
+    )
+
+
+def _stream(context: Context, owner: str, run: Run, path: Path, after: int, last_event_id: str) -> StreamingResponse:
+    home = context.service.home_of(owner)
+    start = int(last_event_id) if last_event_id.isdecimal() and last_event_id.isascii() else after
+
+    def is_going_on() -> bool:
+        return context.service.is_active(home, run.id) or run.is_running
+
+    def last_state() -> str:
+        return _state(context.service, home, run.record)
+
+    events = _sse(context.service, path, min(start, 10**9), is_going_on, last_state)
+    return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+
+
+async def _sse(
+    service: RunService, path: Path, after: int, is_going_on: Callable[[], bool], last_state: Callable[[], str]
+) -> AsyncIterator[bytes]:
+    """Give events in the form of the HTML standard: id, event, data."""
+    yield b"retry: 2000\n\n"
+    number = after
+    async for line in service.feeds.follow(path, after, is_going_on):
+        if line is None:
+            yield b": still here\n\n"
+            continue
+        number += 1
+        kind = str(json.loads(line).get("kind", "message")).encode()
+        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind, line)
+    state = await asyncio.to_thread(last_state)
+    yield b"event: end\ndata: %s\n\n" % json.dumps({"status": state}).encode()

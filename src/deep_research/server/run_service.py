@@ -1,0 +1,181 @@
+"""The runs that this server carries out: started, answered, cancelled and taken up again, a bounded number at a time."""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+from deep_research import api
+from deep_research.api import Run
+from deep_research.data import Asked, FollowUp, Message
+from deep_research.errors import ConfigError, LimitReached, ResearchError, RunBusy, RunNotFound
+from deep_research.events import Event
+from deep_research.server.access_tokens import owner_home
+from deep_research.server.event_feed import EventFeeds
+from deep_research.settings import Settings
+
+_log = logging.getLogger(__name__)
+_STOP_SECONDS = 20.0
+_Key = tuple[Path, str]
+
+
+class RunService:
+    """Carries out the runs of all owners in this process.
+
+    At most `max_active` at a time, `max_waiting` more wait for their turn; beyond that LimitReached is raised.
+    """
+
+    def __init__(self, home: Path, feeds: EventFeeds, *, max_active: int = 4, max_waiting: int = 100) -> None:
+        self.home, self.feeds = home, feeds
+        self._turn = asyncio.Semaphore(max_active)
+        self._most = max_active + max_waiting
+        self._tasks: dict[_Key, asyncio.Task[None]] = {}
+        self._beginning = asyncio.Lock()
+
+    def home_of(self, owner: str) -> Path:
+        """Return the state folder of an owner."""
+        return owner_home(self.home, owner)
+
+    async def open(self, owner: str, run_id: str) -> Run:
+        """Return a run of an owner by its whole id. Raises RunNotFound, also for another owner's."""
+        run = await asyncio.to_thread(api.open_run, run_id, home=self.home_of(owner))
+        if run.id != run_id:  # a program names the whole id
+            raise RunNotFound(f"There is no run {run_id!r}.", run_id=run_id)
+        return run
+
+    async def start(
+        self,
+        owner: str,
+        question: str,
+        settings: Settings,
+        *,
+        docs: Sequence[Path] = (),
+        history: Sequence[Message] = (),
+        key: str = "",
+        fingerprint: str = "",
+    ) -> tuple[Run, bool]:
+        """Make a run and begin with it; return it, and whether it is new.
+
+        `key` is the client's idempotency key: a second request with it returns the run of the first. Raises
+        ConfigError, also where `fingerprint` says that the key was used for another request; LimitReached.
+        """
+        home = self.home_of(owner)
+        async with self._beginning:
+            wanted = _id_of(owner, key, fingerprint) if key else ""
+            if wanted and (made := await asyncio.to_thread(_made_before, home, wanted)) is not None:
+                return made, False
+            self._check_capacity()
+            run = await asyncio.to_thread(
+                api.start_run, question, settings, docs=docs, history=history, home=home, wanted_id=wanted
+            )
+            self.carry_out(home, run)
+        return run, True
+
+    def is_active(self, home: Path, run_id: str) -> bool:
+        """Return whether this server carries the run out, or will in its turn."""
+        return (home, run_id) in self._tasks
+
+    def carry_out(self, home: Path, run: Run, answer: str | None = None) -> None:
+        """Do what is left of a run, beginning with the user's `answer` where it waits for one. Raises RunBusy."""
+        answers = [answer] if answer is not None else []
+
+        def reply(_asked: Asked) -> str | None:
+            return answers.pop() if answers else None
+
+        self._launch(home, run, lambda listener: run.carry_out(listener=listener, answer=reply))
+
+    async def follow_up(self, home: Path, run: Run, question: str, settings: dict[str, Any]) -> FollowUp:
+        """Begin with a question about a finished run, and return its record. Raises RunBusy, ConfigError."""
+        begun = asyncio.Event()
+
+        def work(listener: Callable[[Event], None]) -> Coroutine[Any, Any, object]:
+            def note(event: Event) -> None:
+                begun.set()
+                listener(event)
+
+            return run.follow_up(question, listener=note, **settings)
+
+        task = self._launch(home, run, work)
+        waiting = asyncio.create_task(begun.wait())
+        await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        made = await asyncio.to_thread(run.follow_ups)
+        if not made or made[-1].question.split() != question.split():
+            raise ConfigError("The question cannot be asked.", setting="question", value=question)
+        return made[-1]
+
+    async def cancel(self, home: Path, run: Run) -> None:
+        """Stop a run that this server carries out; its state is kept. Raises RunBusy when another process does it."""
+        task = self._tasks.get((home, run.id))
+        if task is None:
+            if await asyncio.to_thread(lambda: run.is_running):
+                raise RunBusy(f"The run {run.id} is carried out by another program; stop it there.", run_id=run.id)
+            return
+        task.cancel()
+        await asyncio.wait([task], timeout=_STOP_SECONDS)
+
+    async def wait(self, home: Path, run_id: str) -> None:
+        """Wait until the run has ended, or waits for an answer."""
+        if (task := self._tasks.get((home, run_id))) is not None:
+            await asyncio.wait([task])
+
+    async def close(self) -> None:
+        """Stop everything; each run can be taken up again."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_STOP_SECONDS)
+
+    def _check_capacity(self) -> None:
+        if len(self._tasks) >= self._most:
+            raise LimitReached("The server carries out as many runs as it can; try again later.", kind="runs")
+
+    def _launch(
+        self, home: Path, run: Run, work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
+    ) -> asyncio.Task[None]:
+        key = (home, run.id)
+        if key in self._tasks:
+            raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
+        self._check_capacity()
+        task = asyncio.create_task(self._work(key, run, work))
+        self._tasks[key] = task
+        task.add_done_callback(lambda _task: self._ended(key))
+        return task
+
+    def _ended(self, key: _Key) -> None:
+        self._tasks.pop(key, None)
+        self.feeds.notify()
+
+    async def _work(
+        self, key: _Key, run: Run, work: Callable[[Callable[[Event], None]], Coroutine[Any, Any, object]]
+    ) -> None:
+        async with self._turn:
+            try:
+                await work(lambda _event: self.feeds.notify())
+            except ResearchError as error:  # the record says it
+                _log.info("The run %s ended without a report: %s", run.id, error.message)
+            except asyncio.CancelledError:
+                raise
+            except Exception:  # noqa: BLE001 - one run that fails must not end the server
+                _log.exception("The run %s failed.", run.id)
+
+
+def _id_of(owner: str, key: str, fingerprint: str) -> str:
+    """Return the id of a run that an idempotency key stands for: the same key always leads to the same run."""
+    named = hashlib.sha256(f"{owner}\n{key}".encode()).hexdigest()[:16]
+    return f"k{named}-{hashlib.sha256(fingerprint.encode()).hexdigest()[:8]}"
+
+
+def _made_before(home: Path, wanted: str) -> Run | None:
+    """Return the run of an idempotency key. Raises ConfigError when the key was used for another request."""
+    try:
+        made = api.open_run(wanted.partition("-")[0] + "-", home=home)
+    except RunNotFound:
+        return None
+    if made.id != wanted:
+        message = "This Idempotency-Key was used for another request."
+        raise ConfigError(message, setting="Idempotency-Key", reason="reused")
+    return made

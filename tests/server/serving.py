@@ -1,0 +1,79 @@
+"""A real server on a port of this machine, for tests: uvicorn in a thread, closed at the end of the block."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+
+from deep_research.server.http_app import ServerOptions, make_app
+
+TIMEOUT = 60.0
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it is ready."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+
+@contextlib.contextmanager
+def serving(home: Path, **options: Any) -> Iterator[str]:
+    """Give the address of a server for the state folder `home`."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        make_app(ServerOptions(home, **options)), log_level="critical", timeout_graceful_shutdown=2, lifespan="on"
+    )
+    server = _Server(config)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
+    thread.start()
+    try:
+        assert server.ready.wait(TIMEOUT)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(TIMEOUT)
+
+
+def client(address: str, **options: Any) -> httpx.Client:
+    """Return a client of the server."""
+    return httpx.Client(base_url=address, timeout=TIMEOUT, trust_env=False, **options)
+
+
+def events_of(http: httpx.Client, path: str, *, last: int = 0, most: int = 100_000) -> list[dict[str, Any]]:
+    """Return the events of a stream, at most `most`, the `end` among them."""
+    found: list[dict[str, Any]] = []
+    headers = {"Last-Event-ID": str(last)} if last else {}
+    with http.stream("GET", path, headers=headers) as answer:
+        assert answer.status_code == 200, answer.read()
+        event: dict[str, Any] = {}
+        for line in answer.iter_lines():
+            if not line:
+                if "data" in event:
+                    found.append(event)
+                event = {}
+                if len(found) >= most:
+                    break
+            else:
+                name, _, value = line.partition(": ")
+                event[name] = json.loads(value) if name == "data" else value
+    return found
+
+
+def until_report(http: httpx.Client, run_id: str) -> dict[str, Any]:
+    """Wait for a run's report and return it."""
+    end = events_of(http, f"/api/v1/runs/{run_id}/events")[-1]
+    assert end["data"] == {"status": "finished"}, end
+    return http.get(f"/api/v1/runs/{run_id}/report").json()

@@ -1,0 +1,162 @@
+"""The HTTP API: a question becomes a report whose every citation leads to its passage in its snapshot."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from deep_research.stores.run_folder import list_runs
+from tests.runs.running import engines
+from tests.server.conftest import QUESTION, Finished
+from tests.server.serving import events_of, until_report
+
+BUNDLED = {"question": "How does speculative decoding work?", "model_provider": "extractive"}
+
+
+def test_a_question_becomes_a_report_whose_citations_open_their_passages(finished: Finished) -> None:
+    report, http = finished.report, finished.http
+    base = f"/api/v1/runs/{finished.run_id}"
+    cited = [passage for claim in report["claims"] for passage in claim["passages"]]
+    assert cited
+    for key in dict.fromkeys(cited):
+        seen = http.get(f"{base}/passages/{key}", params={"around": 50}).json()
+        source = seen["source"]["id"]
+        snapshot = http.get(f"{base}/sources/{source}/snapshot").json()
+        assert snapshot["text"][seen["start"] : seen["end"]] == seen["text"] == report["passages"][key]["text"]
+        assert snapshot["text"].endswith(seen["after"]) or seen["after"] in snapshot["text"]
+        assert snapshot["text"][: seen["start"]].endswith(seen["before"])
+
+
+def test_events_come_numbered_and_go_on_where_the_connection_was_lost(finished: Finished) -> None:
+    path = f"/api/v1/runs/{finished.run_id}/events"
+    everything = events_of(finished.http, path)
+    numbers = [int(event["id"]) for event in everything[:-1]]
+    assert numbers == list(range(1, len(numbers) + 1)) == [event["data"]["number"] for event in everything[:-1]]
+    assert [event["event"] for event in everything[:-1]] == [event["data"]["kind"] for event in everything[:-1]]
+    first = events_of(finished.http, path, most=3)
+    rest = events_of(finished.http, path, last=3)
+    assert first + rest == everything
+    assert everything[-1] == {"event": "end", "data": {"status": "finished"}}
+
+
+def test_no_path_of_the_server_reaches_a_client(finished: Finished) -> None:
+    base = f"/api/v1/runs/{finished.run_id}"
+    for path in (base, f"{base}/report", f"{base}/sources", f"{base}/report.md", "/api/v1/runs", "/api/v1/documents"):
+        answer = finished.http.get(path)
+        assert answer.status_code == 200
+        assert "file:" not in answer.text
+        assert "/uploads/" not in answer.text
+
+
+def test_the_same_idempotency_key_makes_one_run(http: httpx.Client, own_state: Path) -> None:
+    headers = {"Idempotency-Key": "once"}
+    first = http.post("/api/v1/runs", json=BUNDLED, headers=headers)
+    second = http.post("/api/v1/runs", json=BUNDLED, headers=headers)
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json()["id"] == second.json()["id"]
+    assert http.post("/api/v1/runs", json={**BUNDLED, "depth": "brief"}, headers=headers).status_code == 422
+    assert len(list_runs(own_state)) == 1
+
+
+def test_runs_are_listed_in_pages_and_searched(http: httpx.Client) -> None:
+    for number in range(5):
+        question = {"question": f"What is engine {number}?", "model_provider": "extractive"}
+        made = http.post("/api/v1/runs", json=question).json()
+        http.post(f"/api/v1/runs/{made['id']}/cancel")
+    whole = http.get("/api/v1/runs").json()
+    assert (whole["total"], whole["next"]) == (5, "")
+    seen: list[str] = []
+    cursor = ""
+    while True:
+        page = http.get("/api/v1/runs", params={"limit": 2, "cursor": cursor}).json()
+        seen += [run["id"] for run in page["runs"]]
+        cursor = page["next"]
+        if not cursor:
+            break
+    assert seen == [run["id"] for run in whole["runs"]]
+    found = http.get("/api/v1/runs", params={"q": "ENGINE 3"}).json()["runs"]
+    assert [run["question"] for run in found] == ["What is engine 3?"]
+    assert http.get("/api/v1/runs", params={"cursor": "nowhere"}).status_code == 400
+
+
+def test_a_run_is_stopped_and_taken_up_again(http: httpx.Client) -> None:
+    run = http.post("/api/v1/runs", json=BUNDLED).json()["id"]
+    assert http.post(f"/api/v1/runs/{run}/cancel").json()["status"] == "stopped"
+    assert events_of(http, f"/api/v1/runs/{run}/events")[-1]["data"] == {"status": "stopped"}
+    assert http.post(f"/api/v1/runs/{run}/answer", json={"answer": "yes"}).status_code == 409
+    assert http.post(f"/api/v1/runs/{run}/resume").status_code == 202
+    assert until_report(http, run)["claims"]
+    assert http.post(f"/api/v1/runs/{run}/resume").status_code == 409
+
+
+def test_the_plan_is_shown_edited_and_confirmed(http: httpx.Client) -> None:
+    run = http.post("/api/v1/runs", json={**BUNDLED, "confirm_plan": True}).json()["id"]
+    events = events_of(http, f"/api/v1/runs/{run}/events")
+    assert events[-1]["data"] == {"status": "waiting"}
+    asked = http.get(f"/api/v1/runs/{run}").json()["asked"]
+    assert asked["kind"] == "plan"
+    plan = {"title": "Two things", "sections": [{"title": "Medusa", "queries": ["Medusa heads"]}, {"title": "Costs"}]}
+    assert http.put(f"/api/v1/runs/{run}/plan", json=plan).status_code == 202
+    again = events_of(http, f"/api/v1/runs/{run}/events", last=int(events[-2]["id"]))
+    assert again[-1]["data"] == {"status": "waiting"}
+    shown = http.get(f"/api/v1/runs/{run}").json()["asked"]["brief"]
+    assert [section["title"] for section in shown["sections"]] == ["Medusa", "Costs"]
+    assert http.post(f"/api/v1/runs/{run}/answer", json={"answer": "yes"}).status_code == 202
+    report = until_report(http, run)
+    assert report["title"] == "Two things"
+    assert {section["title"] for section in report["sections"]} <= {"Medusa", "Costs"}
+
+
+def test_a_follow_up_is_answered(finished: Finished) -> None:
+    base = f"/api/v1/runs/{finished.run_id}/follow-ups"
+    made = finished.http.post(base, json={"question": "How fast is the Alpha engine?"})
+    assert made.status_code == 202, made.text
+    number = made.json()["number"]
+    assert events_of(finished.http, f"{base}/{number}/events")[-1]["event"] == "end"
+    answer = finished.http.get(f"{base}/{number}").json()
+    assert answer["status"] == "finished"
+    assert answer["report"]
+    assert [one["number"] for one in finished.http.get(base).json()] == [number]
+
+
+def test_a_run_is_deleted(http: httpx.Client) -> None:
+    run = http.post("/api/v1/runs", json=BUNDLED).json()["id"]
+    assert http.delete(f"/api/v1/runs/{run}").status_code == 204
+    assert http.get(f"/api/v1/runs/{run}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "status"),
+    [("a.exe", b"MZ\x00\x01\x02" * 100, 400), ("empty.txt", b"", 400), ("notes.md", b"# Notes\n\nFine.", 201)],
+)
+def test_documents_of_readable_types_are_taken(http: httpx.Client, name: str, data: bytes, status: int) -> None:
+    assert http.post("/api/v1/documents", files={"file": (name, data)}).status_code == status
+    assert len(http.get("/api/v1/documents").json()["documents"]) == (status == 201)
+
+
+def test_the_name_of_a_document_cannot_leave_its_folder(http: httpx.Client, own_state: Path) -> None:
+    made = http.post("/api/v1/documents", files={"file": ("../../../etc/\u202epasswd\u0000.md", b"text")}).json()
+    files = [path for path in (own_state / "uploads").rglob("*") if path.is_file()]
+    assert [path.parent.name for path in files] == [made["id"]]
+    assert "/" not in made["name"]
+    assert "\u202e" not in made["name"]
+    assert http.delete(f"/api/v1/documents/{made['id']}").status_code == 204
+    assert http.get("/api/v1/documents").json() == {"documents": []}
+
+
+def test_steering_a_run_that_is_over_is_refused(finished: Finished) -> None:
+    answer = finished.http.post(f"/api/v1/runs/{finished.run_id}/steer", json={"kind": "finish"})
+    assert answer.status_code == 400
+    assert "finished" in answer.json()["detail"]
+
+
+def test_documents_by_path_are_not_taken(http: httpx.Client, tmp_path: Path) -> None:
+    path = str(engines(tmp_path / "docs"))
+    assert http.post("/api/v1/runs", json={"question": QUESTION, "docs": [path]}).status_code == 422
+    assert http.post("/api/v1/runs", json={"question": QUESTION, "documents": ["d0123456789abcdef"]}).status_code == 404
+    for name, value in (
+        ("model_base_url", "http://127.0.0.1:1"),
+        ("proxy", "http://127.0.0.1:1"),
+        ("source_options", {}),
+    ):
+        assert http.post("/api/v1/runs", json={"question": QUESTION, name: value}).status_code == 422
