@@ -25,7 +25,17 @@ _HEAD = """\
 _KINDS = re.compile(r'info\.kind\b|\bmodel_provider ==|[!=]= "extractive"')
 """How code asks which kind of reasoner thinks; only the reasoners and what chooses one may."""
 _CALLED_BY_OTHERS = {"function", "class", "method", "property", "import"}
-_DECORATORS = ["@*.command", "@*.group", "@command", "@*validator", "@*serializer", "@overload", "@property"]
+_DECORATORS = [
+    "@router.*",
+    "@health.*",
+    "@*.command",
+    "@*.group",
+    "@command",
+    "@*validator",
+    "@*serializer",
+    "@overload",
+    "@property",
+]
 _MAGIC = re.compile(r"__\w+__|get_|list_commands|get_command")
 
 
