@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from deep_research.errors import LimitReached as LimitReached
     from deep_research.errors import ModelError as ModelError
     from deep_research.errors import NeedsAnswer as NeedsAnswer
+    from deep_research.errors import ReplayDiffers as ReplayDiffers
     from deep_research.errors import ResearchError as ResearchError
     from deep_research.errors import RunBusy as RunBusy
     from deep_research.errors import RunNotFound as RunNotFound
@@ -57,6 +58,7 @@ _HOME = {
     "LimitReached": "deep_research.errors",
     "ModelError": "deep_research.errors",
     "NeedsAnswer": "deep_research.errors",
+    "ReplayDiffers": "deep_research.errors",
     "ResearchError": "deep_research.errors",
     "RunBusy": "deep_research.errors",
     "RunNotFound": "deep_research.errors",

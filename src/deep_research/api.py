@@ -103,6 +103,16 @@ class Run:
 
         return await ask_follow_up(self._folder, question, RunEnvironment(self._home, listener=listener), settings)
 
+    async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
+        """Do the finished run again from its journal, without network and keys, and return its report.
+
+        Raises ReplayDiffers at the first call that the run did not make, and where the report is not the same, byte
+        for byte; RunNotFound when the run has no report.
+        """
+        from deep_research.runs.replay import replay_run  # noqa: PLC0415 - only where it is asked for
+
+        return await replay_run(self._folder, self._home, listener=listener)
+
     def follow_ups(self) -> list[FollowUp]:
         """Return the questions about the report with their answers, in order."""
         from deep_research.runs.follow_up_run import follow_ups  # noqa: PLC0415

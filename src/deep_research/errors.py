@@ -20,6 +20,7 @@ ResearchError
 ├── StoreError             the disk or database failed
 ├── RunNotFound            no such run
 ├── RunBusy                another process carries the run out
+├── ReplayDiffers          a replay asks for something that the recorded run did not
 ├── NeedsAnswer            the run waits for an answer of the user
 ├── Declined               ended on purpose: nothing can answer it, or the user rejected the plan
 ├── LimitReached           a budget is spent
@@ -184,6 +185,18 @@ class RunBusy(ResearchError):
 
     run_id: str = ""
     process: int | None = None
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ReplayDiffers(ResearchError):
+    """A replay asks for something that the recorded run did not, or its report is another one.
+
+    `kind` is that of the call, `request` what was asked.
+    """
+
+    run_id: str = ""
+    kind: str = ""
+    request: str = ""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

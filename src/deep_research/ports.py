@@ -179,6 +179,21 @@ class Journal(Protocol):
         """
         ...
 
+    def find(self, kind: str, request: str) -> str | None:
+        """Return the answer of a call that was made before, or None."""
+        ...
+
+    def note(self, kind: str, request: str, answer: str) -> None:
+        """Keep what the run saw beside its calls (a failure, a state of the library); a replay needs it.
+
+        A later note of the same kind and request replaces the earlier one.
+        """
+        ...
+
+    def notes(self, kind: str) -> Mapping[str, str]:
+        """Return the notes of a kind by their request, in the order in which they were first made."""
+        ...
+
     def count(self, kind: str) -> int:
         """Return how many calls of that kind were really made."""
         ...

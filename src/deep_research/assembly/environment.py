@@ -6,19 +6,31 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from importlib import resources
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deep_research import registry
-from deep_research.assembly.reasoner_choice import Offers, key_variables, open_reasoner
+from deep_research.assembly.page_access import QuestionPages, addresses_in
+from deep_research.assembly.reasoner_choice import Offers, key_variables, open_reasoner, placeholder_keys
+from deep_research.assembly.recording import (
+    OUTSIDE,
+    RecordedJournal,
+    RecordedLibrary,
+    ReplayedJournal,
+    ReplayedLibrary,
+    ReplayedPages,
+    ReplayedPlace,
+    ReplayedTool,
+    note_outside,
+)
 from deep_research.data import Asked, Document, Found, Gap, Ledger, SearchResult, ToolSpec
 from deep_research.data.outside_tools import McpServer
-from deep_research.errors import StoreError
+from deep_research.errors import ReplayDiffers, StoreError
 from deep_research.events import Event
-from deep_research.ports import Journal, Library, OutsideTool, Progress, SearchPlace
+from deep_research.ports import Journal, Library, OutsideTool, Pages, Progress, SearchPlace
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.deadlines import SectionDeadlines
 from deep_research.run_context.prefetch import Prefetch
@@ -71,7 +83,9 @@ class Job:
 
     `question` holds all the user's words, because the addresses in them may be opened. `prefetch` allows work ahead
     of intake. `before` is what the run had cost before a follow-up: its sources are prepared when they are first
-    searched, and its costs are counted separately.
+    searched, and its costs are counted separately. `began` is when the work began, where that is not when the run did.
+    `recorded` is the journal of the run that is replayed: nothing outside is reached then; `elapsed` replaces the
+    seconds of work.
     """
 
     folder: RunFolder
@@ -79,9 +93,17 @@ class Job:
     settings: Settings
     question: str
     log: EventLog
+    began: str = ""
     steering: Steering = field(default_factory=Steering)
     prefetch: bool = False
     before: Ledger | None = None
+    recorded: Journal | None = None
+    elapsed: Callable[[], float] | None = None
+
+    @property
+    def today(self) -> date:
+        """The day on which the work began; UTC."""
+        return date.fromisoformat((self.began or self.record.created)[:10])
 
 
 @dataclass(frozen=True)
@@ -129,6 +151,16 @@ class JournaledPlace:
         await self._place.close()
 
 
+@dataclass(frozen=True)
+class Outside:
+    """What a run reaches outside itself: places to search, tools of others, single pages."""
+
+    places: tuple[SearchPlace, ...]
+    tools: OpenTools = field(default_factory=OpenTools)
+    pages: Pages | None = None
+    opens_addresses: bool = False
+
+
 @asynccontextmanager
 async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[RunContext]:
     """Give the complete context of a job; everything is closed at the end of the block.
@@ -138,41 +170,40 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
     async with AsyncExitStack() as stack:
         library, journal = await asyncio.to_thread(_open_stores, job)
         stack.push_async_callback(asyncio.to_thread, _close_stores, library, journal)
-        tools = await stack.enter_async_context(_open_tools(job, environment, journal, library))
+        keys = load_keys(key_variables())
 
         def on_gap(gap: Gap) -> None:
             ctx.report_gap(gap)
 
-        # Away from the event loop: the modules of the web are many.
-        web = await asyncio.to_thread(_open_web, job, environment, tools, journal, on_gap)
-        if web is not None:
-            stack.push_async_callback(web.close)
-            tools.share(web.known)
-        places = _places(job, environment, tools, web, journal)
-        for place in places:
-            stack.push_async_callback(place.close)
-        opens_addresses = web is not None and bool(job.settings.sources)
+        if job.recorded is None:
+            outside = await _open_outside(stack, job, environment, (library, journal), on_gap)
+            calls, seen = RecordedJournal(journal), RecordedLibrary(library, journal)
+        else:
+            outside, keys = _recorded_outside(job, job.recorded), placeholder_keys(key_variables())
+            calls = ReplayedJournal(job.recorded, job.record.run_id)
+            seen = ReplayedLibrary(library, calls)
         reasoner = await asyncio.to_thread(
             open_reasoner,
             job.settings,
-            load_keys(key_variables()),
-            journal=journal,
+            keys,
+            journal=calls,
             home=environment.home,
-            offers=Offers(places, opens_addresses, tools.specs),
+            offers=Offers(outside.places, outside.opens_addresses, outside.tools.specs),
             on_gap=on_gap,
+            today=job.today,
         )
         stack.push_async_callback(reasoner.close)
         ctx = RunContext(
             run_id=job.record.run_id,
             settings=job.settings,
             reasoner=reasoner.reasoner,
-            library=library,
-            journal=_own_costs(journal, job),
-            places=_lazy(places, job, on_gap),
+            library=seen,
+            journal=_own_costs(calls, job),
+            places=_lazy(outside.places, job, on_gap),
             templates=load_templates(template_folders(environment.home)),
-            pages=web.pages if web is not None else None,
-            tools=tools.tools,
-            unopened=tools.gaps,
+            pages=outside.pages,
+            tools=outside.tools.tools,
+            unopened=outside.tools.gaps,
             sources_before=job.before.fetches if job.before is not None else 0,
             gaps=_earlier_gaps(job.log.earlier),
             deadlines=SectionDeadlines(
@@ -181,10 +212,52 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             emit=job.log.emit,
             steering=job.steering,
             prefetch=Prefetch(enabled=job.prefetch),
-            elapsed=lambda: job.log.seconds,
+            elapsed=job.elapsed or (lambda: job.log.seconds),
+            today=job.today,
         )
         stack.push_async_callback(ctx.prefetch.drop)
         yield ctx
+
+
+async def _open_outside(
+    stack: AsyncExitStack,
+    job: Job,
+    environment: RunEnvironment,
+    stores: tuple[Library, Journal],
+    on_gap: Callable[[Gap], object],
+) -> Outside:
+    """Open what the run reaches outside itself, and note it."""
+    library, journal = stores
+    tools = await stack.enter_async_context(_open_tools(job, environment, journal, library))
+    # Away from the event loop: the modules of the web are many.
+    web = await asyncio.to_thread(_open_web, job, environment, tools, journal, on_gap)
+    if web is not None:
+        stack.push_async_callback(web.close)
+        tools.share(web.known)
+    places = _places(job, environment, tools, web, journal)
+    for place in places:
+        stack.push_async_callback(place.close)
+    opens = web is not None and bool(job.settings.sources)
+    note_outside(journal, places, tools.specs, web="all" if opens else "question" if web is not None else "")
+    return Outside(places, tools, web.pages if web is not None else None, opens)
+
+
+def _recorded_outside(job: Job, recorded: Journal) -> Outside:
+    """Return what the recorded run could reach, by name alone. Raises ReplayDiffers where it is not noted."""
+    noted = recorded.notes(OUTSIDE).get("")
+    if noted is None:
+        message = f"The run {job.record.run_id} was made by an earlier version, which noted too little for a replay."
+        raise ReplayDiffers(message, run_id=job.record.run_id, kind=OUTSIDE)
+    told = json.loads(noted)
+    named = {QuestionPages.name: QuestionPages(addresses_in(job.question))}
+    places = [named.get(name) or ReplayedPlace(name, purpose) for name, purpose in told["places"]]
+    tools = [ReplayedTool(ToolSpec.model_validate(spec)) for spec in told["tools"]]
+    return Outside(
+        places=tuple(places),
+        tools=OpenTools(tools={tool.name: tool for tool in tools}),
+        pages=ReplayedPages(everywhere=told["web"] == "all") if told["web"] else None,
+        opens_addresses=told["web"] == "all",
+    )
 
 
 def _open_stores(job: Job) -> tuple[Library, SqliteJournal]:

@@ -16,6 +16,7 @@ class JournalSince:
     def __init__(self, journal: Journal, before: Mapping[str, int]) -> None:
         self._journal, self._before = journal, before
         self.call, self.close = journal.call, journal.close
+        self.find, self.note, self.notes = journal.find, journal.note, journal.notes
 
     def count(self, kind: str) -> int:
         return self._journal.count(kind) - self._before.get(kind, 0)

@@ -43,6 +43,15 @@ def addresses_in(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(urls_in(question)))[:MOST_NAMED]
 
 
+def key_of_page(url: str) -> str:
+    """Return the key of the page at `url`; the text of a paper is another source than its record. Raises Blocked."""
+    from deep_research.fetch.addresses import parse_address  # noqa: PLC0415 - only with web pages
+    from deep_research.sources._web import page_key  # noqa: PLC0415
+
+    key = page_key(parse_address(url).url)
+    return f"text:{key}" if _FULL_TEXT.match(url) else key
+
+
 class RunPages:
     """Implements `ports.Pages` over the fetcher of a run."""
 
@@ -64,12 +73,8 @@ class RunPages:
         self._only = only
 
     def key(self, url: str) -> str:
-        """See `ports.Pages.key`. The text of a paper is another source than its record."""
-        from deep_research.fetch.addresses import parse_address  # noqa: PLC0415 - only with web pages
-        from deep_research.sources._web import page_key  # noqa: PLC0415
-
-        key = page_key(parse_address(url).url)
-        return f"text:{key}" if _FULL_TEXT.match(url) else key
+        """See `ports.Pages.key`."""
+        return key_of_page(url)
 
     async def open(self, url: str) -> Found:
         if self._only is not None:
@@ -88,13 +93,18 @@ class RunPages:
 
     def full_text(self, source: Source) -> Sequence[str]:
         """See `ports.Pages.full_text`: arXiv's HTML, that of ar5iv for older papers, the PDF."""
-        from deep_research.sources._papers import arxiv_texts  # noqa: PLC0415 - only with web pages
-
         if self._only is not None:
             return ()
-        addresses = arxiv_texts(source.key, source.url)
+        addresses = addresses_of_text(source)
         self._fetcher.known.add(*addresses)
         return addresses
+
+
+def addresses_of_text(source: Source) -> Sequence[str]:
+    """Return where the whole text of a paper may be whose record `source` is: arXiv's HTML, ar5iv's, the PDF."""
+    from deep_research.sources._papers import arxiv_texts  # noqa: PLC0415 - only with web pages
+
+    return arxiv_texts(source.key, source.url)
 
 
 class QuestionPages:

@@ -1,7 +1,7 @@
 """The reasoner of a run: the extractive one, or a language model whose calls go through the journal."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
@@ -61,6 +61,11 @@ def key_variables() -> tuple[str, ...]:
     return VARIABLES
 
 
+def placeholder_keys(variables: Sequence[str]) -> dict[str, str]:
+    """Return a value for each variable with which a model can be named and none asked: a replay asks none."""
+    return {name: "replay" if name.endswith("_KEY") else "http://127.0.0.1:9" for name in variables}
+
+
 class OpenReasoner:
     """The reasoner of a run and the connections that it holds open."""
 
@@ -94,8 +99,11 @@ def open_reasoner(
     on_gap: Callable[[Gap], object],
     offers: Offers = _NOTHING,
     watch: Callable[[ModelRequest, Role], object] = lambda _request, _role: None,
+    today: date | None = None,
 ) -> OpenReasoner:
     """Return the reasoner that the settings name; `watch` sees every request to a model.
+
+    `today` is the date that prompts name (None: that of this day, UTC).
 
     Raises ConfigError for an unknown provider and a missing key.
     """
@@ -125,7 +133,7 @@ def open_reasoner(
     info = ReasonerInfo(kind="model", provider=first.provider, models=named)
     context = min(settings.max_context_tokens, first.family.context_tokens)
     reasoner = model_reasoner(
-        complete, settings, info=info, home=home, on_gap=on_gap, offers=offers, context_tokens=context
+        complete, settings, info=info, home=home, on_gap=on_gap, offers=offers, context_tokens=context, today=today
     )
     return OpenReasoner(reasoner, client)
 
@@ -139,6 +147,7 @@ def model_reasoner(
     on_gap: Callable[[Gap], object],
     offers: Offers = _NOTHING,
     context_tokens: int,
+    today: date | None = None,
 ) -> Reasoner:
     """Return the reasoner that asks a model with `complete`, set up as `settings` say.
 
@@ -158,7 +167,7 @@ def model_reasoner(
         opens_addresses=offers.opens_addresses,
         outside=offers.tools,
         mcp_prompt=settings.mcp_prompt,
-        date=datetime.now(UTC).date().isoformat(),
+        date=(today or datetime.now(UTC).date()).isoformat(),
         max_context_tokens=context_tokens,
         # The rest of a window is for the instruction and the answer.
         compression_target_tokens=min(settings.compression_target_tokens, context_tokens * 9 // 20),

@@ -18,6 +18,7 @@ from deep_research.data import Brief, Claim, Section, Turn
 from deep_research.events import SectionStarted
 from deep_research.graph.graph_state import Node, ResearcherOutput, ResearcherState
 from deep_research.run_context.context import RunContext
+from deep_research.run_context.position import section_position
 from deep_research.run_context.steering import Interrupted
 from deep_research.settings import Settings
 from deep_research.steps import research, review
@@ -36,6 +37,7 @@ def _contained(
         @wraps(node)
         async def contained(state: ResearcherState, runtime: Runtime[RunContext]) -> Any:
             title, ctx = state["section"].title, runtime.context
+            section_position.set(f"{title} {state['section'].attempts}.{len(state.get('turns', []))}")
             try:
                 return await ctx.steering.unless_stopped(title, node(state, runtime), finish_stops=finish_stops(state))
             except Interrupted:

@@ -15,6 +15,7 @@ import aiosqlite
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.config import get_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, interrupt
 
@@ -22,6 +23,7 @@ from deep_research import data
 from deep_research.data import Asked
 from deep_research.data.noun import Noun
 from deep_research.run_context.context import RunContext
+from deep_research.run_context.position import node_position
 from deep_research.state_files import make_private_file
 
 Ask = Callable[[Asked], Awaitable[str]]
@@ -53,6 +55,7 @@ async def drive(
         "max_concurrency": ctx.settings.max_concurrent_researchers,
         "recursion_limit": 200,
     }
+    node_position.set(_node_position)
     state = await graph.aget_state(config)
     if has_ended(state.values):
         return state.values
@@ -66,6 +69,15 @@ async def drive(
         waiting = values.get("__interrupt__", ())
         if not waiting:
             return values
+
+
+def _node_position() -> str:
+    """Return the node that is running and its step; "" outside the graph."""
+    try:
+        about = get_config()["metadata"]  # pyright: ignore[reportTypedDictNotRequiredAccess]
+        return f"{about['langgraph_node']} {about['langgraph_step']}"
+    except (RuntimeError, KeyError):
+        return ""
 
 
 def has_ended(state: Mapping[str, Any]) -> bool:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from datetime import date
 
 from deep_research.concurrency import in_background, side_by_side
 from deep_research.data import (
@@ -55,7 +54,7 @@ def _finish(
     sources = max(0, len(ctx.library.sources()) - ctx.sources_before)
     claims = tuple({c.id: c for c in (*given.claims, *disputed.claims, *own_claims)}.values())
     against = {p for found in disputed.contradictions for side in found.sides for p in side.passages}
-    today = date.fromisoformat(ctx.timestamp()[:10])
+    today = ctx.today
     claims = tuple(with_confidence(claims, given.sections, against, ctx.library, today))
     checked = CheckedReport(
         given=given,

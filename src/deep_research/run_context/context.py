@@ -3,10 +3,10 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from deep_research.data import Gap
-from deep_research.errors import ConfigError, ResearchError, Stopped, StoreError
+from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stopped, StoreError
 from deep_research.events import Event, GapFound
 from deep_research.ports import Journal, Library, OutsideTool, Pages, Reasoner, SearchPlace
 from deep_research.run_context.deadlines import SectionDeadlines
@@ -27,6 +27,7 @@ class RunContext:
     with it. Only `report_gap` adds to it.
     `pages` opens single addresses; None in a run that does not go to the web. `tools` are those of others, by the
     name they are offered under, `unopened` what of them could not be opened.
+    `today` is the day on which the run began, also when it goes on later: prompts and reports name it.
     `sources_before` had been read before a follow-up, whose ledger counts only the others.
     """
 
@@ -47,6 +48,7 @@ class RunContext:
     prefetch: Prefetch = field(default_factory=Prefetch)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
     deadlines: SectionDeadlines = field(default_factory=SectionDeadlines)
 
     def timestamp(self) -> str:
@@ -84,7 +86,7 @@ def ends_the_run(error: Exception) -> bool:
     """
     if isinstance(error, ConfigError):
         return error.reason != "bad_request"
-    return isinstance(error, StoreError | Stopped)
+    return isinstance(error, StoreError | Stopped | ReplayDiffers)
 
 
 def _is_same(gap: Gap, other: Gap) -> bool:

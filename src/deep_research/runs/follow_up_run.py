@@ -82,6 +82,7 @@ class FollowUpRun(RunTask):
             settings=Settings(**own),
             question=f"{self.record.question} {self.made.question}",
             log=log,
+            began=self.made.created,
             before=self.made.before,
         )
 

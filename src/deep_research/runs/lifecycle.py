@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from deep_research.assembly.environment import Answer, Job, RunEnvironment, open_context
 from deep_research.assembly.reasoner_choice import reasoner_name
+from deep_research.assembly.recording import ANSWERED
 from deep_research.data import Asked, Report
 from deep_research.errors import Declined, NeedsAnswer, ResearchError, StoreError
 from deep_research.events import ClarificationAsked, ReportReady, RunFailed, RunStarted
@@ -165,4 +166,9 @@ async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:
     reply = await given if inspect.isawaitable(given) else given
     if reply is None:
         raise NeedsAnswer(asked.question, run_id=ctx.run_id, options=asked.options, asked=asked)
+    await asyncio.to_thread(_note_answer, ctx, reply)
     return reply
+
+
+def _note_answer(ctx: RunContext, reply: str) -> None:
+    ctx.journal.note(ANSWERED, str(len(ctx.journal.notes(ANSWERED)) + 1), reply)

@@ -3,7 +3,6 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from datetime import date
 from typing import NamedTuple
 
 from deep_research.data import (
@@ -219,7 +218,7 @@ def ground_of(
         sought="\n".join((*(text for texts in sought for text in texts), *missing, *brief.parts, brief.question)),
         background=ctx.settings.background == "all",
         language=brief.language,
-        today=date.fromisoformat(ctx.timestamp()[:10]),
+        today=ctx.today,
     )
 
 

@@ -5,7 +5,7 @@ import hashlib
 import sqlite3
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from deep_research.stores.sqlite_file import open_database, store_error
@@ -14,6 +14,9 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS calls (
     key TEXT PRIMARY KEY, kind TEXT NOT NULL, request TEXT NOT NULL, answer TEXT NOT NULL,
     at REAL NOT NULL, seconds REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS notes (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, request TEXT NOT NULL, answer TEXT NOT NULL, UNIQUE (kind, request)
 )
 """
 
@@ -28,12 +31,12 @@ class SqliteJournal:
         self._running: dict[str, asyncio.Future[str]] = {}
         self._db = open_database(self._path)
         try:
-            self._db.execute(_SCHEMA)
+            self._db.executescript(_SCHEMA)
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
-        key = hashlib.sha256(f"{kind}\0{request}".encode("utf-8", "surrogatepass")).hexdigest()
+        key = _key(kind, request)
         while (running := self._running.get(key)) is not None:
             try:
                 # Shielded: one waiter that is cancelled must not cancel the call of the others.
@@ -83,6 +86,25 @@ class SqliteJournal:
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
 
+    def find(self, kind: str, request: str) -> str | None:
+        return self._find(_key(kind, request))
+
+    def note(self, kind: str, request: str, answer: str) -> None:
+        keep = (
+            "INSERT INTO notes (kind, request, answer) VALUES (?, ?, ?)"
+            " ON CONFLICT (kind, request) DO UPDATE SET answer = excluded.answer"
+        )
+        try:
+            with self._lock:
+                self._db.execute(keep, (kind, request, answer))
+        except sqlite3.Error as error:
+            raise store_error(error, self._path) from error
+
+    def notes(self, kind: str) -> Mapping[str, str]:
+        with self._lock:
+            rows = self._db.execute("SELECT request, answer FROM notes WHERE kind = ? ORDER BY number", (kind,))
+            return dict(rows.fetchall())
+
     def count(self, kind: str) -> int:
         with self._lock:
             return self._db.execute("SELECT count(*) FROM calls WHERE kind = ?", (kind,)).fetchone()[0]
@@ -95,3 +117,7 @@ class SqliteJournal:
     def close(self) -> None:
         with self._lock:
             self._db.close()
+
+
+def _key(kind: str, request: str) -> str:
+    return hashlib.sha256(f"{kind}\0{request}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,102 @@
+"""Replay: the report of a finished run again, from its journal and library alone, and whether it is the same."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from deep_research.assembly.environment import Job, RunEnvironment
+from deep_research.assembly.recording import ANSWERED
+from deep_research.data import Asked, Report
+from deep_research.errors import ReplayDiffers
+from deep_research.events import Event
+from deep_research.ports import Journal
+from deep_research.run_context.steering import Steering
+from deep_research.runs.lifecycle import carry_out
+from deep_research.runs.research_run import ResearchRun
+from deep_research.runs.steering_inbox import read_steers
+from deep_research.settings import Settings
+from deep_research.stores.event_log import EventLog, read_events
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.run_folder import RunFolder
+
+
+def _ignore(_event: Event) -> None:
+    """Show nothing."""
+
+
+async def replay_run(folder: RunFolder, home: Path, *, listener: Callable[[Event], None] = _ignore) -> Report:
+    """Do a finished run again from its journal, without network and keys, and return the report, which is the same.
+
+    Raises ReplayDiffers at the first call that the recorded run did not make, and where the report is another one;
+    RunNotFound when the run has no report.
+    """
+    recorded = folder.load_result()
+    journal = SqliteJournal(folder.journal)
+    try:
+        answers = iter(journal.notes(ANSWERED).values())
+        with TemporaryDirectory(prefix="deep-research-replay-") as scratch:
+            task = _Replay(folder, Path(scratch), journal, recorded)
+            made = await carry_out(task, RunEnvironment(home, listener=listener, answer=_answering(answers)))
+    finally:
+        journal.close()
+    _compare(made, recorded)
+    return made
+
+
+def _answering(answers: Iterator[str]) -> Callable[[Asked], str | None]:
+    return lambda _asked: next(answers, None)
+
+
+class _Replay(ResearchRun):
+    """The research of a run's question, from its journal; nothing in the run's folder is changed."""
+
+    def __init__(self, folder: RunFolder, scratch: Path, journal: Journal, recorded: Report) -> None:
+        super().__init__(folder)
+        self._journal, self._recorded = journal, recorded
+        self.seconds = recorded.ledger.seconds
+        self.events, self.checkpoints = scratch / "events.jsonl", scratch / "checkpoints.db"
+        # The order in which gaps were found depends on the moment; what is found again is logged once.
+        gaps = (e.model_dump_json() for e in read_events(folder.events) if e.kind == "gap_found")
+        self.events.write_text("".join(f"{line}\n" for line in gaps), "utf-8")
+
+    def job(self, log: EventLog) -> Job:
+        """See `RunTask.job`."""
+        said = read_steers(self.folder.steering)
+        return Job(
+            folder=self.folder,
+            record=self.record,
+            settings=Settings(**self.record.settings),
+            question=self.question,
+            log=log,
+            steering=Steering(lambda: said, log.emit),
+            prefetch=True,
+            recorded=self._journal,
+            elapsed=lambda: self._recorded.ledger.seconds,
+        )
+
+    def listening(self, ctx: Any) -> Any:
+        """See `RunTask.listening`; nobody can say anything to a replay."""
+        return super(ResearchRun, self).listening(ctx)
+
+    def save(self, values: dict[str, Any]) -> tuple[Report, Path]:
+        """See `RunTask.save`; nothing is kept."""
+        if "report" not in values:
+            raise ReplayDiffers(
+                f"The replay ended without a report: {values.get('final_report')}", run_id=self.folder.run_id
+            )
+        return values["report"], self.folder.report
+
+    def note(self, **changes: Any) -> None:
+        """Keep nothing."""
+
+
+def _compare(made: Report, recorded: Report) -> None:
+    """Raise ReplayDiffers with the first line that differs."""
+    told, written = made.model_dump_json(indent=1), recorded.model_dump_json(indent=1)
+    if told == written:
+        return
+    lines = zip(told.splitlines(), written.splitlines(), strict=False)
+    first = next(((a, b) for a, b in lines if a != b), ("", ""))
+    message = f"The replay gave another report. First difference: {first[0].strip()[:200]} instead of {first[1].strip()[:200]}"
+    raise ReplayDiffers(message, run_id=recorded.run_id, kind="report")

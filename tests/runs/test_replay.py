@@ -1,0 +1,108 @@
+"""A finished run gives the same report again, from its journal alone; what differs ends the replay."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.data import Asked, Report
+from deep_research.errors import ReplayDiffers
+from deep_research.runs.replay import replay_run
+from deep_research.runs.research_run import create_run
+from deep_research.settings import Settings
+from tests.model.harness import PLAN, QUESTION, failing, research, served
+from tests.runs.running import Ran, begin, engines, go_on, run
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
+
+
+def _again(ran: Ran) -> Report:
+    return asyncio.run(replay_run(ran.folder, ran.home))
+
+
+def _files(folder: Path) -> dict[str, int]:
+    return {str(path): path.stat().st_size for path in folder.rglob("*") if not path.name.endswith(("-wal", "-shm"))}
+
+
+@pytest.mark.parametrize("workflow", ["sections", "loop", "supervisor", "quick"])
+def test_a_run_without_a_model_gives_the_same_report(tmp_path: Path, workflow: str) -> None:
+    docs = engines(tmp_path / "docs")
+    ran = run("Which kinds of engines are there?", home=tmp_path / "home", docs=[docs], workflow=workflow)
+    for note in docs.iterdir():
+        note.unlink()
+    before = _files(ran.folder.path)
+    assert _again(ran) == ran.report
+    assert _files(ran.folder.path) == before
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"workflow": "loop"}, {"workflow": "supervisor"}, {"workflow": "quick"}, {"depth": "deep"}]
+)
+def test_a_run_with_a_model_gives_the_same_report_without_server_and_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
+) -> None:
+    researcher = ScriptedResearcher(sections=PLAN, sentences=4, retry=["Beta engine"])
+    with served(monkeypatch, researcher) as provider:
+        ran = research(tmp_path, **settings)
+        asked = len(provider.calls)
+        monkeypatch.delenv("OPENAI_COMPATIBLE_BASE_URL")
+        monkeypatch.delenv("OPENAI_COMPATIBLE_API_KEY")
+        assert _again(ran) == ran.report
+        assert len(provider.calls) == asked
+
+
+def test_a_call_that_failed_fails_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = failing(
+        ScriptedResearcher(sections=PLAN, sentences=4), "server_error", where=lambda r: step_of(r) == "review"
+    )
+    with served(monkeypatch, script):
+        ran = research(tmp_path)
+    assert any("review" in gap.what.lower() or "review" in gap.why.lower() for gap in ran.report.gaps), ran.report.gaps
+    assert _again(ran) == ran.report
+
+
+def test_the_first_call_that_the_run_did_not_make_ends_the_replay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(monkeypatch):
+        ran = research(tmp_path)
+    with sqlite3.connect(ran.folder.journal) as database:
+        (gone,) = database.execute("SELECT key FROM calls WHERE kind = 'model' ORDER BY at LIMIT 1 OFFSET 5").fetchone()
+        database.execute("DELETE FROM calls WHERE key = ?", (gone,))
+    database.close()
+    with pytest.raises(ReplayDiffers, match="made no 'model' call like this one"):
+        _again(ran)
+
+
+def test_a_report_that_was_changed_is_noticed(tmp_path: Path) -> None:
+    ran = run("Which kinds of engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
+    changed = ran.folder.result.read_text("utf-8").replace("3,000 rpm", "9,000 rpm")
+    ran.folder.result.write_text(changed, "utf-8")
+    with pytest.raises(ReplayDiffers, match="another report"):
+        _again(ran)
+
+
+def test_the_answers_of_the_user_are_given_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def answer(asked: Asked) -> str:
+        said.append(asked.question)
+        return "yes"
+
+    with served(monkeypatch):
+        docs = engines(tmp_path / "docs")
+        settings = Settings(confirm_plan=True, model_provider="compatible", model_name="scripted")
+        ran = Ran(create_run(QUESTION, settings, home=tmp_path / "home", docs=[str(docs)]), tmp_path / "home")
+        go_on(ran, answer=answer)
+    assert said
+    assert _again(ran) == ran.report
+
+
+def test_a_run_with_a_follow_up_gives_the_report_that_it_had_before(tmp_path: Path) -> None:
+    from deep_research.api import Run  # noqa: PLC0415 - the front door loads everything
+
+    ran = begin("Which kinds of engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
+    go_on(ran)
+    asyncio.run(Run(ran.folder, ran.home).follow_up("Who built the Beta engine?"))
+    assert _again(ran) == ran.report
