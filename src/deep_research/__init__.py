@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from deep_research.api import afollow_up as afollow_up
     from deep_research.api import aresearch as aresearch
     from deep_research.api import build_deep_research_graph as build_deep_research_graph
+    from deep_research.api import export as export
     from deep_research.api import follow_up as follow_up
     from deep_research.api import research as research
     from deep_research.api import run_deep_research as run_deep_research
@@ -42,6 +43,7 @@ _HOME = {
     "afollow_up": "deep_research.api",
     "aresearch": "deep_research.api",
     "build_deep_research_graph": "deep_research.api",
+    "export": "deep_research.api",
     "follow_up": "deep_research.api",
     "research": "deep_research.api",
     "run_deep_research": "deep_research.api",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
-from deep_research.data import FollowUp, Message, Passage, Report, Source, Steer
+from deep_research.data import Export, FollowUp, Message, Passage, Report, Source, Steer
 from deep_research.data.outside_tools import McpServer
-from deep_research.errors import ConfigError
+from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event
 from deep_research.runs import research_run
 from deep_research.settings import Settings
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deep_research.assembly.mcp_listing import ServerRow
     from deep_research.assembly.run_settings import Preview
     from deep_research.data import Asked, Brief, Ledger, ModelRequest, Snapshot, Verdict
+    from deep_research.ports import Exporter
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
     from deep_research.runs.run_evidence import PassageInContext, SourceFacts
@@ -185,6 +186,17 @@ class Run:
         from deep_research.runs.run_evidence import cost_so_far  # noqa: PLC0415 - only where it is asked for
 
         return cost_so_far(self._folder)
+    def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
+        """Return the report, or the answer to a follow-up by its number, in a format of `list_exporters`.
+
+        Raises RunNotFound while there is no report, ConfigError for an unknown format and for what is not installed.
+        """
+        from deep_research.runs.export_run import export_report  # noqa: PLC0415 - only where it is asked for
+
+        report = self.report if followup is None else self.numbered_follow_up(followup).report
+        if report is None:
+            raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)
+        return export_report(self._folder, report, to, font_folder=font_folder)
 
     async def step_inputs(self, section: str = "") -> "Material":
         """Return the inputs of single steps as the run had them at its end; `section` defaults to the first."""
@@ -298,6 +310,15 @@ async def afollow_up(run_id: str, question: str, **settings: Any) -> FollowUp:
     unknown run and for one without a report, ConfigError for unusable input.
     """
     return await open_run(run_id, home=_home(settings)).follow_up(question, **settings)
+
+
+def export(run_id: str, to: str, *, home: Path | None = None, font_folder: Path | None = None) -> bytes:
+    """Return the report of an earlier run as a file in another format: html, pdf, docx, pptx, json, bibtex, …
+
+    `deep-research export` lists the formats. `font_folder` holds fonts for PDF, beside those of the system. Raises
+    RunNotFound, and ConfigError for an unknown format and for what is not installed.
+    """
+    return open_run(run_id, home=home).export(to, font_folder=font_folder).data
 
 
 async def stream(
@@ -441,6 +462,18 @@ def list_models(settings: Settings) -> Mapping[str, str]:
 def save_text(path: Path, text: str) -> None:
     """Write a text to a file in one step. Raises StoreError when the disk refuses."""
     run_folder.write_atomically(path, text, private=False)
+
+
+def save_bytes(path: Path, data: bytes) -> None:
+    """Write a file in one step. Raises StoreError when the disk refuses."""
+    run_folder.write_bytes_atomically(path, data)
+
+
+def list_exporters() -> "list[type[Exporter]]":
+    """Return the formats of `Run.export`, by name."""
+    from deep_research import registry  # noqa: PLC0415
+
+    return [registry.component("exporters", name) for name in registry.names("exporters")]
 
 
 def preview_run(settings: Settings, docs: Sequence[str] = ()) -> "Preview":

@@ -12,6 +12,7 @@ from deep_research.data import (
     Decision,
     Discovery,
     Document,
+    ExportInput,
     Found,
     Gap,
     Passage,
@@ -49,6 +50,22 @@ class Reader(Protocol):
         """Return the text of `data`; `name` is its file name, for titles and messages.
 
         Raises Unreadable when there is no text to be had (broken, encrypted, wrong format).
+        """
+        ...
+
+
+class Exporter(Protocol):
+    """Writes a report in one format; `suffix` begins with a dot, `purpose` says in one line what it is for."""
+
+    name: str
+    suffix: str
+    media_type: str
+    purpose: str
+
+    def export(self, given: ExportInput) -> bytes:
+        """Return the report as a file. Raises ConfigError where something it needs is not installed.
+
+        Everything in the report but the program's own phrases is text from outside: it must stay text.
         """
         ...
 

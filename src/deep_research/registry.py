@@ -1,7 +1,8 @@
 """Components by name: the modules of our own folders, then what other packages offer as entry points.
 
 A component is a class whose attribute `name` is the name of its module, in one of the folders below, or an entry
-point (group `deep_research.readers`, …) that names a class. Modules whose name begins with `_` are parts.
+point (group `deep_research.readers`, …) that names a class. Modules whose name begins with `_` are parts. A module may
+end in the kind of its component (`html_exporter`), so that no two modules of the package have one name.
 Listing imports nothing; a component is imported when it is first asked for.
 """
 
@@ -17,7 +18,7 @@ from deep_research.errors import ConfigError
 from deep_research.ports import Reader
 from deep_research.protocol.media_type import OCTETS, ZIP, signed_media_type, text_media_type
 
-KINDS = ("readers", "sources")
+KINDS = ("exporters", "readers", "sources")
 """The folders that hold components, which are also the ends of the entry points' groups."""
 
 _BINARY_FORMATS = ("application/pdf", "application/epub+zip", "application/vnd.openxmlformats-officedocument.")
@@ -34,15 +35,15 @@ _SHAPING = (
 
 @cache
 def names(kind: str) -> tuple[str, ...]:
-    """Return the names of all components of a kind (`readers`, `sources`), sorted; imports none."""
+    """Return the names of all components of a kind (`readers`, `sources`, …), sorted; imports none."""
     return tuple(sorted({*_own(kind), *_offered(kind)}))
 
 
 @cache
 def component(kind: str, name: str) -> Any:
     """Return the class of a component. Raises ConfigError when there is none of that name."""
-    if name in _own(kind):
-        return _named_class(import_module(f"deep_research.{kind}.{name}"), name)
+    if module := _own(kind).get(name):
+        return _named_class(import_module(f"deep_research.{kind}.{module}"), name)
     if entry := _offered(kind).get(name):
         return entry.load()
     raise ConfigError(
@@ -83,11 +84,13 @@ def suffixes() -> tuple[str, ...]:
     return tuple(sorted(_by_suffix()))
 
 
-def _own(kind: str) -> tuple[str, ...]:
+def _own(kind: str) -> dict[str, str]:
+    """Return the modules of our own components by the components' names."""
     if kind not in KINDS:
         raise ConfigError(f"no kind of component is called {kind!r}; there are: {', '.join(KINDS)}", value=kind)
     folder = import_module(f"deep_research.{kind}")
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_")))
+    modules = sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_"))
+    return {module.removesuffix(f"_{kind.removesuffix('s')}"): module for module in modules}
 
 
 def _named_class(module: ModuleType, name: str) -> type:

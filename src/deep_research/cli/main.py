@@ -27,6 +27,7 @@ class _Commands(click.Group):
         "list": "deep_research.cli.run_commands:list_command",
         "show": "deep_research.cli.run_commands:show_command",
         "replay": "deep_research.cli.record_commands:replay_command",
+        "export": "deep_research.cli.export_command:export_command",
         "delete": "deep_research.cli.run_commands:delete_command",
         "check": "deep_research.cli.part_commands:check_command",
         "settings": "deep_research.cli.info_commands:settings_command",

@@ -161,6 +161,17 @@ def write_atomically(path: Path, text: str, *, private: bool = True) -> None:
         raise _refused(path, error) from error
 
 
+def write_bytes_atomically(path: Path, data: bytes) -> None:
+    """Write `data` to `path` in one step. Raises StoreError when the disk refuses."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise _refused(path, error) from error
+
+
 def _refused(path: Path, error: OSError) -> StoreError:
     return StoreError(
         f"Cannot write {str(path)!r}: {error.strerror or error}. Check the disk and the rights.", path=str(path)

@@ -1,0 +1,247 @@
+"""A report's Markdown as blocks: what every exporter with a layout draws from.
+
+Nothing of it is markup any more: text is text, whatever characters it has. Citations are told apart from text, and
+know the passages that the statements before them cite.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from deep_research.data import Report
+from deep_research.exporters._cited_passages import CitedPassages
+from deep_research.i18n.catalog import phrase
+
+_CITATION = re.compile(r"\[(\d{1,4})\]")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A stretch of text of one look."""
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+    code: bool = False
+
+
+@dataclass(frozen=True)
+class Cite:
+    """A citation: the number of a reference, and the passages of it that are meant."""
+
+    number: int
+    passages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Break:
+    """The end of a line inside a paragraph."""
+
+
+Inline = Text | Cite | Break
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading; `level` 1 is that of the report, `key` names it in the document."""
+
+    level: int
+    content: tuple[Inline, ...]
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph."""
+
+    content: tuple[Inline, ...]
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list; numbered from `start` on, or not at all where it is None."""
+
+    items: tuple[tuple["Block", ...], ...]
+    start: int | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: the cells of its header and of its rows."""
+
+    head: tuple[tuple[Inline, ...], ...]
+    rows: tuple[tuple[tuple[Inline, ...], ...], ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines that stand as they are."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What is set off from the text: here, a notice."""
+
+    blocks: tuple["Block", ...]
+
+
+Block = Heading | Paragraph | Items | Table | Code | Quote
+
+
+@dataclass
+class Document:
+    """A report to be laid out: `references` are the blocks of each entry of the source list by its number."""
+
+    title: str
+    blocks: list[Block] = field(default_factory=list)
+    references_title: str = ""
+    references: dict[int, tuple[Block, ...]] = field(default_factory=dict)
+
+
+def read_document(report: Report) -> Document:
+    """Return the report's Markdown as a document, its title and its list of references apart."""
+    tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(report.report)
+    blocks = _Parser(tokens, report).blocks()
+    document = Document(title=report.title)
+    if blocks and isinstance(blocks[0], Heading) and blocks[0].level == 1:
+        document.title = plain_text(blocks[0].content)
+        blocks = blocks[1:]
+    last = max((n for n, block in enumerate(blocks) if isinstance(block, Heading)), default=None)
+    if last is not None and _is_reference_list(blocks[last:], report):
+        heading, items = blocks[last], blocks[last + 1]
+        assert isinstance(heading, Heading)
+        assert isinstance(items, Items)
+        document.references_title = plain_text(heading.content)
+        document.references = dict(enumerate(items.items, items.start or 1))
+        blocks = blocks[:last]
+    document.blocks = blocks
+    return document
+
+
+def plain_text(content: Sequence[Inline]) -> str:
+    """Return the text of inlines without citations."""
+    parts = (part.text if isinstance(part, Text) else " " if isinstance(part, Break) else "" for part in content)
+    return " ".join("".join(parts).split())
+
+
+def _is_reference_list(blocks: Sequence[Block], report: Report) -> bool:
+    """Tell whether a heading and what follows it are the list of references."""
+    if len(blocks) != 2 or not isinstance(blocks[0], Heading) or not isinstance(blocks[1], Items):
+        return False
+    title = phrase("references", report.language)
+    return plain_text(blocks[0].content) == title and len(blocks[1].items) == len(report.references)
+
+
+class _Parser:
+    """Turns the tokens of markdown-it into blocks."""
+
+    def __init__(self, tokens: Sequence[Token], report: Report) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._headings = 0
+        self._cited = CitedPassages(report)
+        self._code = ""
+        self._numbers = {reference.number for reference in report.references}
+
+    def blocks(self, end: str = "") -> list[Block]:
+        """Return the blocks up to a token of the type `end`, which is passed."""
+        found: list[Block] = []
+        while self._at < len(self._tokens):
+            token = self._tokens[self._at]
+            self._at += 1
+            if token.type == end:
+                break
+            if block := self._block(token):
+                found.append(block)
+        return found
+
+    def _block(self, token: Token) -> Block | None:
+        if token.type == "heading_open":
+            self._headings += 1
+            level = int(token.tag[1:])
+            content = self._inline("heading_close")
+            if level <= 2:
+                self._cited.enter_section(plain_text(content))
+            return Heading(level, content, f"h{self._headings}")
+        if token.type == "paragraph_open":
+            return Paragraph(self._inline("paragraph_close"))
+        if token.type in ("fence", "code_block", "html_block"):
+            self._code = token.content
+            return Code(token.content.rstrip("\n"))
+        if token.type == "blockquote_open":
+            return Quote(tuple(self.blocks("blockquote_close")))
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            return self._items(token)
+        return self._table() if token.type == "table_open" else None
+
+    def _items(self, opening: Token) -> Items:
+        start = int(opening.attrs.get("start", 1)) if opening.type == "ordered_list_open" else None
+        end = opening.type.replace("open", "close")
+        items: list[tuple[Block, ...]] = []
+        while self._tokens[self._at].type != end:
+            self._at += 1  # list_item_open
+            items.append(tuple(self.blocks("list_item_close")))
+        self._at += 1
+        return Items(tuple(items), start)
+
+    def _table(self) -> Table:
+        rows: list[tuple[tuple[Inline, ...], ...]] = []
+        cells: list[tuple[Inline, ...]] = []
+        while (token := self._tokens[self._at]).type != "table_close":
+            self._at += 1
+            if token.type in ("th_open", "td_open"):
+                cells.append(self._inline(token.type.replace("open", "close")))
+            elif token.type == "tr_close":
+                rows.append(tuple(cells))
+                cells = []
+        self._at += 1
+        return Table(rows[0] if rows else (), tuple(rows[1:]))
+
+    def _inline(self, end: str) -> tuple[Inline, ...]:
+        """Return the content up to a token of the type `end`, which is passed."""
+        content: list[Inline] = []
+        while (token := self._tokens[self._at]).type != end:
+            self._at += 1
+            content += self._inlines(token.children or ())
+        self._at += 1
+        return tuple(content)
+
+    def _inlines(self, tokens: Sequence[Token]) -> list[Inline]:
+        """Return inlines; the text since the last citation tells which passages of a source are meant."""
+        found: list[Inline] = []
+        bold = italic = 0
+        said, self._code = self._code, ""  # a citation alone in its paragraph belongs to the code above it
+        for token in tokens:
+            if token.type in ("strong_open", "strong_close"):
+                bold += token.nesting
+            elif token.type in ("em_open", "em_close"):
+                italic += token.nesting
+            elif token.type == "code_inline":
+                found.append(Text(token.content, bool(bold), bool(italic), code=True))
+                said += token.content
+            elif token.type == "hardbreak":
+                found.append(Break())
+            elif token.type in ("text", "softbreak", "html_inline", "image"):
+                text = "\n" if token.type == "softbreak" else token.content
+                for part in self._split(text):
+                    if isinstance(part, int):
+                        found.append(Cite(part, self._cited.passages(said, part)))
+                    elif part:
+                        said = part if found and isinstance(found[-1], Cite) and part.strip() else said + part
+                        found.append(Text(part, bool(bold), bool(italic)))
+        return found
+
+    def _split(self, text: str) -> list[str | int]:
+        """Return a text as texts and the numbers of the references that it cites."""
+        parts: list[str | int] = []
+        at = 0
+        for mark in _CITATION.finditer(text):
+            if int(mark[1]) in self._numbers:
+                parts += [text[at : mark.start()].rstrip(" "), int(mark[1])]
+                at = mark.end()
+        return [*parts, text[at:]]

@@ -1,0 +1,251 @@
+"""The report as one HTML file: a click on a citation opens its passage in the context of its snapshot, offline.
+
+No script, nothing loaded, nothing sent: the passages lie in the file as popovers (HTML's own `popover` attribute), and
+a content security policy forbids everything but the file's own style, named by its hash.
+"""
+
+import base64
+import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+
+from deep_research.data import Claim, ExportInput, PassageContext, Reference
+from deep_research.exporters._bibliography import web_address
+from deep_research.exporters._document import (
+    Block,
+    Break,
+    Cite,
+    Code,
+    Heading,
+    Inline,
+    Items,
+    Paragraph,
+    Quote,
+    Table,
+    plain_text,
+    read_document,
+)
+from deep_research.exporters._evidence_table import VERDICTS, count_verdicts
+from deep_research.i18n.catalog import phrase
+from deep_research.i18n.message_codes import explain
+
+_OWN_MARK = "→"
+_LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'
+
+
+class HtmlExporter:
+    """Writes one file that needs nothing else."""
+
+    name = "html"
+    suffix = ".html"
+    media_type = "text/html; charset=utf-8"
+    purpose = "one file for the browser: a click on a citation opens its passage; works offline, prints well"
+
+    def export(self, given: ExportInput) -> bytes:
+        """Return the page."""
+        return _Page(given).render().encode()
+
+
+class _Page:
+    """One report as a page; texts pass `escape` at the place where they are put in."""
+
+    def __init__(self, given: ExportInput) -> None:
+        self._given, self._report = given, given.report
+        self._language = given.report.language
+        self._document = read_document(given.report)
+        self._references = {reference.number: reference for reference in given.report.references}
+        self._panels: dict[tuple[int, tuple[str, ...]], str] = {}
+        self._resting: dict[str, list[Claim]] = defaultdict(list)
+        for claim in given.report.claims:
+            for key in claim.passages:
+                self._resting[key].append(claim)
+
+    def render(self) -> str:
+        """Return the HTML."""
+        style = files("deep_research.exporters").joinpath("report.css").read_text("utf-8")
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+        main = "".join([self._blocks(self._document.blocks), self._reference_list(), self._statements()])
+        panels = "".join(self._panel(number, keys, name) for (number, keys), name in self._panels.items())
+        return (
+            f'<!doctype html>\n<html lang="{escape(self._language)}">\n<head>\n<meta charset="utf-8">\n'
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="deep-research">\n'
+            f"<title>{escape(self._document.title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+            f'<div class="sheet">\n{self._head()}{self._contents()}<main>\n{main}</main>\n</div>\n{panels}</body>\n</html>\n'
+        )
+
+    def _say(self, name: str, **values: object) -> str:
+        return escape(phrase(name, self._language, **values))
+
+    def _head(self) -> str:
+        counted = count_verdicts(self._report)
+        cited = self._say("said_of_sources", count=len(self._references))
+        chips = "".join(
+            f'<li class="{verdict}"><b>{counted[verdict]}</b> {self._say(f"verdict_{verdict}")}</li>'
+            for verdict in VERDICTS
+            if counted[verdict] or verdict == "supported"
+        )
+        date = max((source.retrieved_at[:10] for source in self._report.sources.values()), default="")
+        made = self._say("made_on", date=date, run=self._report.run_id)
+        return (
+            f'<header>\n<p class="made">{made}</p>\n<h1>{escape(self._document.title)}</h1>\n'
+            f'<ul class="counts">{chips}<li>{cited}</li></ul>\n</header>\n'
+        )
+
+    def _contents(self) -> str:
+        headings = [(b.key, plain_text(b.content)) for b in self._document.blocks if isinstance(b, Heading)]
+        if self._document.references:
+            headings.append(("references", self._document.references_title))
+        entries = "".join(f'<li><a href="#{key}">{escape(title)}</a></li>' for key, title in headings)
+        title = self._say("contents")
+        return f'<nav aria-label="{title}"><p>{title}</p><ol>{entries}</ol></nav>\n'
+
+    def _blocks(self, blocks: Sequence[Block]) -> str:
+        return "".join(self._block(block) for block in blocks)
+
+    def _block(self, block: Block) -> str:
+        if isinstance(block, Heading):
+            tag = f"h{min(block.level, 4)}"
+            return f'<{tag} id="{block.key}">{self._inlines(block.content)}</{tag}>\n'
+        if isinstance(block, Paragraph):
+            own = ' class="own"' if plain_text(block.content).startswith(_OWN_MARK) else ""
+            return f"<p{own}>{self._inlines(block.content)}</p>\n"
+        if isinstance(block, Code):
+            return f"<pre><code>{escape(block.text)}</code></pre>\n"
+        if isinstance(block, Quote):
+            return f'<div class="notice">{self._blocks(block.blocks)}</div>\n'
+        if isinstance(block, Table):
+            return self._table(block)
+        return self._items(block)
+
+    def _items(self, block: Items) -> str:
+        tag = "ul" if block.start is None else "ol"
+        start = f' start="{block.start}"' if block.start not in (None, 1) else ""
+        return f"<{tag}{start}>{''.join(f'<li>{self._tight(item)}</li>' for item in block.items)}</{tag}>\n"
+
+    def _tight(self, blocks: Sequence[Block]) -> str:
+        """Return the blocks of an item; a first paragraph needs no element of its own."""
+        if blocks and isinstance(blocks[0], Paragraph):
+            return self._inlines(blocks[0].content) + self._blocks(blocks[1:])
+        return self._blocks(blocks)
+
+    def _table(self, block: Table) -> str:
+        head = "".join(f'<th scope="col">{self._inlines(cell)}</th>' for cell in block.head)
+        rows = "".join(f"<tr>{''.join(f'<td>{self._inlines(c)}</td>' for c in row)}</tr>" for row in block.rows)
+        return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
+
+    def _inlines(self, content: Sequence[Inline]) -> str:
+        return "".join(self._inline(part) for part in content)
+
+    def _inline(self, part: Inline) -> str:
+        if isinstance(part, Break):
+            return "<br>"
+        if isinstance(part, Cite):
+            return self._cite(part)
+        text = escape(part.text)
+        for tag, is_used in (("code", part.code), ("em", part.italic), ("strong", part.bold)):
+            text = f"<{tag}>{text}</{tag}>" if is_used else text
+        return text
+
+    def _cite(self, cite: Cite) -> str:
+        """Return the button that opens the passages of a citation."""
+        panel = self._panels.setdefault((cite.number, cite.passages), f"p{len(self._panels) + 1}")
+        doubt = any(not claim.stands for key in cite.passages for claim in self._resting[key][:1])
+        title = escape(self._references[cite.number].title, quote=True)
+        css = "cite doubt" if doubt else "cite"
+        return f'<button type="button" class="{css}" popovertarget="{panel}" aria-label="[{cite.number}] {title}">{cite.number}</button>'
+
+    def _panel(self, number: int, keys: Sequence[str], name: str) -> str:
+        reference = self._references[number]
+        source = self._report.sources.get(reference.source)
+        facts = [] if web_address(reference.url) else [reference.location]
+        facts += [phrase("published", self._language, date=reference.published)] if reference.published else []
+        close = self._say("close")
+        passages = "".join(self._passage(key) for key in keys if key in self._report.passages)
+        snapshot = (
+            self._say("snapshot_of", date=source.retrieved_at[:16].replace("T", " "), sha=source.sha256)
+            if source
+            else ""
+        )
+        return (
+            f'<aside class="panel" popover id="{name}" aria-label="[{number}]">'
+            f'<button type="button" class="close" popovertarget="{name}" popovertargetaction="hide" aria-label="{close}">×</button>'
+            f'<p class="title">[{number}] {escape(reference.title)}</p>'
+            f'<p class="place">{escape(" · ".join(fact for fact in facts if fact))} {self._link(reference)}</p>'
+            f'{passages}<p class="hash">{snapshot}</p></aside>\n'
+        )
+
+    def _link(self, reference: Reference) -> str:
+        address = web_address(reference.url)
+        if not address:
+            return ""
+        return (
+            f'<a href="{escape(address)}" {_LINK_RULES}>{self._say("open_source")}</a> <span>{escape(address)}</span>'
+        )
+
+    def _passage(self, key: str) -> str:
+        """Return a passage between what stands before and after it, and the statements that rest on it."""
+        passage = self._report.passages[key]
+        context = self._given.contexts.get(key, PassageContext())
+        page = phrase("page", self._language, page=passage.page) if passage.page else ""
+        where = " · ".join(part for part in (passage.heading, page, key) if part)
+        said = "".join(
+            f'<li>{self._badge(claim)} {escape(claim.text)} <span class="why">{escape(explain(claim.verdict, self._language))}</span></li>'
+            for claim in self._resting[key]
+        )
+        rests = f'<p class="where">{self._say("rests_on_it")}</p><ul class="said">{said}</ul>' if said else ""
+        return (
+            f'<p class="where">{escape(where)}</p><blockquote class="context" dir="auto">{escape(context.before)}'
+            f"<mark>{escape(passage.text)}</mark>{escape(context.after)}</blockquote>{rests}"
+        )
+
+    def _badge(self, claim: Claim) -> str:
+        kind = claim.verdict.kind
+        return f'<span class="badge {kind}">{self._say(f"verdict_{kind}")}</span>'
+
+    def _reference_list(self) -> str:
+        if not self._document.references:
+            return ""
+        entries = "".join(
+            f'<li id="ref-{number}"><span class="number">[{number}]</span><div><p>{self._tight(blocks)}</p>'
+            f"<p>{self._link(self._references[number])}</p></div></li>"
+            for number, blocks in self._document.references.items()
+        )
+        return f'<h2 id="references">{escape(self._document.references_title)}</h2>\n<ol class="references">{entries}</ol>\n'
+
+    def _statements(self) -> str:
+        """Return the table of all statements with their verdicts, which can be limited to those of one."""
+        counted = count_verdicts(self._report)
+        shown = [(kind, counted[kind]) for kind in VERDICTS if counted[kind]]
+        choices = "".join(
+            f'<input type="radio" name="only" id="only-{kind}"><label for="only-{kind}">'
+            f"{self._say(f'verdict_{kind}')} ({count})</label>"
+            for kind, count in shown
+        )
+        total = f'<input type="radio" name="only" id="only-all" checked><label for="only-all">{len(self._report.claims)}</label>'
+        head = "".join(f'<th scope="col">{self._say(name)}</th>' for name in ("statement", "kind", "verdict", "source"))
+        rows = "".join(self._statement(claim) for claim in self._report.claims)
+        return (
+            f'<details class="statements"><summary>{self._say("statements")}</summary><div class="filter"></div>{total}{choices}'
+            f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>\n'
+        )
+
+    def _statement(self, claim: Claim) -> str:
+        by_source: dict[str, list[str]] = defaultdict(list)
+        for key in claim.passages:
+            if key in self._report.passages:
+                by_source[self._report.passages[key].source].append(key)
+        cites = (
+            self._cite(Cite(reference.number, tuple(by_source[reference.source])))
+            for reference in self._references.values()
+            if reference.source in by_source
+        )
+        why = escape(explain(claim.verdict, self._language))
+        return (
+            f'<tr data-verdict="{claim.verdict.kind}"><td>{escape(claim.text)}</td><td>{self._say(f"kind_{claim.kind}")}</td>'
+            f'<td>{self._badge(claim)} <span class="why">{why}</span></td><td>{"".join(cites)}</td></tr>'
+        )

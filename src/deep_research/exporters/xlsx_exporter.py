@@ -1,0 +1,98 @@
+"""The table of evidence as a workbook."""
+
+import io
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from deep_research.data import ExportInput
+from deep_research.exporters._bibliography import entries_of
+from deep_research.exporters._evidence_table import COLUMNS, VERDICTS, Cell, count_verdicts, rows_of
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet.worksheet import Worksheet
+
+_WIDTHS = {"statement": 60, "passage": 80, "title": 36, "section": 22, "reason": 28, "place": 32, "heading": 24}
+_USUAL_WIDTH, _LONGEST_CELL = 13, 32_767
+_FILLS = {"supported": "E3F4E6", "unverified": "FFF4D6", "contradicted": "FBE1DF"}
+
+
+class XlsxExporter:
+    """Writes the statements with their passages, the references, the parts of the question and a summary."""
+
+    name = "xlsx"
+    suffix = ".xlsx"
+    media_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    purpose = "the evidence, the references and a summary as a workbook"
+
+    def export(self, given: ExportInput) -> bytes:
+        """Return the workbook; every text in it is a text, never a formula."""
+        from openpyxl import Workbook  # noqa: PLC0415 - heavy
+
+        book: Any = Workbook()
+        summary = book.active
+        summary.title = "Summary"
+        _fill(summary, ("what", "value"), _summary(given))
+        _fill(book.create_sheet("Evidence"), COLUMNS, rows_of(given))
+        _colour(book["Evidence"])
+        references = [
+            (e.number, e.title, "; ".join(p.literal or f"{p.family}, {p.given}" for p in e.authors), e.published,
+             e.retrieved, e.url or e.location, e.doi, e.arxiv)
+            for e in entries_of(given)
+        ]  # fmt: skip
+        columns = ("number", "title", "authors", "published", "retrieved", "place", "doi", "arxiv")
+        _fill(book.create_sheet("References"), columns, references)
+        parts = [(part.text, part.answered, ", ".join(part.claims)) for part in given.report.parts]
+        _fill(book.create_sheet("Parts"), ("part", "answered", "claims"), parts)
+        _fill(
+            book.create_sheet("Gaps"), ("what", "why", "source"), [(g.what, g.why, g.source) for g in given.report.gaps]
+        )
+        saved = io.BytesIO()
+        book.save(saved)
+        return saved.getvalue()
+
+
+def _summary(given: ExportInput) -> Iterable[tuple[Cell, ...]]:
+    report, counted = given.report, count_verdicts(given.report)
+    yield from (("title", report.title), ("question", report.question), ("run", report.run_id))
+    yield from (("language", report.language), ("workflow", report.workflow))
+    models = ", ".join(sorted(set(report.reasoner.models.values())))
+    yield "reasoner", " ".join(part for part in (report.reasoner.kind, report.reasoner.provider, models) if part)
+    yield "statements", len(report.claims)
+    yield from ((verdict, counted[verdict]) for verdict in VERDICTS)
+    yield from (("sources cited", len(report.references)), ("searches", report.ledger.searches))
+    yield from (("sources read", report.ledger.fetches), ("model calls", report.ledger.model_calls))
+    yield from (("seconds", f"{report.ledger.seconds:.1f}"), ("US dollars", f"{report.ledger.cost_usd:.4f}"))
+
+
+def _fill(sheet: "Worksheet", columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """Write a table with its header, which stays in sight and filters."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE  # noqa: PLC0415
+    from openpyxl.styles import Alignment, Font  # noqa: PLC0415
+    from openpyxl.utils import get_column_letter  # noqa: PLC0415
+
+    for number, row in enumerate((columns, *rows), 1):
+        for place, value in enumerate(row, 1):
+            cell: Any = sheet.cell(number, place)
+            cell.alignment = Alignment(wrap_text=True, vertical="top")
+            if isinstance(value, int):
+                cell.value = value
+            elif value:
+                cell.value = ILLEGAL_CHARACTERS_RE.sub("", value)[:_LONGEST_CELL]
+                cell.data_type = "s"  # a text that begins with = stays one
+            if number == 1:
+                cell.font = Font(bold=True)
+    for place, name in enumerate(columns, 1):
+        width = 60 if columns[0] in ("what", "part") and place == 2 else _WIDTHS.get(name, _USUAL_WIDTH)
+        sheet.column_dimensions[get_column_letter(place)].width = width
+    sheet.freeze_panes = "A2"
+    sheet.auto_filter.ref = sheet.dimensions
+
+
+def _colour(sheet: "Worksheet") -> None:
+    from openpyxl.styles import PatternFill  # noqa: PLC0415
+
+    column = COLUMNS.index("verdict") + 1
+    for number in range(2, sheet.max_row + 1):
+        cell = sheet.cell(number, column)
+        if colour := _FILLS.get(str(cell.value)):
+            cell.fill = PatternFill("solid", fgColor=colour)

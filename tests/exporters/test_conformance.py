@@ -1,0 +1,83 @@
+"""What holds for every exporter, ours and those of plug-ins."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from deep_research import registry
+from deep_research.safe_text import safe_noun
+from tests.exporters.reports import HOSTILE, SAID, make_input
+
+NAMES = registry.names("exporters")
+TEXTS = ("bibtex", "csl", "csv", "html", "json", "markdown", "ris")
+
+
+def export(name: str, extra: str = "", *, language: str = "en") -> bytes:
+    return registry.component("exporters", name)().export(safe_noun(make_input(extra, language=language)))
+
+
+def test_every_format_that_is_promised_is_there() -> None:
+    assert {"markdown", "html", "json", "bibtex", "ris", "csl", "csv", "xlsx"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_exporter_describes_itself(name: str) -> None:
+    exporter = registry.component("exporters", name)
+    assert exporter.name == name
+    assert exporter.suffix.startswith(".")
+    assert "/" in exporter.media_type
+    assert 10 < len(exporter.purpose) < 120
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_report_gives_the_same_text_and_no_two_formats_are_one(name: str) -> None:
+    first, second = export(name), export(name)
+    assert len(first) > 100
+    if name in TEXTS:
+        assert first == second
+        assert first.decode()
+
+
+@pytest.mark.parametrize("language", ["zh", "ja", "ko", "de", "xx"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("pdf", "docx", "pptx", "xlsx")])
+def test_every_language_is_exported(name: str, language: str) -> None:
+    assert len(export(name, "长城 한글 かな", language=language)) > 100
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_report_is_exported(name: str) -> None:
+    given = make_input()
+    empty = given.report.model_copy(
+        update={"report": "", "claims": (), "references": (), "passages": {}, "sections": (), "parts": (), "gaps": ()}
+    )
+    made = registry.component("exporters", name)().export(given.model_copy(update={"report": empty}))
+    assert isinstance(made, bytes)
+
+
+def test_the_table_of_evidence_calculates_nothing() -> None:
+    for extra in HOSTILE:
+        report = make_input(extra).report
+        claims = tuple(claim.model_copy(update={"text": extra, "section": extra}) for claim in report.claims)
+        given = safe_noun(make_input(extra).model_copy(update={"report": report.model_copy(update={"claims": claims})}))
+        text = registry.component("exporters", "csv")().export(given).decode("utf-8-sig")
+        rows = list(csv.reader(io.StringIO(text)))
+        assert {len(row) for row in rows} == {22}
+        assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+
+
+def test_the_table_of_evidence_has_a_row_for_each_statement_and_passage() -> None:
+    rows = list(csv.DictReader(io.StringIO(export("csv").decode("utf-8-sig"))))
+    assert [(row["claim_id"], row["passage_id"]) for row in rows] == [
+        ("c1", "s1p1"), ("c2", "s2p1"), ("c2", "s1p2"), ("c3", "s2p1"), ("c4", ""),
+    ]  # fmt: skip
+    assert rows[0]["statement"] == SAID
+    assert rows[0]["passage"].startswith(SAID)
+    assert (rows[0]["page"], rows[0]["reference"], rows[0]["verdict"]) == ("3", "1", "supported")
+    assert "home/user" not in export("csv").decode()
+
+
+def test_json_is_the_result() -> None:
+    given = make_input()
+    assert json.loads(export("json")) == given.report.model_dump(mode="json")
