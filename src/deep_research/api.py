@@ -186,6 +186,7 @@ class Run:
         from deep_research.runs.run_evidence import cost_so_far  # noqa: PLC0415 - only where it is asked for
 
         return cost_so_far(self._folder)
+
     def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
         """Return the report, or the answer to a follow-up by its number, in a format of `list_exporters`.
 
