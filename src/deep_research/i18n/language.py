@@ -6,7 +6,6 @@ main language; Latin text is told apart by function words.
 """
 
 import re
-from collections import Counter
 from functools import cache
 
 from deep_research.i18n import lexicon
@@ -43,6 +42,8 @@ def detect(text: str, *, default: str = "en") -> str:
     letters being CJK decides.
     """
     sample = text[:20_000]
+    if sample.isascii():
+        return _detect_latin(sample, default)
     marked = "".join(_BEYOND_ASCII.findall(sample))  # no other script has letters in ASCII
     counts = {code: len(pattern.findall(marked)) for code, pattern in _SCRIPTS.items()}
     latin = sum(map(len, _LATIN.findall(sample)))
@@ -64,18 +65,30 @@ def _detect_cjk(counts: dict[str, int]) -> str:
 
 
 def _detect_latin(sample: str, default: str) -> str:
-    words = Counter(_WORD.findall(sample.lower()))
-    scores = {code: sum(words[word] for word in known & words.keys()) for code, known in _function_words().items()}
+    words = _WORD.findall(sample.lower())
+    codes_by_word = _function_words()
+    scores = dict.fromkeys(_languages_told_by_words(), 0)
+    for word in words:
+        for code in codes_by_word.get(word, ()):
+            scores[code] += 1
     best = max(scores, key=lambda code: scores[code])
-    said = scores[best] >= _FUNCTION_SHARE * words.total()
+    said = scores[best] >= _FUNCTION_SHARE * len(words)
     return best if said and scores[best] > scores.get(default, 0) else default
 
 
 @cache
-def _function_words() -> dict[str, frozenset[str]]:
-    """Return the commonest words of the languages in Latin letters, from their lexica."""
-    known = {code: frozenset(lexicon.words("language.function_words", code)) for code in lexicon.languages()}
-    return {code: listed for code, listed in known.items() if listed}
+def _function_words() -> dict[str, tuple[str, ...]]:
+    """Return the languages in Latin letters by their commonest words, from their lexica."""
+    found: dict[str, tuple[str, ...]] = {}
+    for code in lexicon.languages():
+        for word in frozenset(lexicon.words("language.function_words", code)):
+            found[word] = (*found.get(word, ()), code)
+    return found
+
+
+@cache
+def _languages_told_by_words() -> tuple[str, ...]:
+    return tuple(code for code in lexicon.languages() if lexicon.words("language.function_words", code))
 
 
 def language_name(code: str) -> str:

@@ -37,6 +37,7 @@ from deep_research.verification.verify import (
     is_error_text,
     is_plainly_said,
     is_sentence_of,
+    may_be_supported,
     verify,
     verify_against_document,
 )
@@ -301,6 +302,8 @@ def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
         return first  # the passage says the opposite: agreement elsewhere would be an accident
     near = _known(sentence.near, library) if not cited else []
     for candidate in (*near, *_candidates(sentence, cited, library)):
+        if not _may_support(sentence, candidate, library):
+            continue
         second = _judge_text(sentence, [candidate], library)
         if candidate in near and second.verdict == VERBATIM:
             return second  # one citation at the end of a stretch stands for all of it
@@ -326,6 +329,12 @@ def _candidates(sentence: CitedSentence, cited: Sequence[Passage], library: Libr
         *library.search(query, limit=_CANDIDATES),
     ]
     return list({hit.passage.id: hit.passage for hit in hits if hit.passage.id not in tried}.values())
+
+
+def _may_support(sentence: CitedSentence, passage: Passage, library: Library) -> bool:
+    """Tell whether a passage is worth a whole check: most that a search brings lack a name or number of the sentence."""
+    claim = claim_text(sentence.text, sentence.context)
+    return is_sentence_of(sentence.raw, passage.text) or may_be_supported(claim, _evidence(passage, library))
 
 
 def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: Library) -> _Judged:

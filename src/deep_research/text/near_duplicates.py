@@ -6,13 +6,14 @@ estimates how much of the texts is the same. Short texts are compared exactly.
 """
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.text.tokens import tokenize
 
 SHINGLE = 3
+_KNOWN_TERMS = 100_000
 SKETCH = 64
 SAME = 0.8
 """Resemblance from which two texts count as one."""
@@ -30,13 +31,24 @@ class Sketch(NamedTuple):
 @lru_cache(maxsize=2_000)
 def sketch(text: str) -> Sketch:
     """Return the sketch of a text: the same text gives the same sketch in every process."""
-    hashes = {zlib.crc32("\x1f".join(shingle).encode("utf-8", "surrogatepass")) for shingle in _shingles(text)}
+    terms = [_HASHES[term] for term in tokenize(text)]
+    terms += [0] * (SHINGLE - len(terms))
+    # Python's hash of a tuple of numbers is the same in every process.
+    hashes = set(map(hash, zip(*(terms[first:] for first in range(SHINGLE)), strict=False)))
     return Sketch(frozenset(sorted(hashes)[:SKETCH]), len(hashes))
 
 
-def _shingles(text: str) -> Sequence[tuple[str, ...]]:
-    terms = tokenize(text)
-    return [tuple(terms[i : i + SHINGLE]) for i in range(max(1, len(terms) - SHINGLE + 1))]
+class _Hashes(dict[str, int]):
+    """The hashes of terms that were met before."""
+
+    def __missing__(self, term: str) -> int:
+        if len(self) >= _KNOWN_TERMS:
+            self.clear()
+        self[term] = made = zlib.crc32(term.encode("utf-8", "surrogatepass"))
+        return made
+
+
+_HASHES = _Hashes()
 
 
 def resemblance(one: Sketch, two: Sketch) -> float:

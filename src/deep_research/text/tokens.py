@@ -79,17 +79,18 @@ def fold_diacritics(word: str) -> str:
 
 def tokenize(text: str) -> list[str]:
     """Return the index terms of `text` in order, stop words included (callers decide)."""
-    terms: list[str] = []
-    for run in _runs(text):
-        terms.extend(_run_terms(run))
-    return terms
+    return _terms(_runs(text), _TERMS, stop_words=True)
 
 
 def content_terms(text: str) -> list[str]:
     """Return the index terms without stop words and question words, in order."""
+    return _terms(_runs(text, questions=False), _CONTENT_TERMS, stop_words=False)
+
+
+def _terms(runs: Sequence[str], known: "_WordTerms", *, stop_words: bool) -> list[str]:
     terms: list[str] = []
-    for run in _runs(text, questions=False):
-        terms.extend(_run_terms(run, stop_words=False))
+    for run in runs:
+        terms += known[run] if run.isascii() else _run_terms(run, stop_words=stop_words)
     return terms
 
 
@@ -133,6 +134,23 @@ class _JoinedTerms(dict[str, str]):
 
 
 _JOINED_TERMS = _JoinedTerms()
+
+
+class _WordTerms(dict[str, tuple[str, ...]]):
+    """The terms of ASCII words that were met before, with or without stop words."""
+
+    def __init__(self, *, stop_words: bool) -> None:
+        super().__init__()
+        self._stop_words = stop_words
+
+    def __missing__(self, run: str) -> tuple[str, ...]:
+        if len(self) >= _KNOWN_WORDS:
+            self.clear()
+        self[run] = terms = _word_terms(run[:_LONGEST])[0 if self._stop_words else 1]
+        return terms
+
+
+_TERMS, _CONTENT_TERMS = _WordTerms(stop_words=True), _WordTerms(stop_words=False)
 
 
 def _runs(text: str, *, questions: bool = True) -> list[str]:

@@ -8,7 +8,7 @@ from deep_research.verification.units import MONTHS, Make, Quantity
 
 _YEAR_MARK, _MONTH_MARK, _DAY_MARK = (any_word(f"dates.{part}_marks") for part in ("year", "month", "day"))
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_DATES = re.compile(
+DATES = re.compile(
     r"(?<!\d)(?P<y1>[12]\d{3})[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})(?!\d)"
     rf"|(?<!\d)(?P<y2>[12]\d{{3}}) ?{_YEAR_MARK} ?(?P<m2>\d{{1,2}}) ?{_MONTH_MARK}(?: ?(?P<d2>\d{{1,2}}) ?{_DAY_MARK})?"
     rf"|\b(?P<n3>{_MONTH})\b\.? (?:the )?(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?(?:,? ?(?P<y3>[12]\d{{3}}))?(?!\d|\.\d|,\d{{3}}|%)"
@@ -19,10 +19,10 @@ _DATES = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _CENTURY, _YEARS = any_word("dates.century_patterns"), any_word("dates.decade_patterns")
-_DECADE = re.compile(
+DECADES = re.compile(
     rf"(?<!\w)(?P<d>[12]\d{{2}}0)['’]?s\b|(?:(?P<c>\d{{2}}){_CENTURY})?(?<!\d)(?P<x>\d0){_YEARS}", re.ASCII
 )
-_CLOCK = re.compile(r"(?<![\d:])(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)(?![\d:])")
+CLOCKS = re.compile(r"(?<![\d:])(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)(?![\d:])")
 
 
 def _date(match: re.Match[str], text: str) -> Quantity | None:
@@ -49,7 +49,7 @@ def _clock(match: re.Match[str], text: str) -> Quantity | None:
     return Quantity(Decimal(int(match["h"]) * 100 + int(match["m"])), "clock", match.start(), match.end())
 
 
-DATE_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = ((_DATES, _date), (_DECADE, _decade), (_CLOCK, _clock))
+DATE_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = ((DATES, _date), (DECADES, _decade), (CLOCKS, _clock))
 """Patterns in the order in which they are tried."""
 CALENDAR = ("year", "yearmonth", "date")
 """Units that are points in the calendar, from coarse to fine."""

@@ -84,8 +84,11 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
     run: list[re.Match[str]] = []
     bridge: list[re.Match[str]] = []
     for word in [*_WORD.finditer(text), None]:
+        is_name = word is not None and _is_name_word(word[0])
+        if not (is_name or run):
+            continue
         adjacent = word is not None and (not run or text[(bridge or run)[-1].end() : word.start()] in (" ", "\u00a0"))
-        if word is not None and adjacent and _is_name_word(word[0]):
+        if word is not None and adjacent and is_name:
             run, bridge = [*run, *bridge, word], []
             continue
         if word is not None and run and adjacent and not bridge and _CONNECTOR.match(word[0]):
@@ -93,11 +96,13 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
             continue
         if run and (name := _make(text, run, capitals_are_names=capitals_are_names)):
             found.extend(name)
-        run, bridge = ([word], []) if word is not None and _is_name_word(word[0]) else ([], [])
+        run, bridge = ([word], []) if word is not None and is_name else ([], [])
     return found
 
 
 def _is_name_word(word: str) -> bool:
+    if word.islower() and word.isascii() and word.isalpha():
+        return False  # most words
     if _QUANTITY.match(word) or word in _UNIT_LIKE:
         return False
     return word[0].isupper() or bool(_MIXED.search(word))

@@ -6,15 +6,16 @@ the same unit; values are compared exactly, or within a tolerance where the clai
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_of, any_word, words
 from deep_research.verification import units
-from deep_research.verification.dates import CALENDAR, DATE_EXTRACTORS, same_date
-from deep_research.verification.numerals import NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
+from deep_research.verification.dates import CALENDAR, CLOCKS, DATE_EXTRACTORS, DATES, DECADES, same_date
+from deep_research.verification.number_places import find_amounts, find_from_words, has_word_of, is_western
+from deep_research.verification.numerals import ENGLISH_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
 from deep_research.verification.units import BASES, MONTHS, SCALES, SUFFIXES, Make, Quantity, unit_at
 
 
@@ -90,23 +91,57 @@ def quantities(text: str) -> list[Quantity]:
     return list(_quantities(text))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
 def _quantities(text: str) -> tuple[Quantity, ...]:
     """A passage is asked for once per claim that cites it."""
-    # A line may be broken between a number and its unit.
-    plain = re.sub(r"(?<=\d)\n(?=[^\W\d_])", " ", text.translate(_PLAIN))
+    plain = text if text.isascii() else text.translate(_PLAIN)
+    if "\n" in plain:  # a line may be broken between a number and its unit
+        plain = _BROKEN.sub(" ", plain)
     found: list[Quantity] = []
-    left = _blank(plain, (match.span() for match in _NOT_NUMBERS.finditer(plain)))
-    has_digits = re.search(r"\d", left) is not None
-    for pattern, make in _EXTRACTORS if has_digits else (ORDINAL_EXTRACTOR, *NUMERAL_EXTRACTORS):
-        made = [quantity for match in pattern.finditer(left) if (quantity := make(match, left))]
-        found.extend(quantity._replace(bound=_bound(left, quantity)) for quantity in made)
-        left = _blank(left, ((quantity.start, quantity.end) for quantity in made))
+    left = _blank(plain, [match.span() for match in _find_others(plain)])
+    for pattern, make in _EXTRACTORS if _DIGIT.search(left) else (ORDINAL_EXTRACTOR, *NUMERAL_EXTRACTORS):
+        made = [quantity for match in _find(pattern, left) if (quantity := make(match, left))]
+        if made:
+            found.extend(quantity._replace(bound=_bound(left, quantity)) for quantity in made)
+            left = _blank(left, [(quantity.start, quantity.end) for quantity in made])
     return tuple(_share_units(sorted(found, key=lambda q: q.start), plain))
 
 
-def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def _find_others(text: str) -> Iterator[re.Match[str]]:
+    """Yield what looks like a number and is none."""
+    if any(sign in text for sign in _ADDRESS_SIGNS):
+        return _NOT_NUMBERS.finditer(text)
+    return find_from_words(_NOT_NUMBERS, text, reach=-1)
+
+
+def _find(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of an extractor's pattern, which is tried only where it can match."""
+    if pattern is _AMOUNT:
+        return find_amounts(pattern, text)
+    if pattern is DATES:
+        return find_from_words(pattern, text, reach=_LONGEST_MONTH)
+    if not _may_hold(pattern, text):
+        return iter(())
+    return pattern.finditer(text)
+
+
+def _may_hold(pattern: re.Pattern[str], text: str) -> bool:
+    """Tell whether a text has the signs without which a pattern matches nothing."""
+    if pattern in _SIGN_OF:
+        return _SIGN_OF[pattern] in text
+    if not is_western(text):
+        return True
+    if pattern is ORDINAL_EXTRACTOR[0]:
+        return bool(_ORDINAL_ENDING.search(text)) or has_word_of(text, units.ORDINALS.keys())
+    if pattern is DECADES:
+        return bool(_DECADE_ENDING.search(text))
+    return pattern is ENGLISH_NUMBERS and has_word_of(text, units.WORDS.keys())
+
+
+def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """Replace what was recognised by a neutral character, so that no later pattern reads it again."""
+    if not spans:
+        return text
     characters = list(text)
     for start, end in spans:
         characters[start:end] = "\x00" * (end - start)
@@ -181,6 +216,15 @@ def _fraction(match: re.Match[str], text: str) -> Quantity | None:
     )
 
 
+_BROKEN = re.compile(r"(?<=\d)\n(?=[^\W\d_])")
+_DIGIT = re.compile(r"\d")
+_ADDRESS_SIGNS = ("://", "www.", "@", "doi:", "arXiv:")
+_SIGN_OF = {CLOCKS: ":", _FRACTION: "/"}
+_ORDINAL_ENDING = re.compile(r"\d(?:st|nd|rd|th)", re.IGNORECASE)
+_DECADE_ENDING = re.compile("0['’]?s")
+_LONGEST_MONTH = 24
+"""Characters before the digits of a date in which its month stands."""
+
 _EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = (
     *DATE_EXTRACTORS,
     (_FRACTION, _fraction),
@@ -254,7 +298,8 @@ def _is_version(written: str, evidence: str) -> bool:
     if re.fullmatch(r"\d+\.\d+|\d{4,}", number) is None:
         return False
     return any(
-        re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", found[0]) for found in _NOT_NUMBERS.finditer(evidence)
+        number in found[0] and re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", found[0])
+        for found in _find_others(evidence)
     )
 
 

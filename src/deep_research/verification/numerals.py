@@ -38,7 +38,7 @@ def _english_words(low: int, high: int) -> str:
 
 
 _BELOW_100 = rf"(?:{_english_words(20, 90)}(?:[ -]{_english_words(1, 9)})?|{_english_words(0, 19)})\b"
-_ENGLISH_NUMBER = re.compile(
+ENGLISH_NUMBERS = re.compile(
     rf"\b(?P<words>{_BELOW_100}(?:[ -](?:hundred|thousand|million|billion|trillion)\b(?:[ -](?:and )?{_BELOW_100})?)*)"
     r"(?!-(?:party|sided))",
     re.IGNORECASE | re.ASCII,
@@ -145,6 +145,6 @@ ORDINAL_EXTRACTOR: tuple[re.Pattern[str], Make] = (_ORDINAL, _ordinal)
 NUMERAL_EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (_HAN_NUMBER, _han),
     (_KOREAN_NUMBER, _korean),
-    (_ENGLISH_NUMBER, _english),
+    (ENGLISH_NUMBERS, _english),
 )
 """Tried after the amounts, in this order."""

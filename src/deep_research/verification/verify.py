@@ -81,6 +81,14 @@ def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     return disproof(claim, texts) or _measured(claim, texts)
 
 
+def may_be_supported(claim: str, evidence: Evidence) -> bool:
+    """Return False where a cheap test shows that `verify` would not support `claim`: a name or number is not there."""
+    whole = f"{evidence.about}\n{evidence.text}"
+    return is_sentence_of(claim, evidence.text) or (
+        names_occur(claim, whole).ok and numbers_agree(claim, f"{evidence.text}\n{evidence.about}", amounts(claim)).ok
+    )
+
+
 def is_plainly_said(claim: str, evidence: Evidence) -> bool:
     """Return whether one sentence of the evidence carries the claim: what a citation nobody gave must show."""
     lines = evidence_sentences(evidence.text)
