@@ -51,14 +51,13 @@ class Strict(Planner):
 
 
 class Varied(Strict):
-    """Writes something else at each attempt."""
+    """Cites one more passage at each attempt."""
 
     async def write_section(
         self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
     ) -> SectionDraft:
-        first, second = split(passages[0].text)[-2:]
-        said = {1: [first], 2: [second]}.get(section.attempts, [first, second])
-        return SectionDraft(content=" ".join(f"{sentence} [{passages[0].id}]" for sentence in said))
+        said = (f"{split(p.text)[-1]} [{p.id}]" for p in passages[: section.attempts])
+        return SectionDraft(content=" ".join(said))
 
 
 class Held(Shelf):

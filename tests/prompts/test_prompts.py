@@ -107,6 +107,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "write_section": {
         "section": SECTION,
         "passages": PASSAGE,
+        "uniform": "version 3.11.2",
         "earlier": "An engine has 4 parts. [s7p3]",
         "missing": "prices of 2026",
         "faults": ["“only” goes too far"],

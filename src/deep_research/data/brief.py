@@ -261,17 +261,18 @@ class Limit(Noun):
 
 
 class AnsweredPart(Noun):
-    """One part of the question; `where` is the title of the section that answers it."""
+    """One part of the question; `where` are the titles of the sections that answer it."""
 
     text: str
     answered: Literal["yes", "partly", "no"] = "yes"
-    where: str = ""
+    where: tuple[str, ...] = ()
 
 
 class Composition(Noun):
     """The parts of a report that no section holds, citing passage ids like a section.
 
-    `abstract` is the answer in front; `table` is a Markdown table or "".
+    `abstract` is the answer in front; `table` is a Markdown table or "". `repeats` are sentences of sections that say
+    again what another section is the home of.
     """
 
     abstract: str = ""
@@ -280,6 +281,7 @@ class Composition(Noun):
     parts: tuple[AnsweredPart, ...] = ()
     advice: tuple[Advice, ...] = ()
     limits: tuple[Limit, ...] = ()
+    repeats: tuple[str, ...] = ()
     computations: tuple[Computation, ...] = ()
 
 

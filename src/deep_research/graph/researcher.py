@@ -177,7 +177,7 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
     if previous and not review.better(section, written.section, previous, claims):
         kept, claims = section.model_copy(update={"status": "completed"}), previous
     # Where a further attempt has brought nothing, another one would bring the same.
-    reviews = reviews and kept.content != section.content
+    reviews = reviews and kept.content != section.content and written.adds
     update = {
         "section": kept,
         "previous_claims": claims,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from deep_research.concurrency import in_background, side_by_side
 from deep_research.data import (
@@ -18,6 +19,7 @@ from deep_research.errors import ModelError
 from deep_research.i18n.message_codes import gap_from, gap_of
 from deep_research.ports import Library
 from deep_research.report.confidence import with_confidence
+from deep_research.report.deduplicate import without_named_repeats
 from deep_research.report.ledger import ledger_of
 from deep_research.report.render import Rendered, render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
@@ -41,6 +43,9 @@ async def write_report(ctx: RunContext, given: ReportInput) -> Report:
         ctx.report_gap(gap)
     disputed = await confirm(given.contradictions, given.claims, ctx.library)
     parts, own_claims = await _compose(ctx, given)
+    if parts.repeats:
+        sections, claims = await in_background(without_named_repeats, given.sections, given.claims, parts.repeats)
+        given = replace(given, sections=tuple(sections), claims=tuple(claims))
     for gap in _open_reviews(given):
         ctx.report_gap(gap)
     # In a thread: numbering, quoting and comparing documents is arithmetic, and other runs wait for the event loop.
@@ -130,8 +135,8 @@ def _parts(given: ReportInput, made: Composition, own: Sequence[Claim], claims: 
     parts: list[Part] = []
     for text in stated:
         known = said.get(text.casefold()) or (made.parts[len(parts)] if len(made.parts) == len(stated) else None)
-        where = known.where if known is not None and known.where in titles else ""
-        answering = [c.id for c in claims if c.stands and c.section == where] if where else []
+        where = set(known.where) & titles if known is not None else set[str]()
+        answering = [c.id for c in claims if c.stands and c.section in where]
         answering = answering or [c.id for c in own if c.stands] or [c.id for c in claims if c.stands]
         unsaid = text.casefold() in lacking
         # Of a question in one part something was found: it is the closest there is.

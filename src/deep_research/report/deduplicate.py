@@ -50,6 +50,39 @@ def without_repetition(
     return shorter, left
 
 
+def without_named_repeats(
+    sections: Sequence[Section], claims: Sequence[Claim], repeats: Sequence[str]
+) -> tuple[list[Section], list[Claim]]:
+    """Return the sections and claims without the sentences that `repeats` names, word for word, as said elsewhere too.
+
+    A sentence goes only where what it rests on is still cited in another section, never out of code, a table or numbered
+    steps, and only where its section keeps enough.
+    """
+    drafts = [parse_draft(section.content) for section in sections]
+    wanted = {_bare(text) for repeat in repeats for text in (repeat, *(s.text for s in parse_draft(repeat).sentences))}
+    cited = [{p for s in draft.sentences for p in s.passages} for draft in drafts]
+    shorter: list[Section] = []
+    gone: set[tuple[str, str, tuple[str, ...]]] = set()
+    for i, (section, draft) in enumerate(zip(sections, drafts, strict=True)):
+        others = {p.split("p")[0] for j, ids in enumerate(cited) if j != i for p in ids}
+        cut = {
+            number
+            for number, s in enumerate(draft.sentences)
+            if s.kind in ("prose", "item") and s.role != "limit" and _bare(s.text) in wanted
+            if s.passages and {p.split("p")[0] for p in s.passages} <= others and not draft.is_step(number)
+        }
+        if not cut or len(draft.sentences) - len(cut) < _KEPT:
+            shorter.append(section)
+            continue
+        shorter.append(_without(section, draft, cut))
+        gone |= {(section.title, *_claimed(draft.sentences[number])) for number in cut}
+    return shorter, [c for c in claims if (c.section, c.text, c.passages) not in gone]
+
+
+def _bare(text: str) -> str:
+    return normalise(text).strip(" *_.。!?！？;；→")
+
+
 def _claimed(sentence: CitedSentence) -> tuple[str, tuple[str, ...]]:
     return claim_text(sentence.text, sentence.context), tuple(sentence.passages)
 

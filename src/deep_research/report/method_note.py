@@ -32,6 +32,7 @@ def render_method_note(checked: CheckedReport, *, verbatim: int) -> str:
     kept = {(claim_text(s.text, s.context), s.passages) for text in shown for s in parse_draft(text).sentences}
     failed = [c for c in checked.claims if not c.stands]
     left = [c for c in failed if (c.text, c.passages) in kept]
+    listed = [c for c in left if c.kind != "background"]  # that is marked in the text itself
     cut = [c for c in failed if (c.text, c.passages) not in kept]
     total = len(checked.claims)
     counts = {"claims": total, "supported": total - len(failed), "cut": len(cut), "left": len(left)}
@@ -49,7 +50,7 @@ def render_method_note(checked: CheckedReport, *, verbatim: int) -> str:
         f"## {phrase('checked', language)}",
         join_sentences(lines, language),
         _cost(checked.ledger, language),
-        *_left(left, language),
+        *_left(listed, language),
     ]
     return "\n\n".join(blocks)
 

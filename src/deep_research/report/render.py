@@ -32,15 +32,16 @@ from deep_research.i18n.message_codes import explain, name_subject
 from deep_research.ports import Library
 from deep_research.report.method_note import render_method_note
 from deep_research.report.report_input import CheckedReport
-from deep_research.search.source_standing import dated_source
+from deep_research.search.source_standing import dated_source, uniform_standing
 from deep_research.text.cleaning import fold
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import render_citations
-from deep_research.verification.currency import Dated
+from deep_research.verification.currency import Dated, written_date
 from deep_research.verification.quotations import is_verbatim
 
+_NAVIGATION = re.compile(r" \| .* \| |»")
 _QUOTED_CHARS, _MOST_QUOTES, _LEAST_QUOTE, _FEW_TERMS = 300, 2, 60, 3
 
 
@@ -82,6 +83,17 @@ class References:
         sources = dict.fromkeys(p.split("p")[0] for c in claims if c.stands for p in c.passages)
         snapshots = (self._library.snapshot(source) for source in sources)
         return {detect(snapshot.text[:3000]) for snapshot in snapshots if snapshot is not None}
+
+    def state(self, claims: Sequence[Claim], language: str) -> str:
+        """Return of which version or date nearly all cited sources are; "" where they differ or the date is new."""
+        cited = tuple(dict.fromkeys(p.split("p")[0] for c in claims if c.stands for p in c.passages))
+        uniform = uniform_standing(self._library, cited) if cited else ""
+        if not uniform:
+            return ""
+        version = uniform.removeprefix("version ")
+        if version != uniform:
+            return phrase("uniform_version", language, version=version)
+        return phrase("uniform_date", language, date=written_date(uniform, language))
 
     def verbatim(self, claim: Claim) -> bool:
         """Return whether the claim is word for word in a passage that it cites."""
@@ -209,6 +221,8 @@ def _opening(checked: CheckedReport, references: References) -> list[str]:
     shown = (("abstract", parts.abstract), ("at_a_glance", parts.table))
     blocks = [f"## {phrase(name, language)}\n\n{_cited(text, references)}" for name, text in shown if text]
     notes = [f"*{marks}*"] if (marks := _marks(checked)) else []
+    if state := references.state(checked.claims, language):
+        notes.append(f"*{state}*")
     if assumed := checked.given.decision.assumptions:
         notes.append(f"{bold_heading('assumptions', language)}{join_list(assumed, language)}")
     place = 1 if parts.abstract else 0
@@ -317,8 +331,7 @@ def _carrying(passages: Sequence[Passage], said: dict[str, list[str]]) -> list[s
     """Return the one or two sentences of a source that carry most of what is said of it, `_QUOTED_CHARS` together."""
     counted: Counter[str] = Counter()
     for passage in passages:
-        lines = (line for line in passage.text.splitlines() if not line.startswith(("#", "```")))
-        text = " ".join(" ".join(lines).split())
+        text = _prose(passage.text)
         for claim in said.get(passage.id, []):
             if place := _nearest(claim, text):
                 counted[text[place[0] : place[1]].strip()] += 1
@@ -331,6 +344,13 @@ def _carrying(passages: Sequence[Passage], said: dict[str, list[str]]) -> list[s
         found.append(shown)
         left -= len(shown)
     return found
+
+
+def _prose(text: str) -> str:
+    """Return the paragraphs of a passage, each on one line, without headings and the marks of a web page."""
+    kept = "\n".join(line for line in text.splitlines() if not line.startswith(("#", "```")))
+    paragraphs = (" ".join(part.replace("¶", " ").split()) for part in re.split(r"\n\s*\n", kept))
+    return "\n\n".join(part for part in paragraphs if part and not _NAVIGATION.search(part))
 
 
 def _nearest(claim: str, text: str) -> tuple[int, int] | None:

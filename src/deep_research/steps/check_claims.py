@@ -8,7 +8,7 @@ contradicted.
 
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
@@ -59,13 +59,14 @@ _CANDIDATES = 8
 
 class Ground(NamedTuple):
     """What a draft may use beside its passages: the arithmetic its writer asks for, what was `known` before (the
-    question and the terms of the plan), what was `sought` (the facts planned and the searches made), whether general
-    knowledge may stand, the `language` of the report, and `today`, by which what sources say of their own time is dated
+    question and the terms of the plan), what was `sought` (the facts planned and the searches made), what a conclusion may
+    take names from (`named`: all that the draft cites), whether general knowledge may stand, the `language` of the report, and `today`, by which what sources say of their own time is dated
     (None: not at all)."""
 
     computations: Sequence[Computation] = ()
     known: str = ""
     sought: str = ""
+    named: str = ""
     background: bool = False
     language: str = "en"
     today: date | None = None
@@ -153,6 +154,7 @@ async def check_draft(
         for j in judged
     ]
     unsure = {i for i in open_ if (judged[i].text, judged[i].passages) not in known}
+    unsure |= {i for i, j in enumerate(judged) if j.verdict == BACKGROUND}
     kept = {i for i, j in enumerate(judged) if j.shown}
     heard: set[int] = set()
     if judge is not None and unsure:
@@ -190,7 +192,12 @@ def _by_code(draft_markdown: str, library: Library, ground: Ground) -> tuple[Dra
     """Return the draft, its sentences as the mechanical checks judge them, and which of them a judge may judge."""
     draft = parse_draft(settle_marks(draft_markdown))
     said = "\n".join(s.text for s in draft.sentences if s.role != "limit")
-    ground = ground._replace(sought=f"{ground.sought}\n{said}" if ground.sought else "")
+    ground = ground._replace(
+        sought=f"{ground.sought}\n{said}" if ground.sought else "",
+        named="\n".join(
+            p.text for p in _known(dict.fromkeys(key for s in draft.sentences for key in s.passages), library)
+        ),
+    )
     results = {c.name: _computed(c, library) for c in ground.computations}
     judged = [
         _check_sentence(s, library) if s.role == "fact" else _check_own(s, library, ground, results)
@@ -226,9 +233,10 @@ def _with_notes(judged: Sequence[_Judged], kept: Collection[int], work: _Work) -
         undecided = {s.standing.status for s in sources} <= UNDECIDED
         names = {key.split("p")[0] for key in item.passages}
         noted = [f for f in flags if f != "not_current" or not undecided or not names <= told]
-        noted = [f for f in noted if f != "relative_time" or not names <= dated]
+        days = {source.date for source in sources}
+        noted = [f for f in noted if f != "relative_time" or not days <= dated]
         told |= names if "not_current" in flags else set()
-        dated |= names if "relative_time" in flags else set()
+        dated |= days if "relative_time" in flags else set()
         done[i] = replace(done[i], text=with_note(item.text, noted, sources, work.ground.language))
     return done
 
@@ -282,7 +290,8 @@ def _open(text: str, ground: Ground) -> Verdict:
 
 def _judge_own(judged: _Judged, library: Library, ground: Ground) -> _Judged:
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
-    unfounded = is_unfounded(judged.bare or judged.text, [f"{e.about}\n{e.text}" for e in evidence], ground.known)
+    premises = [f"{e.about}\n{e.text}" for e in evidence]
+    unfounded = is_unfounded(judged.bare or judged.text, premises, ground.known, ground.named)
     if is_error_text(judged.text):
         unfounded = verdict_of("unverified", "error_text")
     return replace(judged, verdict=unfounded) if unfounded else judged
@@ -315,7 +324,7 @@ def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
     return first
 
 
-def _known(ids: Sequence[str], library: Library) -> list[Passage]:
+def _known(ids: Iterable[str], library: Library) -> list[Passage]:
     return [passage for key in ids if (passage := library.passage(key)) is not None]
 
 
@@ -490,11 +499,12 @@ async def _ask(
     if failure is not None:
         work.gaps.append(failure)
         for i in unsure:
-            done[i] = replace(judged[i], verdict=_not_judged(failure, judged[i].verdict.score))
+            if judged[i].verdict != BACKGROUND:
+                done[i] = replace(judged[i], verdict=_not_judged(failure, judged[i].verdict.score))
         return done, kept, set()
     for i, verdict in zip(asked, verdicts, strict=True):
-        if i in unsure:
-            done[i] = replace(judged[i], verdict=verdict)
+        if i in unsure and not (judged[i].verdict == BACKGROUND and verdict.kind == "supported"):
+            done[i] = replace(judged[i], verdict=verdict)  # general knowledge stays marked: nobody has a source for it
     return done, {i for i, j in enumerate(done) if j.shown}, set(asked)
 
 

@@ -24,6 +24,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.steps import review, search
 from deep_research.steps.check_claims import NO_GROUND, Checked, Ground, check_draft
 from deep_research.text.contents_lists import is_contents_list
+from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
 from deep_research.verification.titles import founded_headings
@@ -52,15 +53,21 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
     return [p for p in found if p.id in chosen or not is_contents_list(p.text)][:limit]
 
 
-_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST = 24, 16, 8, 2
+_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST = 20, 12, 8, 2
+_RECALLED, _SAYS = 6, 0.6
+"""Passages that colleagues have found, and the share of the words of a cell that such a passage has."""
 
 
 class Written(NamedTuple):
-    """A finished section with its judged claims, and the review of its draft if there was one."""
+    """A finished section with its judged claims, and the review of its draft if there was one.
+
+    `adds` says whether the draft cites anything that the text before it did not.
+    """
 
     section: Section
     claims: tuple[Claim, ...]
     review: SectionReview | None = None
+    adds: bool = True
 
 
 async def next_actions(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> list[Action]:
@@ -101,10 +108,30 @@ def _room(turns: Sequence[Turn], attempt: int) -> int:
 def brings_new(section: Section, turns: Sequence[Turn], seen: Collection[str], library: Library) -> bool:
     """Return whether a further attempt has brought a writer anything: a passage that was not `seen` before, or one that
     the researcher names and the text does not cite."""
-    cited = {key for sentence in parse_draft(section.content).sentences for key in sentence.passages}
+    cited = _cited(section.content)
     named = {p for turn in turns for a in turn.actions if a.name == "research_complete" for p in a.query.split()}
     noted = {p.id for p in noted_passages(turns, library, limit=_room(turns, section.attempts))}
     return bool(noted - set(seen) or named - cited)
+
+
+def found_by_others(section: Section, library: Library, noted: Collection[Passage]) -> list[Passage]:
+    """Return passages of the run's library that say most of what a cell of the section asks for, and that its own
+    researcher has not noted: what a colleague has found is not looked for twice."""
+    known = {passage.id for passage in noted}
+    best: dict[str, Passage] = {}
+    for cell in dict.fromkeys([*section.missing, *section.covers, *section.queries]):
+        wanted = set(content_terms(cell))
+        for hit in library.search(cell, limit=3) if wanted else ():
+            terms = set(content_terms(f"{hit.passage.heading} {hit.passage.text}"))
+            says = len(wanted & terms) >= _SAYS * len(wanted)
+            if says and hit.passage.id not in known and not is_contents_list(hit.passage.text):
+                best.setdefault(hit.passage.id, hit.passage)
+                break
+    return list(best.values())[:_RECALLED]
+
+
+def _cited(content: str) -> set[str]:
+    return {key for sentence in parse_draft(content).sentences for key in sentence.passages}
 
 
 def is_complete(actions: Sequence[Action]) -> bool:
@@ -137,9 +164,11 @@ async def write(
     section = _with_searches(section, turns)
     noted = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns, section.attempts))
     # A further attempt sees what the first one saw, in the same order: nothing good is lost, and providers cache it.
-    passages = list({p.id: p for p in (*_seen_before(section, ctx.library), *noted)}.values())
+    recalled = await asyncio.to_thread(found_by_others, section, ctx.library, noted)
+    passages = list({p.id: p for p in (*_seen_before(section, ctx.library), *noted, *recalled)}.values())
     draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), passages, ctx.library)
-    reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews else None
+    adds = not section.content or bool(_cited(draft.content) - _cited(section.content))
+    reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews and adds else None
     try:
         ground = ground_of(ctx, brief, draft.computations, (section,), draft.missing)
         checked = await check_text(ctx, draft.content, section=section.title, ground=ground, settled=settled)
@@ -172,7 +201,7 @@ async def write(
             cut=len(checked.claims) - supported,
         )
     )
-    return Written(done, checked.claims, reviewed)
+    return Written(done, checked.claims, reviewed, adds)
 
 
 async def check_text(

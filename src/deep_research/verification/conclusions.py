@@ -24,11 +24,11 @@ BACKGROUND = verdict_of("unverified", "background")
 _SHORT = 80
 
 
-def is_unfounded(claim: str, premises: Sequence[str], also: str = "") -> Verdict | None:
+def is_unfounded(claim: str, premises: Sequence[str], also: str = "", named: str = "") -> Verdict | None:
     """Return why a conclusion may not stand: a figure, date, name or quotation that its premises lack; else None.
 
     `premises` are the texts it rests on with the titles of their sources; `also` is what was known before, such as the
-    question.
+    question. A name may also come from `named`: what the text around the conclusion rests on.
     """
     if not premises:
         return verdict_of("unverified", "no_premises")
@@ -40,6 +40,7 @@ def is_unfounded(claim: str, premises: Sequence[str], also: str = "") -> Verdict
     if missing:
         number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
         return verdict_of("unverified", "number_missing", number=number)
+    ground = f"{ground}\n{named}"
     absent = [name.text for name in names_occur(claim, ground).missing] or _foreign_words(claim, ground)
     return verdict_of("unverified", "name_missing", name=", ".join(absent[:4])) if absent else None
 

@@ -36,7 +36,8 @@ _EMPTY_CELL = "—"
 _FEW_CELLS = 2
 """A row of a name and one statement is that statement, with the name as its context."""
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
-_LEAD_WORDS, _LEAD_CHARS = 5, 36
+_LEAD_WORDS, _LEAD_CHARS = 8, 52
+_DIGITS = re.compile(r"\d")
 _MARKED = re.compile(r"†\W*$")
 _MARK_AFTER_STOP = re.compile(r"\s*([.!?。！？][\"'”’」』）)]*)[ \t]*(†|\[open\])", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"\{(k\d{1,3})\}")
@@ -80,6 +81,11 @@ class Draft:
 
         done = [(part, text) for part in self._parts if (text := _write(part, written)) is not None]
         return _join(_without_holes(self._parts, _without_shells(done)))
+
+    def is_step(self, number: int) -> bool:
+        """Return whether a sentence is part of a numbered list."""
+        items = (part for part in self._parts if part.kind == "item" and _NUMBERED.match(part.frame))
+        return any(number in line for part in items for line in part.lines)
 
 
 def _write(part: _Part, written: Callable[[int], str | None]) -> str | None:
@@ -165,6 +171,7 @@ def parse_draft(text: str) -> Draft:
     its first column are no claims unless they cite; all other text is, cited or not."""
     draft = Draft()
     found = list(blocks(text))
+    own_list = False
     for number, block in enumerate(found):
         following = found[number + 1].kind if number + 1 < len(found) else None
         if block.kind == "heading":
@@ -174,9 +181,20 @@ def parse_draft(text: str) -> Draft:
         elif block.kind == "code":
             _add(draft, _Part("code", lines=((len(draft.sentences),),)), [_code(text, block)])
         else:
+            first = len(draft.sentences)
             _read_flow(draft, text, block, following)
+            own_list = _opens_own_list(draft) or (own_list and block.kind == "item")
+            if own_list:
+                draft.sentences[first:] = [
+                    s._replace(role="inference") if s.role == "fact" else s for s in draft.sentences[first:]
+                ]
     _found_leads(draft)
     return draft
+
+
+def _opens_own_list(draft: Draft) -> bool:
+    """Return whether the last part read announces a list of the writer's own ("→ In this order:")."""
+    return bool(draft._parts) and draft._parts[-1].kind == "label" and _ARROW.match(draft._parts[-1].frame) is not None
 
 
 def _found_leads(draft: Draft) -> None:
@@ -286,7 +304,7 @@ def _with_lead(found: list[CitedSentence], frame: str) -> tuple[list[CitedSenten
     """Return a paragraph's sentences and frame when it opens with a bold lead: a few words are no statement; a
     sentence is one that sums up what follows, and rests on all of it."""
     lead, *rest = found
-    if len(lead.text.split()) <= _LEAD_WORDS and columns(lead.text) <= _LEAD_CHARS:
+    if len(lead.text.split()) <= _LEAD_WORDS and columns(lead.text) <= _LEAD_CHARS and not _DIGITS.search(lead.text):
         return rest, f"{frame}{lead.raw} "
     ids = tuple(dict.fromkeys(key for sentence in rest for key in sentence.passages))
     if not ids and all(sentence.role == "limit" for sentence in rest):

@@ -125,10 +125,10 @@ def _cited(claims: Sequence[Claim]) -> str:
     return " ".join(f"{claim.text} {cite_ids(claim.passages)}" for claim in claims)
 
 
-def _where(part: PartAnswer, sections: Sequence[Section]) -> str:
+def _where(part: PartAnswer, sections: Sequence[Section]) -> tuple[str, ...]:
     """Return the title of the first section that quotes what answers a part."""
     said = [" ".join(block.text.split()) for block in part.blocks]
-    return next((s.title for s in sections if any(text[:60] in s.content for text in said)), "")
+    return tuple(s.title for s in sections if any(text[:60] in s.content for text in said))[:1]
 
 
 def _table(question: str, brief: Brief, sections: Sequence[Section], library: Library) -> str:

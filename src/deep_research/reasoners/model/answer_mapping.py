@@ -46,6 +46,7 @@ _HIGH = re.compile(r"^#{1,2}\s+(?=\S)")
 _FRAME = re.compile(r"^[\s#*_]*(?:\d+(?:\.\d+)*[.)、．]?\s+)?|[\s*_:：#]+$")
 _UNSURE = 0.4
 _MAX_PARTS, _MAX_QUERIES, _MAX_COVERS, _MAX_TERMS, _MAX_MISSING, _MAX_ADVICE = 8, 4, 12, 12, 6, 12
+_MAX_REPEATS = 20
 
 
 def decision_of(answer: DecideAnswer, question: Question) -> Decision:
@@ -274,7 +275,7 @@ def composition_of(answer: ComposeAnswer) -> Composition:
         abstract=answer.answer,
         conclusion=answer.conclusion,
         table=answer.table,
-        parts=tuple(AnsweredPart(text=p.text, answered=p.answered, where=p.where) for p in answer.parts),
+        parts=tuple(AnsweredPart(text=p.text, answered=p.answered, where=_distinct(p.where)) for p in answer.parts),
         advice=tuple(
             Advice(
                 case=a.case.strip(),
@@ -290,5 +291,6 @@ def composition_of(answer: ComposeAnswer) -> Composition:
         limits=tuple(
             Limit(text=x.text.strip(), searched=_distinct(x.searched)) for x in answer.limits if x.text.strip()
         ),
+        repeats=_distinct(answer.repeats)[:_MAX_REPEATS],
         computations=computations_of(answer.computations),
     )

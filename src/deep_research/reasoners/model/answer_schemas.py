@@ -5,7 +5,7 @@ Models write fields in the order of the schema: what a decision rests on comes b
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from deep_research.data import OutputFormat, PlanChange, QueryType
 from deep_research.data.brief import NextAction
@@ -219,8 +219,14 @@ class PartAnswer(Answer):
     """One part of the question."""
 
     text: str
-    where: str
+    where: list[str]
     answered: Literal["yes", "partly", "no"]
+
+    @field_validator("where", mode="before")
+    @classmethod
+    def _one_title(cls, given: object) -> object:
+        """Accept a single title without its list."""
+        return [given] if isinstance(given, str) else given
 
 
 class AdviceAnswer(Answer):
@@ -250,4 +256,5 @@ class ComposeAnswer(Answer):
     advice: list[AdviceAnswer] = Field(default_factory=list)
     conclusion: str
     limits: list[LimitAnswer] = Field(default_factory=list)
+    repeats: list[str] = Field(default_factory=list)
     computations: list[ComputationAnswer] = Field(default_factory=list)

@@ -96,8 +96,8 @@ class Thinker:
         )
         return ModelMessage(role="system", text=text)
 
-    def _length(self, kind: str, language: str, *, more: bool = False) -> str:
-        return length_of(kind, self._depth, language, more=more)
+    def _length(self, kind: str, language: str, *, sections: int = 1, more: bool = False) -> str:
+        return length_of(kind, self._depth, language, sections=sections, more=more)
 
     async def _or_else(
         self,

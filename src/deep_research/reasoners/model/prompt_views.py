@@ -40,7 +40,7 @@ def cited(claims: Sequence[Claim], library: Library) -> dict[str, str]:
     return {key: fenced_passage(p, library) for key in ids if (p := library.passage(key)) is not None}
 
 
-_KINDS = {"advice": "ADVICE", "inference": "CONCLUSION", "computed": "CONCLUSION"}
+_KINDS = {"advice": "ADVICE", "inference": "CONCLUSION", "computed": "CONCLUSION", "background": "BACKGROUND"}
 _ROW = re.compile(r"\s\|\s")
 
 
@@ -106,17 +106,22 @@ def stock(library: Library) -> str:
 _MOST_SITES = 12
 _LENGTHS = {
     "brief": {"section": (80, 140), "answer": (60, 110), "conclusion": (40, 80)},
-    "standard": {"section": (200, 420), "answer": (100, 150), "conclusion": (80, 140)},
-    "deep": {"section": (600, 1100), "answer": (120, 150), "conclusion": (120, 220)},
+    "standard": {"section": (150, 420), "answer": (100, 150), "conclusion": (80, 140)},
+    "deep": {"section": (500, 1100), "answer": (120, 150), "conclusion": (120, 220)},
 }
 """Words by depth of report and kind of text."""
+_TOGETHER = {"brief": 420, "standard": 1_800, "deep": 7_000}
+"""Words of all sections of a report."""
 _CHARACTERS_PER_WORD = {"zh": 2.2, "ja": 2.8, "ko": 3.2}
 
 
-def length_of(kind: str, depth: str, language: str, *, more: bool = False) -> str:
-    """Return how long a text is to be, in words, or in characters where a language sets no spaces or long words; `more`
-    where something is added to a text that has this length."""
+def length_of(kind: str, depth: str, language: str, *, sections: int = 1, more: bool = False) -> str:
+    """Return how long a text is to be, in words, or in characters where a language sets no spaces or long words: one of so
+    many `sections`; `more` where something is added to a text that has this length."""
     least, most = _LENGTHS[depth][kind]
+    if kind == "section":
+        most = min(most, max(least, _TOGETHER[depth] // max(1, sections) // 10 * 10))
+        least = min(least, most * 2 // 3)
     most = most * 5 // 4 if more else most
     factor = _CHARACTERS_PER_WORD.get(language)
     if factor is None:

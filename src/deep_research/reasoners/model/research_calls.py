@@ -14,6 +14,7 @@ from deep_research.reasoners.model.base import Thinker, told, told_plainly, user
 from deep_research.reasoners.model.prompt_views import fenced, fenced_passage, stock
 from deep_research.reasoners.model.research_turns import actions_of, leads_in, messages_of
 from deep_research.reasoners.model.structured_calls import shrinking
+from deep_research.search.source_standing import uniform_standing
 from deep_research.text.token_count import estimate_tokens
 
 _PARTS = 4
@@ -206,7 +207,13 @@ class Researching(Thinker):
                 missing="; ".join(section.missing) or section.notes,
                 faults=section.faults,
                 output_format=brief.output_format,
-                words=self._length("section", brief.language, more=bool(section.content and section.missing)),
+                uniform=uniform_standing(library),
+                words=self._length(
+                    "section",
+                    brief.language,
+                    sections=len(brief.sections),
+                    more=bool(section.content and section.missing),
+                ),
                 subsections=self._depth == "deep",
             )
             system = self._system(brief.question or brief.title, brief.language, brief)
