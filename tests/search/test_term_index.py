@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deep_research.search.term_index import TITLE_WEIGHT, TermIndex
@@ -48,6 +48,7 @@ def test_a_term_is_no_part_of_another() -> None:
     assert [index.frequency(term) for term in ("max", "connect", "maxconnect")] == [0, 0, 1]
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=30), min_size=1, max_size=8))
 def test_scores_are_those_of_bm25(texts: list[list[str]]) -> None:
     index = index_of(*(("Lamp", {number: (" ".join(words), "")}) for number, words in enumerate(texts, start=1)))

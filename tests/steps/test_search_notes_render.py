@@ -12,9 +12,10 @@ from deep_research.events import Searched
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.report.render import References
 from deep_research.run_context.context import RunContext
+from deep_research.search.source_standing import uniform_standing
 from deep_research.settings import Settings
 from deep_research.steps import search
-from deep_research.steps.research import noted_passages
+from deep_research.steps.research import found_by_others, noted_passages
 from deep_research.steps.review import send_back
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
@@ -163,3 +164,35 @@ def test_send_back_changes_the_named_sections_only() -> None:
     )
     (back,) = send_back(sections, review)
     assert (back.title, back.status, back.notes, back.content) == ("b", "pending", "dates", "b")
+
+
+def test_a_cell_gets_the_passage_that_a_colleague_has_found(library: SqliteLibrary) -> None:
+    wanted = Section(title="Tides", covers=("how high one 4 rises", "price of a boat"))
+    found = found_by_others(wanted, library, [])
+    assert [("one 4 rises 4 metres" in passage.text) for passage in found] == [True]
+    assert found_by_others(wanted, library, found) != found
+
+
+def test_nearly_all_sources_of_one_version_are_told_so() -> None:
+    library = SqliteLibrary(":memory:")
+    for number in range(5):
+        title = f"Part {number} — Engine 3.11.2 documentation" if number else "Another thing"
+        source = library.add_source(Found(key=str(number), title=title, origin="shelf"))
+        library.add_snapshot(source.id, Document(text="Text."), retrieved_at="2025-01-01T00:00:00Z")
+    assert uniform_standing(library) == "version 3.11.2"
+    assert uniform_standing(library, ["s1", "s2", "s3"]) == ""
+    assert uniform_standing(library, ["s1", "s2", "s3", "s4"]) == ""
+
+
+def test_a_reference_quotes_paragraphs_not_the_frame_of_a_page(library: SqliteLibrary) -> None:
+    text = (
+        "Navigation index | next | previous | Manual » Oil » Engines\n\nresult = wait()\n\nEngines need¶ oil each year."
+    )
+    source = library.add_source(Found(key="web", title="Oil", origin="shelf"))
+    library.add_snapshot(source.id, Document(text=text), retrieved_at="2025-01-01T00:00:00Z")
+    references = References(library)
+    references.cite(["s3p1"])
+    block = references.block(references.entries()[0], {"s3p1": ["Engines need oil, says the next manual."]}, "en")
+    assert "“Engines need oil each year.”" in block
+    assert "Navigation" not in block
+    assert "result" not in block

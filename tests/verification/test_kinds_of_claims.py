@@ -1,10 +1,12 @@
 """What a writer adds of its own is judged by the measure of its kind: conclusions, computations, general knowledge."""
 
+from collections.abc import Sequence
 from datetime import date
 
 import pytest
 
-from deep_research.data import Claim, Computation, Document, Found, Operand
+from deep_research.data import Claim, Computation, Document, Found, Operand, Verdict
+from deep_research.ports import Library
 from deep_research.steps.check_claims import Ground, check_draft
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.verification.citations import cite_ids, render_citations
@@ -184,3 +186,40 @@ async def test_what_the_sources_do_not_say_may_be_said_where_it_was_looked_for(l
     assert checked.content == "The fuel price of the engine is not in the sources read [open]."
     assert [(c.kind, c.stands) for c in checked.claims] == [("limit", True), ("limit", False), ("limit", False)]
     assert render_citations(checked.content, cite_ids) == "The fuel price of the engine is not in the sources read."
+
+
+async def test_a_judge_sees_general_knowledge_and_may_refuse_it(library: SqliteLibrary) -> None:
+    asked: list[tuple[str, str]] = []
+
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        asked.extend((claim.kind, claim.text) for claim in claims)
+        wrong = Verdict(kind="contradicted", reason="they like to be cold", by_model=True)
+        return [wrong if "cold" in c.text else Verdict(kind="supported", reason="", by_model=True) for c in claims]
+
+    draft = "Engines like to be warmed up. † Engines like to be cold. †"
+    checked = await check_draft(draft, section="x", library=library, judge=judge, ground=Ground(background=True))
+    assert [kind for kind, _ in asked] == ["background", "background"]
+    assert checked.content == "Engines like to be warmed up †."
+    assert not any(claim.stands for claim in checked.claims)
+
+
+async def test_the_steps_of_an_own_order_are_conclusions(library: SqliteLibrary) -> None:
+    draft = "→ In this order:\n1. Weigh it against the 80 kg. [s1p1]\n2. Order 12 of them. [s1p1]\n\nIt weighs 80 kg. [s1p1]"
+    checked = await check_draft(draft, section="x", library=library)
+    assert [(claim.kind, claim.stands) for claim in checked.claims] == [
+        ("inference", True),
+        ("inference", False),
+        ("fact", True),
+    ]
+    assert checked.content.startswith("→ In this order:\n1. Weigh it against the 80 kg.")
+
+
+async def test_a_conclusion_may_name_what_another_sentence_of_its_text_cites(library: SqliteLibrary) -> None:
+    source = library.add_source(Found(key="z", title="Boats", origin="test"))
+    library.add_snapshot(
+        source.id, Document(text="The Zephyr engine weighs 60 kg."), retrieved_at="2026-01-02T00:00:00Z"
+    )
+    alone = "→ The Zephyr would be easier to carry than this one. [s1p1]"
+    checked = await check_draft(f"The Zephyr engine weighs 60 kg. [s2p1]\n\n{alone}", section="x", library=library)
+    assert [claim.stands for claim in checked.claims] == [True, True]
+    assert not (await check_draft(alone, section="x", library=library)).claims[0].stands

@@ -16,7 +16,7 @@ _VERSION = re.compile(
     re.IGNORECASE,
 )
 """A version in the title of a documentation ("Python 3.11.2 documentation"); not the number of a chapter."""
-_MOST_OF, _FEW = 0.8, 5
+_MOST_OF, _FEW = 0.8, 4
 """Share of the sources of a run that makes their version or date that of all; with fewer sources there is none."""
 _read: "WeakKeyDictionary[Library, dict[str, Dated]]" = WeakKeyDictionary()
 

@@ -1,6 +1,7 @@
 """Research one section: choose what to do, do it, note passages, and write from them."""
 
 import asyncio
+import json
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -114,6 +115,19 @@ def brings_new(section: Section, turns: Sequence[Turn], seen: Collection[str], l
     return bool(noted - set(seen) or named - cited)
 
 
+async def _recalled(ctx: RunContext, section: Section, noted: Sequence[Passage]) -> list[Passage]:
+    """Return what colleagues have found by now (`found_by_others`), chosen once: the library grows while the section is
+    written, and a run that was interrupted must ask its model the same again."""
+
+    async def choose() -> str:
+        found = await asyncio.to_thread(found_by_others, section, ctx.library, noted)
+        return json.dumps([passage.id for passage in found])
+
+    request = json.dumps([section.title, section.attempts, [p.id for p in noted]], ensure_ascii=False)
+    answer, _ = await ctx.journal.call("recall", request, choose)
+    return [passage for key in json.loads(answer) if (passage := ctx.library.passage(key)) is not None]
+
+
 def found_by_others(section: Section, library: Library, noted: Collection[Passage]) -> list[Passage]:
     """Return passages of the run's library that say most of what a cell of the section asks for, and that its own
     researcher has not noted: what a colleague has found is not looked for twice."""
@@ -164,9 +178,10 @@ async def write(
     section = _with_searches(section, turns)
     noted = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns, section.attempts))
     # A further attempt sees what the first one saw, in the same order: nothing good is lost, and providers cache it.
-    recalled = await asyncio.to_thread(found_by_others, section, ctx.library, noted)
+    recalled = await _recalled(ctx, section, noted)
     passages = list({p.id: p for p in (*_seen_before(section, ctx.library), *noted, *recalled)}.values())
     draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), passages, ctx.library)
+    section = section.model_copy(update={"shown": tuple(passage.id for passage in passages)})
     adds = not section.content or bool(_cited(draft.content) - _cited(section.content))
     reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews and adds else None
     try:
@@ -185,7 +200,6 @@ async def write(
             "sources": tuple(sources),
             "status": "completed",
             "missing": draft.missing,
-            "shown": tuple(passage.id for passage in passages),
         }
     )
     for gap in draft.gaps:

@@ -25,6 +25,8 @@ _NUMERIC = re.compile(rf"(?<!\d)(?P<y>[12]\d{{3}}){_BETWEEN}(?P<m>\d{{1,2}})(?:{
 _NAMED = re.compile(
     r"(?:(?P<d1>\d{1,2})[-. ]+)?(?P<n>[A-Za-z]{3,9})\.?[-. ]+(?:(?P<d2>\d{1,2})(?:st|nd|rd|th)?,? )?(?P<y>[12]\d{3})"
 )
+_VERSION = re.compile(r"[^\d\s]{0,4}\s?\d")
+"""How the version of a document begins; that of a program that made something on the page has the program's name first."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
@@ -57,7 +59,7 @@ def read_standing(head: str) -> Standing:
     return Standing(
         status=status,
         by=by,
-        version=fields.get("version", "")[:24],
+        version=fields.get("version", "")[:24] if _VERSION.match(fields.get("version", "")) else "",
         published=read_date(fields.get("published", "")),
         updated=read_date(fields.get("updated", "")),
     )

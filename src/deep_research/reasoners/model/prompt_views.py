@@ -84,10 +84,15 @@ def _sites(sources: Sequence[Source]) -> list[str]:
     return [f"{attribute(site)} ({count})" for site, count in counts.most_common()]
 
 
-def stock(library: Library) -> str:
-    """Return what the run has found so far, by site: how many documents, their newest date, their versions."""
+def stock(library: Library, seen: Sequence[str]) -> str:
+    """Return what the run has found, by site: how many documents, their newest date, their versions.
+
+    What came in after the last passage `seen` is left out, so that a prompt is the same when a run that was interrupted
+    asks again.
+    """
     by_site: dict[str, list[Source]] = {}
-    for source in library.sources():
+    last = max((_number(key) for key in seen), default=0)
+    for source in (source for source in library.sources() if _number(source.id) <= last):
         by_site.setdefault(urlsplit(source.url).hostname or source.origin, []).append(source)
     rows: list[str] = []
     for site, sources in sorted(by_site.items(), key=lambda item: -len(item[1]))[:_MOST_SITES]:
@@ -101,6 +106,12 @@ def stock(library: Library) -> str:
         facts += [f"version {', '.join(version for version, _ in versions.most_common(3))}"] * bool(versions)
         rows.append(f"{attribute(site)}: {', '.join(facts)}")
     return "; ".join(rows)
+
+
+def _number(key: str) -> int:
+    """Return the number of the source of an id (`s7`, `s7p3`)."""
+    digits = key.partition("p")[0].removeprefix("s")
+    return int(digits) if digits.isdecimal() else 0
 
 
 _MOST_SITES = 12

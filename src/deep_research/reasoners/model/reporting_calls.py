@@ -114,7 +114,7 @@ class Reporting(Thinker):
             attempts=self._attempts,
             searched=section.searched,
             places=self._places,
-            stock=stock(library),
+            stock=stock(library, section.shown),
             failed=section.failed,
         )
         messages = [self._system(brief.question or brief.title, brief.language, brief), told(prompt, brief)]

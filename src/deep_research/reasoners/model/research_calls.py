@@ -92,6 +92,11 @@ class Reading(Thinker):
         return [key for key in (one.strip("[] ") for one in answer.relevant) if key in part][:_MOST]
 
 
+def _seen_in(turns: Sequence[Turn]) -> list[str]:
+    """Return the passages that a researcher has seen."""
+    return [key for turn in turns for seen in turn.observations for key in seen.passages]
+
+
 def _parts(
     passages: Sequence[Passage], ranked: Sequence[str], library: Library, *, budget: int
 ) -> list[dict[str, str]]:
@@ -150,7 +155,9 @@ class Researching(Thinker):
 
         async def make(budget: int) -> Sequence[Action]:
             left = self._max_tool_calls - used
-            now = self._render("research_now", calls=left, leads=leads_in(turns, library), stock=stock(library))
+            now = self._render(
+                "research_now", calls=left, leads=leads_in(turns, library), stock=stock(library, _seen_in(turns))
+            )
             messages = [*head, *messages_of(turns, library, budget=budget), user(now)]
             answer = await self._ask.act("research", messages, self._tools)
             chosen = actions_of(answer, f"a{section.attempts}t{len(turns)}", self._outside)
@@ -207,7 +214,7 @@ class Researching(Thinker):
                 missing="; ".join(section.missing) or section.notes,
                 faults=section.faults,
                 output_format=brief.output_format,
-                uniform=uniform_standing(library),
+                uniform=uniform_standing(library, [passage.source for passage in passages]),
                 words=self._length(
                     "section",
                     brief.language,
