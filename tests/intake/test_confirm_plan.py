@@ -208,7 +208,7 @@ async def test_a6_a_reasoner_may_have_the_plan_confirmed_only_where_it_is_allowe
     settings: dict[str, Any], shown: bool, tmp_path: Path
 ) -> None:
     async with Bench(tmp_path, _shelf(), reasoner=Careful(*TITLES), max_review_iterations=0, **settings) as bench:
-        trace = await bench.ask("engines")
+        trace = await bench.ask("the Alpha and the Beta engine")
     assert bool(trace.interrupts) is shown
     assert ("report" in trace.state) is not shown
     if shown:
@@ -218,7 +218,7 @@ async def test_a6_a_reasoner_may_have_the_plan_confirmed_only_where_it_is_allowe
 async def test_a6_without_a_word_about_it_no_plan_is_shown(tmp_path: Path) -> None:
     reasoner = Careful(*TITLES, action="START_RESEARCH")
     async with Bench(tmp_path, _shelf(), reasoner=reasoner, max_review_iterations=0, allow_clarification=True) as bench:
-        trace = await bench.ask("engines")
+        trace = await bench.ask("the Alpha and the Beta engine")
     assert trace.interrupts == []
     assert _written(trace) == list(TITLES)
 

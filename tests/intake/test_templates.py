@@ -143,7 +143,7 @@ def _bench(folder: Path, text: str, **settings: Any) -> Bench:
 
 async def test_a10_points_become_sections_where_the_question_names_no_aspect(tmp_path: Path) -> None:
     async with _bench(tmp_path, OWN) as bench:
-        trace = await bench.ask("Alpha engine")
+        trace = await bench.ask("the Alpha engine")
     titles = [section.title for section in trace.report.sections]
     assert titles[:2] == ["power", "weight"]
     assert "price" not in titles

@@ -200,6 +200,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             library=seen,
             journal=_own_costs(calls, job),
             places=_lazy(outside.places, job, on_gap),
+            docs=tuple(job.record.docs),
             templates=load_templates(template_folders(environment.home)),
             pages=outside.pages,
             tools=outside.tools.tools,

@@ -19,7 +19,6 @@ from deep_research.graph.run_graph import ask_user
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
 from deep_research.steps import intake, search
-from deep_research.steps.look_up_terms import places_named
 
 
 def clarify_then(node: str) -> Node[AgentState]:
@@ -41,7 +40,9 @@ def clarify_then(node: str) -> Node[AgentState]:
         answer = pick_options(said, asked.options)
         question = intake.answered(question, asked.question, answer)
         if intake.refuses(answer, question):
-            return _settle(ctx, question, intake.start_anyway(decision, question, places=places_named(ctx)), node)
+            return _settle(
+                ctx, question, intake.start_anyway(decision, question, places=ctx.places_named(question.language)), node
+            )
         return Command(goto="clarify", update={"question": question, "clarification_rounds": rounds + 1})
 
     return clarify

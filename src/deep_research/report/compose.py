@@ -71,7 +71,7 @@ def _finish(
         changes=changes,
         ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.elapsed()),
         reasoner=ctx.reasoner.info,
-        searched_places=", ".join(p.purpose.rstrip(".") for p in ctx.places),
+        searched_places=ctx.places_named(given.language),
     )
     return _assemble(ctx, checked, render_report(checked, ctx.library))
 

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from deep_research.data import Gap
 from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stopped, StoreError
 from deep_research.events import Event, GapFound
+from deep_research.i18n.catalog import join_list, phrase
 from deep_research.ports import Journal, Library, OutsideTool, Pages, Reasoner, SearchPlace
 from deep_research.run_context.deadlines import SectionDeadlines
 from deep_research.run_context.prefetch import Prefetch
@@ -28,6 +29,7 @@ class RunContext:
     `pages` opens single addresses; None in a run that does not go to the web. `tools` are those of others, by the
     name they are offered under, `unopened` what of them could not be opened.
     `today` is the day on which the run began, also when it goes on later: prompts and reports name it.
+    `docs` are the files and folders that the user named.
     `sources_before` had been read before a follow-up, whose ledger counts only the others.
     """
 
@@ -37,6 +39,7 @@ class RunContext:
     library: Library
     journal: Journal
     places: tuple[SearchPlace, ...]
+    docs: tuple[str, ...] = ()
     templates: tuple[TemplateFile, ...] = ()
     pages: Pages | None = None
     tools: Mapping[str, OutsideTool] = field(default_factory=dict)
@@ -54,6 +57,12 @@ class RunContext:
     def timestamp(self) -> str:
         """Return the present time in UTC, ISO 8601, whole seconds."""
         return self.now().isoformat(timespec="seconds")
+
+    def places_named(self, language: str) -> str:
+        """Return the names of what is searched, for messages to the user and the report."""
+        documents = phrase("place_documents", language, paths=join_list(self.docs, language)) if self.docs else ""
+        own = documents or phrase("place_bundled", language)
+        return join_list([own if place.name == "documents" else place.name for place in self.places], language)
 
     def report_gap(self, gap: Gap) -> Gap:
         """Log a gap once: for the report, and as an event for the screens and for a later sitting. Return it."""

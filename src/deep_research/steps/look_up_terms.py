@@ -50,8 +50,3 @@ def _meaning(term: str, passage: Passage) -> str:
     using = [passage.text[s.start : s.end].strip() for s in sentences(passage.text) if s.kind == "prose"]
     first = next((text for text in using if used.search(normalise(text))), passage.text.strip())
     return first[:_LONGEST_MEANING]
-
-
-def places_named(ctx: RunContext) -> str:
-    """Return the names of what is searched, for messages to the user."""
-    return ", ".join(place.name for place in ctx.places)

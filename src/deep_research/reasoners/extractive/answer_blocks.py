@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple
 
+from deep_research.conversation.coreference import without_request
 from deep_research.data import Passage
 from deep_research.i18n.language import detect
 from deep_research.ports import Library
@@ -12,6 +13,7 @@ from deep_research.reasoners.extractive.block_ranking import Candidate, Region, 
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.text.question_parts import Shape, answer_shape, asks_something, question_parts
 from deep_research.text.quotable_blocks import is_record, is_sentence, standing
+from deep_research.text.tokens import content_terms
 
 _HITS = 30
 _BESIDE = 0.45
@@ -74,8 +76,10 @@ class Reading(NamedTuple):
 
     def words(self, text: str) -> list[Word]:
         """Return the words of a text that say what it is about, weighed."""
+        if not content_terms(without_request(text)):
+            return []
         spelled = self.vocabulary.corrected(text)
-        return asked_words(spelled, self.language, self.hits, self.vocabulary) if text else []
+        return asked_words(spelled, self.language, self.hits, self.vocabulary)
 
 
 def read_around(query: str, language: str, passages: Sequence[Passage], library: Library) -> Reading:

@@ -101,7 +101,7 @@ def asked_words(question: str, language: str, passages: Sequence[Passage], vocab
     found: list[Word] = []
     for unit in units_for(question, language, passages):
         for text, ways in _words_of(unit, vocabulary):
-            light = unit.worth < 1 or _is_common(text.casefold())
+            light = unit.worth < 1 or is_common(text.casefold())
             found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
     return found
 
@@ -111,7 +111,7 @@ def is_identifier(word: str) -> bool:
     return _JOINED.search(word) is not None
 
 
-def _is_common(word: str) -> bool:
+def is_common(word: str) -> bool:
     """Return whether a word, or the one it is a form of, is said in every conversation."""
     stem = _INFLECTIONS.sub("", word)
     return word in _COMMON or (stem != word and (stem in _COMMON or f"{stem}e" in _COMMON))

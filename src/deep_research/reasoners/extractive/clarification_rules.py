@@ -1,7 +1,8 @@
 """Whether a question can be researched as it stands, without a model (contract rows A1–A9).
 
-It asks only what it can see: no topic at all, a pronoun that the conversation does not resolve, one very general
-word, or a code that nothing searched knows. When unsure it starts, and says what it assumed.
+It asks only what it can see: no topic at all, a pronoun that the conversation does not resolve, a bare topic of
+common words (`text.topic_breadth`), or a code that nothing searched knows. It declines what plainly asks for something
+to be done instead of found out. When unsure it starts, and says what it assumed.
 """
 
 import re
@@ -13,12 +14,20 @@ from deep_research.conversation.remarks import ABOUT_THE_REPORT, read_remark
 from deep_research.conversation.replies import wants_to_skip
 from deep_research.data import Clarification, Decision, Question, Template, Term
 from deep_research.i18n.catalog import phrase
-from deep_research.i18n.lexicon import any_word, words
+from deep_research.i18n.lexicon import any_word
+from deep_research.reasoners.extractive.asked_words import is_common
 from deep_research.reasoners.extractive.question_analysis import says_what_is_wanted
 from deep_research.text.question_terms import codes
 from deep_research.text.tokens import content_terms
+from deep_research.text.topic_breadth import is_broad
 
-_BROAD = frozenset(words("asking.broad"))
+_ERRAND = re.compile(
+    f"(?:{any_word('asking.errand_opening_patterns')})*{any_word('asking.errand_patterns')}", re.IGNORECASE
+)
+_QUESTION_WORD = re.compile(any_word("question.word_patterns"), re.IGNORECASE)
+_FURTHER_SENTENCE = re.compile(r"[.!?;。！？；]\s*\w")
+_BARE_REFERENCE = re.compile(any_word("asking.bare_reference_patterns"), re.IGNORECASE)
+_WORD = re.compile(r"[\w'’-]+")
 _KIND_OF_NAME = re.compile(any_word("asking.kinds_of_names_patterns"), re.IGNORECASE)
 """What may stand beside a code without saying more about it."""
 _SHORT = 12
@@ -42,16 +51,43 @@ def decide(
     said, language = _said(question, rounds), question.language
     term = without_request(said.text).strip(" .,?!。？！，、~")
     kinds = tuple(phrase(name, language) for name in _KINDS)
+    if not said.answers and _is_errand(said.text):
+        return _decline(question)
     if said.text.strip() in kinds:
         return _ask(question, "ask_name", (phrase("opt_newest", language),), missing="topic", term=said.text)
     remark = read_remark(said.text)
-    if not content_terms(term) or (remark is not None and remark.kind not in ABOUT_THE_REPORT):
+    if _is_empty(term) or (remark is not None and remark.kind not in ABOUT_THE_REPORT):
         return _ask(question, "ask_topic", kinds, missing="topic")
-    if not said.answers and (pointer := dangling_pointer(said.text)):
+    if not said.answers and (pointer := _unresolved(said.text, term)):
         return _ask(question, "ask_which", (phrase("opt_newest", language),), missing="referent", term=pointer)
-    if not said.answers and term.casefold() in _BROAD:
+    if not said.answers and not says_what_is_wanted(said.text) and is_broad(term, language):
         return _ask(question, "ask_aspect", _aspects(language, template), missing="aspect", term=term)
     return _start(question, said, term, terms, template)
+
+
+def _is_errand(text: str) -> bool:
+    """Return whether a message of one sentence asks for something to be made or done, and asks nothing."""
+    plain = not _QUESTION_WORD.search(text) and not _FURTHER_SENTENCE.search(text)
+    return plain and _ERRAND.match(text.strip()) is not None
+
+
+def _is_empty(term: str) -> bool:
+    """Return whether a message says nothing but words of every conversation."""
+    return not content_terms(term) or all(is_common(word.casefold()) for word in _WORD.findall(term))
+
+
+def _unresolved(text: str, term: str) -> str:
+    """Return the words of a message that mean one particular thing without naming it; "" where it is named."""
+    return term if _BARE_REFERENCE.fullmatch(term) else dangling_pointer(text)
+
+
+def _decline(question: Question) -> Decision:
+    return Decision(
+        next_action="CANNOT_DO",
+        confidence=0.9,
+        refined_question=question.text,
+        reasoning=phrase("cannot_errand", question.language),
+    )
 
 
 def _start(question: Question, said: _Said, term: str, terms: Sequence[Term], template: Template | None) -> Decision:
