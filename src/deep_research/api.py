@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
+from deep_research.concurrency import run_now
 from deep_research.data import Export, FollowUp, Message, Passage, Report, Source, Steer
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError, RunNotFound
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from deep_research.assembly.mcp_listing import ServerRow
     from deep_research.assembly.run_settings import Preview
     from deep_research.data import Asked, Brief, Ledger, ModelRequest, Snapshot, Verdict
+    from deep_research.graph.research_graph import ResearchGraph
     from deep_research.ports import Exporter
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
@@ -35,9 +37,6 @@ if TYPE_CHECKING:
 Docs = Sequence["str | PathLike[str]"]
 OnQuestion = Callable[[str], "str | None | Awaitable[str | None]"]
 History = Sequence["str | Message | Mapping[str, str]"]
-
-# Keys of `configurable` that belong to LangGraph or to us, and are no settings.
-_OWN_KEYS = frozenset({"thread_id", "checkpoint_id", "checkpoint_ns", "docs", "home", "history", "hn_mcp_tools"})
 
 
 def _ignore(_event: Event) -> None:
@@ -275,9 +274,10 @@ def research(question: str, *, docs: Docs = (), history: History = (), **setting
     the question, oldest first, as messages with `role` ("user" or "assistant") and `text` (or `content`), or as
     texts of the user; `settings` are the names of `Settings`, and `home` for the state folder. Raises ConfigError
     for unusable input, Declined when nothing can answer the question or its plan was rejected, and another
-    ResearchError when the run fails; print(report) shows its Markdown.
+    ResearchError when the run fails; print(report) shows its Markdown. Where an event loop runs, as in Jupyter, the
+    research has a thread of its own; `await aresearch(…)` lets the loop go on meanwhile.
     """
-    return asyncio.run(aresearch(question, docs=docs, history=history, **settings))
+    return run_now(lambda: aresearch(question, docs=docs, history=history, **settings))
 
 
 async def aresearch(
@@ -300,7 +300,7 @@ async def aresearch(
 
 def follow_up(run_id: str, question: str, **settings: Any) -> FollowUp:
     """Ask `question` about the report of an earlier run; for code that is not asynchronous. See `afollow_up`."""
-    return asyncio.run(afollow_up(run_id, question, **settings))
+    return run_now(lambda: afollow_up(run_id, question, **settings))
 
 
 async def afollow_up(run_id: str, question: str, **settings: Any) -> FollowUp:
@@ -374,49 +374,57 @@ def build_deep_research_graph(
     hn_mcp_tools: Sequence[Any] | None = None,
     model_provider: str | None = None,
     model_name: str | None = None,
+    checkpointer: Any = None,
     **settings: Any,
-) -> "CompiledStateGraph[Any, Any, Any, Any]":
+) -> "ResearchGraph":
     """Return the compiled LangGraph graph of the workflow, with these settings bound to it.
 
-    Give it to `run_deep_research`, which adds what a run needs (library, journal, checkpoints). `hn_mcp_tools` are
-    LangChain tools for Hacker News, such as langchain-mcp-adapters makes: researchers can call them, and one that
-    takes a query stands in for the source `hackernews`. Raises ConfigError for an unknown setting.
+    It runs by itself: `await graph.ainvoke({"messages": [("user", "…")]}, config)`, or `run_deep_research`. With a
+    `checkpointer` (LangGraph's) it can ask back by an interrupt, and a thread goes on: the next message is a question
+    about the report. `hn_mcp_tools` are LangChain tools for Hacker News, such as langchain-mcp-adapters makes:
+    researchers can call them, and one that takes a query stands in for the source `hackernews`. Raises ConfigError for
+    an unknown setting.
     """
-    from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415 - langgraph is slow to load
+    from deep_research.graph.research_graph import compile_research  # noqa: PLC0415 - langgraph is slow to load
+    from deep_research.runs.graph_host import OWN_KEYS, GraphHost  # noqa: PLC0415
 
-    given = {"model_provider": model_provider, "model_name": model_name, **settings}
+    given = {"hn_mcp_tools": hn_mcp_tools, "model_provider": model_provider, "model_name": model_name, **settings}
     bound: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    settings_module.load_settings(**{name: value for name, value in bound.items() if name not in _OWN_KEYS})
-    if hn_mcp_tools is not None:
-        bound["hn_mcp_tools"] = list(hn_mcp_tools)
-    return compile_workflow(str(bound.get("workflow", "sections"))).with_config({"configurable": bound})
+    known = settings_module.load_settings(**{name: value for name, value in bound.items() if name not in OWN_KEYS})
+    return compile_research(known.workflow, GraphHost(bound), checkpointer=checkpointer)
 
 
+@overload
+async def run_deep_research(
+    query: str,
+    graph: "ResearchGraph | None" = None,
+    config: "RunnableConfig | None" = None,
+    on_clarify_question: OnQuestion | None = None,
+) -> Report: ...
+@overload
+async def run_deep_research(
+    query: str,
+    graph: "CompiledStateGraph[Any, Any, Any, Any]",
+    config: "RunnableConfig | None" = None,
+    on_clarify_question: OnQuestion | None = None,
+) -> Report | str: ...
 async def run_deep_research(
     query: str,
     graph: "CompiledStateGraph[Any, Any, Any, Any] | None" = None,
     config: "RunnableConfig | None" = None,
     on_clarify_question: OnQuestion | None = None,
-) -> Report:
+) -> Report | str:
     """Run `query` through `graph` and return the report (`print(report)` shows its Markdown).
 
-    `config["configurable"]` takes the names of `Settings`, and `thread_id` (the run's id where it is
-    free), `docs`, `home` and `history`; it wins over what the graph was built with. `on_clarify_question` is
-    called with a question to the user and returns the answer (or an awaitable of it).
+    `config["configurable"]` takes the names of `Settings`, and `docs`, `home` and `history`; it wins over what the
+    graph was built with. `thread_id` becomes the run's id where it is free; where it names a run, the query goes on
+    with its conversation. `on_clarify_question` is called with a question to the user and returns the answer (or an
+    awaitable of it). A graph of your own gets the query as a message, and what it says is returned.
     """
-    configurable: dict[str, Any] = dict(((graph.config if graph else None) or {}).get("configurable", {}))
-    configurable.update((config or {}).get("configurable", {}))
-    values = {name: value for name, value in configurable.items() if name not in _OWN_KEYS}
-    run = _start(
-        query,
-        {**values, "home": configurable.get("home")},
-        asks=on_clarify_question is not None,
-        docs=configurable.get("docs", ()),
-        history=configurable.get("history", ()),
-        wanted_id=str(configurable.get("thread_id", "")),
-    )
-    tools = configurable.get("hn_mcp_tools") or ()
-    return await run.carry_out(answer=_answer_of(on_clarify_question), hn_tools=tools)
+    from deep_research.runs import graph_run  # noqa: PLC0415 - langgraph is slow to load
+
+    asked = graph if graph is not None else build_deep_research_graph()
+    return await graph_run.run_graph(asked, query, config or {}, _answer_of(on_clarify_question))
 
 
 def messages_of(history: History) -> list[Message]:
@@ -509,7 +517,7 @@ def list_mcp_servers(settings: Settings, *, connect: bool = False) -> "list[Serv
     """Return one row for each MCP server; with `connect` each is started or called, and shows its tools."""
     from deep_research.assembly import mcp_listing  # noqa: PLC0415
 
-    return asyncio.run(mcp_listing.checked_rows(settings)) if connect else mcp_listing.server_rows(settings)
+    return run_now(lambda: mcp_listing.checked_rows(settings)) if connect else mcp_listing.server_rows(settings)
 
 
 def list_templates() -> "tuple[Sequence[TemplateFile], Sequence[Path]]":

@@ -4,14 +4,15 @@ import asyncio
 import contextvars
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from queue import Queue
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 _T = TypeVar("_T")
 
@@ -204,3 +205,75 @@ class Batches(Generic[_T]):
             raise
         for key, wanted in batch.items():
             wanted.set_result(found.get(key))
+
+
+def run_now(make: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+    """Return what a coroutine returns, for code that is not asynchronous.
+
+    Where an event loop runs already, as in Jupyter, the coroutine runs in a loop and thread of its own, and the caller
+    waits; an interrupt (Ctrl-C) cancels it.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(make())
+    ended: Future[_T] = Future()
+    tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+
+    async def work() -> _T:
+        tasks.append((asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task())))
+        return await make()
+
+    def run() -> None:
+        try:
+            ended.set_result(asyncio.run(work()))
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            ended.set_exception(error)
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(run,), name="deep-research", daemon=True)
+    thread.start()
+    try:
+        return ended.result()
+    except KeyboardInterrupt:
+        for loop, task in tasks:
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+
+
+def stream_now(make: Callable[[], AsyncIterator[_T]]) -> Iterator[_T]:
+    """Yield what an asynchronous iterator yields, for code that is not asynchronous; see `run_now`."""
+    parts: Queue[tuple[Any, BaseException | None, bool]] = Queue()
+    stopped = threading.Event()
+
+    async def pump() -> None:
+        stream = make()
+        try:
+            async for part in stream:
+                parts.put((part, None, False))
+                if stopped.is_set():
+                    break
+        finally:
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
+
+    def run() -> None:
+        try:
+            asyncio.run(pump())
+            parts.put((None, None, True))
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            parts.put((None, error, True))
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(run,), name="deep-research", daemon=True)
+    thread.start()
+    try:
+        while True:
+            part, error, is_end = parts.get()
+            if error is not None:
+                raise error
+            if is_end:
+                return
+            yield part
+    finally:
+        stopped.set()

@@ -316,6 +316,11 @@ def home() -> Path:
     return user_data_path("deep-research", appauthor=False)
 
 
+def is_setting(name: str) -> bool:
+    """Return whether `load_settings` knows the name of an argument."""
+    return name.partition(".")[0] in Settings.model_fields
+
+
 def load_settings(**arguments: Any) -> Settings:
     """Return the settings in force; `arguments` that are None count as not given.
 

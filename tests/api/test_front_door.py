@@ -1,6 +1,7 @@
 """Contract rows B9 and B11: the library's front door."""
 
 import asyncio
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -151,9 +152,19 @@ async def test_b9_configurable_really_limits(docs: Path, own_state: Path) -> Non
     assert Reviewed.model_fields["kind"].default == "reviewed"
 
 
-async def test_b9_an_unknown_name_in_configurable_is_refused(docs: Path) -> None:
-    config: Any = {"configurable": {"max_reviews": 1, "docs": [str(docs)]}}
-    with pytest.raises(ConfigError, match="max_reviews"):
+async def test_b9_keys_of_others_in_configurable_are_left_alone_and_typing_errors_warned_about(docs: Path) -> None:
+    config: Any = {"configurable": {"user_id": "u1", "docs": [str(docs)]}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (await run_deep_research(QUESTION, config=config)).answered
+    config["configurable"]["max_review_iteration"] = 1
+    with pytest.warns(UserWarning, match="max_review_iterations"):
+        await run_deep_research(QUESTION, config=config)
+
+
+async def test_b9_a_value_that_does_not_fit_is_refused(docs: Path) -> None:
+    config: Any = {"configurable": {"max_review_iterations": 99, "docs": [str(docs)]}}
+    with pytest.raises(ConfigError, match="max_review_iterations"):
         await run_deep_research(QUESTION, config=config)
 
 

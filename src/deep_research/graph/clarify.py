@@ -4,9 +4,10 @@ Each question to the user is a round of the node with a checkpoint of its own, s
 repeats nothing but the last judgement, which the journal holds.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -34,32 +35,36 @@ def clarify_then(node: str) -> Node[AgentState]:
         if decision.next_action != "NEED_CLARIFICATION" or asked is None:
             if decision.next_action == "CANNOT_DO":
                 await ctx.prefetch.drop()
-            return _settle(ctx, question, decision, node)
+            return _settle(ctx, question, decision, node, state["messages"])
         await ctx.prefetch.drop()
         said = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
         answer = pick_options(said, asked.options)
         question = intake.answered(question, asked.question, answer)
         if intake.refuses(answer, question):
-            return _settle(
-                ctx, question, intake.start_anyway(decision, question, places=ctx.places_named(question.language)), node
-            )
+            decision = intake.start_anyway(decision, question, places=ctx.places_named(question.language))
+            return _settle(ctx, question, decision, node, state["messages"])
         return Command(goto="clarify", update={"question": question, "clarification_rounds": rounds + 1})
 
     return clarify
 
 
-def _settle(ctx: RunContext, question: Question, decision: Decision, node: str) -> Command[str]:
+def _settle(
+    ctx: RunContext, question: Question, decision: Decision, node: str, said: Sequence[AnyMessage]
+) -> Command[str]:
+    known = {(message.type, message.text) for message in said}
+    history = [_message(m.role, m.text) for m in question.history]
     refined = question.model_copy(update={"text": decision.refined_question or question.text})
     update: dict[str, Any] = {
         "question": refined,
         # Where nobody was asked and nothing was said before, the user's own words are what is analysed.
         "asked": refined if question.history else question,
         "decision": decision,
-        "messages": [_message(m.role, m.text) for m in question.history],
+        "messages": [message for message in history if (message.type, message.text) not in known],
     }
     if decision.next_action == "CANNOT_DO":
         reason = decision.reasoning.strip() or phrase("cannot_do", question.language)
         ctx.emit(RunDeclined(reason=reason, by="program"))
+        update["messages"].append(AIMessage(content=reason))
         return Command(goto=END, update={**update, "final_report": reason})
     ctx.emit(
         Understood(

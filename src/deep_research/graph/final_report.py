@@ -22,6 +22,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     ctx.steering.close()
     ctx.emit(StageStarted(stage="report"))
     written = await compose.write_report(ctx, await report_input(state, ctx))
+    await ctx.keep_report({"report": written, "found_in": state.get("found_in") or ""})
     return {"report": written, "final_report": written.report, "messages": [AIMessage(content=written.report)]}
 
 
@@ -38,7 +39,7 @@ async def report_input(state: AgentState, ctx: RunContext) -> ReportInput:
         sections=tuple(sections),
         claims=tuple(c for s in sections for c in claims.get(s.title, [])),
         contradictions=tuple(state.get("contradictions", ())),
-        found_in=state.get("found_in", ""),
+        found_in=state.get("found_in") or "",
         reviews=_reviews(state, sections),
     )
 

@@ -1,4 +1,4 @@
-"""A follow-up on a finished report: understand → recall → (researcher) → final_report.
+"""A follow-up on a finished report: understand → recall → (research_again) → final_report.
 
 The answer is written from what the run has read. Only when that says nothing the question goes to one researcher,
 as in the `quick` workflow; code decides which (`steps.follow_up`).
@@ -20,14 +20,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.steps import follow_up, research
 
 
-class FollowUpState(AgentState):
-    """The state of a follow-up: that of a run, and how code understood the question."""
-
-    understood: str
-    assumptions: tuple[str, ...]
-
-
-async def understand(state: FollowUpState, runtime: Runtime[RunContext]) -> Command[str]:
+async def understand(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
     """Put the question so that it names what it is about."""
     ctx, asked = runtime.context, state["question"]
     decision = await follow_up.understand(ctx, asked, state["understood"])
@@ -44,7 +37,7 @@ async def understand(state: FollowUpState, runtime: Runtime[RunContext]) -> Comm
     return Command(goto="recall", update=update)
 
 
-async def recall(state: FollowUpState, runtime: Runtime[RunContext]) -> Command[Literal["researcher", "final_report"]]:
+async def recall(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["research_again", "final_report"]]:
     """Write the answer from what was read; without a supported statement it is researched."""
     ctx, brief = runtime.context, state["brief"]
     ctx.emit(StageStarted(stage="recall"))
@@ -62,19 +55,19 @@ async def recall(state: FollowUpState, runtime: Runtime[RunContext]) -> Command[
             return Command(goto="final_report", update=update)
     ctx.emit(StageStarted(stage="research"))
     return Command(
-        goto=Send("researcher", task_for(section, brief, ctx.settings)),
+        goto=Send("research_again", task_for(section, brief, ctx.settings)),
         update={"found_in": "research"},
     )
 
 
 def build_follow_up() -> StateGraph[Any, RunContext, Any, Any]:
     """Return the graph of a follow-up, not compiled."""
-    graph = StateGraph(FollowUpState, context_schema=RunContext)
+    graph = StateGraph(AgentState, context_schema=RunContext)
     graph.add_node("understand", understand, destinations=("recall", END))
-    graph.add_node("recall", recall, destinations=("researcher", "final_report"))
-    graph.add_node("researcher", build_researcher())
+    graph.add_node("recall", recall, destinations=("research_again", "final_report"))
+    graph.add_node("research_again", build_researcher())
     graph.add_node("final_report", final_report)
     graph.add_edge(START, "understand")
-    graph.add_edge("researcher", "final_report")
+    graph.add_edge("research_again", "final_report")
     graph.add_edge("final_report", END)
     return graph

@@ -54,8 +54,13 @@ def reviews_reducer(existing: dict[str, SectionReview], updates: dict[str, Secti
 
 
 class AgentState(MessagesState):
-    """The state of the `sections` workflow; the bulk (pages, passages) lies in the library."""
+    """The state of the `sections` workflow; the bulk (pages, passages) lies in the library.
 
+    `run_id` names the run in the state folder. `understood` and `assumptions` are there for a follow-up only: how
+    code understood a question about the report.
+    """
+
+    run_id: str
     original_query: str
     question: Question
     asked: Question
@@ -78,6 +83,8 @@ class AgentState(MessagesState):
     plan_rounds: int
     plan_problems: list[str]
     declined_by: str
+    understood: str
+    assumptions: tuple[str, ...]
     found_in: FoundIn
     review_iterations: int
     max_review_iterations: int

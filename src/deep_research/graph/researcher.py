@@ -5,10 +5,11 @@ A section is reviewed in its own branch, as soon as it is written, and taken up 
 a branch that is done takes up a section that the user has added meanwhile. A researcher that fails hands back a failed section and a gap; it never ends the run or its siblings.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import wraps
 from typing import Any, Literal
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -17,6 +18,7 @@ from langgraph.types import Command
 from deep_research.data import Brief, Claim, Section, Turn
 from deep_research.events import SectionStarted
 from deep_research.graph.graph_state import Node, ResearcherOutput, ResearcherState
+from deep_research.graph.run_graph import recompiled
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.position import section_position
 from deep_research.run_context.steering import Interrupted
@@ -234,4 +236,22 @@ def build_researcher() -> CompiledStateGraph[Any, RunContext, Any, Any]:
     graph.add_node("compress_output", compress_output, destinations=("review_section", "researcher_invoke", END))
     graph.add_node("review_section", review_section, destinations=("researcher_invoke", END))
     graph.add_edge(START, "researcher_invoke")
-    return graph.compile()
+    return recompiled(_OutputOnly, graph.compile())
+
+
+class _OutputOnly(CompiledStateGraph[Any, Any, Any, Any]):
+    """Hands back its output also where LangGraph streams its nodes (astream_events): else the whole state, of which
+    researchers side by side would write the same keys.
+    """
+
+    async def astream(
+        self,
+        input: Any,  # noqa: A002 - LangGraph's name
+        config: RunnableConfig | None = None,
+        *,
+        output_keys: Any = None,
+        **options: Any,
+    ) -> AsyncIterator[Any]:
+        stream = super().astream(input, config, output_keys=output_keys or self.output_channels, **options)
+        async for part in stream:
+            yield part

@@ -8,11 +8,13 @@ data) is there for plans only. The caller resumes the graph with the answer as o
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.config import get_config
@@ -26,6 +28,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.run_context.position import node_position
 from deep_research.state_files import make_private_file
 
+_G = TypeVar("_G", bound=CompiledStateGraph[Any, Any, Any, Any])
 Ask = Callable[[Asked], Awaitable[str]]
 
 
@@ -92,8 +95,29 @@ def has_ended(state: Mapping[str, Any]) -> bool:
 @asynccontextmanager
 async def open_checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
     """Open or make the checkpoints at `path`; our nouns are the only classes they may hold."""
-    nouns = [noun for _, noun in inspect.getmembers(data, inspect.isclass) if issubclass(noun, Noun)]
-    serde = JsonPlusSerializer(allowed_msgpack_modules=[(noun.__module__, noun.__name__) for noun in nouns])
     make_private_file(path)
     async with aiosqlite.connect(path) as connection:
-        yield AsyncSqliteSaver(connection, serde=serde)
+        yield AsyncSqliteSaver(connection, serde=_noun_serializer())
+
+
+def knowing_nouns(checkpointer: Any) -> Any:
+    """Return a caller's checkpointer so that it reads our nouns without a warning for each; what it keeps is shared.
+
+    One with a serializer of its own is left as it is.
+    """
+    if isinstance(checkpointer, BaseCheckpointSaver) and type(checkpointer.serde) is JsonPlusSerializer:
+        clone = copy(checkpointer)
+        clone.serde = _noun_serializer()
+        return clone
+    return checkpointer
+
+
+def _noun_serializer() -> JsonPlusSerializer:
+    nouns = [noun for _, noun in inspect.getmembers(data, inspect.isclass) if issubclass(noun, Noun)]
+    return JsonPlusSerializer(allowed_msgpack_modules=[(noun.__module__, noun.__name__) for noun in nouns])
+
+
+def recompiled(kind: type[_G], compiled: CompiledStateGraph[Any, Any, Any, Any], **more: Any) -> _G:
+    """Return a compiled graph as one of a subclass, made as LangGraph's own `copy` makes one; `more` are its own parts."""
+    parts = {name: part for name, part in compiled.__dict__.items() if name != "__orig_class__"}
+    return kind(**parts, **more)

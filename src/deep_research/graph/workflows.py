@@ -15,11 +15,14 @@ def compile_workflow(
     name: str = "sections", checkpointer: Checkpointer = None
 ) -> CompiledStateGraph[Any, RunContext, Any, Any]:
     """Return the graph of a workflow, ready to run. Raises ConfigError for an unknown name."""
-    return _builder(name)().compile(checkpointer=checkpointer, name="deep_research")
+    return load_builder(name)().compile(checkpointer=checkpointer, name="deep_research")
 
 
-def _builder(name: str) -> Callable[[], StateGraph[Any, RunContext, Any, Any]]:
-    """Load one graph; `follow_up` answers a question about a finished run."""
+def load_builder(name: str) -> Callable[[], StateGraph[Any, RunContext, Any, Any]]:
+    """Return what builds the graph of a workflow; `follow_up` answers a question about a finished run.
+
+    Raises ConfigError for an unknown name.
+    """
     match name:
         case "sections":
             from deep_research.graph.sections import build_sections as build  # noqa: PLC0415 - one of them is needed

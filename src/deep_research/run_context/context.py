@@ -1,9 +1,10 @@
 """What every step of a run may use, in one frozen object."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from typing import Any
 
 from deep_research.data import Gap
 from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stopped, StoreError
@@ -20,6 +21,10 @@ from deep_research.templates import TemplateFile
 _log = logging.getLogger(__name__)
 
 
+async def keep_nothing(_values: Mapping[str, Any]) -> None:
+    """Keep nothing."""
+
+
 @dataclass(frozen=True)
 class RunContext:
     """Holds what every step of a run may use: settings, reasoner, sources, library, journal, events and steering.
@@ -30,7 +35,8 @@ class RunContext:
     name they are offered under, `unopened` what of them could not be opened.
     `today` is the day on which the run began, also when it goes on later: prompts and reports name it.
     `docs` are the files and folders that the user named.
-    `sources_before` had been read before a follow-up, whose ledger counts only the others.
+    `sources_before` had been read before a follow-up, whose ledger counts only the others. `keep_report` is called
+    with the keys of the state that hold the finished report; a run whose caller takes it from the last state needs none.
     """
 
     run_id: str
@@ -47,6 +53,7 @@ class RunContext:
     sources_before: int = 0
     gaps: list[Gap] = field(default_factory=list)
     emit: Callable[[Event], None] = field(default=lambda _event: None)
+    keep_report: Callable[[Mapping[str, Any]], Awaitable[object]] = field(default=keep_nothing)
     steering: Steering = field(default_factory=Steering)
     prefetch: Prefetch = field(default_factory=Prefetch)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)

@@ -54,7 +54,7 @@ async def ask_follow_up(
         made = unfinished(folder)
         text = clean_question(question, Settings(**record.settings))
         if made is None or made.question != text:
-            made = await asyncio.to_thread(_begin, folder, record, report, text, dict(settings or {}))
+            made = await asyncio.to_thread(begin_follow_up, folder, record, report, text, dict(settings or {}))
         task = FollowUpRun(folder, record, made)
         await carry_out(task, environment)
         return task.made
@@ -92,6 +92,7 @@ class FollowUpRun(RunTask):
         made = self.made
         return {
             "messages": [],
+            "run_id": self.folder.run_id,
             "original_query": made.question,
             "question": Question(text=made.question, language=made.language, history=made.history),
             "understood": made.understood,
@@ -100,7 +101,7 @@ class FollowUpRun(RunTask):
             "claims": {},
         }
 
-    def save(self, values: dict[str, Any]) -> tuple[Report, Path]:
+    def save(self, values: Mapping[str, Any]) -> tuple[Report, Path]:
         """See `RunTask.save`. Raises ConfigError for a question that cannot be answered."""
         if "report" not in values:
             why = str(values.get("final_report") or "The question cannot be answered.")
@@ -146,7 +147,9 @@ def unfinished(folder: RunFolder) -> FollowUp | None:
     return made[-1] if made and made[-1].status != "finished" else None
 
 
-def _begin(folder: RunFolder, record: RunRecord, report: Report, text: str, changes: dict[str, Any]) -> FollowUp:
+def begin_follow_up(
+    folder: RunFolder, record: RunRecord, report: Report, text: str, changes: dict[str, Any]
+) -> FollowUp:
     """Write down a new follow-up, so that it can be taken up again."""
     if "model_provider" in changes:
         changes = {"model_name": None, **changes}  # a model belongs to its provider

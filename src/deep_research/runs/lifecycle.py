@@ -8,7 +8,8 @@ import asyncio
 import inspect
 import sqlite3
 from abc import ABC, abstractmethod
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
@@ -55,7 +56,7 @@ class RunTask(ABC):
         return ""
 
     @abstractmethod
-    def save(self, values: dict[str, Any]) -> tuple[Report, Path]:
+    def save(self, values: Mapping[str, Any]) -> tuple[Report, Path]:
         """Keep the report of the graph's last state; return it with its file. Raises ResearchError without one."""
 
     @abstractmethod
@@ -69,12 +70,24 @@ async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
     Raises NeedsAnswer when the user must be asked and the environment cannot, Declined when the task ended on purpose,
     asyncio.CancelledError when it was stopped, another ResearchError when it failed. It can be taken up again.
     """
+    with noting_end(task, environment) as log:
+        async with open_task(task, environment, log) as (ctx, start):
+            values = await _drive(task, ctx, start, environment.answer)
+        report = await keep_report(task, log, values)
+        await asyncio.to_thread(note_finished, task, log, report)
+        return report
+
+
+@contextmanager
+def noting_end(task: RunTask, environment: RunEnvironment) -> Iterator[EventLog]:
+    """Give the log of a sitting at a task, and note in its record how the sitting ended where it raises.
+
+    Raises what the block raises; an error of the disk as StoreError that says how to go on.
+    """
     log = EventLog(task.events, environment.listener, seconds_before=task.seconds)
     try:
-        report = await _work(task, environment, log)
-        await asyncio.to_thread(task.note, status="finished", title=report.title, error="", seconds=log.seconds)
-        return report
-    except (asyncio.CancelledError, KeyboardInterrupt):
+        yield log
+    except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
         _note_end(task, log, status="stopped")
         raise
     except NeedsAnswer as waiting:
@@ -93,6 +106,38 @@ async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
         raise
     finally:
         log.close()
+
+
+@asynccontextmanager
+async def open_task(
+    task: RunTask, environment: RunEnvironment, log: EventLog
+) -> AsyncIterator[tuple[RunContext, dict[str, Any]]]:
+    """Give the context of a task, prepared, and the state that its graph begins with."""
+    async with open_context(task.job(log), environment) as ctx:
+        log.emit(_started(task, ctx, resumed=bool(log.earlier)))
+        start = await task.start(ctx)
+        async with task.listening(ctx):
+            yield ctx, start
+
+
+async def keep_report(task: RunTask, log: EventLog, values: Mapping[str, Any]) -> Report:
+    """Keep the report of a graph's last state, say so, and return it. Raises ResearchError without one."""
+    report, path = await asyncio.to_thread(task.save, values)
+    log.emit(
+        ReportReady(
+            title=report.title,
+            path=str(path),
+            claims=len(report.claims),
+            references=len(report.references),
+            gaps=len(report.gaps),
+        )
+    )
+    return report
+
+
+def note_finished(task: RunTask, log: EventLog, report: Report) -> None:
+    """Write down that a task has come to its report."""
+    task.note(status="finished", title=report.title, error="", seconds=log.seconds)
 
 
 def _note_end(task: RunTask, log: EventLog, **changes: Any) -> None:
@@ -115,24 +160,6 @@ def _resumable(error: sqlite3.Error | OSError | StoreError, folder: RunFolder) -
     return StoreError(f"{what} Then go on with: deep-research resume {folder.run_id}", path=str(folder.path))
 
 
-async def _work(task: RunTask, environment: RunEnvironment, log: EventLog) -> Report:
-    async with open_context(task.job(log), environment) as ctx:
-        log.emit(_started(task, ctx, resumed=bool(log.earlier)))
-        start = await task.start(ctx)
-        values = await _drive(task, ctx, start, environment.answer)
-    report, path = await asyncio.to_thread(task.save, values)
-    log.emit(
-        ReportReady(
-            title=report.title,
-            path=str(path),
-            claims=len(report.claims),
-            references=len(report.references),
-            gaps=len(report.gaps),
-        )
-    )
-    return report
-
-
 def _started(task: RunTask, ctx: RunContext, *, resumed: bool) -> RunStarted:
     return RunStarted(
         run_id=ctx.run_id,
@@ -152,7 +179,7 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
     from deep_research.graph.run_graph import drive, open_checkpoints  # noqa: PLC0415
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
 
-    async with open_checkpoints(task.checkpoints) as checkpoints, task.listening(ctx):
+    async with open_checkpoints(task.checkpoints) as checkpoints:
         graph = await asyncio.to_thread(compile_workflow, task.workflow or ctx.settings.workflow, checkpoints)
         return await drive(graph, ctx, start, ask=lambda asked: _ask(ctx, asked, answer))
 

@@ -1,7 +1,7 @@
 """A run: a question is researched from its first reading to its report."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -126,6 +126,7 @@ class ResearchRun(RunTask):
         asked = await read_question_pages(ctx, self.question)
         return {
             "messages": [],
+            "run_id": ctx.run_id,
             "original_query": self.question,
             "question": Question(text=asked, language=self.language, history=self.record.history),
             "sections": [],
@@ -133,7 +134,7 @@ class ResearchRun(RunTask):
             "max_review_iterations": ctx.settings.max_review_iterations,
         }
 
-    def save(self, values: dict[str, Any]) -> tuple[Report, Path]:
+    def save(self, values: Mapping[str, Any]) -> tuple[Report, Path]:
         """See `RunTask.save`. Raises Declined without a report."""
         if "report" not in values:
             reason = str(values.get("final_report") or phrase("cannot_do", self.language))

@@ -1,0 +1,190 @@
+"""The host of a graph that runs by itself: each invocation becomes a sitting at a run in the state folder."""
+
+import asyncio
+import difflib
+import warnings
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from deep_research import settings as settings_module
+from deep_research.assembly.environment import RunEnvironment
+from deep_research.data import Asked, Message
+from deep_research.errors import ConfigError, Declined, NeedsAnswer, RunNotFound
+from deep_research.events import ClarificationAsked, Event, RunDeclined
+from deep_research.graph.research_graph import Invocation, Sitting
+from deep_research.run_context.context import RunContext
+from deep_research.runs.follow_up_run import FollowUpRun, begin_follow_up, unfinished
+from deep_research.runs.lifecycle import RunTask, keep_report, note_finished, noting_end, open_task
+from deep_research.runs.research_run import ResearchRun, clean_question, create_run
+from deep_research.settings import Settings
+from deep_research.stores.event_log import EventLog
+from deep_research.stores.run_folder import RunFolder
+from deep_research.stores.run_lock import held
+
+OWN_KEYS = frozenset({"docs", "home", "history", "tools", "hn_mcp_tools", "deep_research_run"})
+"""Keys of `configurable` that are ours and no settings; `deep_research_run` names a run that is there already."""
+_NEAR = 0.8
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a caller gives to a run by name: `settings` by their names, and what is ours besides them."""
+
+    settings: Mapping[str, Any]
+    own: Mapping[str, Any]
+
+    @property
+    def home(self) -> Path:
+        """The state folder."""
+        return Path(self.own.get("home") or settings_module.home())
+
+
+def read_configurable(values: Mapping[str, Any]) -> Given:
+    """Sort what `configurable` holds; keys of others are left alone, and one that is nearly ours is warned about."""
+    settings = {name: value for name, value in values.items() if settings_module.is_setting(name)}
+    own = {name: value for name, value in values.items() if name in OWN_KEYS and value is not None}
+    for name in values:
+        if name in settings or name in OWN_KEYS or name.startswith("__"):
+            continue
+        if near := difflib.get_close_matches(name, Settings.model_fields, n=1, cutoff=_NEAR):
+            message = f"deep-research does not know the key {name!r} of `configurable`. Did you mean {near[0]!r}?"
+            warnings.warn(message, stacklevel=2)
+    return Given(settings, own)
+
+
+class OpenSitting:
+    """A run that is open for a graph; see `graph.research_graph.Sitting`."""
+
+    def __init__(self, context: RunContext, start: Mapping[str, Any] | None, log: EventLog) -> None:
+        self.context, self.start = context, start
+        self._log = log
+        self.asked: Asked | None = None
+
+    def wait_for(self, asked: Asked) -> None:
+        """See `Sitting.wait_for`."""
+        self.asked = asked
+        self._log.emit(ClarificationAsked(about=asked.kind, question=asked.question, options=asked.options))
+
+
+class GraphHost:
+    """Opens runs for the graphs that a program builds; `bound` are the settings and objects given to the builder."""
+
+    def __init__(self, bound: Mapping[str, Any]) -> None:
+        self._bound = dict(bound)
+
+    def has_setting(self, name: str) -> bool:
+        """Return whether the builder of the graph was given a setting."""
+        return name in self._bound
+
+    def folder_for(self, question: str, configurable: Mapping[str, Any]) -> RunFolder:
+        """Return the folder of the run that a thread names, or of a new one. Raises ConfigError and StoreError."""
+        given = read_configurable({**self._bound, **configurable})
+        known = RunFolder(given.home, str(configurable.get("thread_id", "")) or ".")
+        if known.checkpoints.exists():
+            return known
+        return _new_run(question, given, wanted_id=known.run_id)
+
+    @asynccontextmanager
+    async def open(self, invocation: Invocation) -> AsyncIterator[Sitting]:
+        """See `graph.research_graph.Host.open`. Raises ConfigError, RunBusy and StoreError."""
+        given = self._given(invocation)
+        task, is_new = await asyncio.to_thread(_task_of, invocation, given)
+        declined: list[RunDeclined] = []
+
+        def listen(event: Event) -> None:
+            if isinstance(event, RunDeclined):
+                declined.append(event)
+            invocation.listener(event)
+
+        environment = RunEnvironment(
+            given.home,
+            listener=listen,
+            mcp_servers=given.settings.get("mcp_servers"),
+            hn_tools=given.own.get("hn_mcp_tools") or (),
+        )
+        ends = suppress(Declined, NeedsAnswer)  # they are noted; a graph says it in its state
+        with ends, held(task.folder.lock, run_id=task.folder.run_id), noting_end(task, environment) as log:
+            keeper = _Keeper(task, log)
+            if log.earlier:
+                task.note(status="running", waiting_for="", asked=None, error="")
+            async with open_task(task, environment, log) as (ctx, start):
+                sitting = OpenSitting(replace(ctx, keep_report=keeper.keep), start if is_new else None, log)
+                yield sitting
+            if declined:
+                raise Declined(declined[0].reason, run_id=task.folder.run_id, by=declined[0].by)
+            if (asked := sitting.asked) is not None:
+                raise NeedsAnswer(asked.question, run_id=task.folder.run_id, options=asked.options, asked=asked)
+            if not keeper.has_report:  # the caller has stopped the graph between two nodes
+                task.note(status="stopped", seconds=log.seconds)
+
+    def _given(self, invocation: Invocation) -> Given:
+        context = invocation.context
+        named = context.model_dump(exclude_unset=True) if isinstance(context, Settings) else dict(context or {})
+        return read_configurable({**self._bound, **invocation.configurable, **named})
+
+
+class _Keeper:
+    """Keeps the report of a task as soon as it is written."""
+
+    def __init__(self, task: RunTask, log: EventLog) -> None:
+        self._task, self._log = task, log
+        self.has_report = False
+
+    async def keep(self, values: Mapping[str, Any]) -> None:
+        """See `RunContext.keep_report`."""
+        report = await keep_report(self._task, self._log, values)
+        await asyncio.to_thread(note_finished, self._task, self._log, report)
+        self.has_report = True
+
+
+def _task_of(invocation: Invocation, given: Given) -> tuple[RunTask, bool]:
+    """Return what an invocation works at, and whether it begins there. Raises ConfigError and StoreError."""
+    known = str(invocation.values.get("run_id") or given.own.get("deep_research_run") or "")
+    folder = RunFolder(given.home, known)
+    if not invocation.messages:
+        return _begun(folder, follows_up=bool(invocation.values.get("understood"))), False
+    text = invocation.messages[-1].text
+    if known and _is_answered(folder):
+        record = folder.load()
+        text = clean_question(text, Settings(**record.settings))
+        return FollowUpRun(folder, record, begin_follow_up(folder, record, folder.load_result(), text, {})), True
+    if known and not invocation.values:
+        return ResearchRun(folder), True
+    named = {**({} if invocation.is_durable else {"allow_clarification": False}), **given.settings}
+    given = replace(given, settings=named)
+    wanted = str(invocation.configurable.get("thread_id", ""))
+    return ResearchRun(_new_run(text, given, history=invocation.messages[:-1], wanted_id=wanted)), True
+
+
+def _new_run(question: str, given: Given, *, history: Sequence[Message] = (), wanted_id: str = "") -> RunFolder:
+    return create_run(
+        question,
+        settings_module.load_settings(**given.settings),
+        home=given.home,
+        docs=[str(path) for path in given.own.get("docs", ())],
+        history=(*given.own.get("history", ()), *history),
+        wanted_id=wanted_id,
+    )
+
+
+def _begun(folder: RunFolder, *, follows_up: bool) -> RunTask:
+    """Return what was begun in a folder. Raises RunNotFound where it is not in this state folder."""
+    try:
+        if follows_up and (made := unfinished(folder)) is not None:
+            return FollowUpRun(folder, folder.load(), made)
+        return ResearchRun(folder)
+    except RunNotFound as error:
+        message = (
+            f"The thread goes on with the run {folder.run_id!r}, which is not in the state folder. {error.message}"
+        )
+        raise ConfigError(message, setting="home", value=str(folder.path.parent)) from error
+
+
+def _is_answered(folder: RunFolder) -> bool:
+    try:
+        return folder.load_result().answered
+    except RunNotFound:
+        return False

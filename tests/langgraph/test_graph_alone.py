@@ -1,0 +1,318 @@
+"""The graph of a workflow as a user of LangGraph runs it: alone, with a checkpointer, in threads, inside another one."""
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import MemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import Command
+
+from deep_research import Report, Settings, build_deep_research_graph, run_deep_research
+from deep_research.errors import ConfigError
+from deep_research.stores.run_folder import list_runs
+from tests.runs.running import engines
+from tests.runs.soundness import assert_citations_resolve
+
+QUESTION = "Which kinds of engines are there?"
+VAGUE = "tell me about it"
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> str:
+    return str(engines(tmp_path / "docs"))
+
+
+def _asked(question: str = QUESTION) -> dict[str, Any]:
+    return {"messages": [("user", question)]}
+
+
+def _config(docs: str, thread: str = "one", **more: Any) -> Any:
+    return {"configurable": {"thread_id": thread, "docs": [docs], **more}}
+
+
+async def test_messages_go_in_and_the_report_comes_out(docs: str) -> None:
+    out = await build_deep_research_graph().ainvoke(_asked(), {"configurable": {"docs": [docs]}})
+    assert set(out) == {"messages", "final_report", "report"}
+    assert isinstance(out["report"], Report)
+    assert_citations_resolve(out["report"])
+    assert out["messages"][-1].text == out["final_report"] == out["report"].report
+    assert [m.type for m in out["messages"]] == ["human", "ai", "ai"]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "user", "content": QUESTION}],
+        [HumanMessage(QUESTION)],
+        HumanMessage(QUESTION),
+        QUESTION,
+        [HumanMessage([{"type": "text", "text": QUESTION}])],
+    ],
+)
+async def test_messages_in_every_form_that_langgraph_takes(docs: str, messages: Any) -> None:
+    out = await build_deep_research_graph().ainvoke({"messages": messages}, {"configurable": {"docs": [docs]}})
+    assert out["report"].question == QUESTION
+
+
+@pytest.mark.parametrize("given", [{}, {"messages": []}, {"messages": [AIMessage("hello")]}, {"original_query": "x"}])
+async def test_an_input_without_a_question_says_what_is_wanted(given: Any, own_state: Path) -> None:
+    with pytest.raises(ConfigError, match="HumanMessage"):
+        await build_deep_research_graph().ainvoke(given)
+    assert list_runs(own_state) == []
+
+
+async def test_nothing_is_asked_where_no_answer_could_come(docs: str) -> None:
+    out = await build_deep_research_graph().ainvoke(_asked(VAGUE), {"configurable": {"docs": [docs]}})
+    assert out["report"].assumptions
+
+
+async def test_an_interrupt_a_resume_and_the_next_question_on_one_thread(docs: str, own_state: Path) -> None:
+    graph, config = build_deep_research_graph(checkpointer=MemorySaver()), _config(docs)
+    out = await graph.ainvoke(_asked(VAGUE), config)
+    (waiting,) = out["__interrupt__"]
+    assert waiting.value["kind"] == "clarify"
+    assert waiting.value["options"]
+    (record,) = list_runs(own_state)
+    assert (record.run_id, record.status) == ("one", "waiting")
+    out = await graph.ainvoke(Command(resume="the Alpha engine"), config)
+    assert "Alpha" in out["report"].title
+    assert [m.type for m in out["messages"]] == ["human", "ai", "human", "ai", "ai"]
+    assert list_runs(own_state)[0].status == "finished"
+    out = await graph.ainvoke(_asked("How fast is it?"), config)
+    assert "Alpha" in out["report"].title
+    assert out["messages"][-1].text == out["report"].report
+    assert [m.type for m in out["messages"]][-3:] == ["ai", "human", "ai"]
+    assert len(list_runs(own_state)) == 1
+
+
+async def test_the_next_message_answers_the_open_question(docs: str) -> None:
+    graph, config = build_deep_research_graph(checkpointer=MemorySaver()), _config(docs)
+    await graph.ainvoke(_asked(VAGUE), config)
+    out = await graph.ainvoke(_asked("the Alpha engine"), config)
+    assert "Alpha" in out["report"].title
+    assert [m.text for m in out["messages"]].count("the Alpha engine") == 1
+    assert [m.type for m in out["messages"]] == ["human", "ai", "human", "ai", "ai"]
+
+
+async def test_a_plan_is_confirmed_through_an_interrupt(docs: str) -> None:
+    graph, config = build_deep_research_graph(checkpointer=MemorySaver(), confirm_plan=True), _config(docs)
+    out = await graph.ainvoke(_asked(), config)
+    (waiting,) = out["__interrupt__"]
+    assert waiting.value["kind"] == "plan"
+    titles = [section["title"] for section in waiting.value["plan"]["sections"]]
+    out = await graph.ainvoke(Command(resume="yes"), config)
+    assert {section.title for section in out["report"].sections} <= set(titles)
+
+
+async def test_a_question_that_is_declined_says_why(docs: str) -> None:
+    graph, config = build_deep_research_graph(checkpointer=MemorySaver(), confirm_plan=True), _config(docs)
+    await graph.ainvoke(_asked(), config)
+    out = await graph.ainvoke(Command(resume="no"), config)
+    assert out.get("report") is None
+    assert out["final_report"]
+
+
+async def test_state_and_history_of_a_thread(docs: str) -> None:
+    graph, config = build_deep_research_graph(checkpointer=MemorySaver()), _config(docs)
+    await graph.ainvoke(_asked(), config)
+    state = await graph.aget_state(config)
+    assert state.next == ()
+    assert state.values["original_query"] == QUESTION
+    assert {"query_type", "sections", "research_brief", "review_iterations"} <= set(state.values)
+    assert len([one async for one in graph.aget_state_history(config)]) > 5
+
+
+async def test_going_on_with_a_new_thread_is_refused(docs: str) -> None:
+    graph = build_deep_research_graph(checkpointer=MemorySaver())
+    with pytest.raises(ConfigError, match="nothing to go on with"):
+        await graph.ainvoke(Command(resume="yes"), _config(docs))
+    with pytest.raises(ConfigError, match="thread"):
+        await graph.ainvoke(_asked())
+
+
+async def test_checkpoints_are_read_without_a_warning(docs: str, caplog: pytest.LogCaptureFixture) -> None:
+    saver = MemorySaver()
+    config = _config(docs)
+    with caplog.at_level(logging.WARNING):
+        await build_deep_research_graph(checkpointer=saver).ainvoke(_asked(VAGUE), config)
+        await build_deep_research_graph(checkpointer=saver).ainvoke(Command(resume="the Alpha engine"), config)
+    assert [record.message for record in caplog.records if "unregistered" in record.message] == []
+
+
+def test_invoke_and_stream_without_an_event_loop(docs: str) -> None:
+    graph, config = build_deep_research_graph(), {"configurable": {"docs": [docs]}}
+    assert graph.invoke(_asked(), config)["report"].answered
+    nodes = [name for part in graph.stream(_asked(), config, stream_mode="updates") for name in part]
+    assert nodes[0] == "clarify"
+    assert nodes[-1] == "final_report"
+
+
+async def test_invoke_inside_a_running_loop(docs: str) -> None:
+    out = build_deep_research_graph().invoke(_asked(), {"configurable": {"docs": [docs]}})
+    assert out["report"].answered
+
+
+MODES = ("values", "updates", "messages", "custom", "checkpoints", "tasks", "debug")
+
+
+@pytest.mark.parametrize("subgraphs", [False, True])
+async def test_all_stream_modes(docs: str, *, subgraphs: bool) -> None:
+    graph, config = build_deep_research_graph(checkpointer=MemorySaver()), _config(docs)
+    seen: dict[str, list[Any]] = {}
+    async for part in graph.astream(_asked(), config, stream_mode=list(MODES), subgraphs=subgraphs):
+        *path, mode, data = part
+        assert bool(path) == subgraphs
+        seen.setdefault(mode, []).append(data)
+    assert set(seen) == set(MODES)
+    kinds = [event["kind"] for event in seen["custom"]]
+    assert kinds[0] == "run_started"
+    assert kinds[-1] == "report_ready"
+    assert seen["messages"][-1][0].text.startswith("# ")
+    assert seen["values"][-1]["final_report"]
+
+
+async def test_one_stream_mode_and_version_two(docs: str) -> None:
+    graph, config = build_deep_research_graph(), {"configurable": {"docs": [docs]}}
+    events = [event async for event in graph.astream(_asked(), config, stream_mode="custom")]
+    assert events[0]["kind"] == "run_started"
+    parts = [part async for part in graph.astream(_asked(), config, stream_mode=["custom", "updates"], version="v2")]
+    assert {part["type"] for part in parts} == {"custom", "updates"}
+
+
+async def test_leaving_a_stream_stops_the_run_and_the_thread_goes_on(docs: str, own_state: Path) -> None:
+    graph, config = build_deep_research_graph(checkpointer=MemorySaver()), _config(docs)
+    stream = graph.astream(_asked(), config, stream_mode="updates")
+    async for part in stream:
+        if "plan_sections" in part:
+            break
+    await stream.aclose()
+    assert list_runs(own_state)[0].status == "stopped"
+    out = await graph.ainvoke(None, config)
+    assert out["report"].answered
+    assert list_runs(own_state)[0].status == "finished"
+
+
+async def test_the_same_question_on_an_unfinished_thread_goes_on(docs: str, own_state: Path) -> None:
+    graph, config = build_deep_research_graph(checkpointer=MemorySaver()), _config(docs)
+    await graph.ainvoke(_asked(), config, interrupt_after=["plan_sections"])
+    assert list_runs(own_state)[0].status == "stopped"
+    out = await graph.ainvoke(_asked(), config)
+    assert out["report"].answered
+    assert [m.type for m in out["messages"]].count("human") == 1
+
+
+class _Seen(BaseCallbackHandler):
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.tags: set[str] = set()
+        self.metadata: dict[str, Any] = {}
+
+    def on_chain_start(self, _serialized: Any, _inputs: Any, **about: Any) -> None:
+        self.names.append(str(about.get("name")))
+        self.tags |= set(about.get("tags") or ())
+        self.metadata |= about.get("metadata") or {}
+
+
+async def test_callbacks_tags_metadata_and_names(docs: str) -> None:
+    seen = _Seen()
+    config: Any = {
+        "callbacks": [seen],
+        "tags": ["mine"],
+        "metadata": {"customer": "7"},
+        "run_name": "engines",
+        "configurable": {"docs": [docs], "user_id": "u1"},
+    }
+    await build_deep_research_graph().ainvoke(_asked(), config)
+    assert seen.names[0] == "engines"
+    assert {"clarify", "analyze", "plan_sections", "researcher", "compress_output", "final_report"} <= set(seen.names)
+    assert "mine" in seen.tags
+    assert seen.metadata["customer"] == "7"
+
+
+async def test_events_of_astream_events(docs: str) -> None:
+    graph = build_deep_research_graph()
+    events = [e async for e in graph.astream_events(_asked(), {"configurable": {"docs": [docs]}}, version="v2")]
+    assert events[0]["event"] == "on_chain_start"
+    assert events[0]["name"] == "deep_research"
+    assert events[-1]["event"] == "on_chain_end"
+
+
+async def test_settings_as_context_and_bound_configuration(docs: str, own_state: Path) -> None:
+    graph = build_deep_research_graph(search_results=3).with_config({"configurable": {"docs": [docs]}})
+    await graph.ainvoke(_asked(), context=Settings(max_review_iterations=0))
+    await graph.ainvoke(_asked(), context={"max_review_iterations": 0})
+    for record in list_runs(own_state):
+        assert record.settings["max_review_iterations"] == 0
+        assert record.settings["search_results"] == 3
+
+
+def test_schemas_are_small_and_public() -> None:
+    graph = build_deep_research_graph()
+    assert set(graph.get_input_jsonschema()["properties"]) == {"messages"}
+    assert set(graph.get_output_jsonschema()["properties"]) == {"messages", "final_report", "report"}
+    context = graph.get_context_jsonschema()
+    assert context is not None
+    assert set(context["properties"]) == set(Settings.model_fields)
+
+
+@pytest.mark.parametrize("workflow", ["sections", "loop", "supervisor", "quick"])
+async def test_every_workflow_runs_and_takes_a_follow_up(docs: str, workflow: str) -> None:
+    graph, config = build_deep_research_graph(checkpointer=MemorySaver(), workflow=workflow), _config(docs)
+    out = await graph.ainvoke(_asked(), config)
+    assert out["report"].workflow == workflow
+    assert out["report"].answered
+    out = await graph.ainvoke(_asked("How fast is the Alpha engine?"), config)
+    assert out["report"].title.startswith("How fast is the Alpha engine")
+    assert "__start__" in graph.get_graph(xray=True).draw_mermaid()
+
+
+async def test_as_a_node_of_another_graph_that_is_interrupted_and_resumed(docs: str) -> None:
+    outer = StateGraph(MessagesState)
+    outer.add_node("research", build_deep_research_graph().with_config({"configurable": {"docs": [docs]}}))
+    outer.add_node("thank", lambda _state: {"messages": [AIMessage("Thank you.")]})
+    outer.add_edge(START, "research")
+    outer.add_edge("research", "thank")
+    outer.add_edge("thank", END)
+    graph = outer.compile(checkpointer=MemorySaver())
+    config: Any = {"configurable": {"thread_id": "outer"}}
+    out = await graph.ainvoke({"messages": [HumanMessage(VAGUE)]}, config)
+    assert out["__interrupt__"][0].value["kind"] == "clarify"
+    out = await graph.ainvoke(Command(resume="the Alpha engine"), config)
+    assert out["messages"][-1].text == "Thank you."
+    assert out["messages"][-2].text.startswith("# ")
+
+
+async def test_run_deep_research_runs_the_graph_that_it_is_given() -> None:
+    own = StateGraph(MessagesState)
+    own.add_node("say", lambda state: {"messages": [AIMessage(f"MINE: {state['messages'][-1].text}")]})
+    own.add_edge(START, "say")
+    assert await run_deep_research("What?", own.compile()) == "MINE: What?"
+
+
+async def test_run_deep_research_with_a_checkpointer_leaves_its_checkpoints_there(docs: str) -> None:
+    saver = MemorySaver()
+    graph = build_deep_research_graph(checkpointer=saver)
+    report = await run_deep_research(QUESTION, graph, _config(docs, "test-123"))
+    assert isinstance(report, Report)
+    assert report.run_id == "test-123"
+    assert len(list(saver.list(_config(docs, "test-123")))) > 5
+
+
+async def test_a_known_thread_of_run_deep_research_goes_on_without_a_checkpointer(docs: str, own_state: Path) -> None:
+    first = await run_deep_research("How fast is the Alpha engine?", None, _config(docs, "talk"))
+    second = await run_deep_research("And how loud is it?", None, _config(docs, "talk"))
+    assert first.run_id == second.run_id == "talk"
+    assert second.question == "And how loud is it?"
+    assert [record.run_id for record in list_runs(own_state)] == ["talk"]
+
+
+async def test_runs_side_by_side_on_one_graph(docs: str) -> None:
+    graph = build_deep_research_graph(checkpointer=MemorySaver())
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(graph.ainvoke(_asked(), _config(docs, name))) for name in ("a", "b", "c")]
+    assert {task.result()["report"].run_id for task in tasks} == {"a", "b", "c"}
