@@ -153,6 +153,10 @@ class Library(Protocol):
         """Return the newest snapshot of a source id, or None."""
         ...
 
+    def is_read(self, source: str) -> bool:
+        """Return whether there is a snapshot of a source id."""
+        ...
+
     def passage(self, passage: str) -> Passage | None:
         """Return the passage of an id (`s7p3`), or None."""
         ...
@@ -169,6 +173,10 @@ class Library(Protocol):
         `sources` restricts to those ids; `hops` 2 also follows names and titles found in the first hits;
         `diversity` (0–1) favours passages of sources that are not in the result yet.
         """
+        ...
+
+    def search_each(self, query: str, *, limit: int, sources: Sequence[str]) -> Mapping[str, Sequence[PassageHit]]:
+        """Return for each of `sources` what `search` restricted to it returns, at most `limit`, in one search."""
         ...
 
     def remove_source(self, source: str) -> None:

@@ -72,6 +72,8 @@ class RecordedLibrary:
         self.source, self.snapshot = library.source, library.snapshot
         self.passage, self.passages = library.passage, library.passages
         self.batch, self.close = library.batch, library.close
+        # Only a search asks for these, whose answer the journal keeps.
+        self.is_read, self.search_each = library.is_read, library.search_each
 
     def sources(self) -> Sequence[Source]:
         found = self._library.sources()

@@ -7,12 +7,13 @@ model and nothing is learnt.
 import heapq
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.search.query_terms import expected_answer, has_cjk, query_terms
-from deep_research.search.ranking import Ranking, idf
+from deep_research.search.ranking import CANDIDATES, Ranking, idf
 from deep_research.search.term_index import TermIndex
 from deep_research.search.title_names import SMALL, key, names, phrases, possible_titles, small_words, title_keys
 from deep_research.text.near_duplicates import Distinct
@@ -77,6 +78,35 @@ def search(
     if hops > 1 and sum(terms.values()) <= LONGEST_QUESTION:
         _add_second_hop(index, ranking, read(ranking.best(FIRST_HITS)), query, limit)
     return _chosen(ranking, read, limit, diversity)
+
+
+def search_parts(
+    index: TermIndex, read: Read, query: str, *, limit: int, parts: Sequence[AbstractSet[int]]
+) -> list[list[tuple[int, float]]]:
+    """Return for each part, some of the passages, what `search` restricted to it returns: terms are looked up once."""
+    terms = query_terms(query)
+    found: list[list[tuple[int, float]]] = []
+    for some in _few_passages(parts):
+        ranking = Ranking(index, terms, allowed=frozenset[int]().union(*some))
+        _add_titles(index, ranking, query)
+        for part in some:
+            own = ranking.restricted_to(part) if len(some) > 1 else ranking
+            if has_cjk(query):
+                _add_nearness(own, read(own.best(NEAREST)), query)
+            found.append(_chosen(own, read, limit, 0.0))
+    return found
+
+
+def _few_passages(parts: Sequence[AbstractSet[int]]) -> Iterator[list[AbstractSet[int]]]:
+    """Group parts, in order, that are few enough together for every passage to be scored."""
+    group: list[AbstractSet[int]] = []
+    for part in parts:
+        if group and sum(map(len, group)) + len(part) > CANDIDATES:
+            yield group
+            group = []
+        group.append(part)
+    if group:
+        yield group
 
 
 def _chosen(ranking: Ranking, read: Read, limit: int, diversity: float) -> list[tuple[int, float]]:

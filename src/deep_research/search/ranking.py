@@ -8,6 +8,7 @@ are counted for the candidates only (as in MaxScore, Turtle & Flood, 1995).
 import heapq
 import math
 from collections.abc import Collection, Container, Mapping, Set
+from copy import copy
 
 from deep_research.search.term_index import TermIndex
 
@@ -59,6 +60,13 @@ class Ranking:
             for number, score in found.items():
                 scores[number] = scores.get(number, 0.0) + score
         self.scores = {number: scores[number] for number in sorted(scores) if self.allows(number)}
+
+    def restricted_to(self, numbers: Set[int]) -> "Ranking":
+        """Return the ranking of some of the passages, whose scores change apart from these."""
+        part = copy(self)
+        part._allowed = numbers
+        part.scores = {number: score for number, score in self.scores.items() if number in numbers}
+        return part
 
     def parts(self, number: int) -> list[float]:
         """Return what each term, rarest first, gives to a passage."""

@@ -14,6 +14,7 @@ from deep_research.data import (
     Gap,
     Observation,
     Passage,
+    PassageHit,
     SearchRecord,
     SearchResult,
     Section,
@@ -23,7 +24,7 @@ from deep_research.errors import ConfigError, LimitReached, SourceError
 from deep_research.events import Searched
 from deep_research.i18n.language import columns
 from deep_research.i18n.message_codes import gap_of
-from deep_research.ports import OutsideTool, SearchPlace
+from deep_research.ports import Library, OutsideTool, SearchPlace
 from deep_research.run_context.context import RunContext, reason_of
 from deep_research.steps.read import PLACE, read
 from deep_research.text.contents_lists import is_contents_list
@@ -172,23 +173,37 @@ async def _take_in(
     ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, known: set[str], query: str
 ) -> SearchRecord:
     """Put what was found into the library; record the ids of the passages that answer, best first, and the gaps."""
-    sources = [await asyncio.to_thread(ctx.library.add_source, found) for found in result.found]
+    sources, unread = await asyncio.to_thread(_add_sources, ctx.library, result.found)
 
-    async def keep(found: Found, source: Source) -> list[Kept] | Gap:
+    async def keep(found: Found, source: Source) -> Gap | None:
         try:
-            return await _keep(ctx, place, found, source, query)
+            await _read_result(ctx, place, found, source)
         except Exception as error:  # noqa: BLE001 - see above
             return Gap(what=found.title or found.key, why=_why(error, place.name), source=place.name)
+        return None
 
-    kept = await side_by_side(keep(found, source) for found, source in zip(result.found, sources, strict=True))
-    rows = [row for row in kept if isinstance(row, list)]
+    results = list(zip(result.found, sources, strict=True))
+    to_read: dict[str, tuple[Found, Source]] = {}
+    for found, source in results:
+        if source.id in unread:
+            to_read.setdefault(source.id, (found, source))
+    failed = dict(zip(to_read, await side_by_side(keep(*pair) for pair in to_read.values()), strict=True))
+    there = [(found, source) for found, source in results if failed.get(source.id) is None]
+    rows = await asyncio.to_thread(_answering, ctx.library, there, query) if there else []
     return SearchRecord(
         passages=tuple(_interleave(_relevant(rows))),
         found=len(rows),
         new=sum(found.key not in known for found in result.found),
-        gaps=(*result.gaps, *(gap for gap in kept if isinstance(gap, Gap))),
+        gaps=(*result.gaps, *(gap for gap in failed.values() if gap is not None)),
         usage=result.usage,
     )
+
+
+def _add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source], set[str]]:
+    """Return the sources of results, and the ids of those that were not read yet."""
+    with library.batch():
+        sources = [library.add_source(one) for one in found]
+        return sources, {source.id for source in sources if not library.is_read(source.id)}
 
 
 class Kept(NamedTuple):
@@ -207,25 +222,29 @@ def _relevant(rows: Sequence[Sequence[Kept]]) -> list[list[str]]:
     return [[kept.id for kept in row if kept.score >= floor] for row in rows]
 
 
-async def _keep(
-    ctx: RunContext, place: SearchPlace | OutsideTool, found: Found, source: Source, query: str
-) -> list[Kept]:
-    """Read a result unless it was read before; return its passages that answer `query`, best first."""
+async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found: Found, source: Source) -> None:
+    """Read a result, once in a run: two researchers may find the same thing at the same moment, also at different places."""
 
     async def fetch() -> str:
         document = found.document if found.document and not found.excerpt else await place.read(found)
         await asyncio.to_thread(ctx.library.add_snapshot, source.id, document, retrieved_at=ctx.timestamp())
         return source.id
 
-    if await asyncio.to_thread(ctx.library.snapshot, source.id) is None:
-        # Two researchers may find the same thing at the same moment, also at different places.
-        await ctx.journal.call("read", source.key, fetch)
-    if not found.spans:
-        hits = await asyncio.to_thread(ctx.library.search, query, limit=_PASSAGES_PER_SOURCE, sources=(source.id,))
+    await ctx.journal.call("read", source.key, fetch)
+
+
+def _answering(library: Library, results: Sequence[tuple[Found, Source]], query: str) -> list[list[Kept]]:
+    """Return for each result its passages that answer `query`, best first."""
+    compared = [source.id for found, source in results if not found.spans]
+    hits = library.search_each(query, limit=_PASSAGES_PER_SOURCE, sources=compared) if compared else {}
+    return [_kept(library, found, source, hits.get(source.id, ())) for found, source in results]
+
+
+def _kept(library: Library, found: Found, source: Source, hits: Sequence[PassageHit]) -> list[Kept]:
+    if not found.spans and hits:
         listed = [Kept(h.passage.id, h.score * (_OF_A_LIST if _says_little(h.passage.text) else 1)) for h in hits]
-        if listed:
-            return sorted(listed, key=lambda kept: -kept.score)
-    passages = await asyncio.to_thread(ctx.library.passages, source.id)
+        return sorted(listed, key=lambda kept: -kept.score)
+    passages = library.passages(source.id)
     if not found.spans:
         return [Kept(p.id) for p in passages[:1]]
     return [Kept(p.id, math.inf) for p in _at_spans(found, list(passages))][:_PASSAGES_PER_SOURCE]

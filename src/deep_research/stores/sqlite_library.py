@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
 from deep_research.errors import StoreError
 from deep_research.safe_text import safe_text
-from deep_research.search.passage_search import Text, search
+from deep_research.search.passage_search import Read, Text, search, search_parts
 from deep_research.search.term_index import VERSION, TermIndex
 from deep_research.stores.sqlite_file import open_database, store_error
 from deep_research.text.passages import cut_passages
@@ -119,6 +119,7 @@ class SqliteLibrary:
         self._depth = 0
         self._owners: dict[str, Source] = {}
         self._seen: dict[str, Passage] = {}
+        self._at: dict[int, Passage] = {}
         self._db = open_database(self._path)
         self._texts = SqliteTexts(self._db)
         self._index = TermIndex(self._db)
@@ -156,7 +157,7 @@ class SqliteLibrary:
             self._depth -= 1
 
     def _undo(self, outer: bool) -> None:
-        self._seen.clear()
+        self._forget()
         self._owners.clear()
         if outer:
             self._index.discard()
@@ -286,12 +287,20 @@ class SqliteLibrary:
     @_guarded
     def sources(self) -> Sequence[Source]:
         """Return all sources in order of their ids."""
-        return [_source(*row) for row in self._db.execute("SELECT number, facts FROM sources ORDER BY number")]
+        rows = self._db.execute("SELECT number FROM sources ORDER BY number").fetchall()
+        found = (self._owners.get(f"s{number}") or self._source(f"s{number}") for (number,) in rows)
+        return [source for source in found if source is not None]
 
     @_guarded
     def snapshot(self, source: str) -> Snapshot | None:
         """Return the newest snapshot of a source, or None."""
         return self._newest(source)
+
+    @_guarded
+    def is_read(self, source: str) -> bool:
+        """Return whether there is a snapshot of a source."""
+        query = "SELECT 1 FROM snapshots WHERE source = ? LIMIT 1"
+        return self._db.execute(query, (_number(source),)).fetchone() is not None
 
     def _newest(self, source: str) -> Snapshot | None:
         query = "SELECT text, facts FROM snapshots WHERE source = ? ORDER BY id DESC LIMIT 1"
@@ -318,14 +327,21 @@ class SqliteLibrary:
         return found[0] if found else None
 
     def _passage_at(self, number: int) -> tuple[Passage, str] | None:
+        if known := self._at.get(number):
+            owner = self.source(known.source)
+            return known, owner.title if owner is not None else ""
         row = self._db.execute(f"{_PASSAGE} WHERE p.number = ?", (number,)).fetchone()
         if row is None:
             return None
-        passage, title = _passage_of(row, self._texts.slice(row[7], row[3], row[4])), row[8]
+        passage = _passage_of(row, self._texts.slice(row[7], row[3], row[4]))
         if len(self._seen) >= _SEEN:
-            self._seen.clear()
-        self._seen[passage.id] = passage  # an id means the same stretch for ever
-        return passage, title
+            self._forget()
+        self._seen[passage.id] = self._at[number] = passage  # an id means the same stretch for ever
+        return passage, row[8]
+
+    def _forget(self) -> None:
+        self._seen.clear()
+        self._at.clear()
 
     @_guarded
     def passages(self, source: str) -> Sequence[Passage]:
@@ -344,15 +360,28 @@ class SqliteLibrary:
         `sources` restricts to those ids; `hops` 2 also follows names found in the first hits;
         `diversity` (0–1) favours passages of sources that are not in the result yet.
         """
+        allowed = {number for source in sources for number in self._numbers_of(source)} if sources else None
+        with self._reading() as (read, hits):
+            return hits(search(self._index, read, query, limit=limit, hops=hops, allowed=allowed, diversity=diversity))
+
+    @_guarded
+    def search_each(self, query: str, *, limit: int, sources: Sequence[str]) -> Mapping[str, Sequence[PassageHit]]:
+        """Return for each of `sources` what `search` restricted to it returns, at most `limit`, in one search."""
+        numbers = {source: self._numbers_of(source) for source in sources}
+        with self._reading() as (read, hits):
+            found = search_parts(self._index, read, query, limit=limit, parts=list(numbers.values()))
+            return {source: hits(of_source) for source, of_source in zip(numbers, found, strict=True)}
+
+    def _numbers_of(self, source: str) -> set[int]:
+        """Return the numbers of all passages of a source."""
+        query = "SELECT number FROM passages WHERE source = ?"
+        return {number for (number,) in self._db.execute(query, (_number(source),))}
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Read, Callable[[Sequence[tuple[int, float]]], list[PassageHit]]]]:
+        """Give how a search reads passages by number, and how its result becomes hits; each passage is read once."""
         if self._depth:
             self._index.flush()
-        allowed: set[int] | None = None
-        if sources:
-            rows = (
-                self._db.execute("SELECT number FROM passages WHERE source = ?", (_number(source),))
-                for source in sources
-            )
-            allowed = {number for found in rows for (number,) in found}
         known: dict[int, tuple[Passage, str]] = {}
 
         def read(numbers: Iterable[int]) -> Mapping[int, Text]:
@@ -361,8 +390,10 @@ class SqliteLibrary:
                     known[number] = found
             return {n: Text(known[n][0].text, known[n][1], known[n][0].source) for n in numbers if n in known}
 
-        found = search(self._index, read, query, limit=limit, hops=hops, allowed=allowed, diversity=diversity)
-        return [PassageHit(passage=known[n][0], score=score, title=known[n][1]) for n, score in found]
+        def hits(found: Sequence[tuple[int, float]]) -> list[PassageHit]:
+            return [PassageHit(passage=known[n][0], score=score, title=known[n][1]) for n, score in found]
+
+        yield read, hits
 
     @_guarded
     def remove_source(self, source: str) -> None:
@@ -370,7 +401,7 @@ class SqliteLibrary:
         number = _number(source)
         with self._transaction():
             gone = self._indexed(number)
-            self._seen.clear()
+            self._forget()
             self._owners.pop(source, None)
             texts = self._db.execute("SELECT DISTINCT text FROM snapshots WHERE source = ?", (number,)).fetchall()
             self._db.execute("DELETE FROM passages WHERE source = ?", (number,))
