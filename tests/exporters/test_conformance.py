@@ -19,7 +19,7 @@ def export(name: str, extra: str = "", *, language: str = "en") -> bytes:
 
 
 def test_every_format_that_is_promised_is_there() -> None:
-    assert {"markdown", "html", "json", "bibtex", "ris", "csl", "csv", "xlsx"} <= set(NAMES)
+    assert {"markdown", "html", "pdf", "docx", "pptx", "json", "bibtex", "ris", "csl", "csv", "xlsx"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -45,6 +45,16 @@ class CitedPassages:
         return tuple(key for key in known if shared[key] == best)[:_MOST_GUESSED]
 
 
+def quote_passage(text: str, most: int) -> str:
+    """Return at most so many characters of a passage in one line, without its headings and fences of code."""
+    lines = (line for line in text.splitlines() if not line.startswith(("#", "```")))
+    line = " ".join(" ".join(lines).split())
+    if len(line) <= most:
+        return line
+    space = line.rfind(" ", most // 2, most)
+    return f"{line[: space if space > 0 else most].rstrip()} …"
+
+
 def _folded(text: str) -> str:
     """Return the letters and digits of a text alone: Markdown's marks and breaks of lines do not count."""
     return "".join(char for char in text.casefold() if char.isalnum())

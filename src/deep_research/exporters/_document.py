@@ -5,8 +5,9 @@ know the passages that the statements before them cite.
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -15,6 +16,7 @@ from deep_research.data import Report
 from deep_research.exporters._cited_passages import CitedPassages
 from deep_research.i18n.catalog import phrase
 
+_LONGEST_HEADING, _SUBHEADING = 100, 3
 _CITATION = re.compile(r"\[(\d{1,4})\]")
 
 
@@ -129,6 +131,20 @@ def plain_text(content: Sequence[Inline]) -> str:
     return " ".join("".join(parts).split())
 
 
+def cited_text(content: Sequence[Inline]) -> str:
+    """Return the text of inlines with its citations as `[n]`."""
+    parts = (
+        part.text if isinstance(part, Text) else f" [{part.number}]" if isinstance(part, Cite) else " "
+        for part in content
+    )
+    return " ".join("".join(parts).split())
+
+
+def text_width(text: str) -> int:
+    """Return how many letters of the usual width a text is wide: Chinese and its like take two."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
 def _is_reference_list(blocks: Sequence[Block], report: Report) -> bool:
     """Tell whether a heading and what follows it are the list of references."""
     if len(blocks) != 2 or not isinstance(blocks[0], Heading) or not isinstance(blocks[1], Items):
@@ -169,7 +185,7 @@ class _Parser:
                 self._cited.enter_section(plain_text(content))
             return Heading(level, content, f"h{self._headings}")
         if token.type == "paragraph_open":
-            return Paragraph(self._inline("paragraph_close"))
+            return self._paragraph(self._inline("paragraph_close"))
         if token.type in ("fence", "code_block", "html_block"):
             self._code = token.content
             return Code(token.content.rstrip("\n"))
@@ -178,6 +194,15 @@ class _Parser:
         if token.type in ("bullet_list_open", "ordered_list_open"):
             return self._items(token)
         return self._table() if token.type == "table_open" else None
+
+    def _paragraph(self, content: tuple[Inline, ...]) -> Block:
+        """Return a paragraph; one of a few bold words is a heading of what follows it."""
+        is_heading = all(isinstance(part, Text) and part.bold for part in content)
+        if content and is_heading and len(plain_text(content)) <= _LONGEST_HEADING:
+            self._headings += 1
+            plain = tuple(replace(part, bold=False) for part in content if isinstance(part, Text))
+            return Heading(_SUBHEADING, plain, f"h{self._headings}")
+        return Paragraph(content)
 
     def _items(self, opening: Token) -> Items:
         start = int(opening.attrs.get("start", 1)) if opening.type == "ordered_list_open" else None

@@ -97,7 +97,9 @@ class _Page:
         )
 
     def _contents(self) -> str:
-        headings = [(b.key, plain_text(b.content)) for b in self._document.blocks if isinstance(b, Heading)]
+        headings = [
+            (b.key, plain_text(b.content)) for b in self._document.blocks if isinstance(b, Heading) and b.level <= 2
+        ]
         if self._document.references:
             headings.append(("references", self._document.references_title))
         entries = "".join(f'<li><a href="#{key}">{escape(title)}</a></li>' for key, title in headings)

@@ -65,9 +65,13 @@ def colon_of(language: str) -> str:
 
 
 def bold_heading(name: str, language: str) -> str:
-    """Return the message `name` as the bold beginning of a line."""
+    """Return the message `name` as the bold beginning of a line.
+
+    A colon without a space after it stays outside: CommonMark ends no emphasis between a mark and a letter.
+    """
     mark = colon_of(language)
-    return f"**{phrase(name, language)}{mark.rstrip()}**{mark[len(mark.rstrip()) :]}"
+    inside = mark.rstrip() if mark != mark.rstrip() else ""
+    return f"**{phrase(name, language)}{inside}**{mark[len(inside) :]}"
 
 
 def list_languages(codes: Iterable[str]) -> str:

@@ -1,0 +1,272 @@
+"""The report as a Word document: styles, numbered lists, tables with a header row, and a footnote for each citation."""
+
+import io
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from deep_research.data import ExportInput
+from deep_research.exporters._bibliography import web_address
+from deep_research.exporters._cited_passages import quote_passage
+from deep_research.exporters._document import (
+    Block,
+    Break,
+    Cite,
+    Code,
+    Document,
+    Heading,
+    Inline,
+    Items,
+    Paragraph,
+    Quote,
+    Table,
+    plain_text,
+    read_document,
+    text_width,
+)
+from deep_research.exporters._evidence_table import VERDICTS, count_verdicts
+from deep_research.i18n.catalog import phrase
+
+if TYPE_CHECKING:
+    from deep_research.exporters._footnotes import Footnotes
+
+_EAST_ASIAN = {"zh": ("Microsoft YaHei", "zh-CN"), "ja": ("Yu Gothic", "ja-JP"), "ko": ("Malgun Gothic", "ko-KR")}
+_LATIN, _MONO = "Calibri", "Consolas"
+_QUOTED_CHARS = 400
+_GREY, _TINT = "59636E", "F0F3F6"
+_MARGIN, _TEXT_WIDTH = 24, 162  # millimetres
+
+
+class DocxExporter:
+    """Writes a document whose headings, lists, quotations and code have Word's own styles."""
+
+    name = "docx"
+    suffix = ".docx"
+    media_type = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    purpose = "a Word document with styles and a footnote for each citation"
+
+    def export(self, given: ExportInput) -> bytes:
+        """Return the document."""
+        return _Writer(given).write()
+
+
+class _Writer:
+    """One report as a Word document."""
+
+    def __init__(self, given: ExportInput) -> None:
+        import docx  # noqa: PLC0415 - heavy
+
+        self._given, self._report = given, given.report
+        self._document: Document = read_document(given.report)
+        self._references = {reference.number: reference for reference in given.report.references}
+        self._file: Any = docx.Document()
+        self._style_fonts()
+        self._footnotes: Footnotes = self._make_footnotes()
+        self._noted: set[tuple[int, tuple[str, ...]]] = set()
+
+    def _make_footnotes(self) -> "Footnotes":
+        from deep_research.exporters._footnotes import Footnotes  # noqa: PLC0415 - needs python-docx
+
+        return Footnotes(self._file)
+
+    def write(self) -> bytes:
+        """Return the file."""
+        self._describe()
+        self._head()
+        for block in self._document.blocks:
+            self._block(block)
+        self._reference_list()
+        saved = io.BytesIO()
+        self._file.save(saved)
+        return saved.getvalue()
+
+    def _style_fonts(self) -> None:
+        """Give all styles fonts for Latin and for Chinese, Japanese or Korean, and the document its language."""
+        from docx.oxml import OxmlElement  # noqa: PLC0415
+        from docx.oxml.ns import qn  # noqa: PLC0415
+        from docx.shared import Pt, RGBColor  # noqa: PLC0415
+
+        family, locale = _EAST_ASIAN.get(self._report.language, ("Microsoft YaHei", "zh-CN"))
+        styles = self._file.styles
+        for name in ("Normal", "Title", "Heading 1", "Heading 2", "Heading 3"):
+            style = styles[name]
+            fonts = style.element.get_or_add_rPr().get_or_add_rFonts()
+            fonts.attrib.clear()
+            for script, font in (("ascii", _LATIN), ("hAnsi", _LATIN), ("cs", _LATIN), ("eastAsia", family)):
+                fonts.set(qn(f"w:{script}"), font)
+            if name != "Normal":
+                style.font.color.rgb = RGBColor.from_string("1B1F24")
+        styles["Normal"].font.size = Pt(10.5)
+        styles["Normal"].paragraph_format.space_after = Pt(6)
+        styles["Title"].font.size = Pt(22)
+        language = OxmlElement("w:lang")
+        language.set(qn("w:val"), "en-US" if self._report.language in _EAST_ASIAN else self._report.language)
+        language.set(qn("w:eastAsia"), locale)
+        properties = styles["Normal"].element.get_or_add_rPr()
+        properties.append(language)
+
+    def _describe(self) -> None:
+        """Fill in the document's properties, and lay out its pages."""
+        from docx.shared import Mm  # noqa: PLC0415
+
+        report, properties = self._report, self._file.core_properties
+        properties.title, properties.subject = self._document.title[:255], report.question[:255]
+        properties.author, properties.language = "deep-research", report.language
+        properties.comments = f"Run {report.run_id}"[:255]
+        dates = [source.retrieved_at for source in report.sources.values() if source.retrieved_at]
+        if dates:
+            properties.created = properties.modified = datetime.fromisoformat(max(dates)).replace(tzinfo=None)
+        page = self._file.sections[0]
+        page.page_width, page.page_height = Mm(210), Mm(297)
+        page.left_margin = page.right_margin = Mm(_MARGIN)
+        page.top_margin = page.bottom_margin = Mm(_MARGIN)
+        footer = self._file.sections[0].footer.paragraphs[0]
+        footer.alignment = 2
+        self._field(footer, "PAGE")
+        footer.add_run(" / ")
+        self._field(footer, "NUMPAGES")
+
+    def _field(self, paragraph: Any, name: str) -> None:
+        from docx.oxml import OxmlElement  # noqa: PLC0415
+        from docx.oxml.ns import qn  # noqa: PLC0415
+
+        field = OxmlElement("w:fldSimple")
+        field.set(qn("w:instr"), name)
+        paragraph._p.append(field)
+
+    def _head(self) -> None:
+        report, language = self._report, self._report.language
+        self._file.add_paragraph(self._document.title, style="Title")
+        counted = count_verdicts(report)
+        verdicts = [f"{counted[v]} {phrase(f'verdict_{v}', language)}" for v in VERDICTS if counted[v]]
+        cited = phrase("said_of_sources", language, count=len(report.references))
+        date = max((source.retrieved_at[:10] for source in report.sources.values()), default="")
+        made = phrase("made_on", language, date=date, run=report.run_id)
+        paragraph = self._file.add_paragraph()
+        self._grey(paragraph.add_run(" · ".join([made, *verdicts, cited])))
+
+    def _grey(self, run: Any) -> None:
+        from docx.shared import Pt, RGBColor  # noqa: PLC0415
+
+        run.font.size, run.font.color.rgb = Pt(9), RGBColor.from_string(_GREY)
+
+    def _block(self, block: Block, depth: int = 0) -> None:
+        if isinstance(block, Heading):
+            paragraph = self._file.add_paragraph(style=f"Heading {min(max(block.level - 1, 1), 3)}")
+            self._inlines(paragraph, block.content)
+        elif isinstance(block, Paragraph):
+            self._inlines(self._file.add_paragraph(), block.content)
+        elif isinstance(block, Code):
+            self._code(block.text)
+        elif isinstance(block, Quote):
+            for part in block.blocks:
+                if isinstance(part, Paragraph):
+                    self._inlines(self._file.add_paragraph(style="Quote"), part.content)
+                else:
+                    self._block(part, depth)
+        elif isinstance(block, Items):
+            self._items(block, depth)
+        else:
+            self._table(block)
+
+    def _code(self, text: str) -> None:
+        from docx.oxml.ns import qn  # noqa: PLC0415
+        from docx.shared import Pt  # noqa: PLC0415
+
+        run = self._file.add_paragraph(style="No Spacing").add_run(text)
+        run.font.size, run.font.name = Pt(8.5), _MONO
+        run._r.get_or_add_rPr().get_or_add_rFonts().set(qn("w:cs"), _MONO)
+        self._file.add_paragraph(style="No Spacing")
+
+    def _items(self, block: Items, depth: int) -> None:
+        """Write a list with Word's styles; each numbered one begins at its own number."""
+        level = f" {min(depth + 1, 3)}" if depth else ""
+        style = f"List {'Bullet' if block.start is None else 'Number'}{level}"
+        numbering = None if block.start is None else self._restart(style, block.start)
+        for item in block.items:
+            first = item[0] if item and isinstance(item[0], Paragraph | Heading) else None
+            paragraph = self._file.add_paragraph(style=style)
+            if numbering is not None:
+                properties = paragraph._p.get_or_add_pPr().get_or_add_numPr()
+                properties.get_or_add_ilvl().val, properties.get_or_add_numId().val = 0, numbering
+            if first is not None:
+                self._inlines(paragraph, first.content)
+            for part in item[1:] if first is not None else item:
+                self._block(part, depth + 1)
+
+    def _restart(self, style: str, start: int) -> int:
+        """Return the id of a numbering like that of a style which begins at `start`."""
+        numbering = self._file.part.numbering_part.numbering_definitions._numbering
+        used = self._file.styles[style].element.pPr.numPr.numId.val
+        abstract = numbering.num_having_numId(used).abstractNumId.val
+        made = numbering.add_num(abstract)
+        made.add_lvlOverride(ilvl=0).add_startOverride(start)
+        return made.numId
+
+    def _table(self, block: Table) -> None:
+        from docx.oxml import OxmlElement, parse_xml  # noqa: PLC0415
+        from docx.oxml.ns import nsdecls  # noqa: PLC0415
+        from docx.shared import Mm  # noqa: PLC0415
+
+        count = max([len(block.head), *(len(row) for row in block.rows), 1])
+        table = self._file.add_table(rows=0, cols=count, style="Table Grid")
+        rows = (block.head, *block.rows)
+        longest = [max(text_width(plain_text(row[n])) if n < len(row) else 0 for row in rows) for n in range(count)]
+        shares = [max(12, min(length, 80)) for length in longest]
+        table.autofit = False
+        for column, share in zip(table.columns, shares, strict=True):
+            column.width = Mm(_TEXT_WIDTH * share / sum(shares))
+        for number, row in enumerate(rows):
+            line = table.add_row()
+            line._tr.get_or_add_trPr().append(OxmlElement("w:cantSplit"))
+            for cell, content, share in zip(line.cells, row, shares, strict=False):
+                cell.width = Mm(_TEXT_WIDTH * share / sum(shares))
+                self._inlines(cell.paragraphs[0], content)
+                if number == 0:
+                    cell._tc.get_or_add_tcPr().append(
+                        parse_xml(f'<w:shd {nsdecls("w")} w:val="clear" w:fill="{_TINT}"/>')
+                    )
+            if number == 0:
+                line._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
+        self._file.add_paragraph()
+
+    def _inlines(self, paragraph: Any, content: Sequence[Inline]) -> None:
+        for part in content:
+            if isinstance(part, Break):
+                paragraph.add_run().add_break()
+            elif isinstance(part, Cite):
+                self._footnotes.add(paragraph, self._note(part))
+            else:
+                run = paragraph.add_run(part.text.replace("\n", " "))
+                run.bold, run.italic = part.bold or None, part.italic or None
+                if part.code:
+                    run.font.name = _MONO
+
+    def _note(self, cite: Cite) -> str:
+        """Return a footnote: the reference with what is cited of it, or, when that was said before, its number."""
+        reference, language = self._references[cite.number], self._report.language
+        pages = sorted({p.page for key in cite.passages if (p := self._report.passages.get(key)) and p.page})
+        where = [phrase("page", language, page=", ".join(map(str, pages)))] if pages else []
+        if (cite.number, cite.passages) in self._noted:
+            return ", ".join([phrase("see_reference", language, number=cite.number), *where])
+        self._noted.add((cite.number, cite.passages))
+        place = web_address(reference.url) or reference.location
+        quoted = (self._report.passages[key].text for key in cite.passages[:2] if key in self._report.passages)
+        said = " … ".join(quote_passage(text, _QUOTED_CHARS) for text in quoted)
+        named = (" ".join((part or "").split()) for part in (reference.title, place, reference.published, *where))
+        facts = ", ".join(part for part in named if part)
+        return f"[{cite.number}] {facts}" + (f": “{said}”" if said else "")
+
+    def _reference_list(self) -> None:
+        if not self._document.references:
+            return
+        self._file.add_paragraph(self._document.references_title, style="Heading 1")
+        for number, blocks in self._document.references.items():
+            paragraph = self._file.add_paragraph()
+            paragraph.add_run(f"[{number}] ")
+            for block in blocks:
+                if isinstance(block, Paragraph | Heading):
+                    self._inlines(paragraph, block.content)
+            if address := web_address(self._references[number].url):
+                paragraph.add_run().add_break()
+                self._grey(paragraph.add_run(address))

@@ -1,0 +1,229 @@
+"""PDF, Word, slides and HTML, opened by programs that know nothing of us."""
+
+import io
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import docx
+import openpyxl
+import pptx
+import pypdfium2
+import pytest
+from lxml import etree, html
+
+from deep_research import registry
+from deep_research.errors import ConfigError
+from deep_research.exporters import pdf_exporter
+from deep_research.safe_text import safe_noun
+from tests.exporters.reports import HOSTILE, SAID, SECOND, URL, make_input
+
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+
+
+def export(name: str, extra: str = "", *, language: str = "en", title: str = "Engines compared") -> bytes:
+    return registry.component("exporters", name)().export(safe_noun(make_input(extra, language=language, title=title)))
+
+
+def pdf_text(data: bytes) -> str:
+    document = pypdfium2.PdfDocument(data)
+    return "\n".join(page.get_textpage().get_text_range() for page in document)
+
+
+def xml_of(data: bytes, part: str) -> Any:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return etree.fromstring(archive.read(part))
+
+
+def test_the_text_of_a_pdf_is_that_of_the_report() -> None:
+    text = " ".join(pdf_text(export("pdf")).split())
+    for said in (SAID, SECOND, "Engines compared", "alpha = 3000", "4,500 rpm", "[1]", URL, "2 supported", "third"):
+        assert said in text, said
+
+
+def test_a_pdf_links_citations_addresses_and_contents() -> None:
+    data = export("pdf")
+    assert data.startswith(b"%PDF-1.7")
+    assert data.count(b"/Link") >= 5
+    assert b"pdfaid" in data
+    assert b"/JavaScript" not in data
+    assert b"/JS " not in data
+
+
+def test_a_pdf_has_ink_on_its_first_page() -> None:
+    page = pypdfium2.PdfDocument(export("pdf"))[0].render(scale=0.5).to_pil().convert("L")
+    dark = sum(count for level, count in enumerate(page.histogram()) if level < 128)
+    assert 0.002 < dark / (page.width * page.height) < 0.3
+
+
+def _has_font(text: str) -> bool:
+    try:
+        export("pdf", text, language="zh")
+    except ConfigError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("zh", "发动机以每分钟三千转运行。"), ("ja", "エンジンは毎分三千回転する。"), ("ko", "엔진은 분당 삼천 번 돈다.")],
+)
+def test_a_pdf_in_chinese_japanese_and_korean_has_its_characters(language: str, said: str) -> None:
+    if not _has_font(said):
+        pytest.skip("no font for Chinese, Japanese and Korean on this machine (Debian: fonts-noto-cjk)")
+    assert "".join(said.split()) in "".join(pdf_text(export("pdf", said, language=language)).split())
+
+
+def test_without_a_font_a_pdf_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    import typst  # noqa: PLC0415
+
+    fonts = typst.Fonts
+    monkeypatch.setattr("typst.Fonts", lambda **_given: fonts(include_system_fonts=False))
+    with pytest.raises(ConfigError, match=r"No font has the character '.'.*fonts-noto-cjk.*--fonts FOLDER") as caught:
+        export("pdf", "发动机", language="zh")
+    assert caught.value.setting == "fonts"
+    text = pdf_text(export("pdf", "hi \N{PILE OF POO} there"))
+    assert "hi ? there" in " ".join(text.split())
+
+
+def test_without_typst_a_pdf_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "typst", None)
+    with pytest.raises(ConfigError, match=r"deep-research\[pdf\]"):
+        pdf_exporter.PdfExporter().export(make_input())
+
+
+def test_a_word_document_has_styles_footnotes_and_lists_of_their_own_numbers() -> None:
+    data = export("docx")
+    document: Any = docx.Document(io.BytesIO(data))
+    styles = [(p.style.name, p.text) for p in document.paragraphs]
+    assert ("Title", "Engines compared") in styles
+    assert ("Heading 1", "Alpha") in styles
+    assert ("Heading 2", "Detail") in styles
+    assert ("List Number", "third") in styles
+    assert ("List Bullet 2", "nested") in styles
+    notes = ["".join(note.itertext()).strip() for note in xml_of(data, "word/footnotes.xml").iter(f"{_WORD}footnote")][
+        2:
+    ]
+    marks = list(xml_of(data, "word/document.xml").iter(f"{_WORD}footnoteReference"))
+    assert len(notes) == len(marks) == 8
+    assert notes[0].startswith("[1] Alpha manual, alpha.pdf, 2021-05, p. 3")
+    assert SAID in notes[0]
+    assert "See [2]" in notes
+    assert document.tables[0].cell(1, 0).text == "Alpha"
+    assert list(xml_of(data, "word/document.xml").iter(f"{_WORD}tblHeader"))
+    assert document.core_properties.title == "Engines compared"
+
+
+def test_slides_have_titles_points_tables_and_the_whole_text_in_their_notes() -> None:
+    slides = list(pptx.Presentation(io.BytesIO(export("pptx"))).slides)
+    titles = [slide.shapes.title.text_frame.text for slide in slides]
+    assert titles[0] == "Engines compared"
+    assert titles[1:3] == ["Alpha", "Alpha"]
+    assert titles[-1] == "References"
+    assert f"{SAID} [1]" in slides[1].placeholders[1].text_frame.text
+    assert SECOND in slides[1].notes_slide.notes_text_frame.text
+    (table,) = [shape.table for shape in slides[2].shapes if shape.has_table]
+    assert table.cell(2, 1).text == "4,500 rpm [2]"
+
+
+def test_a_workbook_has_texts_and_no_formulas() -> None:
+    for extra in ("", *HOSTILE):
+        book = openpyxl.load_workbook(io.BytesIO(export("xlsx", extra)))
+        assert book.sheetnames == ["Summary", "Evidence", "References", "Parts", "Gaps"]
+        cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
+        assert not [cell for cell in cells if cell.data_type == "f"]
+    evidence = openpyxl.load_workbook(io.BytesIO(export("xlsx")))["Evidence"]
+    assert evidence["C2"].value == SAID
+
+
+@pytest.mark.parametrize("extra", HOSTILE)
+@pytest.mark.parametrize("name", ["docx", "pptx", "pdf"])
+def test_hostile_texts_are_texts(name: str, extra: str) -> None:
+    data = export(name, extra)
+    if name == "pdf":
+        text = pdf_text(data)
+        assert b"/JavaScript" not in data
+        assert "root:" not in text
+    else:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            parts = {part: archive.read(part) for part in archive.namelist()}
+        for part in (name for name in parts if name.endswith((".xml", ".rels"))):
+            etree.fromstring(parts[part])
+        links = b"".join(data for part, data in parts.items() if part.endswith(".rels"))
+        assert b"javascript:" not in links
+        assert b"tracker.example" not in links
+        assert b"evil.example" not in links
+
+
+@pytest.mark.parametrize("extra", HOSTILE)
+def test_nothing_in_a_page_acts_loads_or_leads_elsewhere(extra: str) -> None:
+    page = html.fromstring(export("html", extra).decode())
+    allowed = {
+        "html", "head", "meta", "title", "style", "body", "div", "header", "p", "h1", "h2", "h3", "ul", "ol", "li", "b",
+        "nav", "a", "main", "strong", "em", "code", "pre", "button", "table", "thead", "tbody", "tr", "th", "td",
+        "details", "summary", "input", "label", "span", "aside", "blockquote", "mark", "br",
+    }  # fmt: skip
+    assert {element.tag for element in page.iter()} <= allowed
+    attributes = {name for element in page.iter() for name in element.attrib}
+    assert not [name for name in attributes if name.startswith("on") or name in ("src", "srcset", "style", "action")]
+    assert {a.get("href") for a in page.iter("a") if not a.get("href").startswith("#")} <= {URL}
+    assert "default-src 'none'" in page.xpath("//meta[@http-equiv]/@content")[0]
+
+
+def test_every_citation_of_a_page_opens_a_passage_in_its_context() -> None:
+    page = html.fromstring(export("html").decode())
+    panels = {panel.get("id"): panel for panel in page.xpath("//aside[@popover]")}
+    buttons = page.xpath("//main//p//button[@popovertarget]")
+    assert len(buttons) >= 4
+    assert {button.get("popovertarget") for button in page.xpath("//button[@popovertarget]")} == set(panels)
+    first = panels[buttons[0].get("popovertarget")]
+    assert f"{SAID} {SECOND}" in first.xpath(".//mark")[0].text
+    shown = first.xpath(".//blockquote")[0].text_content()
+    assert shown.startswith("Before it.")
+    assert "After it." in shown
+    assert "p. 3" in first.text_content()
+    assert "Beta turns" not in first.text_content()
+
+
+@pytest.mark.parametrize("name", ["docx", "pptx"])
+def test_an_office_opens_it(name: str, tmp_path: Path) -> None:
+    office = shutil.which("soffice") or shutil.which("libreoffice")
+    if office is None:
+        pytest.skip("no LibreOffice on this machine (Debian: libreoffice-writer-nogui libreoffice-impress-nogui)")
+    file = tmp_path / f"report.{name}"
+    file.write_bytes(export(name, "发动机 & <b>"))
+    command = [office, f"-env:UserInstallation=file://{tmp_path}/office", "--headless", "--convert-to", "pdf"]
+    subprocess.run([*command, "--outdir", str(tmp_path), str(file)], check=True, capture_output=True, timeout=110)
+    text = " ".join(pdf_text((tmp_path / "report.pdf").read_bytes()).split())
+    assert SAID in text
+    assert "<b>" in text
+
+
+@pytest.mark.process
+def test_a_browser_opens_a_passage_without_a_network(tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium on this machine (Debian: chromium)")
+    file = tmp_path / "report.html"
+    file.write_bytes(export("html", HOSTILE[0]))
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright in this environment")
+    with playwright.sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        page = opened.new_page(offline=True)
+        faults: list[str] = []
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("dialog", lambda dialog: faults.append(dialog.message))
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(file.as_uri())
+        page.locator("main p button.cite").first.click()
+        panel = page.locator("aside.panel:popover-open")
+        assert SAID in panel.locator("mark").inner_text()
+        page.keyboard.press("Escape")
+        assert panel.count() == 0
+        assert page.evaluate("getComputedStyle(document.querySelector('.sheet')).display") == "grid"
+        opened.close()
+    assert faults == []
+    assert requests == [file.as_uri()]
