@@ -80,8 +80,9 @@ def test_each_role_has_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "compose": "report-one",
     }
     assert dict(ran.report.reasoner.models) == {
-        role: f"{role}-one" for role in ("research", "read", "write", "review", "report", "judge")
+        role: f"{role}-one" for role in ("research", "write", "review", "report", "judge")
     }
+    assert sum(ran.report.reasoner.calls.values()) == len(provider.calls)
 
 
 def test_a_weak_section_goes_out_again_with_the_review_s_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

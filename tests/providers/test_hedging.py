@@ -140,7 +140,7 @@ async def test_a_call_that_fails_while_others_are_answered_is_asked_again_withou
     assert sum(hand.slept) < 0.5 + 1.0 + 4.0
 
 
-async def test_a_server_that_has_only_failed_is_asked_once_a_call() -> None:
+async def test_a_server_that_has_only_failed_is_left_alone_and_tried_once_a_minute() -> None:
     hand = FakeClock()
     with ScriptedProvider(lambda _: Reply(fault="server_error")) as provider:
         model = open_model("openai", "gpt-4o-mini", keys=KEYS, base_url=provider.base_url)
@@ -148,8 +148,13 @@ async def test_a_server_that_has_only_failed_is_asked_once_a_call() -> None:
         for number in range(6):
             with pytest.raises(ProviderDown):
                 await client.complete(asking(f"Question {number}"), role="write")
+        assert len(provider.calls) == 5
+        await hand.sleep(61)
+        for number in range(6, 9):
+            with pytest.raises(ProviderDown):
+                await client.complete(asking(f"Question {number}"), role="write")
         await client.close()
-    assert len(provider.calls) == 3 * 5 + 3
+    assert len(provider.calls) == 5 + 1
 
 
 @pytest.mark.parametrize("part", ["head", "body", "error"])

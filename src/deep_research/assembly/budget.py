@@ -24,15 +24,15 @@ _SHARES: dict[Role, float] = {"research": 0.5, "read": 0.5, "write": 0.8, "judge
 """Up to which share of a budget each kind of work may spend."""
 _USUAL_ANSWER = 700
 """Tokens of a usual answer."""
-_LOST: "ContextVar[list[CallRecord] | None]" = ContextVar("lost", default=None)
-"""The failed attempts of the call that is being made, of which each task has its own."""
+_ATTEMPTS: "ContextVar[list[CallRecord] | None]" = ContextVar("attempts", default=None)
+"""The attempts of the call that is being made, of which each task has its own."""
 
 
 def note_attempt(record: "CallRecord") -> None:
-    """Remember a failed attempt that was paid for; the client calls it after each attempt."""
-    lost = _LOST.get()
-    if lost is not None and record.error and record.usage.prompt_tokens:
-        lost.append(record)
+    """Remember an attempt; the client calls it after each."""
+    attempts = _ATTEMPTS.get()
+    if attempts is not None:
+        attempts.append(record)
 
 
 class PaidCalls:
@@ -61,31 +61,39 @@ class PaidCalls:
         async def make() -> str:
             with self._purse.holding(self._expected(request, role), role):
                 begun = time.monotonic()
-                answer = safe_noun(await self._asked(request, role))
+                said, model = await self._asked(request, role)
+                answer = safe_noun(said)
             seconds = round(time.monotonic() - begun, 3)
-            paid = PaidCall(role=role, answer=answer, cost_usd=self._cost(answer, role), seconds=seconds)
+            cost = self._cost(answer, role)
+            paid = PaidCall(role=role, answer=answer, cost_usd=cost, seconds=seconds, model=model)
             self._purse.pay(answer.usage, paid.cost_usd)
             return paid.model_dump_json()
 
         text, _ = await self._journal.call("model", asked, make)
         return PaidCall.model_validate_json(text).answer
 
-    async def _asked(self, request: ModelRequest, role: Role) -> ModelAnswer:
-        """Ask the client; attempts that failed on the way are paid for as well."""
-        lost: list[CallRecord] = []
-        within = _LOST.set(lost)
+    async def _asked(self, request: ModelRequest, role: Role) -> tuple[ModelAnswer, str]:
+        """Ask the client; return the answer with the model that gave it, "MODEL (PROVIDER)".
+
+        Attempts that failed on the way are paid for as well.
+        """
+        attempts: list[CallRecord] = []
+        within = _ATTEMPTS.set(attempts)
         try:
             answer = await self._client.complete(request, role=role)
         except ResearchError:
-            await self._keep(lost)
+            await self._keep(attempts)
             raise
         finally:
-            _LOST.reset(within)
-        await self._keep(lost)
-        return answer
+            _ATTEMPTS.reset(within)
+        await self._keep(attempts)
+        good = [record for record in attempts if not record.error]
+        return answer, f"{good[-1].model} ({good[-1].provider})" if good else ""
 
-    async def _keep(self, lost: "Sequence[CallRecord]") -> None:
-        for record in lost:
+    async def _keep(self, attempts: "Sequence[CallRecord]") -> None:
+        for record in attempts:
+            if not (record.error and record.usage.prompt_tokens):
+                continue
             self._purse.pay(record.usage, record.cost_usd)
             call = LostCall(role=record.role, usage=record.usage, cost_usd=record.cost_usd)
 

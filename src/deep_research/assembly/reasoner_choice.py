@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
 from deep_research.errors import ConfigError
+from deep_research.i18n.message_codes import outage_gap
 from deep_research.ports import Journal, Reasoner, SearchPlace
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.settings import Settings, load_keys
@@ -120,6 +121,7 @@ def open_reasoner(
         [first, *others],
         roles=roles,
         account=note_attempt,
+        on_outage=lambda model, why: on_gap(outage_gap(model.model, model.provider, why)),
         patience=Patience.for_silence(settings.model_timeout_seconds, hedges=settings.hedge_slow_calls),
         gates=_gates(settings, [first, *others, *roles.values()]),
     )
@@ -229,11 +231,9 @@ def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate
     from deep_research.providers.provider_limits import Ceiling, gate_of  # noqa: PLC0415
 
     gates: dict[str, Gate] = {}
-    for name in dict.fromkeys(model.provider for model in models):
+    for name, model in {model.provider: model for model in reversed(models)}.items():
         most = min(settings.max_model_requests, PROVIDERS[name].requests)
-        ceiling = Ceiling(requests=most)
-        address = settings.model_base_url if name == settings.model_provider else ""
-        gates[name] = gate_of(name, address, ceiling)
+        gates[name] = gate_of(name, getattr(model, "address", ""), Ceiling(requests=most))
     return gates
 
 

@@ -78,11 +78,15 @@ class Ledger(Noun):
 
 
 class ReasonerInfo(Noun):
-    """Who thought: `extractive` (no model) or `model`, and which models in which role."""
+    """What reasoned: `extractive` (no model) or `model`, and which models in which role.
+
+    In a report these are the models that really answered; `calls` counts the answers of each, "MODEL (PROVIDER)".
+    """
 
     kind: str
     provider: str = ""
     models: dict[str, str] = Field(default_factory=dict)
+    calls: dict[str, int] = Field(default_factory=dict)
 
     @property
     def is_language_model(self) -> bool:

@@ -10,13 +10,13 @@ from typing import Final
 
 from deep_research.data import Gap, Verdict
 from deep_research.data.claims import VerdictKind
-from deep_research.errors import LimitReached, MalformedOutput, ResearchError
+from deep_research.errors import LimitReached, MalformedOutput, ProviderDown, ResearchError
 from deep_research.i18n.catalog import join_sentences, phrase
 from deep_research.i18n.language import detect
 
 _STEPS: Final = (
     "intake", "analysis", "discovery", "plan", "research", "writing", "judge", "rewrite", "review", "supervision",
-    "abstract", "report", "reading",
+    "abstract", "report", "reading", "model",
 )  # fmt: skip
 
 
@@ -36,7 +36,14 @@ def gap_from(what: str, error: ResearchError, *codes: str, source: str = "") -> 
         return gap_of(what, f"budget_{error.kind}", *codes, source=source, **error.amounts)
     if isinstance(error, MalformedOutput) and error.reason == "schema":
         return gap_of(what, "misfit", *codes, source=source)
+    if isinstance(error, ProviderDown) and error.reason == "outage":
+        return outage_gap(error.model, error.provider, error.message)
     return gap_of(what, "error", *codes, source=source, error=error.message)
+
+
+def outage_gap(model: str, provider: str, error: str) -> Gap:
+    """Return the gap of a model that does not answer: the same for every step that asks it."""
+    return gap_of("model", "model_silent", model=model, provider=provider, error=error)
 
 
 def explain(said: Verdict | Gap, language: str) -> str:

@@ -18,6 +18,7 @@ class WiredModel:
         """`thinking` lets a model that can think before it answers do so."""
         self.provider = about.provider
         self.model = about.model
+        self.address = about.base_url
         self.family = family
         self._wire = wire
         self._about = about

@@ -47,6 +47,8 @@ class CallRecord(NamedTuple):
     error: str
 
 
+OnOutage = Callable[[OpenModel, str], object]
+"""Called with a model that does not answer, and why, when it is given up for a while."""
 Account = Callable[[CallRecord], None]
 
 
@@ -80,6 +82,12 @@ _UP, _QUICK_PAUSE = 2, 0.25
 """After so many answers to other calls a server is up: what fails there is this call, and pauses help it little."""
 _DOWN = 3
 """After so many calls in a row that failed with all their attempts each further one has a single attempt."""
+_DEAD_SECONDS = 10.0
+"""How long a provider is tried that has not answered once in this process."""
+_OUT_SECONDS, _LIMITED_SECONDS, _UNUSABLE_SECONDS = 60.0, 30.0, 600.0
+"""How long a model is not asked that is down, that limits the rate, or that cannot be used as it is set up."""
+_WITH_FALLBACK = {ProviderDown: 3, ModelRateLimited: 2}
+"""Attempts where another model stands ready."""
 
 
 HEDGED = "Hedged"
@@ -95,6 +103,7 @@ class ModelClient:
         *,
         roles: Mapping[Role, OpenModel] | None = None,
         account: Account = lambda _: None,
+        on_outage: OnOutage = lambda _model, _why: None,
         patience: Patience = _USUAL,
         clock: Clock = SYSTEM_CLOCK,
         gates: Mapping[str, Gate] | None = None,
@@ -109,6 +118,7 @@ class ModelClient:
         self._models = tuple(models)
         self._roles = dict(roles or {})
         self._account = account
+        self._on_outage = on_outage
         self._patience = patience
         self._clock = clock
         self._gates = gates
@@ -126,7 +136,7 @@ class ModelClient:
         deadline = self._clock.monotonic() + self._patience.call_seconds
         for model in asked[:-1]:
             try:
-                return await self._insist(model, request, role, deadline)
+                return await self._insist(model, request, role, deadline, has_fallback=True)
             except ResearchError as error:
                 if policy_for(error).action == "stop":
                     raise
@@ -142,23 +152,52 @@ class ModelClient:
         for model in {id(model): model for model in (*self._models, *self._roles.values())}.values():
             await model.close()
 
-    async def _insist(self, model: OpenModel, request: ModelRequest, role: Role, deadline: float) -> ModelAnswer:
-        """Ask one model as often as the policy of each error allows."""
-        failed, answered = 0, self._answered
+    async def _insist(
+        self, model: OpenModel, request: ModelRequest, role: Role, deadline: float, *, has_fallback: bool = False
+    ) -> ModelAnswer:
+        """Ask one model as often as the policy of each error allows; one that is known to be down is not asked."""
+        gate = self._gate(model.provider)
+        if message := gate.outage(model.model):
+            self._on_outage(model, message)
+            raise _outage(model, message)
+        failed, answered, begun = 0, self._answered, self._clock.monotonic()
         while True:
             try:
                 answer = await self._ask(model, request, role, deadline)
             except (ModelError, ConfigError) as error:
                 failed += 1
-                pause = self._pause(policy_for(error), error, failed, others=self._answered - answered)
-                if pause is None or self._clock.monotonic() + pause > deadline:
+                others = self._answered - answered
+                pause = self._pause(_policy(error, has_fallback=has_fallback), error, failed, others=others)
+                dead = isinstance(error, ProviderDown) and not gate.has_answered
+                until = min(deadline, begun + _DEAD_SECONDS) if dead or has_fallback else deadline
+                if pause is None or gate.was_out(model.model) or self._clock.monotonic() + pause > until:
                     self._failed_in_a_row += isinstance(error, ProviderDown)
+                    if not others and (known := self._give_up(model, error, gate, has_fallback=has_fallback)):
+                        raise known from error
                     raise
             else:
                 self._failed_in_a_row = 0
                 return answer
             if pause:
                 await self._clock.sleep(pause)
+
+    def _give_up(
+        self, model: OpenModel, error: ResearchError, gate: Gate, *, has_fallback: bool
+    ) -> ProviderDown | None:
+        """Note that a model is not to be asked for a while, where its failures show it; return the error that says so."""
+        seconds = 0.0
+        if isinstance(error, ProviderDown):
+            seconds = _OUT_SECONDS if has_fallback or not gate.has_answered or self._failed_in_a_row >= _DOWN else 0.0
+        elif has_fallback and isinstance(error, ModelRateLimited):
+            seconds = max(_LIMITED_SECONDS, error.retry_after or 0.0)
+        elif has_fallback and isinstance(error, ConfigError):
+            unusable = policy_for(error).action == "fall_back" and error.reason != "bad_request"
+            seconds = _UNUSABLE_SECONDS if unusable else 0.0
+        if not seconds:
+            return None
+        gate.note_outage(model.model, error.message, seconds)
+        self._on_outage(model, error.message)
+        return _outage(model, error.message) if isinstance(error, ProviderDown) else None
 
     def _pause(self, policy: Policy, error: ResearchError, failed: int, *, others: int = 0) -> float | None:
         """Seconds until the next attempt, or None when there is to be none.
@@ -250,7 +289,7 @@ class ModelClient:
                 if isinstance(error, ModelRateLimited):
                     gate.limited(started=started, seconds=error.retry_after or 0.0)
                 raise
-            gate.answered()
+            gate.answered(model.model)
             self._answered += 1
             self._usual.note(role, answer.usage.completion_tokens, self._clock.monotonic() - started)
             self._record(role, model, answer.usage, started, "")
@@ -275,6 +314,17 @@ class ModelClient:
         if self._gates is not None and provider in self._gates:
             return self._gates[provider]
         return gate_of(provider)
+
+
+def _policy(error: ResearchError, *, has_fallback: bool) -> Policy:
+    """Return what follows an error; with another model at hand there are fewer attempts."""
+    policy = policy_for(error)
+    most = next((count for kind, count in _WITH_FALLBACK.items() if has_fallback and isinstance(error, kind)), 0)
+    return policy._replace(attempts=min(policy.attempts, most)) if most else policy
+
+
+def _outage(model: OpenModel, message: str) -> ProviderDown:
+    return ProviderDown(message, provider=model.provider, model=model.model, reason="outage")
 
 
 async def _first_answer(tasks: "Sequence[asyncio.Task[ModelAnswer]]") -> ModelAnswer:

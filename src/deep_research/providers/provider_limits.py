@@ -41,6 +41,11 @@ class _Waiting(NamedTuple):
     granted: "asyncio.Future[None]"
 
 
+class _Outage(NamedTuple):
+    message: str
+    until: float
+
+
 class Gate:
     """Lets requests through to one provider, first come first served; safe across threads and event loops."""
 
@@ -55,6 +60,8 @@ class Gate:
         self._opens_at = 0.0
         self._lowered_at = float("-inf")
         self.allowed = float(min(ceiling.at_first, ceiling.requests))
+        self.has_answered = False
+        self._outages: dict[str, _Outage] = {}
 
     @property
     def in_flight(self) -> int:
@@ -78,9 +85,11 @@ class Gate:
         finally:
             self._leave(tokens)
 
-    def answered(self) -> None:
-        """Note a good answer: a little more may be in flight."""
+    def answered(self, model: str = "") -> None:
+        """Note a good answer of `model`: it is up, and a little more may be in flight."""
         with self._lock:
+            self.has_answered = True
+            self._outages.pop(model, None)
             self.allowed = min(self._ceiling.requests, self.allowed + 1 / self.allowed)
 
     def limited(self, *, started: float, seconds: float) -> None:
@@ -94,6 +103,20 @@ class Gate:
                 self.allowed = max(1.0, self.allowed / 2)
                 self._lowered_at = now
             self._opens_at = max(self._opens_at, now + seconds)
+
+    def note_outage(self, model: str, message: str, seconds: float) -> None:
+        """Note that `model` does not answer, and need not be asked for `seconds`; `message` says why."""
+        with self._lock:
+            self._outages[model] = _Outage(message, self._clock.monotonic() + seconds)
+
+    def outage(self, model: str) -> str:
+        """Return why `model` is not to be asked now; "" where it is."""
+        found = self._outages.get(model)
+        return found.message if found is not None and self._clock.monotonic() < found.until else ""
+
+    def was_out(self, model: str) -> bool:
+        """Return whether `model` has not answered since its last outage: one attempt shows whether it is up again."""
+        return model in self._outages
 
     async def _opened(self, until: float) -> None:
         while (wait := self._opens_at - self._clock.monotonic()) > 0:
@@ -188,6 +211,7 @@ REASONS: dict[str, Policy] = {
     "bad_key": Policy("stop"),
     "base_url": Policy("stop"),
     "closed": Policy("fall_back"),
+    "outage": Policy("fall_back"),
     # A model that declines may answer when it is asked once more; a server's content filter does not change its mind.
     "refusal": Policy("retry", attempts=2),
     # The same request would be silent as long again.

@@ -20,7 +20,7 @@ from deep_research.i18n.message_codes import gap_from, gap_of
 from deep_research.ports import Library
 from deep_research.report.confidence import with_confidence
 from deep_research.report.deduplicate import without_named_repeats
-from deep_research.report.ledger import ledger_of
+from deep_research.report.ledger import ledger_of, reasoner_of
 from deep_research.report.render import Rendered, render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
@@ -70,7 +70,7 @@ def _finish(
         gaps=tuple(gap for gap in ctx.gaps if gap.what not in changes.dropped),
         changes=changes,
         ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.elapsed()),
-        reasoner=ctx.reasoner.info,
+        reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
         searched_places=ctx.places_named(given.language),
     )
     return _assemble(ctx, checked, render_report(checked, ctx.library))

@@ -1,18 +1,25 @@
 """What a run has cost so far, from its journal."""
 
+from collections import Counter, defaultdict
+from collections.abc import Collection
+
 from pydantic import BaseModel
 
-from deep_research.data import Ledger, ModelAnswer, Role, SearchRecord, Usage
+from deep_research.data import Ledger, ModelAnswer, ReasonerInfo, Role, SearchRecord, Usage
 from deep_research.ports import Journal
 
 
 class PaidCall(BaseModel):
-    """A model call as the journal keeps it. `cost_usd` is None where the price is not known."""
+    """A model call as the journal keeps it. `cost_usd` is None where the price is not known.
+
+    `model` is the one that answered, "MODEL (PROVIDER)".
+    """
 
     role: Role
     answer: ModelAnswer
     cost_usd: float | None
     seconds: float
+    model: str = ""
 
 
 class LostCall(BaseModel):
@@ -45,6 +52,33 @@ def ledger_of(journal: Journal, *, sources: int, seconds: float) -> Ledger:
         fetches=sources,
         seconds=round(seconds, 2),
     )
+
+
+def reasoner_of(configured: ReasonerInfo, journal: Journal) -> ReasonerInfo:
+    """Return what really reasoned: for each role the models that answered, with their calls.
+
+    Where a model was set up and none has answered, the reasoner is the extractive one.
+    """
+    if not configured.models:
+        return configured
+    roles: dict[Role, Counter[str]] = defaultdict(Counter)
+    for call in paid_calls(journal)[0]:
+        named = f"{configured.models.get(call.role, call.answer.model)} ({configured.provider})"
+        roles[call.role][call.model or named] += 1
+    if not roles:
+        return ReasonerInfo(kind="extractive")
+    providers = dict.fromkeys(name.rpartition(" (")[2].rstrip(")") for names in roles.values() for name in names)
+    return ReasonerInfo(
+        kind=configured.kind,
+        provider=", ".join(providers),
+        models={role: ", ".join(_bare(name, providers) for name in names) for role, names in roles.items()},
+        calls=dict(sum(roles.values(), Counter[str]())),
+    )
+
+
+def _bare(name: str, providers: Collection[str]) -> str:
+    """Return the name of a model, without its provider where all models have the same one."""
+    return name.rpartition(" (")[0] if len(providers) == 1 else name
 
 
 def paid_calls(journal: Journal) -> tuple[list[PaidCall], list[LostCall]]:

@@ -14,6 +14,7 @@ from deep_research.data import (
     Gap,
     Limit,
     Passage,
+    ReasonerInfo,
     Reference,
     Side,
     Source,
@@ -164,7 +165,8 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     if parts.conclusion:
         blocks.append(f"## {phrase('conclusion', language)}\n\n{_cited(parts.conclusion, references)}")
     entries = references.entries()
-    blocks.append(_gaps(checked.gaps, parts.limits, language))
+    listed = [gap for gap in checked.gaps if not _is_silent(gap, checked.reasoner)]  # these stand at the top
+    blocks.append(_gaps(listed, parts.limits, language))
     blocks.append(render_method_note(checked, verbatim=sum(references.verbatim(c) for c in checked.claims if c.stands)))
     if entries:
         blocks.append(_reference_list(entries, checked.claims, references, language))
@@ -195,6 +197,8 @@ def _head(checked: CheckedReport, references: References) -> str:
     """Render title, question, and what the user changed; without a model, that there was none."""
     given, language = checked.given, checked.given.language
     blocks = [f"# {given.brief.title}"]
+    silent = [gap for gap in checked.gaps if _is_silent(gap, checked.reasoner)]
+    blocks += [f"> **{explain(gap, language)}**" for gap in silent]
     if not checked.reasoner.is_language_model:
         foreign = sorted(references.languages(checked.claims) - {language})
         notice = [f"> {phrase('no_model', language)}"]
@@ -206,6 +210,12 @@ def _head(checked: CheckedReport, references: References) -> str:
         name = given.found_in if given.found_in == "library" or checked.is_answered else "neither"
         blocks.append(f"*{phrase(f'from_{name}', language, searches=checked.ledger.searches)}*")
     return "\n\n".join([*blocks, *_changes(checked.changes, language)])
+
+
+def _is_silent(gap: Gap, reasoner: ReasonerInfo) -> bool:
+    """Return whether a gap tells of a model that has answered nothing."""
+    named = f"{gap.values.get('model')} ({gap.values.get('provider')})"
+    return "model_silent" in gap.codes and named not in reasoner.calls
 
 
 def _changes(changes: Changes, language: str) -> list[str]:

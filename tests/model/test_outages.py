@@ -1,0 +1,65 @@
+"""A model that does not answer: told once and at the top, not asked again and again, and never named as the author."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.model.harness import PLAN, research, served
+from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_researcher import ScriptedResearcher
+
+
+@pytest.mark.parametrize(
+    ("fault", "most"), [("server_error", 4), ("rate_limited", 3), ("unknown_model", 2), ("overloaded", 4)]
+)
+def test_a_fallback_that_answered_is_named_and_the_first_model_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, most: int
+) -> None:
+    script = ScriptedResearcher(sections=PLAN, sentences=4)
+
+    def dead(request: Request) -> Reply | object:
+        return Reply(fault=fault) if request["model"] == "first" else script(request)
+
+    with served(monkeypatch, dead) as provider:
+        begun = time.monotonic()
+        ran = research(tmp_path, model_name="first", fallback_models="second")
+        took = time.monotonic() - begun
+    tried = [call for call in provider.calls if call.request["model"] == "first"]
+    # Calls that were under way together have tried it side by side.
+    assert len(tried) <= 2 * most
+    assert took < 30
+    report = ran.report
+    assert set(report.reasoner.models.values()) == {"second"}
+    assert set(report.reasoner.calls) == {"second (compatible)"}
+    assert "by second (compatible)" in report.report
+    assert "by first" not in report.report
+    assert report.report.count("first (compatible) did not answer") == 1
+    assert report.report.index("did not answer") < report.report.index("**Question")
+
+
+def test_a_dead_model_is_told_once_at_the_top_and_is_no_author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_COMPATIBLE_BASE_URL", "http://127.0.0.1:9")  # the discard port: refused
+    monkeypatch.setenv("OPENAI_COMPATIBLE_API_KEY", "test-key")
+    begun = time.monotonic()
+    report = research(tmp_path, model_name="gone").report
+    assert time.monotonic() - begun < 15
+    assert report.reasoner.kind == "extractive"
+    assert report.report.count("gone (compatible) did not answer") == 1
+    assert report.report.index("did not answer") < report.report.index("No language model was used")
+    assert "Researched, written and judged" not in report.report
+    assert report.ledger.model_calls == 0
+    assert report.answered
+
+
+def test_a_model_that_comes_back_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, asked = ScriptedResearcher(sections=PLAN, sentences=4), []
+
+    def wakes(request: Request) -> Reply | object:
+        asked.append(1)
+        return Reply(fault="server_error") if len(asked) <= 2 else script(request)
+
+    with served(monkeypatch, wakes):
+        report = research(tmp_path).report
+    assert report.reasoner.kind == "model"
+    assert "did not answer" not in report.report
