@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from deep_research.data import Asked, Brief, Ledger, ModelRequest, Snapshot, Verdict
     from deep_research.graph.research_graph import ResearchGraph
     from deep_research.ports import Exporter
+    from deep_research.report.figures import Figure
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
     from deep_research.runs.run_evidence import PassageInContext, SourceFacts
@@ -179,6 +180,12 @@ class Run:
         from deep_research.runs.run_evidence import read_passage  # noqa: PLC0415 - only where it is asked for
 
         return read_passage(self._folder, passage, around=around)
+
+    def figures(self) -> "tuple[Figure, ...]":
+        """Return the figures that the verified numbers of the report allow. Raises RunNotFound without a report."""
+        from deep_research.report.figures import make_figures  # noqa: PLC0415 - only where it is asked for
+
+        return make_figures(self.report)
 
     def cost_so_far(self) -> "Ledger":
         """Return what the run has cost until now, also while it goes on."""

@@ -107,7 +107,7 @@ class Searched(_Event):
 
 
 class SectionWritten(_Event):
-    """A section was written and its claims checked."""
+    """A section was written and its claims checked; `content` is its Markdown, which cites passage ids."""
 
     kind: Literal["section_written"] = "section_written"
     section: str
@@ -116,6 +116,7 @@ class SectionWritten(_Event):
     claims: int
     supported: int
     cut: int
+    content: str = ""
 
 
 class SectionReviewed(_Event):

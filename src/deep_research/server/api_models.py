@@ -207,6 +207,25 @@ class SnapshotView(BaseModel):
     pages: list[dict[str, int]]
 
 
+class PointView(BaseModel):
+    """A number of a figure: what it is of, as it stands in its claim, and the passages that state it."""
+
+    label: str
+    value: float
+    display: str
+    claim: str
+    passages: list[str]
+
+
+class FigureView(BaseModel):
+    """Numbers of one unit that can be compared (`bar`), or dated events (`timeline`; values are years)."""
+
+    kind: Literal["bar", "timeline"]
+    title: str
+    unit: str
+    points: list[PointView]
+
+
 class FollowUpView(BaseModel):
     """A question about a report with its answer; `report` is Markdown, "" until it is there."""
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 from deep_research.api import Run
 from deep_research.data import Report
 from deep_research.errors import RunNotFound
-from deep_research.server.api_models import HeadingView, PassageView, SnapshotView, SourceView
+from deep_research.server.api_models import FigureView, HeadingView, PassageView, SnapshotView, SourceView
 from deep_research.server.http_context import OwnRun, problems
 
 if TYPE_CHECKING:
@@ -36,6 +36,13 @@ async def show_markdown(run: OwnRun) -> Response:
     """Show the report as Markdown."""
     report = await asyncio.to_thread(lambda: run.report)
     return Response(report.report, media_type="text/markdown; charset=utf-8")
+
+
+@router.get("/figures", responses=problems(404))
+async def list_figures(run: OwnRun) -> list[FigureView]:
+    """List the figures that the report's verified numbers allow; each point names its claim and passages."""
+    figures = await asyncio.to_thread(run.figures)
+    return [FigureView.model_validate(figure.model_dump()) for figure in figures]
 
 
 @router.get("/sources", responses=problems(404))

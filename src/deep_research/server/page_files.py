@@ -37,13 +37,22 @@ def page_files() -> dict[str, PageFile]:
     """Return the files of the page by their path below `/page/`, texts as `texts/LANGUAGE.json` among them."""
     folder = files("deep_research.server").joinpath("page")
     found = {entry.name: entry.read_bytes() for entry in folder.iterdir() if "." in entry.name}
-    texts = files("deep_research.i18n").joinpath("page")
-    for entry in texts.iterdir():
-        if entry.name.endswith(".toml"):
-            said = tomllib.loads(entry.read_text("utf-8"))
-            name = f"texts/{entry.name.removesuffix('.toml')}.json"
-            found[name] = json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
+    texts = page_texts()
+    found |= {f"texts/{language}.json": _json(said) for language, said in texts.items()}
+    found["texts/languages.json"] = _json({language: said["language_name"] for language, said in texts.items()})
     return {name: _file(name, data) for name, data in found.items() if _ending(name) in _TYPES}
+
+
+def page_texts() -> dict[str, dict[str, str]]:
+    """Return the texts of the page by language and name, English first."""
+    folder = files("deep_research.i18n").joinpath("page")
+    found = [entry for entry in folder.iterdir() if entry.name.endswith(".toml")]
+    found.sort(key=lambda entry: (entry.name != "en.toml", entry.name))
+    return {entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text("utf-8")) for entry in found}
+
+
+def _json(value: dict[str, str]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _ending(name: str) -> str:

@@ -213,6 +213,7 @@ async def write(
             claims=len(checked.claims),
             supported=supported,
             cut=len(checked.claims) - supported,
+            content=checked.content,
         )
     )
     return Written(done, checked.claims, reviewed, adds)

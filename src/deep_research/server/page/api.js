@@ -1,0 +1,99 @@
+// The HTTP API, as the page uses it.
+
+export class ApiError extends Error {
+  constructor(status, detail) {
+    super(detail);
+    this.status = status;
+  }
+}
+
+let onDenied = () => {};
+
+export function whenDenied(action) {
+  onDenied = action;
+}
+
+async function call(method, path, { body, form, headers = {}, text = false } = {}) {
+  const options = { method, headers: { accept: "application/json", ...headers }, credentials: "same-origin" };
+  if (body !== undefined) {
+    options.body = JSON.stringify(body);
+    options.headers["content-type"] = "application/json";
+  }
+  if (form) options.body = form;
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new ApiError(0, "offline");
+  }
+  if (answer.status === 401 && !path.endsWith("/session")) onDenied();
+  if (!answer.ok) {
+    const said = await answer.json().catch(() => ({}));
+    throw new ApiError(answer.status, said.detail ?? `HTTP ${answer.status}`);
+  }
+  if (answer.status === 204) return null;
+  return text ? answer.text() : answer.json();
+}
+
+const at = (id) => `/api/v1/runs/${encodeURIComponent(id)}`;
+
+export const api = {
+  options: () => call("GET", "/api/v1/options"),
+  login: (token) => call("POST", "/api/v1/session", { body: { token } }),
+  logout: () => call("DELETE", "/api/v1/session"),
+  runs: (query = {}) => call("GET", `/api/v1/runs?${new URLSearchParams(query)}`),
+  run: (id) => call("GET", at(id)),
+  ask: (body, key) => call("POST", "/api/v1/runs", { body, headers: { "idempotency-key": key } }),
+  remove: (id) => call("DELETE", at(id)),
+  answer: (id, answer) => call("POST", `${at(id)}/answer`, { body: { answer } }),
+  plan: (id, plan) => call("PUT", `${at(id)}/plan`, { body: plan }),
+  steer: (id, kind, text = "") => call("POST", `${at(id)}/steer`, { body: { kind, text } }),
+  cancel: (id) => call("POST", `${at(id)}/cancel`),
+  resume: (id) => call("POST", `${at(id)}/resume`),
+  report: (id) => call("GET", `${at(id)}/report`),
+  sources: (id, all = false) => call("GET", `${at(id)}/sources${all ? "?all=true" : ""}`),
+  figures: (id) => call("GET", `${at(id)}/figures`),
+  passage: (id, passage, around = 420) => call("GET", `${at(id)}/passages/${passage}?around=${around}`),
+  snapshot: (id, source, start, length) => call("GET", `${at(id)}/sources/${source}/snapshot?start=${start}&length=${length}`),
+  followUps: (id) => call("GET", `${at(id)}/follow-ups`),
+  followUp: (id, number) => call("GET", `${at(id)}/follow-ups/${number}`),
+  askFurther: (id, question) => call("POST", `${at(id)}/follow-ups`, { body: { question } }),
+  upload: (file) => {
+    const form = new FormData();
+    form.append("file", file);
+    return call("POST", "/api/v1/documents", { form });
+  },
+  unload: (id) => call("DELETE", `/api/v1/documents/${id}`),
+  exportPath: (id, format) => `${at(id)}/export/${format}`,
+};
+
+const KINDS = ["run_started", "stage_started", "progress", "clarification_asked", "understood", "analyzed", "discovered",
+  "planned", "section_started", "searched", "section_written", "section_reviewed", "section_closed", "reviewed", "gap_found",
+  "steered", "report_ready", "run_failed", "run_declined"];
+
+// Follow events; the browser connects again by itself and names the last event it has seen. Returns what ends it.
+export function follow(path, { onEvent, onEnd, onLost, onBack, after = 0 }) {
+  let source;
+  let lost = false;
+  let last = after;
+  let timer;
+  const open = () => {
+    source = new EventSource(`${path}?after=${last}`);
+    source.onopen = () => { if (lost) { lost = false; onBack?.(); } };
+    source.onerror = () => {
+      if (!lost) { lost = true; onLost?.(); }
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, 2000);
+    };
+    for (const kind of KINDS) source.addEventListener(kind, (message) => {
+      const event = JSON.parse(message.data);
+      if (event.number <= last) return;
+      last = event.number;
+      onEvent(event);
+    });
+    source.addEventListener("end", (message) => { source.close(); onEnd(JSON.parse(message.data).status, last); });
+  };
+  open();
+  return () => { clearTimeout(timer); source.close(); };
+}
+export const eventsOf = (id) => `${at(id)}/events`;
+export const followUpEventsOf = (id, number) => `${at(id)}/follow-ups/${number}/events`;

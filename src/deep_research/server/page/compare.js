@@ -1,0 +1,67 @@
+// Two runs side by side: what both say, what only one says, and on which sources each rests.
+
+import { api } from "./api.js";
+import { fill, h, icon } from "./dom.js";
+import { duration, moment, money, number, t } from "./i18n.js";
+import { Evidence, verdictBadge } from "./evidence.js";
+import { inline } from "./markdown.js";
+
+const ALIKE = 0.5;
+
+export class CompareView {
+  constructor({ main }, one, other) {
+    Object.assign(this, { main, ids: [one, other] });
+  }
+
+  async show() {
+    document.title = `${t("comparison")} · deep-research`;
+    const [runs, reports] = await Promise.all([Promise.all(this.ids.map(api.run)), Promise.all(this.ids.map(api.report))]);
+    this.panels = this.ids.map((id) => new Evidence(id));
+    const words = reports.map((report) => report.claims.filter((claim) => claim.verdict.kind === "supported").map((claim) => ({ claim, terms: terms(claim.text) })));
+    const pairs = [];
+    const taken = new Set();
+    for (const left of words[0]) {
+      let best = null;
+      for (const right of words[1]) {
+        if (taken.has(right)) continue;
+        const score = overlap(left.terms, right.terms);
+        if (score >= ALIKE && (!best || score > best.score)) best = { right, score };
+      }
+      if (best) { taken.add(best.right); pairs.push([left.claim, best.right.claim]); } else pairs.push([left.claim, null]);
+    }
+    for (const right of words[1]) if (!taken.has(right)) pairs.push([null, right.claim]);
+    const both = pairs.filter(([a, b]) => a && b);
+    const first = pairs.filter(([, b]) => !b);
+    const second = pairs.filter(([a]) => !a);
+    const addresses = reports.map((report) => new Map(report.references.map((one) => [one.url || one.location || one.title, one.title])));
+    const shared = [...addresses[0]].filter(([key]) => addresses[1].has(key));
+    fill(this.main, h("div", { class: "run compare" }, h("header", { class: "run-head" }, h("p", { class: "eyebrow" }, icon("columns", 16), t("comparison")), h("h1", {}, runs[0].question)),
+      h("div", { class: "two heads" }, reports.map((report, at) => this.summary(runs[at], report, at))),
+      this.rows(t("both_say", { n: both.length }), both), this.rows(t("only_in", { name: "A", n: first.length }), first), this.rows(t("only_in", { name: "B", n: second.length }), second),
+      h("section", {}, h("h2", {}, t("sources")), h("div", { class: "two" }, [0, 1].map((at) => h("ul", { class: "plain" }, [...addresses[at]].map(([key, title]) => h("li", { class: addresses[1 - at].has(key) ? "shared" : "" }, title, addresses[1 - at].has(key) && h("small", { class: "badge" }, t("shared"))))))), h("p", { class: "hint" }, t("shared_sources", { n: shared.length })))), this.panels.map((panel) => panel.element));
+  }
+
+  summary(run, report, at) {
+    const supported = report.claims.filter((claim) => claim.verdict.kind === "supported").length;
+    return h("a", { class: "card", href: `#/runs/${run.id}` }, h("span", { class: "letter" }, "AB"[at]), h("strong", {}, report.title), h("small", {}, moment(run.created)),
+      h("dl", { class: "counts" }, [["statements_supported", `${number(supported)}/${number(report.claims.length)}`], ["sources_cited", number(report.references.length)], ["ledger_seconds_spent", duration(report.ledger.seconds)], ["cost", money(report.ledger.cost_usd)]].map(([name, value]) => h("div", {}, h("dt", {}, t(name)), h("dd", {}, value)))));
+  }
+
+  rows(title, pairs) {
+    if (!pairs.length) return "";
+    const cell = (claim, at) => claim ? h("button", { type: "button", class: "side", onclick: () => { this.panels[1 - at].hide(); this.panels[at].openClaim(claim, "AB"[at]); } }, h("p", {}, inline(claim.text)), verdictBadge(claim.verdict.kind)) : h("div", { class: "side none", "aria-label": t("nothing") }, "–");
+    return h("section", {}, h("h2", {}, title), pairs.map(([a, b]) => h("div", { class: "two" }, cell(a, 0), cell(b, 1))));
+  }
+
+  close() { this.panels?.forEach((panel) => panel.close()); }
+}
+
+function terms(text) {
+  return new Set((text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) => (/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(word) ? [...word].map((sign, at) => sign + (word[at + 1] ?? "")) : word.length > 2 || /\d/.test(word) ? [word] : [])));
+}
+
+function overlap(a, b) {
+  let shared = 0;
+  for (const word of a) if (b.has(word)) shared++;
+  return shared / Math.max(1, a.size + b.size - shared);
+}

@@ -1,0 +1,169 @@
+// The evidence beside a report: a claim with its verdict, its passages, and each passage highlighted in its snapshot.
+
+import { api } from "./api.js";
+import { announce, fill, h, icon } from "./dom.js";
+import { day, number, t } from "./i18n.js";
+import { KIND_ICONS } from "./claims.js";
+import { anchor, inline } from "./markdown.js";
+
+const WINDOW = 40000;
+const known = new Map();
+
+export function passageOf(run, key) {
+  const name = `${run}/${key}`;
+  if (!known.has(name)) known.set(name, api.passage(run, key).catch((error) => { known.delete(name); throw error; }));
+  return known.get(name);
+}
+
+export class Evidence {
+  constructor(run, { claims = [], onClaim, onClose, steps } = {}) {
+    Object.assign(this, { run, onClaim, onClose, steps });
+    this.byId = new Map(claims.map((claim) => [claim.id, claim]));
+    this.body = h("div", { class: "evidence-body" });
+    this.title = h("h2", { tabindex: "-1" }, t("evidence"));
+    this.place = h("span", { class: "evidence-place" });
+    const step = (by, label, sign) => h("button", { type: "button", class: "ghost", "aria-label": label, title: label, onclick: () => this.steps?.(by) }, icon(sign, 16));
+    this.element = h("aside", { class: "evidence", "aria-label": t("evidence"), hidden: true, onkeydown: (event) => { if (event.key === "Escape") { event.stopPropagation(); this.hide(); } } },
+      h("header", {}, this.title, this.place, steps && step(-1, t("previous_claim"), "up"), steps && step(1, t("next_claim"), "down"),
+        h("button", { type: "button", class: "ghost", "aria-label": t("close"), onclick: () => this.hide() }, icon("close"))), this.body);
+  }
+
+  show() {
+    if (this.element.hidden) this.back = document.activeElement;
+    this.element.hidden = false;
+    document.body.classList.add("with-evidence");
+  }
+
+  hide() {
+    if (this.element.hidden) return;
+    this.element.hidden = true;
+    document.body.classList.remove("with-evidence");
+    this.onClose?.();
+    this.back?.isConnected && this.back.focus({ preventScroll: true });
+  }
+
+  openClaim(claim, place, prefer = []) {
+    this.show();
+    this.place.textContent = place ?? "";
+    const keys = [...claim.passages].sort((a, b) => prefer.includes(b) - prefer.includes(a));
+    const premises = claim.premises.map((id) => this.byId.get(id)).filter(Boolean);
+    fill(this.body,
+      h("div", { class: "badges" }, kindBadge(claim.kind), verdictBadge(claim.verdict.kind), claim.confidence && h("span", { class: `badge confidence-${claim.confidence.level}` }, t(`confidence_${claim.confidence.level}`)), claim.flags.map((flag) => h("span", { class: "badge flag" }, t(`flag_${flag}`) === `flag_${flag}` ? flag.replace(/_/g, " ") : t(`flag_${flag}`)))),
+      h("blockquote", { class: "claim-text" }, inline(claim.text)),
+      h("p", { class: "reason" }, icon(claim.verdict.kind === "supported" ? "check" : "question", 15), h("span", {}, claim.verdict.reason, claim.verdict.by_model && ` · ${t("judged_by_model")}`, claim.repair && ` · ${t(`repair_${claim.repair}`)}`)),
+      claim.kind !== "fact" && h("p", { class: "hint" }, t(`kind_${claim.kind}_hint`)),
+      premises.length > 0 && h("section", { class: "premises" }, h("h3", {}, t("premises")), h("ul", {}, premises.map((one) => h("li", {}, h("button", { type: "button", onclick: () => this.onClaim?.(one.id) }, inline(one.text)))))),
+      keys.length > 0 && h("h3", {}, keys.length > 1 ? t("n_passages", { n: keys.length }) : t("passage")),
+      keys.map((key) => this.card(key, claim.text)),
+      !keys.length && !premises.length && h("p", { class: "hint" }, t("no_passage")));
+    this.body.scrollTop = 0;
+    announce(`${t(`kind_${claim.kind}`)}, ${t(`verdict_${claim.verdict.kind}`)}`);
+  }
+
+  openPassages(keys, text = "") {
+    this.show();
+    this.place.textContent = "";
+    fill(this.body, h("h3", {}, keys.length > 1 ? t("n_passages", { n: keys.length }) : t("passage")), keys.map((key) => this.card(key, text)));
+    this.body.scrollTop = 0;
+    this.title.focus({ preventScroll: true });
+  }
+
+  card(key, claim) {
+    const box = h("article", { class: "passage busy", "aria-busy": "true" });
+    passageOf(this.run, key).then((passage) => this.drawCard(box, passage, claim), (error) => fill(box, h("p", { class: "error" }, error.message)));
+    return box;
+  }
+
+  drawCard(box, passage, claim) {
+    const { source } = passage;
+    box.classList.remove("busy");
+    box.removeAttribute("aria-busy");
+    const path = passage.heading.split(" > ").filter((name) => name !== source.title).join(" › ");
+    const place = [passage.page && t("page_n", { n: passage.page }), path].filter(Boolean).join(" · ");
+    fill(box,
+      h("header", {}, h("h4", {}, source.title), sourceFacts(source)),
+      place && h("p", { class: "passage-place" }, place),
+      h("div", { class: "context" }, passage.before && h("span", { class: "around" }, "… ", tail(passage.before)), h("mark", {}, emphasised(passage.text, claim).flatMap(headings)), passage.after && h("span", { class: "around" }, head(passage.after), " …")),
+      !passage.is_current && h("p", { class: "hint" }, t("read_again_since")),
+      h("footer", {}, h("button", { type: "button", class: "chip", onclick: () => openSnapshot(this.run, passage) }, icon("book", 15), t("in_snapshot")),
+        source.url && (() => { const link = anchor(source.url, t("open_source")); link.className = "chip"; link.append(icon("link", 14)); return link; })(),
+        h("button", { type: "button", class: "chip", onclick: async (event) => { await navigator.clipboard?.writeText(passage.text); event.currentTarget.lastChild.textContent = t("copied"); } }, icon("copy", 14), h("span", {}, t("copy_quote"))),
+        h("code", { class: "passage-id", title: t("passage_id") }, passage.id)));
+    const strong = box.querySelector(".context strong");
+    if (strong) strong.closest(".context").scrollTop = strong.offsetTop - 70;
+  }
+
+  close() {
+    document.body.classList.remove("with-evidence");
+    this.element.remove();
+  }
+}
+
+const tail = (text) => text.slice(-220).replace(/^\S*\s/, "");
+const head = (text) => text.slice(0, 220).replace(/\s\S*$/, "");
+
+export function kindBadge(kind) {
+  return h("span", { class: `badge kind-${kind}` }, icon(KIND_ICONS[kind], 14), t(`kind_${kind}`));
+}
+
+export function verdictBadge(kind) {
+  return h("span", { class: `badge verdict-${kind}` }, icon({ supported: "check", contradicted: "cross" }[kind] ?? "question", 14), t(`verdict_${kind}`));
+}
+
+export function sourceFacts(source) {
+  const host = source.url ? new URL(source.url).hostname.replace(/^www\./, "") : source.location || source.origin;
+  const standing = source.status && source.status !== "active" ? t(`standing_${source.status}`) === `standing_${source.status}` ? source.status : t(`standing_${source.status}`) : "";
+  return h("p", { class: "source-facts" }, h("span", {}, host), source.date && h("span", {}, source.date), standing && h("span", { class: `standing standing-${source.status}` }, standing, source.by && ` (${source.by})`), source.retrieved_at && h("span", {}, t("read_on", { date: day(source.retrieved_at) })));
+}
+
+// Return a passage with the words that it shares with the claim made stronger: its sentence that says the claim.
+function emphasised(text, claim) {
+  if (!claim) return [text];
+  const words = new Set(terms(claim));
+  let best = null;
+  for (const m of text.matchAll(/[^.!?\u3002\uff01\uff1f\n]+[.!?\u3002\uff01\uff1f\n]*/g)) {
+    const own = terms(m[0]);
+    const shared = own.filter((word) => words.has(word)).length;
+    const score = own.length ? shared / Math.sqrt(own.length * words.size) : 0;
+    if (shared > 1 && (!best || score > best.score)) best = { score, from: m.index, to: m.index + m[0].trimEnd().length };
+  }
+  if (!best || best.score < 0.3) return [text];
+  return [text.slice(0, best.from), h("strong", {}, text.slice(best.from, best.to)), text.slice(best.to)];
+}
+
+// Headings of a passage stand without their signs; the snapshot shows the text as it was read.
+function headings(piece) {
+  if (typeof piece !== "string") return [piece];
+  return piece.split(/^(#{1,6} .*)$/m).map((part) => (/^#{1,6} /.test(part) ? h("b", {}, part.replace(/^#+ /, "")) : part));
+}
+
+function terms(text) {
+  const plain = text.toLowerCase();
+  const words = plain.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.flatMap((word) => (/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(word) ? [...word].map((sign, at) => sign + (word[at + 1] ?? "")) : [word]));
+}
+
+// Show the whole text of a source as it was read, scrolled to the passage.
+export async function openSnapshot(run, passage) {
+  const { source } = passage;
+  const back = document.activeElement;
+  const body = h("div", { class: "snapshot-text", tabindex: "0", lang: "" });
+  const said = h("p", { class: "hint" });
+  const dialog = h("dialog", { class: "snapshot", "aria-label": source.title, onclose: () => { dialog.remove(); back?.focus?.({ preventScroll: true }); } },
+    h("header", {}, h("div", {}, h("h2", {}, source.title), sourceFacts(source)), h("button", { type: "button", class: "ghost", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
+    body, h("footer", {}, said, source.sha256 && h("code", { title: t("sha256") }, `SHA-256 ${source.sha256.slice(0, 16)}…`)));
+  document.body.append(dialog);
+  dialog.showModal();
+  try {
+    const start = Math.max(0, passage.start - WINDOW / 2);
+    const shown = await api.snapshot(run, source.id, start, WINDOW);
+    // Offsets count code points, the page's strings UTF-16 units.
+    const signs = Array.from(shown.text);
+    const cut = (from, to) => signs.slice(Math.max(0, from - shown.start), Math.max(0, to - shown.start)).join("");
+    const mark = h("mark", { tabindex: "-1" }, cut(passage.start, passage.end));
+    const current = passage.is_current && mark.textContent === passage.text;
+    fill(body, current ? [h("span", {}, cut(shown.start, passage.start)), mark, h("span", {}, cut(passage.end, shown.end))] : [h("p", { class: "hint" }, t("read_again_since")), shown.text]);
+    said.textContent = t("snapshot_place", { from: number(passage.start), to: number(passage.end), total: number(shown.total) });
+    if (current) { mark.scrollIntoView({ block: "center" }); mark.focus({ preventScroll: true }); }
+  } catch (error) { fill(body, h("p", { class: "error" }, error.message)); }
+}

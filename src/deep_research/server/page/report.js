@@ -1,0 +1,306 @@
+// A finished report: text with its claims told apart, filters, sources, figures, disagreements, how it came about, further questions.
+
+import { api, eventsOf, follow, followUpEventsOf } from "./api.js";
+import { announce, fill, h, icon, inSlices, menu } from "./dom.js";
+import { duration, moment, money, number, t } from "./i18n.js";
+import { ClaimMarks, KINDS, KIND_ICONS, VERDICTS, claimAt } from "./claims.js";
+import { block, blocks, render } from "./markdown.js";
+import { Evidence } from "./evidence.js";
+
+const TABS = ["report", "statements", "sources", "figures", "process"];
+const DATA_HEADINGS = 2;
+
+export class ReportView {
+  constructor(context, run, tab) {
+    Object.assign(this, context, { run });
+    this.tab = TABS.includes(tab) ? tab : "report";
+    this.off = new Set();
+    this.closers = [];
+  }
+
+  async show() {
+    document.title = `${this.run.title || this.run.question} · deep-research`;
+    this.report = await api.report(this.run.id);
+    this.byId = new Map(this.report.claims.map((claim) => [claim.id, claim]));
+    this.byNumber = new Map(this.report.references.map((one) => [String(one.number), one]));
+    this.evidence = new Evidence(this.run.id, { claims: this.report.claims, onClaim: (id) => this.openClaim(id), onClose: () => this.select(null), steps: (by) => this.step(by) });
+    this.body = h("div", { class: "tab-body", id: "tab-body", role: "tabpanel", tabindex: "-1" });
+    this.further = h("section", { class: "further", "aria-label": t("follow_ups") });
+    fill(this.main, h("div", { class: "run reported" }, this.head(), this.trust(), this.tabs(), this.body, this.further), this.evidence.element);
+    await this.drawTab();
+    await this.drawFurther();
+  }
+
+  head() {
+    const again = menu(h("button", { type: "button", class: "ghost", "aria-label": t("more") }, "⋯"), () => [
+      { text: t("compare_with"), icon: "columns", run: () => this.chooseComparison() },
+      { text: t("delete"), icon: "trash", danger: true, run: () => this.remove() }], t("more"));
+    const formats = this.options.exports.length ? this.options.exports : [{ name: "md", purpose: "Markdown" }, { name: "json", purpose: "JSON" }];
+    const exports_ = menu(h("button", { type: "button", class: "button quiet" }, icon("download", 16), t("export")), formats.map((one) => ({ text: one.purpose || one.name, note: one.name, run: () => this.download(one.name) })), t("export"));
+    return h("header", { class: "run-head" }, h("h1", {}, this.report.title),
+      this.report.title.replace(/[\s?.\uff1f\u3002]/g, "") !== this.run.question.replace(/[\s?.\uff1f\u3002]/g, "") && h("p", { class: "asked-line" }, this.run.question),
+      h("div", { class: "run-facts" }, h("span", {}, moment(this.run.created)), h("span", {}, icon("clock", 15), duration(this.report.ledger.seconds)), h("span", {}, this.report.ledger.model_calls ? money(this.report.ledger.cost_usd) : t("without_model")), h("div", { class: "head-buttons" }, exports_, again)));
+  }
+
+  // What a reader should know before the first sentence: how many statements were checked, and what became of them.
+  trust() {
+    const shown = this.report.claims;
+    const counts = Object.fromEntries(VERDICTS.map((kind) => [kind, shown.filter((claim) => claim.verdict.kind === kind).length]));
+    const parts = this.report.parts;
+    const open = parts.filter((part) => part.answered !== "yes");
+    return h("section", { class: "trust", "aria-label": t("trust") },
+      h("div", { class: "trust-bar", role: "img", "aria-label": t("supported_of", { n: counts.supported, of: shown.length }) }, VERDICTS.filter((kind) => counts[kind]).map((kind) => h("span", { class: `trust-${kind}`, css: { "flex-grow": counts[kind] } }))),
+      h("dl", {}, h("div", {}, h("dd", {}, number(counts.supported), h("small", {}, `/${number(shown.length)}`)), h("dt", {}, t("statements_supported"))),
+        h("div", {}, h("dd", {}, number(this.report.references.length)), h("dt", {}, t("sources_cited"))),
+        parts.length > 0 && h("div", {}, h("dd", {}, number(parts.length - open.length), h("small", {}, `/${number(parts.length)}`)), h("dt", {}, t("parts_answered"))),
+        h("div", {}, h("dd", {}, number(this.report.contradictions.length)), h("dt", {}, t("disagreements"))),
+        h("div", {}, h("dd", {}, number(this.report.gaps.length)), h("dt", {}, t("gaps")))));
+  }
+
+  tabs() {
+    const counts = { statements: this.report.claims.length, sources: Object.keys(this.report.sources).length };
+    this.tabButtons = TABS.map((name) => h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "tab-body", "aria-selected": String(name === this.tab), tabindex: name === this.tab ? "0" : "-1", onclick: () => this.go(name),
+      onkeydown: (event) => { const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]; if (by) { const to = TABS[(TABS.indexOf(this.tab) + by + TABS.length) % TABS.length]; this.go(to); this.tabButtons[TABS.indexOf(to)].focus(); } } },
+    t(`tab_${name}`), counts[name] !== undefined && h("small", {}, number(counts[name]))));
+    return h("div", { class: "tabs", role: "tablist", "aria-label": t("report_parts") }, this.tabButtons);
+  }
+
+  async go(name) {
+    this.tab = name;
+    history.replaceState(null, "", `#/runs/${this.run.id}${name === "report" ? "" : `/${name}`}`);
+    for (const [at, button] of this.tabButtons.entries()) { button.setAttribute("aria-selected", String(TABS[at] === name)); button.tabIndex = TABS[at] === name ? 0 : -1; }
+    await this.drawTab();
+  }
+
+  async drawTab() {
+    this.closers.splice(0).forEach((close) => close());
+    this.body.setAttribute("aria-labelledby", `tab-${this.tab}`);
+    this.body.className = `tab-body tab-${this.tab}`;
+    const { name } = { name: this.tab };
+    if (name === "report") return this.drawReport();
+    if (name === "process") {
+      const { ProcessTab } = await import("./process.js");
+      const made = new ProcessTab(this.run, this.report);
+      this.closers.push(() => made.close());
+      return fill(this.body, made.element);
+    }
+    const panels = await import("./panels.js");
+    const made = await { statements: panels.statements, sources: panels.sources, figures: panels.figures }[name](this);
+    fill(this.body, made);
+  }
+
+  async drawReport() {
+    if (this.reportBody) {
+      fill(this.body, this.reportBody);
+      this.filter();
+      return;
+    }
+    const marks = new ClaimMarks(this.report.claims, (id) => this.openClaim(id));
+    this.marks = marks;
+    const cite = (key) => this.citation(key);
+    const text = h("article", { class: "prose report-text", lang: this.report.language });
+    const outline = h("ol");
+    this.reportBody = [h("nav", { class: "outline", "aria-label": t("contents") }, h("h2", {}, t("contents")), outline), h("div", { class: "report-main" }, this.filters(), text)];
+    fill(this.body, this.reportBody);
+    const sections = new Set(this.report.sections.map((one) => one.title));
+    const titles = new Set([this.report.title]);
+    let holder = text;
+    let section = "";
+    let skipping = false;
+    await inSlices(blocks(this.report.report), (one) => {
+      if (!text.isConnected) return;
+      if (one.type === "heading" && one.level === 1 && titles.has(one.text.replace(/\\(.)/g, "$1"))) return;
+      if (one.type === "heading" && one.level <= DATA_HEADINGS) {
+        const name = one.text.replace(/\\(.)/g, "$1").trim();
+        section = sections.has(name) ? name : "";
+        skipping = false;
+        holder = text.appendChild(h("section", { class: section ? "report-section" : "report-frame" }));
+        const heading = block(one, cite);
+        heading.id = `h${outline.childElementCount}`;
+        heading.tabIndex = -1;
+        outline.append(h("li", {}, h("a", { href: `#/runs/${this.run.id}`, onclick: (event) => { event.preventDefault(); heading.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" }); heading.focus({ preventScroll: true }); } }, name)));
+        holder.append(heading);
+        return;
+      }
+      if (skipping) return;
+      const made = block(one, cite);
+      holder.append(made);
+      marks.mark(made, section);
+      if (!section) for (const other of ["", ...sections]) marks.mark(made, other);
+    });
+    this.text = text;
+    this.filter();
+    this.watchOutline(outline);
+  }
+
+  watchOutline(outline) {
+    const links = [...outline.querySelectorAll("a")];
+    const headings = links.map((_, at) => this.text.querySelector(`#h${at}`));
+    const watcher = new IntersectionObserver(() => {
+      const at = headings.findLastIndex((heading) => heading.getBoundingClientRect().top < innerHeight * 0.3);
+      links.forEach((link, place) => link.toggleAttribute("aria-current", place === Math.max(0, at)));
+    }, { threshold: [0, 1], rootMargin: "-10% 0px -60% 0px" });
+    headings.forEach((heading) => heading && watcher.observe(heading));
+    this.closers.push(() => watcher.disconnect());
+  }
+
+  citation(key) {
+    const reference = this.byNumber.get(key);
+    if (!reference) return `[${key}]`;
+    return h("button", { type: "button", class: "cite", title: reference.title, "aria-label": t("citation_n", { n: key, title: reference.title }), data: { source: reference.source },
+      onclick: (event) => { event.stopPropagation(); this.openCitation(event.currentTarget, reference); } }, key);
+  }
+
+  openCitation(button, reference) {
+    const claim = claimAt(button, this.byId, reference.passages);
+    if (claim) return this.openClaim(claim.id, claim.passages.filter((key) => reference.passages.includes(key)));
+    this.select(null);
+    this.evidence.openPassages(reference.passages);
+  }
+
+  openClaim(id, prefer = []) {
+    const claim = this.byId.get(id);
+    if (!claim) return;
+    this.select(id);
+    const order = this.order();
+    this.evidence.openClaim(claim, `${number(order.indexOf(id) + 1)} / ${number(order.length)}`, prefer);
+  }
+
+  order() {
+    return this.report.claims.map((claim) => claim.id).filter((id) => !this.off.has(this.byId.get(id).kind) && !this.off.has(this.byId.get(id).verdict.kind));
+  }
+
+  step(by) {
+    const order = this.order();
+    const at = order.indexOf(this.selected);
+    const next = order[(at + by + order.length) % order.length];
+    if (!next) return;
+    this.openClaim(next);
+    this.marks?.marked.get(next)?.[0].scrollIntoView({ block: "center" });
+  }
+
+  select(id) {
+    for (const span of document.querySelectorAll(".claim.selected, .statement.selected")) span.classList.remove("selected");
+    this.selected = id;
+    for (const span of this.marks?.marked.get(id) ?? []) span.classList.add("selected");
+    document.querySelector(`.statement[data-claim="${CSS.escape(id ?? "")}"]`)?.classList.add("selected");
+  }
+
+  // Kinds and verdicts that occur in this report, each of which can be taken out of focus.
+  filters() {
+    const count = (test) => this.report.claims.filter(test).length;
+    const chip = (name, label, n, sign) => {
+      const box = h("input", { type: "checkbox", checked: !this.off.has(name), onchange: () => { this.off[box.checked ? "delete" : "add"](name); this.filter(); announce(t("shown_n", { n: this.order().length })); } });
+      return h("label", { class: `chip filter filter-${name}` }, box, h("span", {}, sign, label, h("small", {}, number(n))));
+    };
+    const kinds = KINDS.map((kind) => [kind, count((claim) => claim.kind === kind)]).filter(([, n]) => n);
+    const verdicts = VERDICTS.map((kind) => [kind, count((claim) => claim.verdict.kind === kind)]).filter(([, n]) => n);
+    if (!kinds.length) return "";
+    return h("fieldset", { class: "filters" }, h("legend", {}, t("filter_statements")), kinds.map(([kind, n]) => chip(kind, t(`kind_${kind}`), n, icon(KIND_ICONS[kind], 14))), h("i", { class: "divider", "aria-hidden": "true" }), verdicts.map(([kind, n]) => chip(kind, t(`verdict_${kind}`), n, h("span", { class: `bead verdict-${kind}` }))));
+  }
+
+  filter() {
+    if (!this.text) return;
+    for (const name of [...KINDS, ...VERDICTS]) this.text.classList.toggle(`without-${name}`, this.off.has(name));
+    for (const row of document.querySelectorAll(".statement")) row.hidden = this.off.has(row.dataset.kind) || this.off.has(row.dataset.verdict);
+  }
+
+  async download(format) {
+    const plain = { md: ["report.md", "text/markdown"], json: ["report", "application/json"] };
+    const path = this.options.exports.length ? api.exportPath(this.run.id, format) : eventsOf(this.run.id).replace("events", plain[format][0]);
+    try {
+      const answer = await fetch(path, { credentials: "same-origin" });
+      if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).detail ?? `HTTP ${answer.status}`);
+      const named = /filename="?([^";]+)/.exec(answer.headers.get("content-disposition") ?? "")?.[1];
+      const link = h("a", { href: URL.createObjectURL(await answer.blob()), download: named ?? `${this.run.id}.${format}` });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 5000);
+    } catch (error) { this.fail(error); }
+  }
+
+  async chooseComparison() {
+    const { runs } = await api.runs({ status: "finished", limit: 100 });
+    const others = runs.filter((one) => one.id !== this.run.id);
+    const same = (one) => one.question === this.run.question;
+    others.sort((a, b) => same(b) - same(a));
+    const dialog = h("dialog", { class: "chooser", "aria-label": t("compare_with"), onclose: () => dialog.remove() }, h("header", {}, h("h2", {}, t("compare_with")), h("button", { type: "button", class: "ghost", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
+      others.length ? h("ul", {}, others.map((one) => h("li", {}, h("a", { href: `#/compare/${this.run.id}/${one.id}`, onclick: () => dialog.close() }, h("strong", {}, one.title || one.question), h("small", {}, moment(one.created), same(one) && ` · ${t("same_question")}`))))) : h("p", { class: "hint" }, t("nothing_to_compare")));
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  async remove() {
+    if (!confirm(t("delete_sure"))) return;
+    try {
+      await api.remove(this.run.id);
+      this.sidebar.load();
+      location.hash = "#/";
+    } catch (error) { this.fail(error); }
+  }
+
+  async drawFurther() {
+    this.answers = h("div", { class: "answers" });
+    const field = h("textarea", { rows: 1, placeholder: t("follow_up_placeholder"), "aria-label": t("follow_up"), maxLength: 5000, onkeydown: (event) => { if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); form.requestSubmit(); } } });
+    const form = h("form", { class: "card follow-up", onsubmit: async (event) => {
+      event.preventDefault();
+      const question = field.value.trim();
+      if (!question || this.asking) return;
+      this.asking = true;
+      try {
+        field.value = "";
+        await this.askFurther(question);
+      } catch (error) { field.value = question; this.fail(error); }
+      this.asking = false;
+    } }, field, h("button", { type: "submit", class: "send", "aria-label": t("ask") }, icon("up", 18)));
+    fill(this.further, this.answers, form);
+    const made = await api.followUps(this.run.id).catch(() => []);
+    fill(this.answers, made.map((one) => this.answer(one)));
+  }
+
+  async askFurther(question) {
+    const made = await api.askFurther(this.run.id, question);
+    const box = h("article", { class: "further-answer busy", "aria-busy": "true" }, h("h3", {}, question), h("p", { class: "hint pulse" }, t("searching")));
+    this.answers.append(box);
+    box.scrollIntoView({ block: "nearest", behavior: "smooth" });
+    const said = box.querySelector(".hint");
+    await new Promise((resolve) => {
+      const stop = follow(followUpEventsOf(this.run.id, made.number), { onEvent: (event) => { if (event.kind === "searched") said.textContent = t("event_searched", { source: event.source, query: event.query, found: event.found }); }, onEnd: () => { stop(); resolve(); } });
+    });
+    const answer = this.answer(await api.followUp(this.run.id, made.number));
+    box.replaceWith(answer);
+    announce(t("answer_ready"));
+    answer.scrollIntoView({ block: "nearest", behavior: "smooth" });
+  }
+
+  answer(one) {
+    if (one.status !== "finished" || !one.result) return h("article", { class: "further-answer" }, h("h3", {}, one.question), h("p", { class: one.error ? "error" : "hint" }, one.error || t(`state_${one.status}`)));
+    const references = new Map(one.result.references.map((reference) => [String(reference.number), reference]));
+    const byId = new Map(one.result.claims.map((claim) => [claim.id, claim]));
+    const open = (claim) => { this.evidence.byId = new Map([...this.byId, ...byId]); this.evidence.openClaim(claim, ""); };
+    const cite = (key) => {
+      const reference = references.get(key);
+      if (!reference) return `[${key}]`;
+      return h("button", { type: "button", class: "cite", title: reference.title, "aria-label": t("citation_n", { n: key, title: reference.title }), onclick: (event) => {
+        event.stopPropagation();
+        const claim = claimAt(event.currentTarget, byId, reference.passages);
+        if (claim) open(claim);
+        else this.evidence.openPassages(reference.passages);
+      } }, key);
+    };
+    const marks = new ClaimMarks(one.result.claims, (id) => open(byId.get(id)));
+    const prose = h("div", { class: "prose", lang: one.result.language });
+    const shown = one.result.sections.filter((section) => section.content);
+    for (const section of shown) {
+      if (shown.length > 1) prose.append(h("h4", {}, section.title));
+      for (const made of render(section.content, cite)) { prose.append(made); marks.mark(made, section.title); }
+    }
+    if (!shown.length) prose.append(...render(one.report.replace(/^# .*\n/, ""), cite));
+    return h("article", { class: "further-answer" }, h("h3", {}, one.question), h("p", { class: "badges" }, one.found_in && h("span", { class: "badge" }, t(`found_in_${one.found_in}`)), h("span", { class: "badge" }, duration(one.seconds))), prose);
+  }
+
+  close() {
+    this.closers.forEach((close) => close());
+    this.evidence?.close();
+  }
+}
+
