@@ -196,8 +196,7 @@ class _Page:
         page = phrase("page", self._language, page=passage.page) if passage.page else ""
         where = " · ".join(part for part in (passage.heading, page, key) if part)
         said = "".join(
-            f'<li>{self._badge(claim)} {escape(claim.text)} <span class="why">{escape(explain(claim.verdict, self._language))}</span></li>'
-            for claim in self._resting[key]
+            f"<li>{self._badge(claim)} {escape(claim.text)} {self._why(claim)}</li>" for claim in self._resting[key]
         )
         rests = f'<p class="where">{self._say("rests_on_it")}</p><ul class="said">{said}</ul>' if said else ""
         return (
@@ -208,6 +207,10 @@ class _Page:
     def _badge(self, claim: Claim) -> str:
         kind = claim.verdict.kind
         return f'<span class="badge {kind}">{self._say(f"verdict_{kind}")}</span>'
+
+    def _why(self, claim: Claim) -> str:
+        """Return why a statement does not stand; "" where it does."""
+        return "" if claim.stands else f'<span class="why">{escape(explain(claim.verdict, self._language))}</span>'
 
     def _reference_list(self) -> str:
         if not self._document.references:
@@ -246,8 +249,7 @@ class _Page:
             for reference in self._references.values()
             if reference.source in by_source
         )
-        why = escape(explain(claim.verdict, self._language))
         return (
             f'<tr data-verdict="{claim.verdict.kind}"><td>{escape(claim.text)}</td><td>{self._say(f"kind_{claim.kind}")}</td>'
-            f'<td>{self._badge(claim)} <span class="why">{why}</span></td><td>{"".join(cites)}</td></tr>'
+            f"<td>{self._badge(claim)} {self._why(claim)}</td><td>{''.join(cites)}</td></tr>"
         )
