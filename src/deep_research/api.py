@@ -15,8 +15,10 @@ from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event
 from deep_research.runs import research_run
 from deep_research.settings import Settings
-from deep_research.stores import run_folder
-from deep_research.stores.run_folder import RunFolder, RunRecord
+from deep_research.stores.event_log import EventTail
+from deep_research.stores.open_stores import open_runs
+from deep_research.stores.run_folder import write_atomically, write_bytes_atomically
+from deep_research.stores.run_store import RunRecord, RunStore
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -50,32 +52,30 @@ class Run:
     Made by `start_run` and `open_run`. `mcp_servers` replace those of the settings in force (None: those).
     """
 
-    def __init__(self, folder: RunFolder, home: Path, *, mcp_servers: Mapping[str, McpServer] | None = None) -> None:
-        self._folder, self._home, self._mcp_servers = folder, home, mcp_servers
-        self.id = folder.run_id
-        self.report_path = folder.report
+    def __init__(self, store: RunStore, home: Path, *, mcp_servers: Mapping[str, McpServer] | None = None) -> None:
+        self._store, self._home, self._mcp_servers = store, home, mcp_servers
+        self.id = store.run_id
+        self.report_path = store.report_place
 
     @property
     def record(self) -> RunRecord:
         """What is known about the run without opening its stores. Raises RunNotFound."""
-        return self._folder.load()
+        return self._store.load()
 
     @property
     def has_report(self) -> bool:
         """Whether the report is there."""
-        return self._folder.result.exists()
+        return self._store.has_report()
 
     @property
     def report(self) -> Report:
         """The report. Raises RunNotFound while there is none."""
-        return self._folder.load_result()
+        return self._store.load_result()
 
     @property
     def is_running(self) -> bool:
         """Whether a process carries it out at this moment."""
-        from deep_research.stores.run_lock import is_held  # noqa: PLC0415 - only where it is asked for
-
-        return is_held(self._folder.lock)
+        return self._store.is_held()
 
     async def carry_out(
         self,
@@ -94,7 +94,7 @@ class Run:
         environment = RunEnvironment(
             self._home, listener=listener, answer=answer, mcp_servers=self._mcp_servers, hn_tools=hn_tools
         )
-        return await research_run.resume_run(self._folder, environment)
+        return await research_run.resume_run(self._store, environment)
 
     async def follow_up(
         self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any
@@ -102,7 +102,7 @@ class Run:
         """Answer a question about the report; see `afollow_up`."""
         from deep_research.runs.follow_up_run import ask_follow_up  # noqa: PLC0415 - only where it is asked for
 
-        return await ask_follow_up(self._folder, question, RunEnvironment(self._home, listener=listener), settings)
+        return await ask_follow_up(self._store, question, RunEnvironment(self._home, listener=listener), settings)
 
     async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
         """Do the finished run again from its journal, without network and keys, and return its report.
@@ -112,19 +112,17 @@ class Run:
         """
         from deep_research.runs.replay import replay_run  # noqa: PLC0415 - only where it is asked for
 
-        return await replay_run(self._folder, self._home, listener=listener)
+        return await replay_run(self._store, self._home, listener=listener)
 
     def follow_ups(self) -> list[FollowUp]:
         """Return the questions about the report with their answers, in order."""
-        from deep_research.runs.follow_up_run import follow_ups  # noqa: PLC0415
-
-        return follow_ups(self._folder)
+        return self._store.read_follow_ups()
 
     def numbered_follow_up(self, number: int) -> FollowUp:
         """Return one follow-up. Raises RunNotFound when the run has none of that number."""
         from deep_research.runs.follow_up_run import numbered  # noqa: PLC0415
 
-        return numbered(self._folder, number)
+        return numbered(self._store, number)
 
     def unfinished_follow_up(self) -> FollowUp | None:
         """Return the last follow-up when it was interrupted or failed."""
@@ -135,19 +133,17 @@ class Run:
         """Give an instruction to the run while it goes on; see `runs.steering_inbox.steer`."""
         from deep_research.runs.steering_inbox import steer  # noqa: PLC0415
 
-        return steer(self._folder, kind, text)
+        return steer(self._store, kind, text)
 
     def sections(self) -> list[str]:
         """Return the titles of the sections that the user has not dropped."""
         from deep_research.runs.steering_inbox import sections_of  # noqa: PLC0415
 
-        return sections_of(self._folder)
+        return sections_of(self._store)
 
     def passage(self, passage: str) -> tuple[Passage, Source]:
         """Return a passage and its source by the passage's id (`s7p3`). Raises ConfigError for an unknown id."""
-        from deep_research.stores.sqlite_library import SqliteLibrary  # noqa: PLC0415
-
-        library = SqliteLibrary(self._folder.library)
+        library = self._store.open_library()
         try:
             found = library.passage(passage)
             source = library.source(found.source) if found else None
@@ -157,29 +153,31 @@ class Run:
             raise ConfigError(f"The run has no passage {passage!r}.", setting="passage", value=passage)
         return found, source
 
-    def events_file(self, follow_up: int = 0) -> Path:
-        """Return the file of the run's events, or of those of one of its follow-ups; it grows while they go on."""
-        if follow_up:
-            return self._folder.path / "followups" / f"{follow_up}.events.jsonl"
-        return self._folder.events
+    def tail_events(self, follow_up: int = 0) -> EventTail:
+        """Return a reader of the run's events, or of those of one of its follow-ups, while they go on."""
+        return self._store.tail_events(str(follow_up) if follow_up else "")
+
+    def read_events(self, after: int = 0) -> list[Event]:
+        """Return the events of the run so far, those after number `after`."""
+        return [event for event in self._store.read_events() if event.number > after]
 
     def list_sources(self, *, everything: bool = False) -> "list[SourceFacts]":
         """Return the sources that the run has read, with date and standing; with `everything` all it has found."""
         from deep_research.runs.run_evidence import list_sources  # noqa: PLC0415 - only where it is asked for
 
-        return list_sources(self._folder, "all" if everything else "read")
+        return list_sources(self._store, "all" if everything else "read")
 
     def read_source(self, source: str) -> "tuple[SourceFacts, Snapshot | None]":
         """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
         from deep_research.runs.run_evidence import read_source  # noqa: PLC0415 - only where it is asked for
 
-        return read_source(self._folder, source)
+        return read_source(self._store, source)
 
     def read_passage(self, passage: str, *, around: int = 0) -> "PassageInContext":
         """Return a passage with the text around it in its snapshot. Raises RunNotFound for an unknown id."""
         from deep_research.runs.run_evidence import read_passage  # noqa: PLC0415 - only where it is asked for
 
-        return read_passage(self._folder, passage, around=around)
+        return read_passage(self._store, passage, around=around)
 
     def figures(self) -> "tuple[Figure, ...]":
         """Return the figures that the verified numbers of the report allow. Raises RunNotFound without a report."""
@@ -191,7 +189,7 @@ class Run:
         """Return what the run has cost until now, also while it goes on."""
         from deep_research.runs.run_evidence import cost_so_far  # noqa: PLC0415 - only where it is asked for
 
-        return cost_so_far(self._folder)
+        return cost_so_far(self._store)
 
     def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
         """Return the report, or the answer to a follow-up by its number, in a format of `list_exporters`.
@@ -203,13 +201,13 @@ class Run:
         report = self.report if followup is None else self.numbered_follow_up(followup).report
         if report is None:
             raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)
-        return export_report(self._folder, report, to, font_folder=font_folder)
+        return export_report(self._store, report, to, font_folder=font_folder)
 
     async def step_inputs(self, section: str = "") -> "Material":
         """Return the inputs of single steps as the run had them at its end; `section` defaults to the first."""
         from deep_research.runs.single_step import inputs_of_run  # noqa: PLC0415
 
-        return await inputs_of_run(self._folder, section)
+        return await inputs_of_run(self._store, section)
 
 
 def start_run(
@@ -239,12 +237,12 @@ def start_run(
 def open_run(run_id: str, *, home: Path | None = None) -> Run:
     """Return an earlier run by its id or an unambiguous part of it. Raises RunNotFound."""
     home = home or settings_module.home()
-    return Run(run_folder.open_run(home, run_id), home)
+    return Run(open_runs(home).open(run_id), home)
 
 
 def list_runs(*, home: Path | None = None) -> Sequence[RunRecord]:
     """Return the records of all runs, newest first."""
-    return run_folder.list_runs(home or settings_module.home())
+    return open_runs(home or settings_module.home()).list()
 
 
 def find_runs(
@@ -257,8 +255,9 @@ def find_runs(
     from deep_research.runs.deletion import parse_age, runs_older_than  # noqa: PLC0415 - only where it is asked for
 
     home = home or settings_module.home()
-    records = {record.run_id: record for record in run_folder.list_runs(home)}
-    wanted = [run_folder.open_run(home, run_id).run_id for run_id in run_ids]
+    runs = open_runs(home)
+    records = {record.run_id: record for record in runs.list()}
+    wanted = [runs.open(run_id).run_id for run_id in run_ids]
     if older_than:
         wanted += [record.run_id for record in runs_older_than(home, parse_age(older_than))]
     return [records[run_id] for run_id in dict.fromkeys([*wanted, *(records if everything else ())])]
@@ -477,12 +476,12 @@ def list_models(settings: Settings) -> Mapping[str, str]:
 
 def save_text(path: Path, text: str) -> None:
     """Write a text to a file in one step. Raises StoreError when the disk refuses."""
-    run_folder.write_atomically(path, text, private=False)
+    write_atomically(path, text, private=False)
 
 
 def save_bytes(path: Path, data: bytes) -> None:
     """Write a file in one step. Raises StoreError when the disk refuses."""
-    run_folder.write_bytes_atomically(path, data)
+    write_bytes_atomically(path, data)
 
 
 def list_exporters() -> "list[type[Exporter]]":

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from deep_research.data import Report
-from deep_research.runs.follow_up_run import follow_ups
 from deep_research.stores.run_folder import list_runs, open_run
 from tests.cli.terminal import call
 from tests.conversation.screen import PROMPT, Screen, at_terminal
@@ -55,7 +54,7 @@ def test_b10_a_whole_conversation_over_the_bundled_library(english: Ran) -> None
         _leave(screen)
     record = list_runs(english.home)[0]
     folder = open_run(english.home, record.run_id)
-    (made,) = follow_ups(folder)
+    (made,) = folder.read_follow_ups()
     assert made.report is not None
     assert_sound(made.report, folder)
     assert (made.found_in, made.report.answered) == ("library", True)

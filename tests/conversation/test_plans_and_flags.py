@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from deep_research.events import Planned
-from deep_research.runs.follow_up_run import follow_ups
 from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import list_runs, open_run
 from tests.cli.terminal import call, shows_no_traceback
@@ -137,7 +136,7 @@ def test_b10_a_killed_question_about_a_report_goes_on_and_pays_nothing_twice(
     model = ["-p", "compatible", "--model", "scripted"]
 
     def script(request: Request) -> Reply:
-        if step_of(request) == "write_section" and follow_ups(open_run(own_state, run_id)) and not asked.is_set():
+        if step_of(request) == "write_section" and open_run(own_state, run_id).read_follow_ups() and not asked.is_set():
             asked.set()
             go_on.wait(60)
         return researcher(request)
@@ -151,7 +150,7 @@ def test_b10_a_killed_question_about_a_report_goes_on_and_pays_nothing_twice(
             before = steps(provider)
             screen.kill(signal.SIGKILL)
         go_on.set()
-        assert [one.status for one in follow_ups(open_run(own_state, run_id))] == ["running"]
+        assert [one.status for one in open_run(own_state, run_id).read_follow_ups()] == ["running"]
         done = call("resume", run_id, "--json").json
         after = steps(provider)
     assert done["status"] == "finished"

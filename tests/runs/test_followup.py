@@ -12,7 +12,7 @@ from deep_research.assembly.environment import RunEnvironment
 from deep_research.data import FollowUp
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event, Searched
-from deep_research.runs.follow_up_run import ask_follow_up, follow_ups
+from deep_research.runs.follow_up_run import ask_follow_up
 from deep_research.stores.run_folder import list_runs
 from tests.model.harness import chinese, korean
 from tests.runs.running import Ran, begin, engines, run, write_notes
@@ -105,7 +105,7 @@ def test_b10_each_is_kept_by_number_and_the_run_stays_as_it_was(ran: Ran) -> Non
     before = ran.folder.result.read_bytes()
     made = [ask(ran, "Who built the Beta engine?"), ask(ran, "Where is the Gamma engine used?")]
     assert [one.number for one in made] == [1, 2]
-    assert follow_ups(ran.folder) == made
+    assert ran.folder.read_follow_ups() == made
     assert ran.folder.result.read_bytes() == before
     assert ran.folder.load().status == "finished"
     assert (ran.folder.path / "followups" / "2.md").read_text("utf-8") == str(made[1])
@@ -119,7 +119,7 @@ def test_b10_one_that_ended_badly_is_taken_up_when_it_is_asked_again(ran: Ran) -
 
     with pytest.raises(RuntimeError):
         ask(ran, "Who built the Beta engine?", broken)
-    (left,) = follow_ups(ran.folder)
+    (left,) = ran.folder.read_follow_ups()
     assert left.status == "failed"
     made = ask(ran, "Who built the Beta engine?")
     assert (made.number, made.status, made.error) == (1, "finished", "")
@@ -145,7 +145,7 @@ async def test_b10_the_library_asks_by_the_id_of_the_run(ran: Ran) -> None:
         await afollow_up("nothing", "Who?", home=ran.home)
     with pytest.raises(ConfigError):
         await afollow_up(ran.folder.run_id, "  \x07 ", home=ran.home)
-    assert len(follow_ups(ran.folder)) == 1
+    assert len(ran.folder.read_follow_ups()) == 1
 
 
 def test_b10_a_run_without_a_report_cannot_be_asked(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from deep_research.data import Report
 from deep_research.errors import ConfigError
 from deep_research.events import Steered
-from deep_research.runs.steering_inbox import MAX_SECTIONS, read_steers, sections_of, steer
+from deep_research.runs.steering_inbox import MAX_SECTIONS, sections_of, steer
 from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.cli.terminal import call, shows_no_traceback, signalled_at
@@ -68,7 +68,7 @@ def test_what_was_said_holds_after_a_kill_and_is_told_once(docs: str, own_state:
     assert [what for what, _ in _steered(folder)] == ["remark", "drop", "add"]
     assert "Only what was built in Porto." in report.report
     assert "Oil" in [section.title for section in report.sections]
-    assert read_steers(folder.steering)[1].section not in [section.title for section in report.sections]
+    assert folder.read_steers()[1].section not in [section.title for section in report.sections]
     assert_sound(report, folder)
 
 
@@ -87,7 +87,7 @@ def test_a_wrong_word_is_explained_and_a_finished_run_takes_none(docs: str, own_
         assert all(
             title in call("steer", folder.run_id, "--drop", "no such thing").err for title in sections_of(folder)
         )
-        assert read_steers(folder.steering) == []
+        assert folder.read_steers() == []
     assert call("resume", folder.run_id, "--quiet").code == 0
     late = call("steer", folder.run_id, "--finish")
     assert late.code == 2
@@ -126,9 +126,9 @@ def test_a_line_that_a_crash_cut_short_costs_only_itself(unplanned: Ran) -> None
     steer(unplanned.folder, "remark", "First.")
     with unplanned.folder.steering.open("ab") as file:
         file.write(b'\n{"kind":"remark","te')
-    assert [s.text for s in read_steers(unplanned.folder.steering)] == ["First."]
+    assert [s.text for s in unplanned.folder.read_steers()] == ["First."]
     steer(unplanned.folder, "remark", "Second.")
-    assert [s.text for s in read_steers(unplanned.folder.steering)] == ["First.", "Second."]
+    assert [s.text for s in unplanned.folder.read_steers()] == ["First.", "Second."]
 
 
 def test_an_event_behind_a_line_that_was_cut_short_is_kept(tmp_path: Path, docs: str) -> None:

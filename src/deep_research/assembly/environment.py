@@ -39,8 +39,7 @@ from deep_research.settings import Settings, load_keys
 from deep_research.sources.documents import DocumentsSource
 from deep_research.state_files import DOCUMENTS, is_damage, make_private, make_private_folder, set_aside
 from deep_research.stores.event_log import EventLog
-from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.run_folder import RunFolder, RunRecord
+from deep_research.stores.run_store import RunRecord, RunStore
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.templates import load_templates, template_folders
 
@@ -79,7 +78,7 @@ class RunEnvironment:
 
 @dataclass(frozen=True)
 class Job:
-    """One piece of work in a run's folder: the research itself, or a follow-up question about its report.
+    """One piece of work at a run: the research itself, or a follow-up question about its report.
 
     `question` holds all the user's words, because the addresses in them may be opened. `prefetch` allows work ahead
     of intake. `before` is what the run had cost before a follow-up: its sources are prepared when they are first
@@ -88,7 +87,7 @@ class Job:
     seconds of work.
     """
 
-    folder: RunFolder
+    store: RunStore
     record: RunRecord
     settings: Settings
     question: str
@@ -261,8 +260,8 @@ def _recorded_outside(job: Job, recorded: Journal) -> Outside:
     )
 
 
-def _open_stores(job: Job) -> tuple[Library, SqliteJournal]:
-    return SqliteLibrary(job.folder.library), SqliteJournal(job.folder.journal)
+def _open_stores(job: Job) -> tuple[Library, Journal]:
+    return job.store.open_library(), job.store.open_journal()
 
 
 def _close_stores(*stores: Library | Journal) -> None:

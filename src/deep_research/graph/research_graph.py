@@ -30,9 +30,10 @@ from deep_research.data import Asked, Message, Report
 from deep_research.errors import ConfigError
 from deep_research.events import Event
 from deep_research.graph.follow_up_graph import build_follow_up
-from deep_research.graph.run_graph import asked_of, knowing_nouns, recompiled
+from deep_research.graph.run_graph import asked_of, knowing_nouns, position_in_graph, recompiled
 from deep_research.graph.workflows import load_builder
 from deep_research.run_context.context import RunContext
+from deep_research.run_context.position import node_position
 from deep_research.settings import Settings
 
 _RECURSION_LIMIT = 200
@@ -168,6 +169,7 @@ class ResearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
                 given = {**self._blank(snapshot), **sitting.start, "messages": given}
             limits: RunnableConfig = {"max_concurrency": sitting.context.settings.max_concurrent_researchers}
             limited = cast(RunnableConfig, {**limits, **(config or {})})
+            node_position.set(position_in_graph)
             try:
                 stream = super().astream(given, limited, context=sitting.context, **options)
                 async with aclosing(parts.merged_with(stream)) as merged_parts:

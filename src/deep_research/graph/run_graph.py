@@ -46,19 +46,24 @@ def asked_of(value: dict[str, Any]) -> Asked:
 
 
 async def drive(
-    graph: CompiledStateGraph[Any, RunContext, Any, Any], ctx: RunContext, start: dict[str, Any], *, ask: Ask
+    graph: CompiledStateGraph[Any, RunContext, Any, Any],
+    ctx: RunContext,
+    start: dict[str, Any],
+    *,
+    ask: Ask,
+    thread: str = "",
 ) -> dict[str, Any]:
-    """Return the last state of `graph`, begun with `start` or resumed from its last checkpoint.
+    """Return the last state of `graph`, begun with `start` or resumed from the last checkpoint of `thread` (default: the run).
 
     It holds `report`, or only `final_report` with the reason for which there is none. `ask` is given what the graph
     asks of the user; what it raises leaves the graph waiting.
     """
     config: RunnableConfig = {
-        "configurable": {"thread_id": ctx.run_id},
+        "configurable": {"thread_id": thread or ctx.run_id},
         "max_concurrency": ctx.settings.max_concurrent_researchers,
         "recursion_limit": 200,
     }
-    node_position.set(_node_position)
+    node_position.set(position_in_graph)
     state = await graph.aget_state(config)
     if has_ended(state.values):
         return state.values
@@ -74,7 +79,7 @@ async def drive(
             return values
 
 
-def _node_position() -> str:
+def position_in_graph() -> str:
     """Return the node that is running and its step; "" outside the graph."""
     try:
         about = get_config()["metadata"]  # pyright: ignore[reportTypedDictNotRequiredAccess]
@@ -93,10 +98,10 @@ def has_ended(state: Mapping[str, Any]) -> bool:
 
 
 @asynccontextmanager
-async def open_checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open or make the checkpoints at `path`; our nouns are the only classes they may hold."""
-    make_private_file(path)
-    async with aiosqlite.connect(path) as connection:
+async def open_checkpoints(location: Path | str) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open or make the checkpoints in a file; our nouns are the only classes they may hold."""
+    make_private_file(location)
+    async with aiosqlite.connect(location) as connection:
         yield AsyncSqliteSaver(connection, serde=_noun_serializer())
 
 

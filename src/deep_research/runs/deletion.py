@@ -12,13 +12,12 @@ from typing import NamedTuple
 from deep_research.assembly.environment import index_name
 from deep_research.errors import ConfigError, RunBusy, StoreError
 from deep_research.state_files import DOCUMENTS, HISTORY, PAGES, REJECTED, RUNS
-from deep_research.stores.run_folder import RunFolder, RunRecord, list_runs
-from deep_research.stores.run_lock import held
+from deep_research.stores.open_stores import open_runs
+from deep_research.stores.run_folder import BEING_DELETED
+from deep_research.stores.run_store import RunRecord, RunStore
 
 _AGE = re.compile(r"(\d{1,5})\s*([hdwmy])", re.IGNORECASE)
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
-_BEING_DELETED = ".deleted-"
-"""How the folder of a run begins that is being deleted; what a crash leaves of it is deleted the next time."""
 
 
 class Deletion(NamedTuple):
@@ -41,7 +40,7 @@ def parse_age(text: str) -> timedelta:
 def runs_older_than(home: Path, age: timedelta, *, now: datetime | None = None) -> list[RunRecord]:
     """Return the runs that were begun longer ago than `age`."""
     limit = (now or datetime.now(UTC)) - age
-    return [record for record in list_runs(home) if _begun(record) < limit]
+    return [record for record in open_runs(home).list() if _begun(record) < limit]
 
 
 def _begun(record: RunRecord) -> datetime:
@@ -59,34 +58,23 @@ def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
     disk refuses.
     """
     before = _size(home)
-    records = {record.run_id: record for record in list_runs(home)}
+    runs = open_runs(home)
+    records = {record.run_id: record for record in runs.list()}
     gone: list[RunRecord] = []
     busy: list[str] = []
     for run_id in dict.fromkeys(run_ids):
         try:
-            _delete_folder(RunFolder(home, run_id))
+            runs.store(run_id).delete()
             gone.append(records[run_id])
         except RunBusy:
             busy.append(run_id)
-    for left in (home / RUNS).glob(f"{_BEING_DELETED}*"):
+    for left in (home / RUNS).glob(f"{BEING_DELETED}*"):
         shutil.rmtree(left, ignore_errors=True)
-    kept = [record for record in list_runs(home) if record.run_id not in {one.run_id for one in gone}]
+    kept = [record for record in runs.list() if record.run_id not in {one.run_id for one in gone}]
     if gone:
         _delete_indexes(home, gone, kept)
         _forget_pages(home, kept)
     return Deletion(tuple(record.run_id for record in gone), tuple(busy), max(0, before - _size(home)))
-
-
-def _delete_folder(folder: RunFolder) -> None:
-    """Delete the folder of a run in one step, as others see it. Raises RunBusy and StoreError."""
-    renamed = folder.path.with_name(f"{_BEING_DELETED}{folder.run_id}")
-    try:
-        with held(folder.lock, run_id=folder.run_id):
-            folder.path.rename(renamed)
-        shutil.rmtree(renamed)
-    except OSError as error:
-        message = f"Cannot delete {str(folder.path)!r}: {error.strerror or error}. Check the disk and the rights."
-        raise StoreError(message, path=str(folder.path)) from error
 
 
 def _delete_indexes(home: Path, gone: Sequence[RunRecord], kept: Sequence[RunRecord]) -> None:
@@ -108,7 +96,8 @@ def _forget_pages(home: Path, kept: Sequence[RunRecord]) -> None:
         return
     if not cache.exists():
         return
-    addresses = set[str]().union(*(_addresses(RunFolder(home, record.run_id)) for record in kept))
+    runs = open_runs(home)
+    addresses = set[str]().union(*(_addresses(runs.store(record.run_id)) for record in kept))
     with suppress(sqlite3.Error), closing(sqlite3.connect(cache, timeout=30, isolation_level=None)) as database:
         database.execute("PRAGMA secure_delete = ON")
         rows = database.execute("SELECT url FROM answers").fetchall()
@@ -119,16 +108,13 @@ def _forget_pages(home: Path, kept: Sequence[RunRecord]) -> None:
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _addresses(folder: RunFolder) -> set[str]:
+def _addresses(store: RunStore) -> set[str]:
     """Return the addresses of the sources of a run; of one whose library cannot be read, none."""
-    if not folder.library.exists():
-        return set()
     try:
-        with closing(sqlite3.connect(f"{folder.library.as_uri()}?mode=ro", uri=True, timeout=30)) as database:
-            rows = database.execute("SELECT json_extract(facts, '$.url') FROM sources").fetchall()
-    except sqlite3.Error:
+        with closing(store.open_library()) as library:
+            return {source.url for source in library.sources() if source.url}
+    except StoreError:
         return set()
-    return {url for (url,) in rows if url}
 
 
 def _remove(path: Path) -> None:

@@ -6,29 +6,26 @@ from pathlib import Path
 from deep_research import registry
 from deep_research.data import Export, ExportInput, PassageContext, Report
 from deep_research.safe_text import safe_noun
-from deep_research.stores.run_folder import RunFolder
-from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.stores.run_store import RunStore
 
 _CONTEXT_CHARS = 600
 """So much of a snapshot is shown before and after a passage."""
 
 
-def export_report(folder: RunFolder, report: Report, to: str, *, font_folder: Path | None = None) -> Export:
-    """Return a report of the run in `folder` (its own, or that of a follow-up) in the format `to`.
+def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path | None = None) -> Export:
+    """Return a report of the run in `store` (its own, or that of a follow-up) in the format `to`.
 
     Raises ConfigError for an unknown format, and where something that the format needs is not installed.
     """
     exporter = registry.component("exporters", to)()
-    given = safe_noun(_collect(folder, report, str(font_folder or "")))
+    given = safe_noun(_collect(store, report, str(font_folder or "")))
     name = f"{_file_name(report)}{exporter.suffix}"
     return Export(data=exporter.export(given), media_type=exporter.media_type, file_name=name)
 
 
-def _collect(folder: RunFolder, report: Report, font_folder: str) -> ExportInput:
+def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
     """Return the report with the authors of its sources and the surroundings of its passages."""
-    if not folder.library.exists():
-        return ExportInput(report=report, font_folder=font_folder)
-    library = SqliteLibrary(folder.library)
+    library = store.open_library()
     try:
         sources = (library.source(reference.source) for reference in report.references)
         authors = {source.id: source.authors for source in sources if source is not None}

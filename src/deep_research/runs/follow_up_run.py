@@ -1,14 +1,10 @@
 """Follow-up questions about a finished run, kept in the run's own folder."""
 
 import asyncio
-import logging
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from deep_research.assembly.environment import Job, RunEnvironment
 from deep_research.assembly.reasoner_choice import key_variables, resolve_provider
@@ -23,15 +19,10 @@ from deep_research.run_context.context import RunContext
 from deep_research.runs.lifecycle import RunTask, carry_out
 from deep_research.runs.research_run import clean_question, read_question_pages
 from deep_research.settings import Settings, load_keys
-from deep_research.state_files import make_private_folder
 from deep_research.stores.event_log import EventLog
-from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.run_folder import RunFolder, RunRecord, write_atomically
-from deep_research.stores.run_lock import held
-from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.stores.run_store import RunRecord, RunStore
 from deep_research.text.question_terms import topic_words
 
-_log = logging.getLogger(__name__)
 _TOLD_CHARS, _TOLD_LAST = 1500, 4
 """What a model is told of the report and of each of the last answers."""
 _FRAME = ("overview", "answer", "choosing", "head_to_head", "more_items", "what_it_is", "when_to_use", "conclusion")
@@ -42,20 +33,20 @@ _SENTENCE = re.compile(r"(?:how|why|what|when|where|which|who)\b", re.IGNORECASE
 
 
 async def ask_follow_up(
-    folder: RunFolder, question: str, environment: RunEnvironment, settings: Mapping[str, Any] | None = None
+    store: RunStore, question: str, environment: RunEnvironment, settings: Mapping[str, Any] | None = None
 ) -> FollowUp:
     """Answer `question` about the finished run in `folder`; an interrupted follow-up is resumed when asked again.
 
     `settings` are those that differ from the run's. Raises RunNotFound when the run has no report yet, RunBusy when
     another process works on it, ConfigError for an unusable question, another ResearchError when it failed.
     """
-    report, record = folder.load_result(), folder.load()
-    with held(folder.lock, run_id=folder.run_id):
-        made = unfinished(folder)
+    report, record = store.load_result(), store.load()
+    with store.held():
+        made = unfinished(store)
         text = clean_question(question, Settings(**record.settings))
         if made is None or made.question != text:
-            made = await asyncio.to_thread(begin_follow_up, folder, record, report, text, dict(settings or {}))
-        task = FollowUpRun(folder, record, made)
+            made = await asyncio.to_thread(begin_follow_up, store, record, report, text, dict(settings or {}))
+        task = FollowUpRun(store, record, made)
         await carry_out(task, environment)
         return task.made
 
@@ -65,19 +56,16 @@ class FollowUpRun(RunTask):
 
     workflow = "follow_up"
 
-    def __init__(self, folder: RunFolder, record: RunRecord, made: FollowUp) -> None:
-        self.folder, self.record, self.made = folder, record, made
+    def __init__(self, store: RunStore, record: RunRecord, made: FollowUp) -> None:
+        self.store, self.record, self.made = store, record, made
         self.question, self.language, self.seconds = made.question, made.language, made.seconds
-        files = folder.path / "followups"
-        self.events = files / f"{made.number}.events.jsonl"
-        self.checkpoints = files / f"{made.number}.checkpoints.db"
-        self._answer = files / f"{made.number}.md"
+        self.part = str(made.number)
 
     def job(self, log: EventLog) -> Job:
         """See `RunTask.job`; addresses in either question may be opened."""
         own = {**self.record.settings, **self.made.settings, "workflow": "quick", "allow_clarification": False}
         return Job(
-            folder=self.folder,
+            store=self.store,
             record=self.record,
             settings=Settings(**own),
             question=f"{self.record.question} {self.made.question}",
@@ -92,7 +80,7 @@ class FollowUpRun(RunTask):
         made = self.made
         return {
             "messages": [],
-            "run_id": self.folder.run_id,
+            "run_id": self.store.run_id,
             "original_query": made.question,
             "question": Question(text=made.question, language=made.language, history=made.history),
             "understood": made.understood,
@@ -101,69 +89,52 @@ class FollowUpRun(RunTask):
             "claims": {},
         }
 
-    def save(self, values: Mapping[str, Any]) -> tuple[Report, Path]:
+    def save(self, values: Mapping[str, Any]) -> tuple[Report, str]:
         """See `RunTask.save`. Raises ConfigError for a question that cannot be answered."""
         if "report" not in values:
             why = str(values.get("final_report") or "The question cannot be answered.")
             raise ConfigError(why, setting="question", value=self.question)
         report: Report = values["report"]
-        write_atomically(self._answer, report.report)
         self.made = self.made.model_copy(update={"found_in": values["found_in"], "report": report})
-        return report, self._answer
+        return report, self.store.save_follow_up(self.made)
 
     def note(self, **changes: Any) -> None:
         """See `RunTask.note`."""
         known = {name: value for name, value in changes.items() if name in ("status", "error", "seconds")}
-        self.made = _save(self.folder, self.made.model_copy(update=known))
+        self.made = self.made.model_copy(update=known)
+        self.store.save_follow_up(self.made)
 
 
-def _records(folder: RunFolder) -> list[Path]:
-    return list((folder.path / "followups").glob("*.json"))
-
-
-def follow_ups(folder: RunFolder) -> list[FollowUp]:
-    """Return the follow-ups of a run in order; an unreadable one is logged, and keeps its number."""
-    found: list[FollowUp] = []
-    for path in _records(folder):
-        try:
-            found.append(FollowUp.model_validate_json(path.read_text("utf-8")))
-        except (OSError, ValidationError, UnicodeDecodeError) as error:
-            _log.warning("The follow-up %s cannot be read: %s", path, error)
-    return sorted(found, key=lambda one: one.number)
-
-
-def numbered(folder: RunFolder, number: int) -> FollowUp:
+def numbered(store: RunStore, number: int) -> FollowUp:
     """Return one follow-up. Raises RunNotFound when the run has none of that number."""
-    for one in follow_ups(folder):
+    for one in store.read_follow_ups():
         if one.number == number:
             return one
-    message = f"The run {folder.run_id} has no follow-up {number}; it has {len(follow_ups(folder))}."
-    raise RunNotFound(message, run_id=folder.run_id)
+    message = f"The run {store.run_id} has no follow-up {number}; it has {len(store.read_follow_ups())}."
+    raise RunNotFound(message, run_id=store.run_id)
 
 
-def unfinished(folder: RunFolder) -> FollowUp | None:
+def unfinished(store: RunStore) -> FollowUp | None:
     """Return the last follow-up when it was interrupted or failed."""
-    made = follow_ups(folder)
+    made = store.read_follow_ups()
     return made[-1] if made and made[-1].status != "finished" else None
 
 
-def begin_follow_up(
-    folder: RunFolder, record: RunRecord, report: Report, text: str, changes: dict[str, Any]
-) -> FollowUp:
+def begin_follow_up(store: RunStore, record: RunRecord, report: Report, text: str, changes: dict[str, Any]) -> FollowUp:
     """Write down a new follow-up, so that it can be taken up again."""
     if "model_provider" in changes:
         changes = {"model_name": None, **changes}  # a model belongs to its provider
     settled = Settings(**{**record.settings, **changes})
     changes["model_provider"] = resolve_provider(settled, load_keys(key_variables()))
-    earlier = follow_ups(folder)
+    earlier = store.read_follow_ups()
     remark = read_remark(text)
     title = section_title(report, remark.number) if remark is not None and remark.kind == "section" else ""
     understood = resolve(title or text, _exchanges(report, earlier), _names(report, record.language))
     language = detect(text, default=record.language)
     taken = understood.assumption(language)
     made = FollowUp(
-        run_id=folder.run_id,
-        number=1 + max((int(p.stem) for p in _records(folder) if p.stem.isdecimal()), default=0),
+        run_id=store.run_id,
+        number=store.next_follow_up(),
         question=text,
         language=language,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -171,10 +142,10 @@ def begin_follow_up(
         assumptions=(taken,) if taken else (),
         history=_history(record, report, earlier),
         settings=changes,
-        before=_spent(folder),
+        before=_spent(store),
     )
-    make_private_folder(folder.path / "followups")
-    return _save(folder, made)
+    store.save_follow_up(made)
+    return made
 
 
 def _exchanges(report: Report, earlier: Sequence[FollowUp]) -> list[Exchange]:
@@ -208,15 +179,10 @@ def _history(record: RunRecord, report: Report, earlier: Sequence[FollowUp]) -> 
     )
 
 
-def _spent(folder: RunFolder) -> Ledger:
-    library, journal = SqliteLibrary(folder.library), SqliteJournal(folder.journal)
+def _spent(store: RunStore) -> Ledger:
+    library, journal = store.open_library(), store.open_journal()
     try:
         return ledger_of(journal, sources=len(library.sources()), seconds=0.0)
     finally:
         journal.close()
         library.close()
-
-
-def _save(folder: RunFolder, made: FollowUp) -> FollowUp:
-    write_atomically(folder.path / "followups" / f"{made.number}.json", made.model_dump_json(indent=1))
-    return made

@@ -21,8 +21,8 @@ from deep_research.runs.lifecycle import RunTask, keep_report, note_finished, no
 from deep_research.runs.research_run import ResearchRun, clean_question, create_run
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventLog
-from deep_research.stores.run_folder import RunFolder
-from deep_research.stores.run_lock import held
+from deep_research.stores.open_stores import open_runs
+from deep_research.stores.run_store import RunStore
 
 OWN_KEYS = frozenset({"docs", "home", "history", "tools", "hn_mcp_tools", "deep_research_run"})
 """Keys of `configurable` that are ours and no settings; `deep_research_run` names a run that is there already."""
@@ -79,11 +79,11 @@ class GraphHost:
         """Return whether the builder of the graph was given a setting."""
         return name in self._bound
 
-    def folder_for(self, question: str, configurable: Mapping[str, Any]) -> RunFolder:
-        """Return the folder of the run that a thread names, or of a new one. Raises ConfigError and StoreError."""
+    def store_for(self, question: str, configurable: Mapping[str, Any]) -> RunStore:
+        """Return the run that a thread names, or of a new one. Raises ConfigError and StoreError."""
         given = read_configurable({**self._bound, **configurable})
-        known = RunFolder(given.home, str(configurable.get("thread_id", "")) or ".")
-        if known.checkpoints.exists():
+        known = open_runs(given.home).store(str(configurable.get("thread_id", "")) or ".")
+        if known.exists():
             return known
         return _new_run(question, given, wanted_id=known.run_id)
 
@@ -106,7 +106,7 @@ class GraphHost:
             hn_tools=given.own.get("hn_mcp_tools") or (),
         )
         ends = suppress(Declined, NeedsAnswer)  # they are noted; a graph says it in its state
-        with ends, held(task.folder.lock, run_id=task.folder.run_id), noting_end(task, environment) as log:
+        with ends, task.store.held(), noting_end(task, environment) as log:
             keeper = _Keeper(task, log)
             if log.earlier:
                 task.note(status="running", waiting_for="", asked=None, error="")
@@ -114,9 +114,9 @@ class GraphHost:
                 sitting = OpenSitting(replace(ctx, keep_report=keeper.keep), start if is_new else None, log)
                 yield sitting
             if declined:
-                raise Declined(declined[0].reason, run_id=task.folder.run_id, by=declined[0].by)
+                raise Declined(declined[0].reason, run_id=task.store.run_id, by=declined[0].by)
             if (asked := sitting.asked) is not None:
-                raise NeedsAnswer(asked.question, run_id=task.folder.run_id, options=asked.options, asked=asked)
+                raise NeedsAnswer(asked.question, run_id=task.store.run_id, options=asked.options, asked=asked)
             if not keeper.has_report:  # the caller has stopped the graph between two nodes
                 task.note(status="stopped", seconds=log.seconds)
 
@@ -143,23 +143,23 @@ class _Keeper:
 def _task_of(invocation: Invocation, given: Given) -> tuple[RunTask, bool]:
     """Return what an invocation works at, and whether it begins there. Raises ConfigError and StoreError."""
     known = str(invocation.values.get("run_id") or given.own.get("deep_research_run") or "")
-    folder = RunFolder(given.home, known)
+    store = open_runs(given.home).store(known)
     if not invocation.messages:
-        return _begun(folder, follows_up=bool(invocation.values.get("understood"))), False
+        return _begun(store, follows_up=bool(invocation.values.get("understood"))), False
     text = invocation.messages[-1].text
-    if known and _is_answered(folder):
-        record = folder.load()
+    if known and _is_answered(store):
+        record = store.load()
         text = clean_question(text, Settings(**record.settings))
-        return FollowUpRun(folder, record, begin_follow_up(folder, record, folder.load_result(), text, {})), True
+        return FollowUpRun(store, record, begin_follow_up(store, record, store.load_result(), text, {})), True
     if known and not invocation.values:
-        return ResearchRun(folder), True
+        return ResearchRun(store), True
     named = {**({} if invocation.is_durable else {"allow_clarification": False}), **given.settings}
     given = replace(given, settings=named)
     wanted = str(invocation.configurable.get("thread_id", ""))
     return ResearchRun(_new_run(text, given, history=invocation.messages[:-1], wanted_id=wanted)), True
 
 
-def _new_run(question: str, given: Given, *, history: Sequence[Message] = (), wanted_id: str = "") -> RunFolder:
+def _new_run(question: str, given: Given, *, history: Sequence[Message] = (), wanted_id: str = "") -> RunStore:
     return create_run(
         question,
         settings_module.load_settings(**given.settings),
@@ -170,21 +170,19 @@ def _new_run(question: str, given: Given, *, history: Sequence[Message] = (), wa
     )
 
 
-def _begun(folder: RunFolder, *, follows_up: bool) -> RunTask:
+def _begun(store: RunStore, *, follows_up: bool) -> RunTask:
     """Return what was begun in a folder. Raises RunNotFound where it is not in this state folder."""
     try:
-        if follows_up and (made := unfinished(folder)) is not None:
-            return FollowUpRun(folder, folder.load(), made)
-        return ResearchRun(folder)
+        if follows_up and (made := unfinished(store)) is not None:
+            return FollowUpRun(store, store.load(), made)
+        return ResearchRun(store)
     except RunNotFound as error:
-        message = (
-            f"The thread goes on with the run {folder.run_id!r}, which is not in the state folder. {error.message}"
-        )
-        raise ConfigError(message, setting="home", value=str(folder.path.parent)) from error
+        message = f"The thread goes on with the run {store.run_id!r}, which is not in the state folder. {error.message}"
+        raise ConfigError(message, setting="home", value=store.place) from error
 
 
-def _is_answered(folder: RunFolder) -> bool:
+def _is_answered(store: RunStore) -> bool:
     try:
-        return folder.load_result().answered
+        return store.load_result().answered
     except RunNotFound:
         return False

@@ -30,10 +30,10 @@ async def run_graph(graph: Any, question: str, config: Mapping[str, Any], answer
             if answer is None and not host.has_setting("allow_clarification"):
                 configurable.setdefault("allow_clarification", False)
             if graph.checkpointer in (None, False):
-                folder = await asyncio.to_thread(host.folder_for, question, configurable)
-                checkpoints = await stack.enter_async_context(open_checkpoints(folder.checkpoints))
+                store = await asyncio.to_thread(host.store_for, question, configurable)
+                checkpoints = await stack.enter_async_context(open_checkpoints(store.checkpoints_at().location))
                 graph = graph.copy({"checkpointer": checkpoints})
-                configurable |= {"thread_id": folder.run_id, "deep_research_run": folder.run_id}
+                configurable |= {"thread_id": store.run_id, "deep_research_run": store.run_id}
         configurable.setdefault("thread_id", secrets.token_hex(8))
         named = {**config, "configurable": configurable}
         try:

@@ -8,10 +8,9 @@ import asyncio
 import inspect
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from importlib import import_module
-from pathlib import Path
 from typing import Any, ClassVar
 
 from deep_research.assembly.environment import Answer, Job, RunEnvironment, open_context
@@ -19,24 +18,24 @@ from deep_research.assembly.reasoner_choice import reasoner_name
 from deep_research.assembly.recording import ANSWERED
 from deep_research.data import Asked, Report
 from deep_research.errors import Declined, NeedsAnswer, ResearchError, StoreError
-from deep_research.events import ClarificationAsked, ReportReady, RunFailed, RunStarted
+from deep_research.events import ClarificationAsked, Event, ReportReady, RunFailed, RunStarted
 from deep_research.run_context.context import RunContext
 from deep_research.stores.event_log import EventLog
-from deep_research.stores.run_folder import RunFolder
+from deep_research.stores.run_store import Checkpoints, RunStore
 
 
 class RunTask(ABC):
-    """A piece of work in a run's folder: its files, what it asks of the graph, and where its outcome is kept.
+    """A piece of work at a run: what is kept of it, what it asks of the graph, and where its outcome is kept.
 
-    `question` and `language` are those of the work; `seconds` is how long earlier sittings have worked at it.
+    `question` and `language` are those of the work; `seconds` is how long earlier sittings have worked at it; `part`
+    is the number of a follow-up.
     """
 
-    folder: RunFolder
+    store: RunStore
     question: str
     language: str
     seconds: float
-    events: Path
-    checkpoints: Path
+    part: str = ""
     workflow: ClassVar[str] = ""
 
     @abstractmethod
@@ -47,6 +46,14 @@ class RunTask(ABC):
     async def start(self, ctx: RunContext) -> dict[str, Any]:
         """Prepare what has to be ready, and return the state that the graph begins with."""
 
+    def open_log(self, listener: Callable[[Event], None]) -> EventLog:
+        """Open the log of the work's events."""
+        return self.store.open_log(listener, part=self.part, seconds_before=self.seconds)
+
+    def checkpoints(self) -> Checkpoints:
+        """Return where the graph keeps how far it is."""
+        return self.store.checkpoints_at(self.part)
+
     def listening(self, _ctx: RunContext) -> AbstractAsyncContextManager[object]:
         """Return a block inside which the user's instructions are taken in; by default none are."""
         return nullcontext()
@@ -56,8 +63,8 @@ class RunTask(ABC):
         return ""
 
     @abstractmethod
-    def save(self, values: Mapping[str, Any]) -> tuple[Report, Path]:
-        """Keep the report of the graph's last state; return it with its file. Raises ResearchError without one."""
+    def save(self, values: Mapping[str, Any]) -> tuple[Report, str]:
+        """Keep the report of the graph's last state; return it with its place. Raises ResearchError without one."""
 
     @abstractmethod
     def note(self, **changes: Any) -> None:
@@ -84,7 +91,7 @@ def noting_end(task: RunTask, environment: RunEnvironment) -> Iterator[EventLog]
 
     Raises what the block raises; an error of the disk as StoreError that says how to go on.
     """
-    log = EventLog(task.events, environment.listener, seconds_before=task.seconds)
+    log = task.open_log(environment.listener)
     try:
         yield log
     except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
@@ -97,7 +104,7 @@ def noting_end(task: RunTask, environment: RunEnvironment) -> Iterator[EventLog]
         _note_end(task, log, status="declined", error=ended.message)
         raise
     except (sqlite3.Error, OSError, StoreError) as error:
-        kept = _resumable(error, task.folder)
+        kept = _resumable(error, task.store)
         _note_end(task, log, status="failed", error=kept.message)
         raise kept from error
     except Exception as error:
@@ -122,11 +129,11 @@ async def open_task(
 
 async def keep_report(task: RunTask, log: EventLog, values: Mapping[str, Any]) -> Report:
     """Keep the report of a graph's last state, say so, and return it. Raises ResearchError without one."""
-    report, path = await asyncio.to_thread(task.save, values)
+    report, place = await asyncio.to_thread(task.save, values)
     log.emit(
         ReportReady(
             title=report.title,
-            path=str(path),
+            path=place,
             claims=len(report.claims),
             references=len(report.references),
             gaps=len(report.gaps),
@@ -150,14 +157,14 @@ def _note_end(task: RunTask, log: EventLog, **changes: Any) -> None:
         return
 
 
-def _resumable(error: sqlite3.Error | OSError | StoreError, folder: RunFolder) -> StoreError:
+def _resumable(error: sqlite3.Error | OSError | StoreError, store: RunStore) -> StoreError:
     """Return what the disk refused, and how to go on; only the checkpoints' own database raises no StoreError."""
     what = (
         error.message
         if isinstance(error, StoreError)
-        else f"The state in {str(folder.path)!r} cannot be kept: {error}. Check the disk."
+        else f"The state in {store.place!r} cannot be kept: {error}. Check the disk."
     )
-    return StoreError(f"{what} Then go on with: deep-research resume {folder.run_id}", path=str(folder.path))
+    return StoreError(f"{what} Then go on with: deep-research resume {store.run_id}", path=store.place)
 
 
 def _started(task: RunTask, ctx: RunContext, *, resumed: bool) -> RunStarted:
@@ -179,9 +186,10 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
     from deep_research.graph.run_graph import drive, open_checkpoints  # noqa: PLC0415
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
 
-    async with open_checkpoints(task.checkpoints) as checkpoints:
+    at = task.checkpoints()
+    async with open_checkpoints(at.location) as checkpoints:
         graph = await asyncio.to_thread(compile_workflow, task.workflow or ctx.settings.workflow, checkpoints)
-        return await drive(graph, ctx, start, ask=lambda asked: _ask(ctx, asked, answer))
+        return await drive(graph, ctx, start, thread=at.thread, ask=lambda asked: _ask(ctx, asked, answer))
 
 
 async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:

@@ -1,6 +1,6 @@
 """Replay: the report of a finished run again, from its journal and library alone, and whether it is the same."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,29 +14,27 @@ from deep_research.ports import Journal
 from deep_research.run_context.steering import Steering
 from deep_research.runs.lifecycle import carry_out
 from deep_research.runs.research_run import ResearchRun
-from deep_research.runs.steering_inbox import read_steers
 from deep_research.settings import Settings
-from deep_research.stores.event_log import EventLog, read_events
-from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.run_folder import RunFolder
+from deep_research.stores.event_log import EventFile, EventLog
+from deep_research.stores.run_store import Checkpoints, RunStore
 
 
 def _ignore(_event: Event) -> None:
     """Show nothing."""
 
 
-async def replay_run(folder: RunFolder, home: Path, *, listener: Callable[[Event], None] = _ignore) -> Report:
+async def replay_run(store: RunStore, home: Path, *, listener: Callable[[Event], None] = _ignore) -> Report:
     """Do a finished run again from its journal, without network and keys, and return the report, which is the same.
 
     Raises ReplayDiffers at the first call that the recorded run did not make, and where the report is another one;
     RunNotFound when the run has no report.
     """
-    recorded = folder.load_result()
-    journal = SqliteJournal(folder.journal)
+    recorded = store.load_result()
+    journal = store.open_journal()
     try:
         answers = iter(journal.notes(ANSWERED).values())
         with TemporaryDirectory(prefix="deep-research-replay-") as scratch:
-            task = _Replay(folder, Path(scratch), journal, recorded)
+            task = _Replay(store, Path(scratch), journal, recorded)
             made = await carry_out(task, RunEnvironment(home, listener=listener, answer=_answering(answers)))
     finally:
         journal.close()
@@ -49,22 +47,28 @@ def _answering(answers: Iterator[str]) -> Callable[[Asked], str | None]:
 
 
 class _Replay(ResearchRun):
-    """The research of a run's question, from its journal; nothing in the run's folder is changed."""
+    """The research of a run's question, from its journal; nothing that is kept is changed."""
 
-    def __init__(self, folder: RunFolder, scratch: Path, journal: Journal, recorded: Report) -> None:
-        super().__init__(folder)
+    def __init__(self, store: RunStore, scratch: Path, journal: Journal, recorded: Report) -> None:
+        super().__init__(store)
         self._journal, self._recorded = journal, recorded
         self.seconds = recorded.ledger.seconds
-        self.events, self.checkpoints = scratch / "events.jsonl", scratch / "checkpoints.db"
-        # The order in which gaps were found depends on the moment; what is found again is logged once.
-        gaps = (e.model_dump_json() for e in read_events(folder.events) if e.kind == "gap_found")
-        self.events.write_text("".join(f"{line}\n" for line in gaps), "utf-8")
+        self._scratch = scratch
+
+    def open_log(self, listener: Callable[[Event], None]) -> EventLog:
+        """See `RunTask.open_log`. The order in which gaps were found depends on the moment, so it is given."""
+        gaps = [event for event in self.store.read_events() if event.kind == "gap_found"]
+        return EventLog(EventFile(self._scratch / "events.jsonl"), gaps, listener)
+
+    def checkpoints(self) -> Checkpoints:
+        """See `RunTask.checkpoints`."""
+        return Checkpoints(str(self._scratch / "checkpoints.db"), self.store.run_id)
 
     def job(self, log: EventLog) -> Job:
         """See `RunTask.job`."""
-        said = read_steers(self.folder.steering)
+        said = self.store.read_steers()
         return Job(
-            folder=self.folder,
+            store=self.store,
             record=self.record,
             settings=Settings(**self.record.settings),
             question=self.question,
@@ -79,13 +83,13 @@ class _Replay(ResearchRun):
         """See `RunTask.listening`; nobody can say anything to a replay."""
         return super(ResearchRun, self).listening(ctx)
 
-    def save(self, values: dict[str, Any]) -> tuple[Report, Path]:
+    def save(self, values: Mapping[str, Any]) -> tuple[Report, str]:
         """See `RunTask.save`; nothing is kept."""
         if "report" not in values:
             raise ReplayDiffers(
-                f"The replay ended without a report: {values.get('final_report')}", run_id=self.folder.run_id
+                f"The replay ended without a report: {values.get('final_report')}", run_id=self.store.run_id
             )
-        return values["report"], self.folder.report
+        return values["report"], self.store.place
 
     def note(self, **changes: Any) -> None:
         """Keep nothing."""

@@ -19,8 +19,8 @@ from deep_research.runs.lifecycle import RunTask, carry_out
 from deep_research.runs.steering_inbox import SteeringInbox
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventLog
-from deep_research.stores.run_folder import RunFolder, RunRecord, new_run_id
-from deep_research.stores.run_lock import held
+from deep_research.stores.open_stores import open_runs
+from deep_research.stores.run_store import RunRecord, RunStore
 
 _TERMINAL_CODE = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]")
 """Control sequences of ECMA-48, such as colours: pasted from a terminal, they would become words."""
@@ -34,8 +34,8 @@ def create_run(
     docs: Sequence[str] = (),
     history: Sequence[Message] = (),
     wanted_id: str = "",
-) -> RunFolder:
-    """Make a new run on disk; `history` is the conversation before the question, oldest first.
+) -> RunStore:
+    """Make a new run; `history` is the conversation before the question, oldest first.
 
     Raises ConfigError for an unusable question, path, provider or setting (nothing is made then), StoreError for an
     unusable disk.
@@ -43,9 +43,9 @@ def create_run(
     text = clean_question(question, settings)
     check_usable(docs, settings, home=home)
     settings = settle(settings, docs, text)
-    folder = RunFolder(home, new_run_id(home, wanted=wanted_id))
+    runs = open_runs(home)
     record = RunRecord(
-        run_id=folder.run_id,
+        run_id=runs.new_id(wanted_id),
         question=text,
         language=detect(text),
         status="running",
@@ -55,8 +55,7 @@ def create_run(
         mcp_servers=tuple(settings.mcp_servers),
         settings=settings.model_dump(exclude_defaults=True, exclude={"mcp_servers"}),
     )
-    folder.create(record)
-    return folder
+    return runs.create(record)
 
 
 def clean_question(question: str, settings: Settings) -> str:
@@ -78,32 +77,31 @@ def clean_question(question: str, settings: Settings) -> str:
     return text
 
 
-async def resume_run(folder: RunFolder, environment: RunEnvironment) -> Report:
+async def resume_run(store: RunStore, environment: RunEnvironment) -> Report:
     """Do a run, or what is left of it, and return its report.
 
     Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and the environment cannot,
     Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
     stopped, another ResearchError when it failed; in each case it can be resumed.
     """
-    folder.load()
-    with held(folder.lock, run_id=folder.run_id):
-        return await carry_out(ResearchRun(folder), environment)
+    store.load()
+    with store.held():
+        return await carry_out(ResearchRun(store), environment)
 
 
 class ResearchRun(RunTask):
     """The research of a run's question."""
 
-    def __init__(self, folder: RunFolder) -> None:
-        self.folder, self.record = folder, folder.load()
+    def __init__(self, store: RunStore) -> None:
+        self.store, self.record = store, store.load()
         self.question, self.language = self.record.question, self.record.language
         self.seconds = self.record.seconds
-        self.events, self.checkpoints = folder.events, folder.checkpoints
-        self._inbox = SteeringInbox(folder)
+        self._inbox = SteeringInbox(store)
 
     def job(self, log: EventLog) -> Job:
         """See `RunTask.job`; a user who was asked something has not answered with the question alone."""
         return Job(
-            folder=self.folder,
+            store=self.store,
             record=self.record,
             settings=Settings(**self.record.settings),
             question=self.question,
@@ -134,18 +132,17 @@ class ResearchRun(RunTask):
             "max_review_iterations": ctx.settings.max_review_iterations,
         }
 
-    def save(self, values: Mapping[str, Any]) -> tuple[Report, Path]:
+    def save(self, values: Mapping[str, Any]) -> tuple[Report, str]:
         """See `RunTask.save`. Raises Declined without a report."""
         if "report" not in values:
             reason = str(values.get("final_report") or phrase("cannot_do", self.language))
-            raise Declined(reason, run_id=self.folder.run_id, by=values.get("declined_by", "program"))
+            raise Declined(reason, run_id=self.store.run_id, by=values.get("declined_by", "program"))
         report: Report = values["report"]
-        self.folder.save_result(report)
-        return report, self.folder.report
+        return report, self.store.save_result(report)
 
     def note(self, **changes: Any) -> None:
         """See `RunTask.note`."""
-        self.folder.save(self.folder.load().model_copy(update=changes))
+        self.store.save(self.store.load().model_copy(update=changes))
 
 
 async def _prepare(ctx: RunContext) -> None:

@@ -7,11 +7,10 @@ from typing import Literal
 from deep_research.data import Ledger, Passage, Snapshot, Source
 from deep_research.data.noun import Noun
 from deep_research.errors import RunNotFound
+from deep_research.ports import Library
 from deep_research.report.ledger import ledger_of
 from deep_research.search.source_standing import dated_source
-from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.run_folder import RunFolder
-from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.stores.run_store import RunStore
 
 
 class SourceFacts(Noun):
@@ -49,38 +48,34 @@ SourceKind = Literal["read", "all"]
 
 
 @contextmanager
-def _library(folder: RunFolder) -> Iterator[SqliteLibrary]:
-    """Open the library of a run. Raises RunNotFound while it has none."""
-    if not folder.library.exists():
-        raise RunNotFound(f"The run {folder.run_id!r} has read nothing yet.", run_id=folder.run_id)
-    library = SqliteLibrary(folder.library)
+def _library(store: RunStore) -> Iterator[Library]:
+    """Open the library of a run for the block."""
+    library = store.open_library()
     try:
         yield library
     finally:
         library.close()
 
 
-def list_sources(folder: RunFolder, kind: SourceKind = "read") -> list[SourceFacts]:
+def list_sources(store: RunStore, kind: SourceKind = "read") -> list[SourceFacts]:
     """Return the sources of a run in order of their ids: those that were read, or all that were found."""
-    if not folder.library.exists():
-        return []
-    with _library(folder) as library:
+    with _library(store) as library:
         found = [_facts(library, source) for source in library.sources()]
     return [facts for facts in found if facts.read or kind == "all"]
 
 
-def read_source(folder: RunFolder, source: str) -> tuple[SourceFacts, Snapshot | None]:
+def read_source(store: RunStore, source: str) -> tuple[SourceFacts, Snapshot | None]:
     """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
-    with _library(folder) as library:
+    with _library(store) as library:
         return _facts(library, _known(library, source)), library.snapshot(source)
 
 
-def read_passage(folder: RunFolder, passage: str, *, around: int = 0) -> PassageInContext:
+def read_passage(store: RunStore, passage: str, *, around: int = 0) -> PassageInContext:
     """Return a passage with up to `around` characters on each side. Raises RunNotFound for an unknown id."""
-    with _library(folder) as library:
+    with _library(store) as library:
         found = library.passage(passage)
         if found is None:
-            raise RunNotFound(f"The run has no passage {passage!r}.", run_id=folder.run_id)
+            raise RunNotFound(f"The run has no passage {passage!r}.", run_id=store.run_id)
         facts = _facts(library, _known(library, found.source))
         snapshot = library.snapshot(found.source)
     if snapshot is None or snapshot.sha256 != found.sha256:
@@ -93,25 +88,23 @@ def read_passage(folder: RunFolder, passage: str, *, around: int = 0) -> Passage
     )
 
 
-def cost_so_far(folder: RunFolder) -> Ledger:
+def cost_so_far(store: RunStore) -> Ledger:
     """Return what a run has cost until now, also while it goes on."""
-    if not folder.journal.exists():
-        return Ledger()
-    journal = SqliteJournal(folder.journal)
+    journal = store.open_journal()
     try:
-        return ledger_of(journal, sources=0, seconds=folder.load().seconds)
+        return ledger_of(journal, sources=0, seconds=store.load().seconds)
     finally:
         journal.close()
 
 
-def _known(library: SqliteLibrary, source: str) -> Source:
+def _known(library: Library, source: str) -> Source:
     found = library.source(source)
     if found is None:
         raise RunNotFound(f"The run has no source {source!r}.", run_id="")
     return found
 
 
-def _facts(library: SqliteLibrary, source: Source) -> SourceFacts:
+def _facts(library: Library, source: Source) -> SourceFacts:
     snapshot = library.snapshot(source.id)
     if snapshot is None:
         return SourceFacts(source=source, date=source.published or "")

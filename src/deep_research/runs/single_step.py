@@ -33,7 +33,7 @@ from deep_research.ports import Library, Reasoner
 from deep_research.report.ledger import PaidCall
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.run_folder import RunFolder
+from deep_research.stores.run_store import RunStore
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 _EXAMPLE = {
@@ -168,16 +168,17 @@ def _complete(
 _OPEN = Verdict(kind="unverified", reason="not judged yet")
 
 
-async def inputs_of_run(folder: RunFolder, section: str) -> Material:
+async def inputs_of_run(store: RunStore, section: str) -> Material:
     """Return the inputs as an earlier run had them at its end. Raises ConfigError when it had not planned yet."""
     from deep_research.graph.run_graph import open_checkpoints  # noqa: PLC0415 - the engine is slow to load
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
 
-    record = folder.load()
+    record = store.load()
     workflow = Settings(**record.settings).workflow
-    async with open_checkpoints(folder.checkpoints) as checkpoints:
+    at = store.checkpoints_at()
+    async with open_checkpoints(at.location) as checkpoints:
         graph = compile_workflow(workflow, checkpoints)
-        state = (await graph.aget_state({"configurable": {"thread_id": folder.run_id}})).values
+        state = (await graph.aget_state({"configurable": {"thread_id": at.thread}})).values
     claims = [claim for group in state.get("claims", {}).values() for claim in group]
     sections = list(state.get("sections", []))
     if section and section not in [s.title for s in sections]:
@@ -193,7 +194,7 @@ async def inputs_of_run(folder: RunFolder, section: str) -> Material:
         section=chosen,
         sections=sections,
     )
-    library = SqliteLibrary(folder.library)
+    library = store.open_library()
     ids = dict.fromkeys(key for claim in claims if claim.section == chosen for key in claim.passages)
     passages = tuple(p for key in ids if (p := library.passage(key)) is not None)
     made = _complete(given, given.question, sections, passages, library)  # type: ignore[arg-type]

@@ -1,55 +1,39 @@
 """The events of runs as server-sent events: each client gets all of them in order, from the one it names on.
 
-All readers of a run share what was read of its file. A run that another process carries out is followed too: its
-file is looked at from time to time.
+All readers of a run share what was read of its log. A run that another process carries out is followed too: its
+log is looked at from time to time.
 """
 
 import asyncio
-import json
+import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+
+from deep_research.api import EventTail
 
 LOOK_SECONDS, KEEPALIVE_SECONDS = 0.5, 15.0
 
 
 @dataclass
 class _Tail:
-    """What was read of a file of events: its whole lines; how far; how many readers there are."""
+    """What was read of a log of events: its whole lines; how many readers there are."""
 
-    path: Path
+    log: EventTail
     lines: list[bytes] = field(default_factory=list)
-    offset: int = 0
     readers: int = 0
+    reading: threading.Lock = field(default_factory=threading.Lock)
 
     def read(self) -> None:
-        """Take in what the file has grown by; an unfinished line waits."""
-        try:
-            if self.path.stat().st_size <= self.offset:
-                return
-            with self.path.open("rb") as file:
-                file.seek(self.offset)
-                data = file.read()
-        except FileNotFoundError:
-            return
-        whole = data[: data.rfind(b"\n") + 1]
-        self.offset += len(whole)
-        self.lines += [line for line in whole.split(b"\n") if _is_event(line)]
-
-
-def _is_event(line: bytes) -> bool:
-    """Return whether a line is a whole event, and not one that a crash has cut short."""
-    try:
-        return bool(line) and isinstance(json.loads(line), dict)
-    except ValueError:
-        return False
+        """Take in what the log has grown by; one reader at a time."""
+        with self.reading:
+            self.lines += self.log.read()
 
 
 class EventFeeds:
-    """The files of events that are being read."""
+    """The logs of events that are being read."""
 
     def __init__(self) -> None:
-        self._tails: dict[Path, _Tail] = {}
+        self._tails: dict[str, _Tail] = {}
         self._news = asyncio.Event()
         self.readers = 0
 
@@ -58,19 +42,19 @@ class EventFeeds:
         self._news.set()
         self._news = asyncio.Event()
 
-    async def follow(self, path: Path, after: int, is_going_on: Callable[[], bool]) -> AsyncIterator[bytes | None]:
-        """Give the lines after number `after`, each as its file holds it, until nothing goes on any more.
+    async def follow(self, log: EventTail, after: int, is_going_on: Callable[[], bool]) -> AsyncIterator[bytes | None]:
+        """Give the lines after number `after`, each as it is kept, until nothing goes on any more.
 
         None is given when nothing has happened for a while, so that the connection is kept.
         """
-        tail = self._tails.setdefault(path, _Tail(path))
+        tail = self._tails.setdefault(log.place, _Tail(log))
         tail.readers += 1
         self.readers += 1
         sent, quiet = max(0, after), 0.0
         try:
             while True:
-                going_on, news = is_going_on(), self._news  # before the file is read: nothing can be missed
-                tail.read()
+                going_on, news = is_going_on(), self._news  # before the log is read: nothing can be missed
+                await asyncio.to_thread(tail.read)
                 while sent < len(tail.lines):
                     sent, quiet = sent + 1, 0.0
                     yield tail.lines[sent - 1]
@@ -84,7 +68,7 @@ class EventFeeds:
             self.readers -= 1
             tail.readers -= 1
             if not tail.readers:
-                self._tails.pop(path, None)
+                self._tails.pop(log.place, None)
 
 
 async def _wait(news: asyncio.Event) -> float:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.responses import StreamingResponse
 
 from deep_research import api
-from deep_research.api import Run, RunRecord
+from deep_research.api import EventTail, Run, RunRecord
 from deep_research.data import Asked, FollowUp, Message
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.server.api_models import (
@@ -237,7 +237,7 @@ async def follow_run(
     Each has its number as id and its kind as event name. A last event `end` says in which state the run is: no more
     will come until it is answered or resumed.
     """
-    return _stream(context, owner, run, run.events_file(), after, last_event_id)
+    return _stream(context, owner, run, run.tail_events(), after, last_event_id)
 
 
 @router.post("/runs/{run_id}/follow-ups", status_code=202, responses=problems(404, 409, 429))
@@ -270,7 +270,7 @@ async def follow_follow_up(
 ) -> StreamingResponse:
     """Follow the events of a follow-up question."""
     await asyncio.to_thread(run.numbered_follow_up, number)
-    return _stream(context, owner, run, run.events_file(number), after, last_event_id)
+    return _stream(context, owner, run, run.tail_events(number), after, last_event_id)
 
 
 def follow_up_view(made: FollowUp) -> FollowUpView:
@@ -289,7 +289,9 @@ def follow_up_view(made: FollowUp) -> FollowUpView:
     )
 
 
-def _stream(context: Context, owner: str, run: Run, path: Path, after: int, last_event_id: str) -> StreamingResponse:
+def _stream(
+    context: Context, owner: str, run: Run, log: EventTail, after: int, last_event_id: str
+) -> StreamingResponse:
     home = context.service.home_of(owner)
     start = int(last_event_id) if last_event_id.isdecimal() and last_event_id.isascii() else after
 
@@ -299,17 +301,17 @@ def _stream(context: Context, owner: str, run: Run, path: Path, after: int, last
     def last_state() -> str:
         return _state(context.service, home, run.record)
 
-    events = _sse(context.service, path, min(start, 10**9), is_going_on, last_state)
+    events = _sse(context.service, log, min(start, 10**9), is_going_on, last_state)
     return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
 
 async def _sse(
-    service: RunService, path: Path, after: int, is_going_on: Callable[[], bool], last_state: Callable[[], str]
+    service: RunService, log: EventTail, after: int, is_going_on: Callable[[], bool], last_state: Callable[[], str]
 ) -> AsyncIterator[bytes]:
     """Give events in the form of the HTML standard: id, event, data."""
     yield b"retry: 2000\n\n"
     number = after
-    async for line in service.feeds.follow(path, after, is_going_on):
+    async for line in service.feeds.follow(log, after, is_going_on):
         if line is None:
             yield b": still here\n\n"
             continue

@@ -1,9 +1,11 @@
 """The numbered events of a run: appended to its file, then passed to a listener."""
 
+import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from deep_research.errors import StoreError
 from deep_research.events import Event, event_adapter
@@ -11,43 +13,38 @@ from deep_research.safe_text import safe_noun
 from deep_research.state_files import open_private
 
 
-class EventLog:
-    """Numbers events, writes each as a line of JSON before it is shown, and passes it on.
+class EventSink(Protocol):
+    """Where the lines of an event log are kept."""
 
-    `earlier` are the events that the file held when it was opened.
-    """
+    def append(self, number: int, line: str) -> None:
+        """Keep the event of a number before anything is shown. Raises StoreError."""
+        ...
 
-    def __init__(self, path: Path, listener: Callable[[Event], None], *, seconds_before: float = 0.0) -> None:
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+class EventFile:
+    """A file of events, a line of JSON each (`EventSink`)."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file; a line that a crash has cut short is ended. Raises StoreError."""
         self._path = path
-        self._listener = listener
-        self._begun = time.monotonic() - seconds_before
-        self.earlier = read_events(path)
-        self._number = len(self.earlier)
         try:
             self._file = open_private(path, "a")
             if _is_cut_short(path):
                 self._file.write("\n")
         except OSError as error:
-            raise StoreError(
-                f"Cannot write {str(path)!r}: {error.strerror}. Check the disk.", path=str(path)
-            ) from error
+            raise self._refused(error) from error
 
-    @property
-    def seconds(self) -> float:
-        """Seconds of work on the run so far, earlier sittings included."""
-        return time.monotonic() - self._begun
-
-    def emit(self, event: Event) -> None:
-        """Give an event its number, write it and pass it on, safe to show. Raises StoreError when the disk is full."""
-        self._number += 1
-        stamped = safe_noun(event).model_copy(update={"number": self._number, "seconds": round(self.seconds, 3)})
+    def append(self, number: int, line: str) -> None:
+        """See `EventSink.append`."""
         try:
-            self._file.write(stamped.model_dump_json() + "\n")
+            self._file.write(line + "\n")
             self._file.flush()
         except OSError as error:
-            message = f"Cannot write {str(self._path)!r}: {error.strerror}. Check the disk."
-            raise StoreError(message, path=str(self._path)) from error
-        self._listener(stamped)
+            raise self._refused(error) from error
 
     def close(self) -> None:
         """Close the file; what could not be flushed was reported before."""
@@ -55,6 +52,84 @@ class EventLog:
             self._file.close()
         except OSError:
             return
+
+    def _refused(self, error: OSError) -> StoreError:
+        return StoreError(f"Cannot write {str(self._path)!r}: {error.strerror}. Check the disk.", path=str(self._path))
+
+
+class EventTail(Protocol):
+    """Reads the lines of an event log while it grows; `place` tells two logs apart."""
+
+    place: str
+
+    def read(self) -> list[bytes]:
+        """Return the lines that are new since the last time; of an unfinished one nothing."""
+        ...
+
+
+class FileTail:
+    """Reads a file of events (`EventTail`)."""
+
+    def __init__(self, path: Path) -> None:
+        self.place, self._path, self._offset = str(path), path, 0
+
+    def read(self) -> list[bytes]:
+        """See `EventTail.read`."""
+        try:
+            if self._path.stat().st_size <= self._offset:
+                return []
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                data = file.read()
+        except FileNotFoundError:
+            return []
+        whole = data[: data.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        return [line for line in whole.split(b"\n") if _is_event(line)]
+
+
+def _is_event(line: bytes) -> bool:
+    """Return whether a line is a whole event, and not one that a crash has cut short."""
+    try:
+        return bool(line) and isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+class EventLog:
+    """Numbers events, keeps each before it is shown, and passes it on.
+
+    `earlier` are the events that were kept before.
+    """
+
+    def __init__(
+        self,
+        sink: EventSink,
+        earlier: Sequence[Event],
+        listener: Callable[[Event], None],
+        *,
+        seconds_before: float = 0.0,
+    ) -> None:
+        self._sink, self._listener = sink, listener
+        self._begun = time.monotonic() - seconds_before
+        self.earlier = list(earlier)
+        self._number = len(self.earlier)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of work on the run so far, earlier sittings included."""
+        return time.monotonic() - self._begun
+
+    def emit(self, event: Event) -> None:
+        """Give an event its number, keep it and pass it on, safe to show. Raises StoreError when the disk is full."""
+        self._number += 1
+        stamped = safe_noun(event).model_copy(update={"number": self._number, "seconds": round(self.seconds, 3)})
+        self._sink.append(self._number, stamped.model_dump_json())
+        self._listener(stamped)
+
+    def close(self) -> None:
+        """Let go of the sink."""
+        self._sink.close()
 
 
 def _is_cut_short(path: Path) -> bool:

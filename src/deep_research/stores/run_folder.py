@@ -1,51 +1,39 @@
 """A run on disk: one folder with its record, library, journal, checkpoints, events and result."""
 
+import logging
 import os
 import re
 import secrets
-from collections.abc import Sequence
-from contextlib import suppress
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
-from deep_research.data.brief import Asked, Message
-from deep_research.data.noun import Noun
-from deep_research.data.result import Report
+from deep_research.data.instructions import Steer
+from deep_research.data.result import FollowUp, Report
 from deep_research.errors import RunNotFound, StoreError
+from deep_research.events import Event
 from deep_research.safe_text import safe_noun
 from deep_research.state_files import RUNS, make_private, make_private_folder, open_private
+from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events
+from deep_research.stores.journal import SqliteJournal
+from deep_research.stores.run_lock import held, is_held
+from deep_research.stores.run_store import Checkpoints, RunRecord
+from deep_research.stores.sqlite_library import SqliteLibrary
 
-RunStatus = Literal["running", "waiting", "finished", "failed", "stopped", "declined", "damaged"]
+_log = logging.getLogger(__name__)
+BEING_DELETED = ".deleted-"
+"""How the folder of a run begins that is being deleted; what a crash leaves of it is deleted the next time."""
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
-class RunRecord(Noun):
-    """What is known about a run without opening its stores; `settings` are the ones it began with.
-
-    Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
-    """
-
-    run_id: str
-    question: str
-    language: str
-    status: RunStatus
-    created: str
-    docs: tuple[str, ...] = ()
-    history: tuple[Message, ...] = ()
-    mcp_servers: tuple[str, ...] = ()
-    settings: dict[str, Any] = Field(default_factory=dict)
-    title: str = ""
-    error: str = ""
-    waiting_for: str = ""
-    asked: Asked | None = None
-    seconds: float = 0.0
-
-
 class RunFolder:
-    """The files of one run under `home/runs/`."""
+    """The files of one run under `home/runs/` (`RunStore`)."""
+
+    poll_seconds = 0.25
 
     def __init__(self, home: Path, run_id: str) -> None:
         self.run_id = run_id
@@ -58,7 +46,9 @@ class RunFolder:
         self.result = self.path / "result.json"
         self.lock = self.path / "lock"
         self.steering = self.path / "steering.jsonl"
+        self.place, self.report_place = str(self.path), str(self.report)
         self._record = self.path / "run.json"
+        self._follow_ups = self.path / "followups"
 
     def create(self, record: RunRecord) -> None:
         """Make the folder with its record. Raises StoreError when the disk refuses."""
@@ -73,6 +63,9 @@ class RunFolder:
     def save(self, record: RunRecord) -> None:
         """Replace the record in one step, so that a crash leaves the old one or the new one."""
         write_atomically(self._record, safe_noun(record).model_dump_json(indent=1))
+
+    def exists(self) -> bool:
+        return _RUN_ID.fullmatch(self.run_id) is not None and self._record.exists()
 
     def load(self) -> RunRecord:
         """Return the record. Raises RunNotFound."""
@@ -97,11 +90,15 @@ class RunFolder:
                 run_id=self.run_id, question="", language="", status="damaged", created=made, error=error.message
             )
 
-    def save_result(self, report: Report) -> None:
+    def save_result(self, report: Report) -> str:
         """Write the result for programs and the report for people."""
         report = safe_noun(report)
         write_atomically(self.result, report.model_dump_json(indent=1))
         write_atomically(self.report, report.report)
+        return self.report_place
+
+    def has_report(self) -> bool:
+        return self.result.exists()
 
     def load_result(self) -> Report:
         """Return the result. Raises RunNotFound when the run has none yet."""
@@ -110,6 +107,108 @@ class RunFolder:
         except (OSError, ValidationError, UnicodeDecodeError) as error:
             message = f"The run {self.run_id!r} has no report yet. Go on with: deep-research resume {self.run_id}"
             raise RunNotFound(message, run_id=self.run_id) from error
+
+    def open_library(self) -> SqliteLibrary:
+        return SqliteLibrary(self.library)
+
+    def open_journal(self) -> SqliteJournal:
+        return SqliteJournal(self.journal)
+
+    def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
+        path = self.events_file(part)
+        earlier = read_events(path)
+        return EventLog(EventFile(path), earlier, listener, seconds_before=seconds_before)
+
+    def events_file(self, part: str = "") -> Path:
+        """Return the file of the events of the research, or of a follow-up."""
+        return self._follow_ups / f"{part}.events.jsonl" if part else self.events
+
+    def read_events(self, part: str = "") -> list[Event]:
+        return read_events(self.events_file(part))
+
+    def tail_events(self, part: str = "") -> FileTail:
+        return FileTail(self.events_file(part))
+
+    def checkpoints_at(self, part: str = "") -> Checkpoints:
+        path = self._follow_ups / f"{part}.checkpoints.db" if part else self.checkpoints
+        return Checkpoints(str(path), self.run_id)
+
+    def held(self) -> AbstractContextManager[None]:
+        return held(self.lock, run_id=self.run_id)
+
+    def is_held(self) -> bool:
+        return is_held(self.lock)
+
+    def add_steer(self, steer: Steer) -> None:
+        try:
+            file = os.open(self.steering, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                os.write(file, f"\n{steer.model_dump_json()}\n".encode())
+                os.fsync(file)
+            finally:
+                os.close(file)
+        except OSError as error:
+            raise _refused(self.steering, error) from error
+
+    def read_steers(self) -> list[Steer]:
+        return read_steers(self.steering)
+
+    def read_follow_ups(self) -> list[FollowUp]:
+        """Return the follow-ups in order; an unreadable one is logged, and keeps its number."""
+        found: list[FollowUp] = []
+        for path in self._follow_ups.glob("*.json"):
+            try:
+                found.append(FollowUp.model_validate_json(path.read_text("utf-8")))
+            except (OSError, ValidationError, UnicodeDecodeError) as error:
+                _log.warning("The follow-up %s cannot be read: %s", path, error)
+        return sorted(found, key=lambda one: one.number)
+
+    def next_follow_up(self) -> int:
+        numbers = (int(p.stem) for p in self._follow_ups.glob("*.json") if p.stem.isdecimal())
+        return 1 + max(numbers, default=0)
+
+    def save_follow_up(self, made: FollowUp) -> str:
+        make_private_folder(self._follow_ups)
+        write_atomically(self._follow_ups / f"{made.number}.json", made.model_dump_json(indent=1))
+        answer = self._follow_ups / f"{made.number}.md"
+        if made.report is not None:
+            write_atomically(answer, made.report.report)
+        return str(answer)
+
+    def delete(self) -> None:
+        """Delete the folder in one step, as others see it. Raises RunBusy and StoreError."""
+        renamed = self.path.with_name(f"{BEING_DELETED}{self.run_id}")
+        try:
+            with self.held():
+                self.path.rename(renamed)
+            shutil.rmtree(renamed)
+        except OSError as error:
+            message = f"Cannot delete {str(self.path)!r}: {error.strerror or error}. Check the disk and the rights."
+            raise StoreError(message, path=str(self.path)) from error
+
+
+class FolderRuns:
+    """The runs of a state folder (`RunStores`)."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+
+    def create(self, record: RunRecord) -> RunFolder:
+        folder = RunFolder(self._home, record.run_id)
+        folder.create(record)
+        return folder
+
+    def store(self, run_id: str) -> RunFolder:
+        return RunFolder(self._home, run_id)
+
+    def open(self, run_id: str) -> RunFolder:
+        return open_run(self._home, run_id)
+
+    def list(self) -> Sequence[RunRecord]:
+        return list_runs(self._home)
+
+    def new_id(self, wanted: str = "") -> str:
+        return new_run_id(self._home, wanted=wanted)
 
 
 def new_run_id(home: Path, *, wanted: str = "", now: datetime | None = None) -> str:
@@ -143,6 +242,19 @@ def list_runs(home: Path) -> Sequence[RunRecord]:
             if _RUN_ID.fullmatch(path.name):
                 records.append(RunFolder(home, path.name).load_or_describe())
     return sorted(records, key=lambda r: (r.created, r.run_id), reverse=True)
+
+
+def read_steers(path: Path) -> list[Steer]:
+    """Return the instructions in a file, oldest first; a line that a crash has cut short is left out."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return []
+    said: list[Steer] = []
+    for line in lines[:-1]:  # what follows the last line break is still being written
+        with suppress(ValidationError):
+            said.append(Steer.model_validate_json(line))
+    return said
 
 
 def write_atomically(path: Path, text: str, *, private: bool = True) -> None:

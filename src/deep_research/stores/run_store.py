@@ -1,0 +1,176 @@
+"""What is kept of runs, and the port to it: everything that outlives a process goes through a `RunStore`."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Literal, NamedTuple, Protocol
+
+from pydantic import Field
+
+from deep_research.data.brief import Asked, Brief, Message
+from deep_research.data.instructions import Steer
+from deep_research.data.noun import Noun
+from deep_research.data.result import FollowUp, Report
+from deep_research.events import Event
+from deep_research.ports import Journal, Library
+from deep_research.stores.event_log import EventLog, EventTail
+
+RunStatus = Literal["queued", "running", "waiting", "finished", "failed", "stopped", "declined", "damaged"]
+Origin = Literal["", "fork", "refresh"]
+ForkPoint = Literal["question", "plan", "report"]
+
+
+class Fork(Noun):
+    """Where a forked run begins: `at` is the stage that it does anew first; `plan` stands in for the parent's plan."""
+
+    at: ForkPoint
+    plan: Brief | None = None
+
+
+class RunRecord(Noun):
+    """What is known about a run without opening its stores; `settings` are the ones it began with.
+
+    Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
+    `origin` says how the run came from another one, `parent`: forked from it, or the same question asked again later.
+    """
+
+    run_id: str
+    question: str
+    language: str
+    status: RunStatus
+    created: str
+    docs: tuple[str, ...] = ()
+    history: tuple[Message, ...] = ()
+    mcp_servers: tuple[str, ...] = ()
+    settings: dict[str, Any] = Field(default_factory=dict)
+    title: str = ""
+    error: str = ""
+    waiting_for: str = ""
+    asked: Asked | None = None
+    seconds: float = 0.0
+    owner: str = ""
+    parent: str = ""
+    origin: Origin = ""
+    fork: Fork | None = None
+
+
+class Checkpoints(NamedTuple):
+    """Where the engine keeps how far a run is: a file or the address of a database, and the name of the thread."""
+
+    location: str
+    thread: str
+
+
+class RunStore(Protocol):
+    """Everything that is kept of one run. `part` is "" for the research itself, else the number of a follow-up.
+
+    Each method raises StoreError when the disk or the database fails. `place` says in messages where it lies.
+    """
+
+    run_id: str
+    place: str
+    report_place: str
+    poll_seconds: float
+
+    def exists(self) -> bool:
+        """Return whether there is such a run."""
+        ...
+
+    def load(self) -> RunRecord:
+        """Return the record. Raises RunNotFound."""
+        ...
+
+    def save(self, record: RunRecord) -> None:
+        """Replace the record in one step."""
+        ...
+
+    def has_report(self) -> bool:
+        """Return whether the report is there."""
+        ...
+
+    def save_result(self, report: Report) -> str:
+        """Keep the result; return where a person finds the report (`report_place`)."""
+        ...
+
+    def load_result(self) -> Report:
+        """Return the result. Raises RunNotFound when the run has none yet."""
+        ...
+
+    def open_library(self) -> Library:
+        """Open the library of the run."""
+        ...
+
+    def open_journal(self) -> Journal:
+        """Open the journal of the run."""
+        ...
+
+    def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
+        """Open the log of events for writing."""
+        ...
+
+    def read_events(self, part: str = "") -> list[Event]:
+        """Return the events so far, in order."""
+        ...
+
+    def tail_events(self, part: str = "") -> EventTail:
+        """Return a reader of the lines of the events, which gives those that are new each time."""
+        ...
+
+    def checkpoints_at(self, part: str = "") -> Checkpoints:
+        """Return where the checkpoints are."""
+        ...
+
+    def held(self) -> AbstractContextManager[None]:
+        """Hold the run inside the block: one process at a time carries it out. Raises RunBusy."""
+        ...
+
+    def is_held(self) -> bool:
+        """Return whether a process carries the run out at this moment."""
+        ...
+
+    def add_steer(self, steer: Steer) -> None:
+        """Append an instruction of the user."""
+        ...
+
+    def read_steers(self) -> list[Steer]:
+        """Return the instructions of the user, oldest first."""
+        ...
+
+    def read_follow_ups(self) -> list[FollowUp]:
+        """Return the follow-ups, in order."""
+        ...
+
+    def next_follow_up(self) -> int:
+        """Return the number of the next follow-up; one that cannot be read keeps its number."""
+        ...
+
+    def save_follow_up(self, made: FollowUp) -> str:
+        """Keep a follow-up; return where a person finds its answer."""
+        ...
+
+    def delete(self) -> None:
+        """Delete the run with all that is kept of it. Raises RunBusy."""
+        ...
+
+
+class RunStores(Protocol):
+    """All runs of one state folder, or of one owner in a database."""
+
+    def create(self, record: RunRecord) -> RunStore:
+        """Make a run."""
+        ...
+
+    def store(self, run_id: str) -> RunStore:
+        """Return what is kept of a run, by its whole id; nothing is looked up."""
+        ...
+
+    def open(self, run_id: str) -> RunStore:
+        """Return a run by its id or an unambiguous part of it. Raises RunNotFound."""
+        ...
+
+    def list(self) -> Sequence[RunRecord]:
+        """Return the records of all runs, newest first, damaged ones too."""
+        ...
+
+    def new_id(self, wanted: str = "") -> str:
+        """Return an id that no run has: `wanted` when it is free and fit for a name, else a dated one."""
+        ...
