@@ -160,3 +160,14 @@ def test_documents_by_path_are_not_taken(http: httpx.Client, tmp_path: Path) -> 
         ("source_options", {}),
     ):
         assert http.post("/api/v1/runs", json={"question": QUESTION, name: value}).status_code == 422
+
+
+def test_every_export_of_the_options_is_a_file(finished: Finished) -> None:
+    formats = [one["name"] for one in finished.http.get("/api/v1/options").json()["exports"]]
+    assert {"json", "markdown", "html"} <= set(formats)
+    for name in formats:
+        answer = finished.http.get(f"/api/v1/runs/{finished.run_id}/export/{name}")
+        assert answer.status_code == 200, (name, answer.text[:200])
+        assert answer.content
+        assert answer.headers["content-disposition"].startswith("attachment; filename=")
+    assert finished.http.get(f"/api/v1/runs/{finished.run_id}/export/nothing").status_code == 400

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -36,6 +37,25 @@ async def show_markdown(run: OwnRun) -> Response:
     """Show the report as Markdown."""
     report = await asyncio.to_thread(lambda: run.report)
     return Response(report.report, media_type="text/markdown; charset=utf-8")
+
+
+@router.get(
+    "/export/{format}",
+    response_class=Response,
+    responses={
+        200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
+        **problems(404),
+    },
+)
+async def export_report(
+    run: OwnRun,
+    format: Annotated[str, Path(pattern=r"^[a-z0-9-]{1,40}$", description="A name of `exports` in the options.")],  # noqa: A002 - the name in the path
+    follow_up: Annotated[int | None, Query(ge=1, le=100_000, description="Number of a follow-up.")] = None,
+) -> Response:
+    """Return the report, or the answer to a follow-up, as a file."""
+    made = await asyncio.to_thread(run.export, format, followup=follow_up)
+    named = f"attachment; filename=\"{made.file_name.encode('ascii', 'replace').decode().replace('?', '_')}\"; filename*=UTF-8''{quote(made.file_name)}"
+    return Response(made.data, media_type=made.media_type, headers={"content-disposition": named})
 
 
 @router.get("/figures", responses=problems(404))

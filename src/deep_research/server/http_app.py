@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 import deep_research
 from deep_research.errors import ConfigError
-from deep_research.server import evidence_routes, run_routes, server_routes
+from deep_research.server import evidence_routes, openai_routes, run_routes, server_routes
 from deep_research.server.access_tokens import AccessTokens
 from deep_research.server.event_feed import EventFeeds
 from deep_research.server.http_context import ServerContext, add_error_handlers
@@ -56,7 +56,13 @@ def make_app(options: ServerOptions) -> FastAPI:
         routes=list(ROUTES),
         responses={},
     )
-    for router in (run_routes.router, evidence_routes.router, server_routes.router, server_routes.health):
+    for router in (
+        run_routes.router,
+        evidence_routes.router,
+        server_routes.router,
+        server_routes.health,
+        openai_routes.router,
+    ):
         app.include_router(router)
     add_error_handlers(app)
     upload = options.uploads.megabytes * 1_000_000 + _MAX_BODY

@@ -49,7 +49,7 @@ def _options(context: Context, owner: str) -> Options:
         providers=[NamedText(name=name, purpose=usual) for name, usual in api.list_models(settings).items()],
         strategies=[NamedText(name=name, purpose=purpose) for name, purpose in api.list_strategies().items()],
         templates=[NamedText(name=t.name, purpose=t.purpose) for t in api.list_templates()[0]],
-        exports=[],
+        exports=[NamedText(name=one.name, purpose=one.purpose) for one in api.list_exporters()],
         languages=list(languages()),
         uploads=UploadLimits(
             megabytes=context.uploads.megabytes,

@@ -29,7 +29,8 @@ export function preferred() {
 }
 
 export function t(name, values = {}) {
-  const said = texts[language]?.[name] ?? texts.en?.[name] ?? name;
+  const own = texts[language] ?? {};
+  const said = (values.n === 1 ? own[`${name}_one`] : undefined) ?? own[name] ?? texts.en?.[name] ?? name;
   return said.replace(/\{(\w+)\}/g, (whole, key) => (key in values ? String(values[key]) : whole));
 }
 

@@ -36,7 +36,7 @@ export class ReportView {
       { text: t("compare_with"), icon: "columns", run: () => this.chooseComparison() },
       { text: t("delete"), icon: "trash", danger: true, run: () => this.remove() }], t("more"));
     const formats = this.options.exports.length ? this.options.exports : [{ name: "md", purpose: "Markdown" }, { name: "json", purpose: "JSON" }];
-    const exports_ = menu(h("button", { type: "button", class: "button quiet" }, icon("download", 16), t("export")), formats.map((one) => ({ text: one.purpose || one.name, note: one.name, run: () => this.download(one.name) })), t("export"));
+    const exports_ = menu(h("button", { type: "button", class: "button quiet" }, icon("download", 16), t("export")), formats.map((one) => ({ text: one.purpose || one.name, note: one.suffix ?? "", run: () => this.download(one.name) })), t("export"));
     return h("header", { class: "run-head" }, h("h1", {}, this.report.title),
       this.report.title.replace(/[\s?.\uff1f\u3002]/g, "") !== this.run.question.replace(/[\s?.\uff1f\u3002]/g, "") && h("p", { class: "asked-line" }, this.run.question),
       h("div", { class: "run-facts" }, h("span", {}, moment(this.run.created)), h("span", {}, icon("clock", 15), duration(this.report.ledger.seconds)), h("span", {}, this.report.ledger.model_calls ? money(this.report.ledger.cost_usd) : t("without_model")), h("div", { class: "head-buttons" }, exports_, again)));
@@ -53,8 +53,8 @@ export class ReportView {
       h("dl", {}, h("div", {}, h("dd", {}, number(counts.supported), h("small", {}, `/${number(shown.length)}`)), h("dt", {}, t("statements_supported"))),
         h("div", {}, h("dd", {}, number(this.report.references.length)), h("dt", {}, t("sources_cited"))),
         parts.length > 0 && h("div", {}, h("dd", {}, number(parts.length - open.length), h("small", {}, `/${number(parts.length)}`)), h("dt", {}, t("parts_answered"))),
-        h("div", {}, h("dd", {}, number(this.report.contradictions.length)), h("dt", {}, t("disagreements"))),
-        h("div", {}, h("dd", {}, number(this.report.gaps.length)), h("dt", {}, t("gaps")))));
+        h("div", {}, h("dd", {}, number(this.report.contradictions.length)), h("dt", {}, t("trust_disagreements"))),
+        h("div", {}, h("dd", {}, number(this.report.gaps.length)), h("dt", {}, t("trust_gaps")))));
   }
 
   tabs() {
@@ -195,7 +195,7 @@ export class ReportView {
     };
     const kinds = KINDS.map((kind) => [kind, count((claim) => claim.kind === kind)]).filter(([, n]) => n);
     const verdicts = VERDICTS.map((kind) => [kind, count((claim) => claim.verdict.kind === kind)]).filter(([, n]) => n);
-    if (!kinds.length) return "";
+    if (kinds.length + verdicts.length < 3) return "";
     return h("fieldset", { class: "filters" }, h("legend", {}, t("filter_statements")), kinds.map(([kind, n]) => chip(kind, t(`kind_${kind}`), n, icon(KIND_ICONS[kind], 14))), h("i", { class: "divider", "aria-hidden": "true" }), verdicts.map(([kind, n]) => chip(kind, t(`verdict_${kind}`), n, h("span", { class: `bead verdict-${kind}` }))));
   }
 
