@@ -380,6 +380,7 @@ def build_deep_research_graph(
     hn_mcp_tools: Sequence[Any] | None = None,
     model_provider: str | None = None,
     model_name: str | None = None,
+    max_iterations: int | None = None,
     checkpointer: Any = None,
     **settings: Any,
 ) -> "ResearchGraph":
@@ -387,7 +388,7 @@ def build_deep_research_graph(
 
     It runs by itself: `await graph.ainvoke({"messages": [("user", "…")]}, config)`, or `run_deep_research`. With a
     `checkpointer` (LangGraph's) it can ask back by an interrupt, and a thread goes on: the next message is a question
-    about the report. `hn_mcp_tools` are LangChain tools for Hacker News, such as langchain-mcp-adapters makes:
+    about the report. `max_iterations` limits the rounds of the workflow, whatever their setting is called. `hn_mcp_tools` are LangChain tools for Hacker News, such as langchain-mcp-adapters makes:
     researchers can call them, and one that takes a query stands in for the source `hackernews`. Raises ConfigError for
     an unknown setting.
     """
@@ -396,8 +397,9 @@ def build_deep_research_graph(
 
     given = {"hn_mcp_tools": hn_mcp_tools, "model_provider": model_provider, "model_name": model_name, **settings}
     bound: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    bound |= settings_module.limit_rounds(max_iterations, bound.get("workflow"))
     known = settings_module.load_settings(**{name: value for name, value in bound.items() if name not in OWN_KEYS})
-    return compile_research(known.workflow, GraphHost(bound), checkpointer=checkpointer)
+    return compile_research(known.workflow, GraphHost(bound, workflow=known.workflow), checkpointer=checkpointer)
 
 
 @overload
@@ -406,6 +408,8 @@ async def run_deep_research(
     graph: "ResearchGraph | None" = None,
     config: "RunnableConfig | None" = None,
     on_clarify_question: OnQuestion | None = None,
+    *,
+    max_iterations: int | None = None,
 ) -> Report: ...
 @overload
 async def run_deep_research(
@@ -413,24 +417,30 @@ async def run_deep_research(
     graph: "CompiledStateGraph[Any, Any, Any, Any]",
     config: "RunnableConfig | None" = None,
     on_clarify_question: OnQuestion | None = None,
+    *,
+    max_iterations: int | None = None,
 ) -> Report | str: ...
 async def run_deep_research(
     query: str,
     graph: "CompiledStateGraph[Any, Any, Any, Any] | None" = None,
     config: "RunnableConfig | None" = None,
     on_clarify_question: OnQuestion | None = None,
+    *,
+    max_iterations: int | None = None,
 ) -> Report | str:
     """Run `query` through `graph` and return the report (`print(report)` shows its Markdown).
 
     `config["configurable"]` takes the names of `Settings`, and `docs`, `home` and `history`; it wins over what the
     graph was built with. `thread_id` becomes the run's id where it is free; where it names a run, the query goes on
     with its conversation. `on_clarify_question` is called with a question to the user and returns the answer (or an
-    awaitable of it). A graph of your own gets the query as a message, and what it says is returned.
+    awaitable of it). `max_iterations` limits the rounds of the workflow. A graph of your own gets the query as a message, and what it says is returned.
     """
     from deep_research.runs import graph_run  # noqa: PLC0415 - langgraph is slow to load
 
     asked = graph if graph is not None else build_deep_research_graph()
-    return await graph_run.run_graph(asked, query, config or {}, _answer_of(on_clarify_question))
+    return await graph_run.run_graph(
+        asked, query, config or {}, _answer_of(on_clarify_question), max_iterations=max_iterations
+    )
 
 
 def messages_of(history: History) -> list[Message]:

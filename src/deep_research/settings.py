@@ -316,22 +316,57 @@ def home() -> Path:
     return user_data_path("deep-research", appauthor=False)
 
 
+SETTING_ALIASES = {
+    "research_model_max_tokens": "research_max_tokens",
+    "summarization_model": "read_model",
+    "summarization_model_max_tokens": "read_max_tokens",
+    "compression_model": "write_model",
+    "compression_model_max_tokens": "write_max_tokens",
+    "final_report_model": "report_model",
+    "final_report_model_max_tokens": "report_max_tokens",
+    "search_api": "sources",
+}
+"""Names of settings in Open Deep Research (`Configuration`), with ours."""
+_SEARCH_APIS = {"openai": "openai_web_search", "anthropic": "anthropic_web_search", "none": ""}
+_ROUNDS = {"loop": "max_iterations", "supervisor": "max_researcher_iterations"}
+"""The setting that limits the rounds of a workflow; that of the others is `max_review_iterations`."""
+
+
+def limit_rounds(number: int | None, workflow: str | None = None) -> dict[str, Any]:
+    """Return the setting that limits the rounds of a workflow (None: of that in force); nothing without a number."""
+    if number is None:
+        return {}
+    return {_ROUNDS.get(workflow or load_settings().workflow, "max_review_iterations"): number}
+
+
 def is_setting(name: str) -> bool:
     """Return whether `load_settings` knows the name of an argument."""
-    return name.partition(".")[0] in Settings.model_fields
+    return SETTING_ALIASES.get(name, name).partition(".")[0] in Settings.model_fields
+
+
+def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings under our names; where one is given under both names, ours counts."""
+    named: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in SETTING_ALIASES:
+            continue
+        is_search = name == "search_api" and isinstance(value, str)
+        named[SETTING_ALIASES[name]] = _SEARCH_APIS.get(value.lower(), value.lower()) if is_search else value
+    return named | {name: value for name, value in values.items() if name not in SETTING_ALIASES}
 
 
 def load_settings(**arguments: Any) -> Settings:
     """Return the settings in force; `arguments` that are None count as not given.
 
-    The name of an argument may be `source_options.NAME.OPTION`, which sets that option beside others. Raises ConfigError for an unknown name, a value that does not fit, or an unreadable file.
+    The name of an argument may be `source_options.NAME.OPTION`, which sets that option beside others, or one of
+    SETTING_ALIASES. Raises ConfigError for an unknown name, a value that does not fit, or an unreadable file.
     """
     values: dict[str, Any] = {}
     came_from: dict[str, str] = {}
     given = {name: value for name, value in arguments.items() if value is not None}
     layers = [_from_file(), _from_environment(), ("argument", given)]
     for origin, layer in layers:
-        for path, value in layer.items():
+        for path, value in _own_names(layer).items():
             name, _, inside = path.partition(".")
             _refuse_unknown(name, value, origin)
             values[name] = _set_inside(values.get(name), path, inside.split("."), value) if inside else value

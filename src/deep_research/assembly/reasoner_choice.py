@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from deep_research.reasoners.model.structured_calls import Complete
 
 
+_ROLE_MODELS = tuple(f"{role}_model" for role in get_args(Role))
+
+
 def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     """Return the provider of a run; `auto` is the first whose key is set, else `extractive`.
 
@@ -27,12 +30,27 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     name = settings.model_provider
     if name == "extractive":
         return name
-    from deep_research.providers.provider_catalog import auto_provider, open_model  # noqa: PLC0415 - only with a model
+    from deep_research.providers.provider_catalog import (  # noqa: PLC0415 - only with a model
+        auto_provider,
+        open_model,
+        provider_called,
+        split_model,
+    )
 
+    named = [value for setting in ("model_name", *_ROLE_MODELS) if (value := getattr(settings, setting))]
     if name == "auto":
-        return auto_provider(keys, base_url=settings.model_base_url) or "extractive"
+        name = split_model(named[0])[0] if named else ""
+        name = name or auto_provider(keys, base_url=settings.model_base_url) or ""
+        if not name and named:
+            message = (
+                f"The model {named[0]!r} cannot be used: no provider has a key. Set the key of its provider "
+                "(docs/providers.md), such as DASHSCOPE_API_KEY or OPENAI_API_KEY, or name no model."
+            )
+            raise ConfigError(message, setting="model_name", value=named[0])
+        if not name:
+            return "extractive"
     open_model(name, settings.model_name, keys=keys, base_url=settings.model_base_url)
-    return name
+    return provider_called(name)
 
 
 def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | None":

@@ -7,8 +7,6 @@ from typing import Any
 from deep_research import settings as settings_module
 from deep_research.errors import ConfigError
 
-_ROUNDS = {"loop": "max_iterations", "supervisor": "max_researcher_iterations"}
-"""What --max-iterations limits, by workflow."""
 _BUDGET = re.compile(
     r"\$?\s*(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?|\.[0-9]+)\s*(?P<unit>k?\s*tok(?:ens?)?|usd|\$)?", re.IGNORECASE
 )
@@ -29,10 +27,8 @@ def values_of(flags: dict[str, Any]) -> dict[str, Any]:
         values[name.strip().replace("-", "_")] = value.strip()
     named = {"model_provider": "provider", "model_name": "model", "workflow": "workflow", "depth": "depth"}
     values |= {name: flags[flag] for name, flag in named.items() if flags.get(flag) is not None}
-    if (rounds := flags.get("max_iterations")) is not None:
-        # The workflow may also come from the environment or the file.
-        workflow = values.get("workflow") or settings_module.load_settings().workflow
-        values[_ROUNDS.get(workflow, "max_review_iterations")] = rounds
+    # The workflow may also come from the environment or the file.
+    values |= settings_module.limit_rounds(flags.get("max_iterations"), values.get("workflow"))
     if flags.get("sources"):
         values["sources"] = ",".join(flags["sources"])
     if flags.get("strategy"):

@@ -51,6 +51,13 @@ PROVIDERS: dict[str, Provider] = {
     "anthropic": Provider(
         "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "claude-sonnet-5"
     ),
+    "gemini": Provider(
+        "openai",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "GEMINI_API_KEY",
+        "GEMINI_BASE_URL",
+        "gemini-3.5-flash",
+    ),
     "deepseek": Provider(
         "openai", "https://api.deepseek.com", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL", "deepseek-flash"
     ),
@@ -78,7 +85,32 @@ PROVIDERS: dict[str, Provider] = {
 }
 """All providers. `compatible` is any server that speaks OpenAI's wire: vLLM, LM Studio, llama.cpp, a gateway."""
 
-AUTO_ORDER = ("aliyun", "openai", "anthropic", "deepseek", "openrouter", "groq", "compatible", "ollama")
+AUTO_ORDER = ("aliyun", "openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "compatible", "ollama")
+
+PROVIDER_ALIASES = {
+    "dashscope": "aliyun",
+    "qwen": "aliyun",
+    "alibaba": "aliyun",
+    "tongyi": "aliyun",
+    "google": "gemini",
+    "google_genai": "gemini",
+    "claude": "anthropic",
+    "chatgpt": "openai",
+}
+"""Other names of providers, as users and other programs call them."""
+
+
+def provider_called(name: str) -> str:
+    """Return the name of a provider as the table has it, from any name that it goes by."""
+    return PROVIDER_ALIASES.get(name.lower(), name)
+
+
+def split_model(name: str) -> tuple[str, str]:
+    """Return provider and model of `PROVIDER:MODEL`; the provider is "" where none is named."""
+    prefix, colon, rest = name.partition(":")
+    of = provider_called(prefix)
+    return (of, rest) if colon and rest and of in PROVIDERS else ("", name)
+
 
 VARIABLES = tuple(
     dict.fromkeys(variable for known in PROVIDERS.values() for variable in (known.key, known.address) if variable)
@@ -125,8 +157,11 @@ def open_model(
     """
     from deep_research.providers.provider_failures import About  # noqa: PLC0415 - the catalog itself is light
 
+    provider = provider_called(provider)
     known = _known(provider)
     keys = keys or {}
+    if model and split_model(model)[0] == provider:
+        model = split_model(model)[1]
     if chat_model is not None and known.wire != "langchain":
         message = f"A model object is for the provider langchain; {provider!r} is spoken to over its own wire."
         raise ConfigError(message, setting="model_provider", value=provider)
@@ -222,7 +257,7 @@ def open_fallbacks(names: Sequence[str], provider: str, **options: Any) -> "list
 
 def open_named(name: str, provider: str, **options: Any) -> "OpenModel":
     """Return the model `MODEL` of `provider`, or the one that `PROVIDER:MODEL` names. Raises what `open_model` does."""
-    prefix, colon, rest = name.partition(":")
-    of, model = (prefix, rest) if colon and prefix in PROVIDERS else (provider, name)
+    of, model = split_model(name)
+    of = of or provider
     own = options if of == provider else {**options, "base_url": "", "facts": None}
     return open_model(of, model, **own)

@@ -72,8 +72,9 @@ class OpenSitting:
 class GraphHost:
     """Opens runs for the graphs that a program builds; `bound` are the settings and objects given to the builder."""
 
-    def __init__(self, bound: Mapping[str, Any]) -> None:
-        self._bound = dict(bound)
+    def __init__(self, bound: Mapping[str, Any], *, workflow: str = "sections") -> None:
+        self._bound = {**bound, "workflow": workflow}
+        self.workflow = workflow
 
     def has_setting(self, name: str) -> bool:
         """Return whether the builder of the graph was given a setting."""

@@ -14,9 +14,17 @@ from deep_research.errors import ConfigError, Declined, NeedsAnswer
 from deep_research.graph.research_graph import ResearchGraph, run_conversation
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.runs.graph_host import GraphHost
+from deep_research.settings import limit_rounds
 
 
-async def run_graph(graph: Any, question: str, config: Mapping[str, Any], answer: Answer | None) -> Report | str:
+async def run_graph(
+    graph: Any,
+    question: str,
+    config: Mapping[str, Any],
+    answer: Answer | None,
+    *,
+    max_iterations: int | None = None,
+) -> Report | str:
     """Return the report of `graph` on a question; of a graph of the caller's own that makes none, its last text.
 
     A graph of ours without a checkpointer keeps its state in the run's folder, so that the run can be resumed, and a
@@ -27,6 +35,7 @@ async def run_graph(graph: Any, question: str, config: Mapping[str, Any], answer
     async with AsyncExitStack() as stack:
         if isinstance(graph, ResearchGraph):
             host = cast(GraphHost, graph.host)
+            configurable |= limit_rounds(max_iterations, host.workflow)
             if answer is None and not host.has_setting("allow_clarification"):
                 configurable.setdefault("allow_clarification", False)
             if graph.checkpointer in (None, False):

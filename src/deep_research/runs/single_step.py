@@ -218,10 +218,39 @@ STEPS = tuple(
 """The methods of a reasoner that are steps of their own, by the name of their prompt."""
 
 
+_NODES = {
+    "clarify": "decide",
+    "clarify_with_user": "decide",
+    "discover": "entities",
+    "plan_sections": "plan",
+    "brief": "plan",
+    "write_research_brief": "plan",
+    "researcher": "research",
+    "compress_output": "write_section",
+    "compress_research": "write_section",
+    "reflect": "review",
+    "review_sections": "review",
+    "report": "compose",
+    "final_report": "compose",
+    "final_report_generation": "compose",
+    "supervisor": "supervise",
+}
+"""Nodes of the graphs, and what the design documents call them, with the step that thinks in them."""
+
+
+def step_called(name: str) -> str:
+    """Return the step of a name: its own, or that of a node. Raises ConfigError for a node that does not think."""
+    if name in ("aggregate", "tools", "discover_tools", "supervisor_tools"):
+        message = f"The node {name!r} asks no reasoner: it carries out what others have chosen, or merges."
+        raise ConfigError(message, setting="step", value=name)
+    return _NODES.get(name, name)
+
+
 def _thought(name: str, reasoner: Reasoner, m: Material) -> Awaitable[Any]:
     """Call the method of a step with what its parameters name. Raises ConfigError for an unknown step."""
+    name = step_called(name)
     if name not in STEPS:
-        message = f"There is no step {name!r}. Steps: {', '.join(STEPS)}."
+        message = f"There is no step {name!r}. Steps: {', '.join(STEPS)}. Names of nodes: {', '.join(_NODES)}."
         raise ConfigError(message, setting="step", value=name)
     method = getattr(reasoner, _METHODS.get(name, name))
     wanted = inspect.signature(method).parameters

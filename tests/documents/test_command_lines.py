@@ -1,0 +1,147 @@
+"""The command lines of the design documents run as written, but for the name of the module (rows B10, B12)."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deep_research.cli.main import run as command
+from deep_research.data import Report
+from deep_research.stores.run_folder import RunFolder, list_runs
+from tests.cli.terminal import call
+from tests.conversation.screen import PROMPT, at_terminal
+from tests.documents.blocks import command_lines
+from tests.documents.served import Served, served_everywhere
+from tests.runs.running import engines
+
+LINES = [
+    (name, number, arguments)
+    for name in ("sections_commands", "loop_commands")
+    for number, arguments in enumerate(command_lines(name))
+]
+INTERACTIVE = sorted({tuple(arguments) for _, _, arguments in LINES if "-q" not in arguments})
+WITH_A_QUESTION = [(name, arguments) for name, _, arguments in LINES if "-q" in arguments]
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    with served_everywhere(tmp_path, monkeypatch) as found:
+        yield found
+
+
+def report_of(home: Path) -> Report:
+    (record,) = list_runs(home)
+    assert record.status == "finished"
+    return RunFolder(home, record.run_id).load_result()
+
+
+def test_all_command_lines_are_here() -> None:
+    assert INTERACTIVE == [("--deep-research",), ("--deep-research", "-v")]
+    assert len(LINES) == 11
+
+
+@pytest.mark.parametrize(("name", "arguments"), WITH_A_QUESTION, ids=shlex.join)
+def test_b10_with_a_model(
+    name: str, arguments: list[str], served: Served, own_state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(arguments) in (0, 3), name
+    assert capsys.readouterr().out.startswith("# ")
+    report = report_of(own_state)
+    assert report.question == arguments[-1]
+    provider = arguments[arguments.index("-p") + 1] if "-p" in arguments else "aliyun"
+    model = arguments[arguments.index("--model") + 1] if "--model" in arguments else ""
+    assert report.reasoner.provider == provider
+    assert served.models_asked(provider) == {model or report.reasoner.models["write"]}
+    (record,) = list_runs(own_state)
+    if "--max-iterations" in arguments:
+        assert record.settings["max_review_iterations"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [row for row in WITH_A_QUESTION if not {"-p", "--model"} & set(row[1])], ids=shlex.join
+)
+def test_b10_without_a_model(
+    name: str, arguments: list[str], own_state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(arguments) in (0, 3), name
+    assert capsys.readouterr().out.startswith("# ")
+    assert report_of(own_state).reasoner.kind == "extractive"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [(arguments, name) for _, arguments in WITH_A_QUESTION for name in ("-p", "--model") if name in arguments],
+    ids=str,
+)
+def test_a_model_that_cannot_be_used_is_an_error(
+    arguments: list[str], named: str, own_state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(arguments) == 2
+    said = capsys.readouterr().err
+    assert "key" in said.lower()
+    assert named == "-p" or arguments[arguments.index(named) + 1] in said
+    assert list_runs(own_state) == []
+
+
+def test_b10_a_command_line_as_a_process_of_its_own() -> None:
+    said = call(*WITH_A_QUESTION[0][1], module=True)
+    assert said.code in (0, 3)
+    assert said.out.startswith("# ")
+
+
+@pytest.mark.parametrize("arguments", INTERACTIVE, ids=shlex.join)
+def test_b10_the_interactive_command_line(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    with at_terminal(*arguments, "--docs", str(engines(tmp_path / "docs"))) as screen:
+        screen.wait(PROMPT)
+        screen.type("How fast is the Alpha engine?")
+        screen.wait("Ask about this report")
+
+
+@pytest.mark.parametrize("arguments", list(command_lines("sections_debugging")), ids=shlex.join)
+def test_b12_the_commands_for_debugging_a_node(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(arguments) == 0
+    assert capsys.readouterr().out
+
+
+NODES = (
+    "clarify analyze discover plan_sections researcher review final_report "
+    "clarify_with_user write_research_brief supervisor compress_research final_report_generation"
+)
+
+
+@pytest.mark.parametrize("node", NODES.split())
+def test_b12_every_node_of_the_documents_runs_alone(node: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["step", node, "--json"]) == 0
+    assert capsys.readouterr().out.strip()
+
+
+def test_b12_a_node_that_only_merges_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["step", "aggregate"]) == 2
+    assert "merges" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("alias", ["dashscope", "qwen", "alibaba", "aliyun"])
+def test_other_names_of_a_provider(alias: str, served: Served, own_state: Path, tmp_path: Path) -> None:
+    docs = str(engines(tmp_path / "docs"))
+    assert command(["-p", alias, "-q", "Which kinds of engines are there?", "--docs", docs, "--quiet"]) == 0
+    assert report_of(own_state).reasoner.provider == "aliyun"
+    assert served.models_asked("aliyun") == {"qwen3.5-plus"}
+
+
+@pytest.mark.parametrize("alias", ["google", "gemini"])
+def test_gemini_goes_by_two_names(
+    alias: str, own_state: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(["-p", alias, "-q", "What?"]) == 2
+    assert "GEMINI_API_KEY" in capsys.readouterr().err
+    assert list_runs(own_state) == []
+
+
+def test_a_model_named_with_its_provider(served: Served, own_state: Path, tmp_path: Path) -> None:
+    """As the supervisor's design names models: `openai:gpt-4.1`."""
+    docs = str(engines(tmp_path / "docs"))
+    line = ["--model", "anthropic:claude-sonnet-5", "-q", "Which engines are there?", "--docs", docs, "--quiet"]
+    assert command(line) == 0
+    assert report_of(own_state).reasoner.provider == "anthropic"
+    assert served.models_asked("anthropic") == {"claude-sonnet-5"}
