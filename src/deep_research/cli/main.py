@@ -35,6 +35,7 @@ class _Commands(click.Group):
         "prompt": "deep_research.cli.part_commands:prompt_command",
         "sources": "deep_research.cli.info_commands:sources_command",
         "templates": "deep_research.cli.info_commands:templates_command",
+        "mcp": "deep_research.cli.mcp_command:mcp_command",
         "serve": "deep_research.cli.server_commands:serve_command",
         "token": "deep_research.cli.server_commands:token_command",
     }

@@ -88,6 +88,12 @@ def read_passage(store: RunStore, passage: str, *, around: int = 0) -> PassageIn
     )
 
 
+def search_library(store: RunStore, query: str, *, limit: int) -> list[str]:
+    """Return the ids of the passages of all that a run has read that answer a query best, best first."""
+    with _library(store) as library:
+        return [hit.passage.id for hit in library.search(query, limit=limit)]
+
+
 def cost_so_far(store: RunStore) -> Ledger:
     """Return what a run has cost until now, also while it goes on."""
     journal = store.open_journal()

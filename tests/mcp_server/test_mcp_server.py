@@ -1,0 +1,196 @@
+"""Our MCP server as a process, spoken to by the official client."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client.streamable_http import streamable_http_client
+
+from deep_research import api
+from deep_research.server.access_tokens import AccessTokens
+from mcp import Client, StdioServerParameters, stdio_client
+from tests.runs.running import engines
+
+QUESTION = "Compare the Alpha engine and the Beta engine"
+TOOLS = ["ask", "check_claim", "get_report", "read_passage", "research", "search_library"]
+
+
+def environment(home: Path) -> dict[str, str]:
+    return {"PATH": os.defpath, "DEEP_RESEARCH_HOME": str(home), "LANG": "C.UTF-8"}
+
+
+@asynccontextmanager
+async def over_stdio(home: Path) -> AsyncIterator[Client]:
+    parameters = StdioServerParameters(
+        command=sys.executable, args=["-m", "deep_research", "mcp"], env=environment(home)
+    )
+    async with Client(stdio_client(parameters), read_timeout_seconds=90) as client:
+        yield client
+
+
+@contextmanager
+def served(home: Path, *flags: str) -> Iterator[str]:
+    """Serve over HTTP in a process of its own; the address."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "deep_research", "mcp", "--http", "--port", str(port), *flags]
+    process = subprocess.Popen(command, env=environment(home), stderr=subprocess.PIPE)
+    try:
+        for _ in range(600):
+            with socket.socket() as knock:
+                if knock.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            assert process.poll() is None, process.stderr and process.stderr.read()
+            knock_pause()
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+        if process.stderr:
+            process.stderr.close()
+
+
+def knock_pause() -> None:
+    """Wait a moment before the next knock."""
+    import time  # noqa: PLC0415
+
+    time.sleep(0.05)
+
+
+@asynccontextmanager
+async def over_http(url: str, **headers: str) -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
+        Client(streamable_http_client(url, http_client=http), read_timeout_seconds=90) as client,
+    ):
+        yield client
+
+
+@pytest.mark.process
+async def test_an_agent_researches_asks_checks_and_reads(tmp_path: Path) -> None:
+    docs, said = engines(tmp_path / "docs"), list[str]()
+
+    async def progress(_done: float, _total: float | None, message: str | None) -> None:
+        said.append(message or "")
+
+    async with over_stdio(tmp_path / "home") as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert sorted(listed) == TOOLS
+        assert all(tool.output_schema for tool in listed.values())
+        done = await client.call_tool(
+            "research", {"question": QUESTION, "docs": [str(docs)]}, progress_callback=progress
+        )
+        found: Any = done.structured_content
+        assert not done.is_error
+        assert found["answered"]
+        assert found["verdicts"]["supported"] >= 4
+        assert done.content[0].text == found["report"]
+        assert any(line.startswith("Searched ") for line in said)
+        assert any(line.startswith("Wrote ") for line in said)
+
+        links = [block.uri for block in done.content if block.type == "resource_link"]
+        for uri in links[:3]:
+            (read,) = (await client.read_resource(uri)).contents
+            assert read.text
+        (markdown,) = (await client.read_resource(links[0])).contents
+        assert markdown.text == found["report"]
+
+        run = found["run_id"]
+        key = found["references"][0]["passages"][0]
+        passage: Any = (await client.call_tool("read_passage", {"run_id": run, "passage": key})).structured_content
+        assert passage["text"]
+        assert len(passage["sha256"]) == 64
+        searched: Any = (
+            await client.call_tool("search_library", {"run_id": run, "query": "who built it in Bergen", "limit": 2})
+        ).structured_content
+        assert "Anna Holm" in searched["passages"][0]["text"]
+        built = "The Beta engine was built in 2004 by Anna Holm in Bergen."
+        for given in ({"evidence": built}, {"run_id": run, "passages": [searched["passages"][0]["passage"]]}):
+            right: Any = (await client.call_tool("check_claim", {"claim": built, **given})).structured_content
+            assert right["verdict"] == "supported"
+        wrong: Any = (
+            await client.call_tool("check_claim", {"claim": built.replace("2004", "2005"), "evidence": built})
+        ).structured_content
+        assert wrong["verdict"] != "supported"
+        asked = await client.call_tool("ask", {"question": "Where was the Beta engine built?", "run_id": run})
+        assert "Bergen" in asked.content[0].text
+        again: Any = (await client.call_tool("get_report", {"run_id": run[:-2]})).structured_content
+        assert again["report"] == found["report"]
+
+
+@pytest.mark.process
+async def test_what_fails_is_told_the_agent_and_ends_nothing(tmp_path: Path) -> None:
+    async with over_stdio(tmp_path / "home") as client:
+        for tool, arguments, said in (
+            ("get_report", {"run_id": "nothing"}, "There is no run"),
+            ("research", {"question": "x", "docs": ["/nowhere"]}, "/nowhere"),
+            ("check_claim", {"claim": "x"}, "Give `evidence`"),
+            ("research", {"question": "x", "depth": "endless"}, "depth"),
+        ):
+            answer = await client.call_tool(tool, arguments)
+            assert answer.is_error
+            assert said in answer.content[0].text
+        assert len((await client.list_tools()).tools) == len(TOOLS)
+
+
+@pytest.mark.process
+async def test_a_cancelled_call_stops_the_run_and_keeps_its_state(tmp_path: Path) -> None:
+    home, begun = tmp_path / "home", asyncio.Event()
+
+    async def progress(_done: float, _total: float | None, _message: str | None) -> None:
+        begun.set()
+
+    async with over_stdio(home) as client:
+        arguments = {"question": "What are the main ways to make large language model inference faster?"}
+        call = asyncio.create_task(client.call_tool("research", arguments, progress_callback=progress))
+        await asyncio.wait_for(begun.wait(), 60)
+        call.cancel()
+        await asyncio.wait([call])
+        async with asyncio.timeout(30):
+            while not (records := api.list_runs(home=home)) or records[0].status == "running":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        assert records[0].status == "stopped"
+        run = api.open_run(records[0].run_id, home=home)
+        assert not run.has_report
+        assert len((await client.list_tools()).tools) == len(TOOLS)
+
+
+@pytest.mark.process
+async def test_over_http_each_owner_has_their_own_runs(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    tokens = AccessTokens(home)
+    anna, bert = tokens.create("anna"), tokens.create("bert")
+    with served(home, "--require-tokens") as url:
+        async with over_http(url, authorization=f"Bearer {anna}") as client:
+            done = await client.call_tool("ask", {"question": "How does speculative decoding work?"})
+            assert not done.is_error
+            run = json.loads(json.dumps(done.structured_content))["run_id"]
+            refused = await client.call_tool("research", {"question": "x", "docs": ["/etc"]})
+            assert refused.is_error
+        async with over_http(url, authorization=f"Bearer {bert}") as client:
+            other = await client.call_tool("get_report", {"run_id": run})
+            assert other.is_error
+            assert "There is no run" in other.content[0].text
+        async with httpx2.AsyncClient(trust_env=False) as http:
+            for headers in ({}, {"authorization": "Bearer wrong"}):
+                assert (await http.post(url, json={}, headers=headers)).status_code == 401
+
+
+@pytest.mark.process
+async def test_over_http_a_page_of_another_site_is_refused(tmp_path: Path) -> None:
+    with served(tmp_path / "home") as url:
+        async with over_http(url) as client:
+            assert len((await client.list_tools()).tools) == len(TOOLS)
+        async with httpx2.AsyncClient(trust_env=False) as http:
+            assert (await http.post(url, json={}, headers={"origin": "https://evil.example"})).status_code == 403
+            assert (await http.post(url, json={}, headers={"host": "evil.example"})).status_code == 421
+            assert (await http.post(url, content=b"x" * 1_100_000)).status_code == 413
