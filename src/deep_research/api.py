@@ -189,7 +189,7 @@ class Run:
         """Return the ids of the best passages for a query among all that the run has read. Raises RunNotFound."""
         from deep_research.runs.run_evidence import search_library  # noqa: PLC0415 - only where it is asked for
 
-        return search_library(self._folder, query, limit=limit)
+        return search_library(self._store, query, limit=limit)
 
     def cost_so_far(self) -> "Ledger":
         """Return what the run has cost until now, also while it goes on."""

@@ -170,15 +170,15 @@ class _Tools:
         return await self._passage(await self._open(context, run_id), passage, around)
 
     async def report_resource(self, run_id: str, context: Context) -> str:
-        """The report as Markdown."""
+        """Return the report as Markdown."""
         return (await self._read(context, run_id, lambda run: run.report)).report
 
     async def result_resource(self, run_id: str, context: Context) -> str:
-        """The whole result as JSON."""
+        """Return the whole result as JSON."""
         return (await self._read(context, run_id, lambda run: run.report)).model_dump_json()
 
     async def passage_resource(self, run_id: str, passage: str, context: Context) -> str:
-        """A passage, verbatim."""
+        """Return a passage, verbatim."""
         return (await self._read(context, run_id, lambda run: run.read_passage(passage))).passage.text
 
     async def _read(self, context: Context, run_id: str, look: Callable[[Run], _T]) -> _T:
