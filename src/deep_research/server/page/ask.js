@@ -20,7 +20,7 @@ export class AskView {
       onkeydown: (event) => { if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); this.form.requestSubmit(); } } });
     this.question.value = sessionStorage.getItem(DRAFT) ?? "";
     this.files = h("ul", { class: "file-chips", "aria-label": t("documents") });
-    this.picker = h("input", { type: "file", multiple: true, hidden: true, accept: this.options.uploads.types.join(","), onchange: () => { this.add(this.picker.files); this.picker.value = ""; } });
+    this.picker = h("input", { type: "file", multiple: true, hidden: true, accept: this.options.uploads.types.join(","), onchange: () => { this.add([...this.picker.files]); this.picker.value = ""; } });
     this.send = h("button", { type: "submit", class: "send", "aria-label": t("start") }, icon("up", 20));
     this.form = h("form", { class: "composer card", onsubmit: (event) => this.submit(event) },
       this.question, this.files, this.picker,
@@ -91,7 +91,7 @@ export class AskView {
     this.main.ondragenter = (event) => { event.preventDefault(); over(true); };
     this.main.ondragleave = () => over(false);
     this.main.ondragover = (event) => event.preventDefault();
-    this.main.ondrop = (event) => { event.preventDefault(); depth = 0; this.form.classList.remove("dropping"); this.add(event.dataTransfer.files); };
+    this.main.ondrop = (event) => { event.preventDefault(); depth = 0; this.form.classList.remove("dropping"); this.add([...event.dataTransfer.files]); };
     this.form.dataset.drop = t("drop_here");
   }
 

@@ -36,7 +36,7 @@ export class ReportView {
       { text: t("compare_with"), icon: "columns", run: () => this.chooseComparison() },
       { text: t("delete"), icon: "trash", danger: true, run: () => this.remove() }], t("more"));
     const formats = this.options.exports.length ? this.options.exports : [{ name: "md", purpose: "Markdown" }, { name: "json", purpose: "JSON" }];
-    const exports_ = menu(h("button", { type: "button", class: "button quiet" }, icon("download", 16), t("export")), formats.map((one) => ({ text: one.purpose || one.name, note: one.suffix ?? "", run: () => this.download(one.name) })), t("export"));
+    const exports_ = menu(h("button", { type: "button", class: "button quiet" }, icon("download", 16), t("export")), formats.map((one) => ({ text: one.purpose || one.name, run: () => this.download(one.name) })), t("export"));
     return h("header", { class: "run-head" }, h("h1", {}, this.report.title),
       this.report.title.replace(/[\s?.\uff1f\u3002]/g, "") !== this.run.question.replace(/[\s?.\uff1f\u3002]/g, "") && h("p", { class: "asked-line" }, this.run.question),
       h("div", { class: "run-facts" }, h("span", {}, moment(this.run.created)), h("span", {}, icon("clock", 15), duration(this.report.ledger.seconds)), h("span", {}, this.report.ledger.model_calls ? money(this.report.ledger.cost_usd) : t("without_model")), h("div", { class: "head-buttons" }, exports_, again)));

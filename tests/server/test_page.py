@@ -1,0 +1,197 @@
+"""The page in a real browser against a real server: ask, plan, watch, check, ask further; and what it looks like to all."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
+
+from tests.runs.running import engines
+from tests.server.browser import Tab, browsing
+from tests.server.conftest import Finished
+from tests.server.serving import client, serving
+
+QUESTION = "Which kinds of engines are there?"
+pytestmark = pytest.mark.process  # a browser is started
+SERIOUS = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing() as made:
+        yield made
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Tab]:
+    made = Tab(browser)
+    yield made
+    made.context.close()
+    assert made.faults == []
+
+
+def open_report(tab: Tab, finished: Finished, part: str = "") -> None:
+    tab.page.goto(f"{finished.address}/#/runs/{finished.run_id}{part}")
+    expect(tab.page.locator(".trust")).to_be_visible()
+
+
+def test_the_whole_story(tab: Tab, own_state: Path, tmp_path: Path) -> None:
+    docs = sorted(engines(tmp_path / "docs").iterdir())
+    page = tab.page
+    with serving(own_state) as address:
+        page.goto(address)
+        page.get_by_label("Question", exact=True).fill(QUESTION)
+        page.locator("input[type=file]").set_input_files(docs)
+        expect(page.locator(".file-chips li:not(.busy)")).to_have_count(len(docs))
+        page.get_by_text("Show plan first").click()
+        page.get_by_label("Start the research").click()
+        # The plan: a section is renamed, another one is added.
+        page.get_by_label("Title of section 1").fill("The Alpha engine")
+        page.get_by_role("button", name="Add a section").click()
+        last = page.locator(".plan-list li").last
+        last.get_by_label(re.compile("Title of section")).fill("Who built them")
+        last.get_by_label(re.compile("Searches")).fill("built by | year")
+        page.get_by_role("button", name="Start the research").click()
+        expect(page.locator(".trust")).to_be_visible(timeout=60_000)
+        expect(page.locator(".report-text")).to_contain_text("Who built them")
+        # Three citations are checked: each opens its passage, which stands word for word in the snapshot.
+        for place in range(3):
+            page.locator(".report-text .cite").nth(place).click()
+            mark = page.locator(".evidence .passage mark").first
+            expect(mark).to_be_visible()
+            page.get_by_role("button", name="In its text").first.click()
+            shown = page.locator(".snapshot mark")
+            expect(shown).to_be_in_viewport()
+            assert mark.inner_text().split() == [w for w in shown.inner_text().split() if not re.fullmatch("#+", w)]
+            page.locator(".snapshot").get_by_label("Close").click()
+        page.keyboard.press("Escape")
+        # A further question.
+        page.get_by_label("Ask about this report").fill("How fast is the Gamma engine?")
+        page.get_by_label("Ask", exact=True).click()
+        expect(page.locator(".further-answer .prose")).to_contain_text("21,000", timeout=60_000)
+        # The run stands among the earlier ones, is found, and is deleted.
+        page.get_by_label("Search earlier research").fill("engines")
+        expect(page.locator(".run-list a")).to_have_count(1)
+        page.get_by_label("More", exact=True).click()
+        page.get_by_role("menuitem", name="Delete").click()
+        expect(page.locator(".run-list a")).to_have_count(0)
+        with client(address) as http:
+            assert http.get("/api/v1/runs").json()["total"] == 0
+
+
+def test_every_part_of_a_report_is_shown(tab: Tab, finished: Finished) -> None:
+    open_report(tab, finished)
+    page = tab.page
+    marked = "new Set([...document.querySelectorAll('.claim')].map(e => e.dataset.claim)).size"
+    page.wait_for_function(f"{marked} > 0")
+    claims = finished.report["claims"]
+    assert page.evaluate(marked) == len(claims)
+    page.get_by_role("tab", name=re.compile("Statements")).click()
+    expect(page.locator(".statement")).to_have_count(len(claims))
+    page.get_by_role("tab", name=re.compile("Sources")).click()
+    expect(page.locator(".source-card").first).to_be_visible()
+    page.get_by_role("tab", name=re.compile("Figures")).click()
+    page.locator(".figure button").first.click()
+    expect(page.locator(".evidence .passage mark").first).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name=re.compile("Process")).click()
+    expect(page.locator(".lane-bar").first).to_be_visible()
+
+
+def test_each_format_is_downloaded(tab: Tab, finished: Finished) -> None:
+    open_report(tab, finished)
+    tab.page.get_by_role("button", name="Export").click()
+    names = tab.page.get_by_role("menuitem").all_inner_texts()
+    assert len(names) > 5
+    for place in range(len(names)):
+        with tab.page.expect_download() as download:
+            tab.page.get_by_role("menuitem").nth(place).click()
+        assert Path(download.value.path()).stat().st_size > 100, names[place]
+        tab.page.get_by_role("button", name="Export").click()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_serious_stands_in_the_way_of_assistive_technology(
+    browser: Browser, finished: Finished, theme: str
+) -> None:
+    made = Tab(browser, color_scheme=theme, reduced_motion="reduce", bypass_csp=True)
+    page = made.page
+
+    def check(where: str) -> None:
+        found = Axe().run(page).response["violations"]
+        serious = [
+            (one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found if one["impact"] in SERIOUS
+        ]
+        assert serious == [], where
+
+    page.goto(finished.address)
+    expect(page.locator(".composer")).to_be_visible()
+    check("ask")
+    for part in ("", "/statements", "/sources", "/figures", "/process"):
+        page.goto(f"{finished.address}/#/runs/{finished.run_id}{part}")
+        page.reload()
+        expect(page.locator(f".tab-{part.strip('/') or 'report'} > *").first).to_be_visible()
+        check(part or "report")
+    page.goto(f"{finished.address}/#/runs/{finished.run_id}")
+    page.reload()
+    page.locator(".cite").first.click()
+    expect(page.locator(".evidence .passage mark").first).to_be_visible()
+    check("evidence")
+    page.get_by_role("button", name="In its text").first.click()
+    expect(page.locator(".snapshot mark")).to_be_visible()
+    check("snapshot")
+    made.context.close()
+
+
+def test_the_first_load_is_small_quick_and_from_this_server_alone(tab: Tab, finished: Finished) -> None:
+    page = tab.page
+    page.goto(finished.address)
+    expect(page.locator(".composer")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    loaded = page.evaluate(
+        "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))"
+        ".map(e => e.encodedBodySize).reduce((a, b) => a + b, 0)"
+    )
+    assert 10_000 < loaded < 150_000
+    assert all(url.startswith(finished.address) for url in tab.asked)
+
+
+def test_the_page_fits_a_phone(browser: Browser, finished: Finished) -> None:
+    made = Tab(browser, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    page = made.page
+    for part in (
+        "",
+        f"#/runs/{finished.run_id}",
+        f"#/runs/{finished.run_id}/sources",
+        f"#/runs/{finished.run_id}/process",
+    ):
+        page.goto(f"{finished.address}/{part}")
+        page.reload()
+        expect(page.locator("main > *").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), part
+    page.goto(f"{finished.address}/#/runs/{finished.run_id}")
+    page.reload()
+    page.locator(".cite").first.tap()
+    expect(page.locator(".evidence .passage mark").first).to_be_in_viewport()
+    made.context.close()
+    assert made.faults == []
+
+
+def test_everything_can_be_done_by_keyboard(tab: Tab, finished: Finished) -> None:
+    open_report(tab, finished)
+    page = tab.page
+    page.locator(".cite").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".evidence .passage mark").first).to_be_visible()
+    page.get_by_label("Next statement").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".evidence-place")).to_contain_text(re.compile(r"\d+ / \d+"))
+    page.keyboard.press("Escape")
+    expect(page.locator(".evidence")).to_be_hidden()
+    page.locator("#tab-report").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#tab-statements")).to_be_focused()
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search earlier research")).to_be_focused()
