@@ -74,7 +74,7 @@ def test_the_whole_story(tab: Tab, own_state: Path, tmp_path: Path) -> None:
         # The run stands among the earlier ones, is found, and is deleted.
         page.get_by_label("Search earlier research").fill("engines")
         expect(page.locator(".run-list a")).to_have_count(1)
-        page.get_by_label("More", exact=True).click()
+        page.get_by_role("button", name="More", exact=True).click()
         page.get_by_role("menuitem", name="Delete").click()
         expect(page.locator(".run-list a")).to_have_count(0)
         with client(address) as http:
