@@ -40,7 +40,8 @@ def settle(settings: Settings, docs: Sequence[str], question: str) -> Settings:
         return settled
     from deep_research.assembly.web_search import chosen_sources, source_variables  # noqa: PLC0415 - only for the web
 
-    names = chosen_sources(settled, load_keys(source_variables()), question=question, language=detect(question))
+    variables = source_variables(None if strategy else {*settings.sources, *settings.source_options})
+    names = chosen_sources(settled, load_keys(variables), question=question, language=detect(question))
     return settled.model_copy(update={"sources": names})
 
 

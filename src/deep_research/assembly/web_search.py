@@ -2,7 +2,7 @@
 
 import asyncio
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,11 +29,11 @@ _FAILURES = 2
 """Searches in a row that may fail at a place before it is not asked again in the run."""
 
 
-def source_variables() -> tuple[str, ...]:
-    """Return the environment variables that hold the keys of sources."""
+def source_variables(names: Collection[str] | None = None) -> tuple[str, ...]:
+    """Return the environment variables that hold the keys of sources: of all, or of those named."""
     from deep_research.sources import variables  # noqa: PLC0415 - only with web sources
 
-    return variables()
+    return variables(names)
 
 
 def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str, language: str) -> tuple[str, ...]:
@@ -41,12 +41,13 @@ def chosen_sources(settings: Settings, keys: Mapping[str, str], *, question: str
 
     Raises ConfigError for an unknown source or strategy, and for a named source that lacks its key.
     """
-    from deep_research.sources import source_rows, strategy_sources  # noqa: PLC0415 - only with web sources
+    from deep_research.sources import api_sources, source_rows, strategy_sources  # noqa: PLC0415 - only with web sources
 
-    rows = {row.name: row for row in source_rows(keys, settings.source_options)}
+    named = None if settings.strategy else settings.sources
+    rows = {row.name: row for row in source_rows(keys, settings.source_options, names=named)}
     for name in settings.sources:
         if name not in rows:
-            near = difflib.get_close_matches(name, rows, n=1)
+            near = difflib.get_close_matches(name, api_sources(), n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             message = f"There is no source {name!r}.{hint} `deep-research sources` lists all of them."
             raise ConfigError(message, setting="sources", value=name)
@@ -105,7 +106,7 @@ def open_web_places(
     from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
     from deep_research.sources import open_source  # noqa: PLC0415
 
-    keys = load_keys(source_variables())
+    keys = load_keys(source_variables(names))
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
     web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home, began))
     api = JournaledApi(web.api, journal)
@@ -133,7 +134,7 @@ def _web_options(
         allowed_internal_hosts=settings.allowed_internal_hosts,
         base_addresses=_written(options, keys),
         proxy=settings.proxy,
-        api_rates=api_rates(api_sources()[name].read_options(given) for name, given in options.items()),
+        api_rates=api_rates(api_sources({name})[name].read_options(given) for name, given in options.items()),
         cache=home / PAGES,
         silence_seconds=seconds,
         fetch=FetchOptions(obey_robots=settings.obey_robots, limits=FetchLimits().within(seconds), run_began=began),
@@ -146,7 +147,7 @@ def _written(options: Mapping[str, Mapping[str, Any]], keys: Mapping[str, str]) 
 
     found: list[str] = []
     for name, given in options.items():
-        kind = api_sources()[name]
+        kind = api_sources({name})[name]
         usual = kind.read_options(None).addresses()
         found += [url for url in kind.read_options(given).addresses() if url not in usual]
         found += [keys[variable] for variable in kind.variables() if variable.endswith("_URL") and keys.get(variable)]

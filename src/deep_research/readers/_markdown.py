@@ -15,6 +15,11 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+_BLANK = re.compile(r"(\n{2,})")
+_PLAIN = r"[^\\`*_\[\]<&|~\n]"
+_PROSE_LINE = rf"(?!\d+[.)])[\w“”\"'‘’«(（「《]{_PLAIN}*"
+_PROSE = re.compile(rf"{_PROSE_LINE}(?:\n{_PROSE_LINE})*")
+_HEADING = re.compile(rf"(#{{1,6}}) +({_PLAIN}+)")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _NOTE = re.compile(r"^( {0,3})\[\^[^\]\n]+\]:[ \t]*", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?= {0,3}\[[^\]\n]+\]:[ \t]+\S)", re.MULTILINE)
@@ -42,8 +47,50 @@ def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
     if match := _FRONT_MATTER.match(text):
         fields = {name.lower(): value.strip("\"'[] ") for name, value in _FIELD.findall(match.group(1))}
         text = text[match.end() :]
-    _Blocks(builder).write(_parser().parse(_prepare(text)))
+    blocks = _Blocks(builder)
+    for piece in _pieces(_prepare(text)):
+        if heading := _HEADING.fullmatch(piece):
+            builder.heading(len(heading[1]), heading[2])
+        elif _is_prose(piece):
+            builder.paragraph(piece)
+        else:
+            blocks.write(_parser().parse(piece))
     return fields
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield paragraphs and headings without any marks, which need no parser, each by itself, and what stands between them.
+
+    A text with definitions of links, which hold everywhere in it, is one piece.
+    """
+    if _DEFINITION.search(text):
+        yield text
+        return
+    blocks = _BLANK.split(text)  # with what stands between them
+    others: list[str] = []
+    for number in range(0, len(blocks), 2):
+        block = blocks[number]
+        if (_is_prose(block) or _HEADING.fullmatch(block)) and not _is_open(others):
+            if others:
+                yield "".join(others)
+                others = []
+            yield block
+        else:
+            others += blocks[number : number + 2]
+    if others:
+        yield "".join(others)
+
+
+def _is_prose(block: str) -> bool:
+    return _PROSE.fullmatch(block) is not None and "  \n" not in block
+
+
+def _is_open(blocks: Sequence[str]) -> bool:
+    """Tell whether fenced code that begins in these blocks may go on behind them."""
+    if not any("```" in block or "~~~" in block for block in blocks):
+        return False
+    rest = _FENCED.sub("", "".join(blocks))
+    return "```" in rest or "~~~" in rest
 
 
 @cache

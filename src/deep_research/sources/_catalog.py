@@ -32,25 +32,30 @@ class SourceRow(NamedTuple):
 
 
 def source_rows(
-    keys: Mapping[str, str] | None = None, options: Mapping[str, Mapping[str, Any]] | None = None
+    keys: Mapping[str, str] | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    names: Collection[str] | None = None,
 ) -> list[SourceRow]:
-    """Return one row per source behind a web API, sorted by name.
+    """Return one row per source behind a web API, sorted by name; with `names` those that are named or have options.
 
     `keys` are the values of the variables that are set, `options` the options by source. Raises ConfigError
     for options of an unknown source and for options that do not fit.
     """
     given = options or {}
-    known = api_sources()
+    known = api_sources(None if names is None else {*names, *given})
     for name in given:
         if name not in known:
-            raise _unknown(name, known)
+            raise _unknown(name, api_sources())
     return [_row(kind, keys or {}, given.get(name)) for name, kind in known.items()]
 
 
-def api_sources() -> dict[str, type[ApiSource[Any]]]:
-    """Return the classes of all sources behind web APIs, by name, sorted."""
+def api_sources(names: Collection[str] | None = None) -> dict[str, type[ApiSource[Any]]]:
+    """Return the classes of the sources behind web APIs, by name, sorted: all, or those of `names` that there are."""
     found: dict[str, type[ApiSource[Any]]] = {}
     for name in registry.names("sources"):
+        if names is not None and name not in names:
+            continue
         kind = registry.component("sources", name)
         if isinstance(kind, type) and issubclass(kind, ApiSource):
             found[kind.name] = kind
@@ -61,15 +66,15 @@ def open_source(
     name: str, client: ApiClient, keys: Mapping[str, str], options: Mapping[str, Any] | None = None
 ) -> ApiSource[Any]:
     """Return a source by name. Raises ConfigError for an unknown one and for options that do not fit."""
-    known = api_sources()
+    known = api_sources({name})
     if name not in known:
-        raise _unknown(name, known)
+        raise _unknown(name, api_sources())
     return known[name].build(options, client, keys)
 
 
-def variables() -> tuple[str, ...]:
-    """Return every environment variable that some source uses, sorted: those a settings reader has to look up."""
-    return tuple(sorted({name for kind in api_sources().values() for name in kind.variables()}))
+def variables(names: Collection[str] | None = None) -> tuple[str, ...]:
+    """Return every environment variable that some source uses, or one of `names`, sorted: those that are looked up."""
+    return tuple(sorted({name for kind in api_sources(names).values() for name in kind.variables()}))
 
 
 def api_rates(options: Iterable[ApiOptions]) -> tuple[tuple[str, Rate], ...]:

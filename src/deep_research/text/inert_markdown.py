@@ -12,6 +12,7 @@ _LINE_END = re.compile(r"\r\n?")
 # What holds a bar may be the head of a table to some programs and a fence to others: it is made neither.
 _OPENING = re.compile(r"(`{3,})[^`|]*$|(~{3,})[^|]*$")
 _INDENTED_OPENING = re.compile(r"^([\s>*+\d.)-]*)(?=~~~)")
+_ACTIVE = re.compile(r"`|<[A-Za-z/!?]|!\[|\][(:]|~~~")
 _PIECE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|.")
 _TAG_NEXT = re.compile(r"[A-Za-z/!?]")
 
@@ -36,6 +37,8 @@ def make_inert(markdown: str) -> str:
 
 
 def _line(line: str) -> str:
+    if not _ACTIVE.search(line):
+        return line
     pieces = _PIECE.findall(_INDENTED_OPENING.sub(r"\1\\", line))
     done: list[str] = []
     at = 0

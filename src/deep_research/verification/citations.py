@@ -194,9 +194,8 @@ def lift(body: str) -> tuple[str, list[int], list[tuple[int, tuple[str, ...], in
     citations: list[tuple[int, tuple[str, ...], int]] = []
     position = 0
     for start, end, ids in [*groups(body), (len(body), len(body), ())]:
-        for index in range(position, start):
-            clean.append("\n" if body[index] == "\n" else body[index])
-            places.append(index)
+        clean += body[position:start]
+        places += range(position, start)
         if ids:
             citations.append((len(clean), ids, end))
         position = end

@@ -113,6 +113,8 @@ def find_verbatim(sentence: str, text: str) -> tuple[int, int] | None:
     wanted = _squeeze(sentence)
     if not wanted:
         return None
+    if _is_plain(text) and wanted not in _squeeze_plain(text):
+        return None  # most texts are asked for most sentences in vain: where each character stood is not needed
     squeezed, offsets = _squeezed(text)
     found = _find(squeezed, wanted)
     if found < 0:
@@ -121,13 +123,23 @@ def find_verbatim(sentence: str, text: str) -> tuple[int, int] | None:
 
 
 def _squeeze(text: str) -> str:
-    return _squeezed(text)[0]
+    return _squeeze_plain(text) if _is_plain(text) else _squeezed(text)[0]
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether no character of a text goes or becomes another length: most of what is ever compared."""
+    return text.isascii() and "*" not in text and "_" not in text
+
+
+@lru_cache(maxsize=1024)
+def _squeeze_plain(text: str) -> str:
+    return " ".join(text.lower().replace("`", "'").split())
 
 
 @lru_cache(maxsize=256)
 def _squeezed(text: str) -> tuple[str, list[int]]:
     """Fold `text` to single spaces; return it with the offset that each of its characters came from."""
-    if text.isascii() and "*" not in text and "_" not in text:
+    if _is_plain(text):
         return _squeezed_ascii(text)
     kept: list[str] = []
     offsets: list[int] = []
@@ -148,7 +160,7 @@ def _squeezed(text: str) -> tuple[str, list[int]]:
 
 
 def _squeezed_ascii(text: str) -> tuple[str, list[int]]:
-    """Do the same for most of what is ever compared, in which no character goes or becomes another length."""
+    """Do the same for a plain text."""
     folded = text.lower().replace("`", "'")
     offsets: list[int] = []
     words: list[str] = []
