@@ -310,6 +310,8 @@ def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
     if first.verdict.kind == "contradicted" and first.verdict.score is not None:
         return first  # the passage says the opposite: agreement elsewhere would be an accident
     near = _known(sentence.near, library) if not cited else []
+    if sentence.kind == "cell" and len(near) > 1 and (whole := _judge_text(sentence, near, library)).shown:
+        return whole  # a cell without ids of its own rests on all that its row cites
     for candidate in (*near, *_candidates(sentence, cited, library)):
         if not _may_support(sentence, candidate, library):
             continue

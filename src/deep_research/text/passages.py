@@ -18,6 +18,9 @@ TARGET_CHARS = 900
 MAX_CHARS = 1800
 """A single block longer than this is cut at sentence ends, or hard where there is none."""
 
+_ANNOUNCEMENT = 200
+_ENDED = re.compile(r"[.!?。！？…;；,，][\"'”’」』）)\]]*$")
+
 _CJK_CHAR = re.compile(f"[{CJK}]")
 
 
@@ -54,19 +57,32 @@ def _scale(text: str) -> float:
 def _stretches(text: str, borders: list[int], target: int, limit: int) -> Iterator[tuple[int, int]]:
     start = end = -1
     headed = False  # the open passage holds nothing but headings so far
+    before = last = None  # the block that was taken last, and the end of the one before it
     for block in _small_blocks(text, borders, limit):
         page_break = start >= 0 and bisect_right(borders, start) != bisect_right(borders, block.start)
         full = start >= 0 and block.end - start > target and not headed
         new_topic = start >= 0 and block.kind == "heading" and not headed
         if start >= 0 and (page_break or full or new_topic):
-            yield start, end
-            start = -1
+            announces = full and not (page_break or new_topic) and last is not None and _announces(text, last)
+            if announces and before is not None and last is not None and before > start:
+                yield start, before
+                start, headed = last.start, False
+            else:
+                yield start, end
+                start = -1
         if start < 0:
-            start, headed = block.start, True
+            start, headed, last = block.start, True, None
+        before, last = (end if last is not None else None), block
         end = block.end
         headed = headed and block.kind == "heading"
     if start >= 0:
         yield start, end
+
+
+def _announces(text: str, block: Block) -> bool:
+    """Return whether a block is the name or the opening of what follows: a signature, a term, "It offers:"."""
+    said = text[block.start : block.end]
+    return block.kind == "prose" and len(said) <= _ANNOUNCEMENT and not _ENDED.search(said)
 
 
 def _small_blocks(text: str, borders: list[int], limit: int) -> Iterator[Block]:
