@@ -103,9 +103,15 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "mcp_prompt": "Ask for stories before all else.",
     },
     "read_page": {"section": SECTION, "passages": PASSAGE, "part": 2, "parts": 3, "most": 8},
-    "research_now": {"calls": 7, "leads": ["Superseded-By: 734"], "stock": "engines.example: 3 documents"},
+    "research_now": {
+        "calls": 7,
+        "leads": ["Superseded-By: 734"],
+        "stock": "engines.example: 3 documents",
+        "is_last": True,
+    },
     "write_section": {
         "section": SECTION,
+        "others": [SECTION],
         "passages": PASSAGE,
         "uniform": "version 3.11.2",
         "earlier": "An engine has 4 parts. [s7p3]",

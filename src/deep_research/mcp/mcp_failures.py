@@ -3,7 +3,7 @@
 from deep_research.data.outside_tools import ToolAnswer
 from deep_research.errors import SourceError, Unreachable, Unreadable
 from deep_research.protocol.http_semantics import error_kind, status_meaning
-from deep_research.text.cleaning import fold
+from deep_research.text.cleaning import shorten
 
 _LONGEST = 300
 _CONNECTION_CLOSED, _REQUEST_TIMEOUT = -32000, -32001
@@ -33,8 +33,7 @@ def tool_error(name: str, tool: str, answer: ToolAnswer) -> SourceError:
 
 def shortened(text: str) -> str:
     """Return outside text fit for a gap: clean, on one line, not long."""
-    line = fold(text).rstrip(".")
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rsplit(' ', 1)[0]} …"
+    return shorten(text, _LONGEST).rstrip(".")
 
 
 def _why(cause: BaseException, code: object, status: int | None, seconds: float) -> tuple[type[SourceError], str]:

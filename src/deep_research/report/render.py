@@ -121,6 +121,8 @@ class References:
         for found in contradictions:
             rows = [self._side(side, language) for side in found.sides]
             blocks += [f"**{fold(found.topic)}**"] * bool(found.topic) + ["\n".join([head, "|---|---|---|", *rows])]
+            if found.prevails:
+                blocks.append(f"→ {found.prevails} {self.cite([p for side in found.sides for p in side.passages])}")
         return "\n\n".join(blocks)
 
     def _side(self, side: Side, language: str) -> str:

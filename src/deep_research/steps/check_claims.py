@@ -461,7 +461,8 @@ def _may_stand(judged: _Judged, passages: Sequence[Passage], library: Library, k
     if judged.verdict == _CODE or certain_disproof(judged.text, evidence) is not None:
         return False
     foreign = detect(judged.text) != detect(" ".join(p.text for p in passages))
-    return foreign or (judged.verdict.kind != "contradicted" and disproof(judged.claim, evidence) is None)
+    refused = judged.verdict.kind == "contradicted" and not known  # with what is known it is judged anew
+    return foreign or (not refused and disproof(judged.claim, evidence) is None)
 
 
 def _is_for_judge(judged: _Judged, library: Library) -> bool:

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 from deep_research.data import Claim, Contradiction, Side
 from deep_research.ports import Library
+from deep_research.search.source_standing import dated_source
 from deep_research.steps.check_claims import check_draft
 from deep_research.text.cleaning import fold
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids
+from deep_research.verification.conclusions import is_unfounded
 from deep_research.verification.drafts import parse_draft
 from deep_research.verification.numbers import quantities
 
@@ -38,7 +40,8 @@ async def confirm(proposed: Sequence[Contradiction], claims: Sequence[Claim], li
             continue
         new |= {c.id: c for c in sides if c not in claims}
         shown = tuple(Side(statement=c.text, passages=c.passages) for c in sides)
-        kept.append(Contradiction(topic=_topic(contradiction.topic, sides), sides=shown))
+        prevails = await asyncio.to_thread(_prevails, contradiction.prevails, sides, library)
+        kept.append(Contradiction(topic=_topic(contradiction.topic, sides), sides=shown, prevails=prevails))
     unique = list({frozenset(side.statement for side in c.sides): c for c in kept}.values())[:_MOST]
     said = {(side.statement, side.passages) for c in unique for side in c.sides}
     return Confirmed(tuple(unique), tuple(c for c in new.values() if (c.text, c.passages) in said))
@@ -75,6 +78,16 @@ async def _checked(side: Side, library: Library) -> Claim | None:
     if claim is None or others or not claim.stands or not set(claim.passages) <= set(known):
         return None
     return claim
+
+
+def _prevails(said: str, sides: Sequence[Claim], library: Library) -> str:
+    """Return which side holds and why, as our own conclusion, where it brings in nothing that the sides do not rest on."""
+    passages = [p for claim in sides for key in claim.passages if (p := library.passage(key)) is not None]
+    titles = [source.title for p in passages if (source := library.source(p.source)) is not None]
+    dates = [dated_source(library, p.source).date for p in passages]
+    ground = [*(f"{p.heading}\n{p.text}" for p in passages), *titles, *dates, *(claim.text for claim in sides)]
+    text = fold(said)
+    return "" if not text or is_unfounded(text, ground) is not None else text
 
 
 def _topic(topic: str, sides: Sequence[Claim]) -> str:

@@ -54,7 +54,7 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
     return [p for p in found if p.id in chosen or not is_contents_list(p.text)][:limit]
 
 
-_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST = 20, 12, 8, 2
+_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST = 22, 12, 8, 3
 _RECALLED, _SAYS = 6, 0.6
 """Passages that colleagues have found, and the share of the words of a cell that such a passage has."""
 
@@ -98,12 +98,15 @@ def _reached_nothing(ctx: RunContext, turns: Sequence[Turn]) -> bool:
 
 
 def _room(turns: Sequence[Turn], attempt: int) -> int:
-    """Return how many passages a writer gets: a quarter more than the researcher named, since it may have missed some;
-    in a further attempt the best of what its few searches brought."""
+    """Return how many passages a writer gets: those the researcher named, a quarter more, since it may have missed some, or
+    the best of its last searches, which it has not seen; in a further attempt the best of what its few searches brought."""
     named = sum(len(a.query.split()) for turn in turns for a in turn.actions if a.name == "research_complete")
     if not named:
         return _NOTED if attempt < 2 else _NOTED_AGAIN
-    return min(_NOTED, max(_NAMED, named + named // 4))
+    unseen = sum(
+        min(_OF_LAST, len(o.passages)) for turn in turns if is_complete(turn.actions) for o in turn.observations
+    )
+    return min(_NOTED, max(_NAMED, named + max(named // 4, unseen)))
 
 
 def brings_new(section: Section, turns: Sequence[Turn], seen: Collection[str], library: Library) -> bool:

@@ -16,6 +16,7 @@ from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.drafts import parse_draft
 
 _MOST_GAPS = 4
+_QUOTED_CHARS = 4
 _TOLD = 3
 """Statements that were cut, told to whoever searches again."""
 
@@ -72,14 +73,29 @@ _QUOTED = re.compile(r"[“\"'‘「『《]([^”\"'’」』》\n]{4,200})[”\
 
 def _without_mended(draft: SectionReview, section: Section) -> SectionReview:
     """Return the review of a draft without the faults whose words the check has taken out meanwhile."""
-    text = normalise(section.content)
+    text = _plain(section.content)
     left = tuple(
         fault
         for fault in draft.faults
-        if not (quoted := _QUOTED.findall(fault)) or any(normalise(words) in text for words in quoted)
+        if not (quoted := _QUOTED.findall(fault)) or any(piece in text for words in quoted for piece in _pieces(words))
     )
     retry = draft.retry and bool(left or draft.queries or not draft.faults)
     return draft.model_copy(update={"faults": left, "retry": retry})
+
+
+_MARKS = re.compile(r"\[(?:s\d+p\d+|open)\]|[†*_]", re.IGNORECASE)
+
+
+def _plain(text: str) -> str:
+    """Return a text without ids and marks, as it is compared."""
+    return " ".join(normalise(_MARKS.sub("", text)).split())
+
+
+def _pieces(words: str) -> list[str]:
+    """Return what a quotation says between its omissions ("it was … and is")."""
+    return [
+        piece for part in re.split(r"…|\.\.\.", words) if len(piece := _plain(part).strip(" .,;:")) >= _QUOTED_CHARS
+    ]
 
 
 def _mostly_cut(claims: Sequence[Claim]) -> list[str]:

@@ -27,6 +27,7 @@ from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Library, OutsideTool, SearchPlace
 from deep_research.run_context.context import RunContext, reason_of
 from deep_research.steps.read import PLACE, read
+from deep_research.text.cleaning import shorten
 from deep_research.text.contents_lists import is_contents_list
 
 _PASSAGES_PER_SOURCE = 4
@@ -34,6 +35,7 @@ _FLOOR, _OF_A_LIST = 0.35, 0.3
 """Share of the best score that a passage must reach; what a table of contents or an index is worth beside prose."""
 _STUB = 60
 """Columns of a passage that is a heading without its text."""
+_TOLD_CHARS = 120
 _ENOUGH_FOUND = 3
 """Results with which the less trusted places are not asked."""
 _OWN = ("documents", PLACE, "mcp:")
@@ -149,7 +151,7 @@ async def _ask(
         why = _why(error, place.name)
         # A place that was given up fails the same way each time: that is one gap.
         given_up = isinstance(error, SourceError) and error.given_up
-        what = place.name if given_up else f"{place.name}: {action.query}"
+        what = place.name if given_up else f"{place.name}: {shorten(action.query, _TOLD_CHARS)}"
         ctx.report_gap(Gap(what=what, why=why, source=place.name))
         return Observation(action=action.id, failed=(place.name,), failure=why)
     record = SearchRecord.model_validate_json(answer)

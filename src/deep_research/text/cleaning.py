@@ -42,6 +42,12 @@ def mask_secrets(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
+def shorten(text: str, most: int) -> str:
+    """Return clean `text` on one line, cut at a word so that it has about `most` characters."""
+    line = fold(text)
+    return line if len(line) <= most else f"{line[:most].rsplit(' ', 1)[0]} …"
+
+
 def fold(text: str) -> str:
     """Return clean `text` on one line: every run of white space is one space.
 

@@ -23,6 +23,8 @@ _MOST = 12
 """Passages named of a page, and of each of its parts."""
 _AT_ONCE = 3
 """Searches of a plan that are made together."""
+_BATCH = 3
+"""With so many calls in a turn a researcher has said what it needs, below the depth "deep"."""
 
 
 class Reading(Thinker):
@@ -92,6 +94,12 @@ class Reading(Thinker):
         return [key for key in (one.strip("[] ") for one in answer.relevant) if key in part][:_MOST]
 
 
+def _has_batch(turns: Sequence[Turn], planned: Sequence[str]) -> bool:
+    """Return whether a model has chosen a turn of several calls; the first turn may be that of the plan."""
+    chosen = (turn for turn in turns if not {action.query for action in turn.actions} <= {*planned})
+    return any(sum(action.counts for action in turn.actions) >= _BATCH for turn in chosen)
+
+
 def _seen_in(turns: Sequence[Turn]) -> list[str]:
     """Return the passages that a researcher has seen."""
     return [key for turn in turns for seen in turn.observations for key in seen.passages]
@@ -130,11 +138,18 @@ class Researching(Thinker):
     ) -> Sequence[Action]:
         """See `ports.Reasoner.next_actions`. The searches that the plan or a review names are made without asking.
 
-        What a review asks for is narrow: a further attempt is written from what its searches bring, except in depth.
+        What a review asks for is narrow: a further attempt is written from what its searches bring, except in depth. A model
+        that has made a batch of calls is asked again only where the sources name something decisive to look for.
         """
-        if turns and section.attempts > 1 and section.queries and self._depth != "deep":
-            return []
         planned = [query for query in section.queries if query not in section.searched]
+        leads = leads_in(turns, library)
+        shallow = self._depth != "deep"
+        if (
+            shallow
+            and turns
+            and ((section.attempts > 1 and section.queries) or (_has_batch(turns, planned) and not leads))
+        ):
+            return []
         if not turns and planned:
             key = f"a{section.attempts}t0"
             return [Action(id=f"{key}c{n}", name="search", query=q) for n, q in enumerate(planned[:_AT_ONCE], 1)]
@@ -155,9 +170,8 @@ class Researching(Thinker):
 
         async def make(budget: int) -> Sequence[Action]:
             left = self._max_tool_calls - used
-            now = self._render(
-                "research_now", calls=left, leads=leads_in(turns, library), stock=stock(library, _seen_in(turns))
-            )
+            known = stock(library, _seen_in(turns))
+            now = self._render("research_now", calls=left, leads=leads, stock=known, is_last=shallow)
             messages = [*head, *messages_of(turns, library, budget=budget), user(now)]
             answer = await self._ask.act("research", messages, self._tools)
             chosen = actions_of(answer, f"a{section.attempts}t{len(turns)}", self._outside)
@@ -209,6 +223,7 @@ class Researching(Thinker):
             text = self._render(
                 "write_section",
                 section=section,
+                others=[other for other in brief.sections if other.title != section.title],
                 passages=fenced(passages, library, budget),
                 earlier=section.content,
                 missing="; ".join(section.missing) or section.notes,
