@@ -70,7 +70,7 @@ def test_b6_a_researcher_makes_at_most_so_many_tool_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, at_once: int
 ) -> None:
     with served(monkeypatch, Greedy(at_once)):
-        ran = research(tmp_path, max_tool_calls_per_researcher=limit, max_review_iterations=0)
+        ran = research(tmp_path, max_tool_calls_per_researcher=limit, max_review_iterations=0, depth="deep")
     assert len(researched(ran)) == limit * len(ran.of(SectionStarted)) == limit * len(ENGINES)
     assert_presentable(ran)
 
@@ -170,3 +170,13 @@ def test_b12_one_command_runs_one_node_alone(
     assert code == 0
     assert said in capsys.readouterr().out
     assert steps(provider) == {name: 1}
+
+
+def test_a_researcher_that_has_made_a_batch_of_calls_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(monkeypatch, Greedy(4)) as provider:
+        ran = research(tmp_path, max_tool_calls_per_researcher=10, max_review_iterations=0)
+    asked = [call for call in provider.calls if step_of(call.request) == "research"]
+    assert len(asked) == len(ran.of(SectionStarted)) == len(ENGINES)
+    assert_presentable(ran)

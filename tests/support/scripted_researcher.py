@@ -20,6 +20,7 @@ from tests.support.scripted_replies import Call, Reply, Request, instance_of
 _PASSAGE = re.compile(r'<passage id="(s\d+p\d+)"(?: source="([^"]*)")?[^>]*>\n(.*?)\n</passage>', re.DOTALL)
 _STATEMENT = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 _TITLE = re.compile(r"^Title: (.+)$", re.MULTILINE)
+_WRITTEN_SECTION = re.compile(r"Write the section “(.*?)”")
 _SHOWN_SECTION = re.compile(r'<section title="([^\n]+)">')
 _ID = re.compile(r"\[(s\d+p\d+)\]")
 _STEPS: Mapping[str, str] = {
@@ -115,6 +116,8 @@ class ScriptedResearcher:
         if step_of(request) in ("judge", "rewrite"):
             said = [_said(text) for _, text in _STATEMENT.findall(last)[:1]]
             titles = [t for t, content in self._written.items() if any(s in _ID.sub("", content) for s in said)]
+        if step_of(request) == "write":
+            titles = _WRITTEN_SECTION.findall(told)[:1]
         if step_of(request) == "review_section":
             titles = _SHOWN_SECTION.findall(last)[:1]
         return max(titles, key=len, default="")

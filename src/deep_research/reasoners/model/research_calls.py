@@ -95,9 +95,16 @@ class Reading(Thinker):
 
 
 def _has_batch(turns: Sequence[Turn], planned: Sequence[str]) -> bool:
-    """Return whether a model has chosen a turn of several calls; the first turn may be that of the plan."""
+    """Return whether a model has chosen a turn of several calls, and each of its calls has brought passages; the first
+    turn may be that of the plan."""
     chosen = (turn for turn in turns if not {action.query for action in turn.actions} <= {*planned})
-    return any(sum(action.counts for action in turn.actions) >= _BATCH for turn in chosen)
+    fruitful = (t for t in chosen if all(o.passages for o in t.observations if o.action not in _silent(t)))
+    return any(sum(action.counts for action in turn.actions) >= _BATCH for turn in fruitful)
+
+
+def _silent(turn: Turn) -> set[str]:
+    """Return the ids of the actions that look for nothing."""
+    return {action.id for action in turn.actions if action.name in ("think", "research_complete")}
 
 
 def _seen_in(turns: Sequence[Turn]) -> list[str]:
