@@ -116,7 +116,7 @@ class ScriptedResearcher:
         if step_of(request) in ("judge", "rewrite"):
             said = [_said(text) for _, text in _STATEMENT.findall(last)[:1]]
             titles = [t for t, content in self._written.items() if any(s in _ID.sub("", content) for s in said)]
-        if step_of(request) == "write":
+        if step_of(request) == "write_section":
             titles = _WRITTEN_SECTION.findall(told)[:1]
         if step_of(request) == "review_section":
             titles = _SHOWN_SECTION.findall(last)[:1]
