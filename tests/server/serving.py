@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import uvicorn
 
-from deep_research.server.http_app import ServerOptions, make_app
+from deep_research.server.http_app import ServerOptions, server_config
 
 TIMEOUT = 60.0
 
@@ -33,9 +33,7 @@ class _Server(uvicorn.Server):
 def serving(home: Path, **options: Any) -> Iterator[str]:
     """Give the address of a server for the state folder `home`."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        make_app(ServerOptions(home, **options)), log_level="critical", timeout_graceful_shutdown=2, lifespan="on"
-    )
+    config = server_config(ServerOptions(home, **options), log_level="critical", timeout_graceful_shutdown=2)
     server = _Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()

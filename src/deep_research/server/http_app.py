@@ -70,6 +70,12 @@ def make_app(options: ServerOptions) -> FastAPI:
     return app
 
 
+def server_config(options: ServerOptions, **settings: Any) -> uvicorn.Config:
+    """Return how uvicorn serves the application; `settings` are its own."""
+    usual: dict[str, Any] = {"log_level": "warning", "server_header": False, "timeout_graceful_shutdown": 5}
+    return uvicorn.Config(make_app(options), host=options.host, port=options.port, **{**usual, **settings})
+
+
 def serve(options: ServerOptions) -> None:
     """Serve until the process is asked to stop. Raises ConfigError where anybody could come in."""
     if not is_loopback(options.host) and not AccessTokens(options.home).records():
@@ -78,5 +84,4 @@ def serve(options: ServerOptions) -> None:
             "Make one for each owner: deep-research token create NAME"
         )
         raise ConfigError(message, setting="host", value=options.host)
-    settings: dict[str, Any] = {"log_level": "warning", "server_header": False, "timeout_graceful_shutdown": 5}
-    uvicorn.run(make_app(options), host=options.host, port=options.port, **settings)
+    uvicorn.Server(server_config(options)).run()

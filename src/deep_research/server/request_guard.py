@@ -57,9 +57,12 @@ class RequestGuard:
             await self._app(scope, receive, send)
             return
         started = False
+        body = _Body(receive)
 
         async def send_guarded(message: Message) -> None:
             nonlocal started
+            if body.is_too_large and not started:
+                return  # whatever the application makes of a body that was cut
             if message["type"] == "http.response.start":
                 started = True
                 given = {name for name, _ in message["headers"]}
@@ -72,10 +75,14 @@ class RequestGuard:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
             scope.setdefault("state", {})["owner"] = self._admit(scope, headers)
             limit = self._max_upload if scope["path"] == "/api/v1/documents" else self._max_body
-            await self._app(scope, _limited(receive, headers, limit), send_guarded)
+            body.limit_to(limit, headers.get("content-length", "0"))
+            await self._app(scope, body.receive, send_guarded)
+            if body.is_too_large and not started:
+                raise _too_large(limit)
         except Refusal as refusal:
             if started:
                 raise
+            body.is_too_large = False
             await _refuse(send_guarded, refusal, openai=scope["path"].startswith("/v1/"))
 
     def _admit(self, scope: Scope, headers: dict[str, str]) -> str:
@@ -130,22 +137,27 @@ def is_loopback(name: str) -> bool:
         return False
 
 
-def _limited(receive: Receive, headers: dict[str, str], limit: int) -> Receive:
-    """Return a `receive` that refuses a body over `limit` bytes, as announced and as it really comes."""
-    announced = headers.get("content-length", "0")
-    if announced.isdecimal() and int(announced) > limit:
-        raise _too_large(limit)
-    got = 0
+class _Body:
+    """The body of a request, held against a limit as it is announced and as it really comes."""
 
-    async def receive_limited() -> Message:
-        nonlocal got
-        message = await receive()
-        got += len(message.get("body", b""))
-        if got > limit:
+    def __init__(self, receive: Receive) -> None:
+        self._receive, self._left = receive, 0
+        self.is_too_large = False
+
+    def limit_to(self, limit: int, announced: str) -> None:
+        """Set the limit in bytes. Raises Refusal when more is announced."""
+        self._left = limit
+        if announced.isdecimal() and int(announced) > limit:
             raise _too_large(limit)
-        return message
 
-    return receive_limited
+    async def receive(self) -> Message:
+        """Give the next message; beyond the limit the client counts as gone."""
+        message = await self._receive()
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            self.is_too_large = True
+            return {"type": "http.disconnect"}
+        return message
 
 
 def _too_large(limit: int) -> Refusal:

@@ -1,0 +1,227 @@
+"""Who may use the server: tokens by owner, owners apart, other sites refused, limits, headers; hostile texts do nothing."""
+
+import json
+import os
+import socket
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from deep_research.cli.main import cli
+from deep_research.errors import ConfigError
+from deep_research.server.access_tokens import AccessTokens
+from deep_research.server.http_app import ServerOptions, serve
+from tests.server.serving import client, events_of, serving, until_report
+
+QUESTION = {"question": "How does speculative decoding work?", "model_provider": "extractive", "workflow": "quick"}
+
+
+class Owners:
+    """Two owners of one server."""
+
+    def __init__(self, address: str, tokens: AccessTokens) -> None:
+        self.address, self.tokens = address, tokens
+        self.anna, self.ben = (self.client(tokens.create(name)) for name in ("anna", "ben"))
+
+    def client(self, token: str) -> httpx.Client:
+        return client(self.address, headers={"Authorization": f"Bearer {token}"})
+
+
+@pytest.fixture
+def owners(own_state: Path) -> Iterator[Owners]:
+    with serving(own_state, require_tokens=True) as address:
+        made = Owners(address, AccessTokens(own_state))
+        yield made
+        made.anna.close()
+        made.ben.close()
+
+
+def test_another_owners_run_is_not_there(owners: Owners) -> None:
+    run = owners.anna.post("/api/v1/runs", json=QUESTION).json()["id"]
+    until_report(owners.anna, run)
+    for method, path, body in (
+        ("GET", "", None), ("GET", "/report", None), ("GET", "/events", None), ("GET", "/passages/s1p1", None),
+        ("GET", "/sources/s1/snapshot", None), ("GET", "/export/json", None), ("DELETE", "", None),
+        ("POST", "/cancel", None), ("POST", "/answer", {"answer": "yes"}), ("POST", "/follow-ups", {"question": "Why?"}),
+    ):  # fmt: skip
+        assert owners.ben.request(method, f"/api/v1/runs/{run}{path}", json=body).status_code == 404, path
+    assert owners.ben.get("/api/v1/runs").json()["total"] == 0
+    assert owners.ben.get(f"/v1/responses/resp_{run}").status_code == 404
+    assert owners.anna.get("/api/v1/runs").json()["total"] == 1
+
+
+def test_documents_of_another_owner_cannot_be_read(owners: Owners) -> None:
+    document = owners.anna.post("/api/v1/documents", files={"file": ("a.md", b"# Secret")}).json()["id"]
+    assert owners.ben.post("/api/v1/runs", json={**QUESTION, "documents": [document]}).status_code == 404
+    assert owners.ben.delete(f"/api/v1/documents/{document}").status_code == 404
+    assert len(owners.anna.get("/api/v1/documents").json()["documents"]) == 1
+
+
+def test_without_a_token_only_the_page_itself_is_served(owners: Owners) -> None:
+    with client(owners.address) as http:
+        for path in ("/api/v1/runs", "/api/v1/options", "/api/v1/documents", "/v1/models"):
+            answer = http.get(path)
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"] == "Bearer"
+        assert http.get("/").status_code == 200
+        assert http.get("/healthz").json() == {"status": "ok"}
+        assert http.post("/api/v1/session", json={"token": "drt_wrong"}).status_code == 401
+
+
+def test_the_page_keeps_its_token_where_scripts_cannot_read_it(owners: Owners) -> None:
+    token = owners.tokens.create("carla")
+    with client(owners.address) as http:
+        opened = http.post("/api/v1/session", json={"token": token})
+        assert opened.status_code == 204
+        assert "HttpOnly" in opened.headers["set-cookie"]
+        assert "SameSite=strict" in opened.headers["set-cookie"]
+        assert http.get("/api/v1/options").json()["owner"] == "carla"
+
+
+def test_a_token_is_kept_as_a_hash_and_revoked_at_once(owners: Owners, own_state: Path) -> None:
+    token = owners.tokens.create("dora")
+    kept = own_state / "access-tokens.json"
+    assert token not in kept.read_text()
+    assert stat.S_IMODE(kept.stat().st_mode) & 0o077 == 0
+    with owners.client(token) as http:
+        assert http.get("/api/v1/runs").status_code == 200
+        owners.tokens.revoke(owners.tokens.records()[-1].id)
+        assert http.get("/api/v1/runs").status_code == 401
+
+
+def test_tokens_by_the_command_line(own_state: Path) -> None:
+    token = CliRunner().invoke(cli, ["token", "create", "anna"]).output.strip()
+    assert AccessTokens(own_state).owner_of(token) == "anna"
+    shown = CliRunner().invoke(cli, ["token", "list"]).output.split()
+    assert shown[1] == "anna"
+    assert CliRunner().invoke(cli, ["token", "revoke", shown[0]]).exit_code == 0
+    assert AccessTokens(own_state).owner_of(token) is None
+
+
+def test_an_address_that_others_reach_is_not_served_without_tokens(own_state: Path) -> None:
+    with pytest.raises(ConfigError, match="deep-research token create"):
+        serve(ServerOptions(own_state, host="0.0.0.0"))
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Origin": "null"}, 403),
+        ({}, 201),
+    ],
+)
+def test_other_sites_cannot_use_the_server(http: httpx.Client, headers: dict[str, str], status: int) -> None:
+    assert http.post("/api/v1/runs", json=QUESTION, headers=headers).status_code == status
+
+
+def test_a_form_of_another_kind_is_no_request(http: httpx.Client) -> None:
+    text = json.dumps(QUESTION)
+    assert http.post("/api/v1/runs", content=text, headers={"content-type": "text/plain"}).status_code == 422
+
+
+def test_every_answer_has_the_headers_of_safety(http: httpx.Client) -> None:
+    for path in ("/", "/page/main.js", "/api/v1/runs", "/api/v1/runs/none", "/nothing"):
+        answer = http.get(path)
+        policy = answer.headers["content-security-policy"]
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert "access-control-allow-origin" not in answer.headers
+        assert "server" not in answer.headers
+
+
+def test_a_body_over_the_limit_is_refused_as_announced_and_as_it_comes(http: httpx.Client) -> None:
+    large = json.dumps({"question": "x" * 2_000_000})
+    assert http.post("/api/v1/runs", content=large, headers={"content-type": "application/json"}).status_code == 413
+
+    def pieces() -> Iterator[bytes]:
+        for _ in range(30):
+            yield b" " * 100_000
+
+    answer = http.post("/api/v1/runs", content=pieces(), headers={"content-type": "application/json"})
+    assert answer.status_code == 413
+
+
+def test_an_upload_over_the_limit_leaves_nothing(own_state: Path) -> None:
+    from deep_research.server.uploads import UploadLimit  # noqa: PLC0415
+
+    with serving(own_state, uploads=UploadLimit(1, 2)) as address, client(address) as http:
+        files = {"file": ("a.txt", b"a" * 1_500_000)}
+        assert http.post("/api/v1/documents", files=files).status_code == 400
+        assert http.post("/api/v1/documents", files={"file": ("a.txt", b"a" * 4_500_000)}).status_code == 413
+        assert not [path for path in (own_state / "uploads").rglob("*") if path.is_file()]
+        for status in (201, 201, 429):
+            assert http.post("/api/v1/documents", files={"file": ("a.txt", b"text")}).status_code == status
+
+
+def test_more_runs_than_the_server_takes_wait_or_are_refused(own_state: Path) -> None:
+    with serving(own_state, max_runs=1) as address, client(address) as http:
+        runs = [http.post("/api/v1/runs", json=QUESTION).json()["id"] for _ in range(3)]
+        for run in runs:
+            assert until_report(http, run)["claims"]
+
+
+def test_a_defect_tells_the_client_nothing(own_state: Path) -> None:
+    with serving(own_state) as address, client(address) as http:
+        run = http.post("/api/v1/runs", json=QUESTION).json()["id"]
+        until_report(http, run)
+        library = own_state / "runs" / run / "library.db"
+        library.write_bytes(b"nothing that a database could read" * 100)
+        answer = http.get(f"/api/v1/runs/{run}/passages/s1p1")
+        assert answer.status_code in (500, 503)
+        assert str(own_state) not in answer.text
+        assert "Traceback" not in answer.text
+
+
+def test_many_readers_of_one_run_lose_nothing(own_state: Path) -> None:
+    readers = 200
+    with serving(own_state) as address, client(address) as http:
+        before = _memory()
+        run = http.post("/api/v1/runs", json={**QUESTION, "workflow": "sections"}).json()["id"]
+        sockets = [socket.create_connection(("127.0.0.1", int(address.rsplit(":", 1)[1]))) for _ in range(readers)]
+        for one in sockets:
+            one.settimeout(60)
+            one.sendall(
+                f"GET /api/v1/runs/{run}/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+            )
+        texts = [_until_end(one) for one in sockets]
+        wanted = [event["id"] for event in events_of(http, f"/api/v1/runs/{run}/events")[:-1]]
+        for text in texts:
+            assert [line[4:] for line in text.splitlines() if line.startswith("id: ")] == wanted
+        assert _memory() - before < 150_000_000
+
+
+def _until_end(one: socket.socket) -> str:
+    data = b""
+    while b"event: end" not in data:
+        piece = one.recv(1 << 16)
+        assert piece
+        data += piece
+    one.close()
+    return data.decode()
+
+
+def _memory() -> int:
+    """The memory that this process holds, in bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def problem_of(answer: httpx.Response) -> dict[str, Any]:
+    assert answer.headers["content-type"].startswith("application/problem+json")
+    return answer.json()
+
+
+def test_errors_are_problem_details(http: httpx.Client) -> None:
+    assert problem_of(http.get("/api/v1/runs/none"))["status"] == 404
+    assert "question" in problem_of(http.post("/api/v1/runs", json={}))["detail"]
+    wrong = problem_of(http.post("/api/v1/runs", json={**QUESTION, "model_provider": "nobody"}))
+    assert (wrong["status"], "nobody" in wrong["detail"]) == (400, True)
