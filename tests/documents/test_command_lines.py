@@ -10,7 +10,7 @@ from deep_research.cli.main import run as command
 from deep_research.data import Report
 from deep_research.stores.run_folder import RunFolder, list_runs
 from tests.cli.terminal import call
-from tests.conversation.screen import PROMPT, at_terminal
+from tests.conversation.screen import at_terminal
 from tests.documents.blocks import command_lines
 from tests.documents.served import Served, served_everywhere
 from tests.runs.running import engines
@@ -93,9 +93,8 @@ def test_b10_a_command_line_as_a_process_of_its_own() -> None:
 @pytest.mark.parametrize("arguments", INTERACTIVE, ids=shlex.join)
 def test_b10_the_interactive_command_line(arguments: tuple[str, ...], tmp_path: Path) -> None:
     with at_terminal(*arguments, "--docs", str(engines(tmp_path / "docs"))) as screen:
-        screen.wait(PROMPT)
-        screen.type("How fast is the Alpha engine?")
-        screen.wait("Ask about this report")
+        screen.say("How fast is the Alpha engine?")
+        screen.until("Ask about this report")
 
 
 @pytest.mark.parametrize("arguments", list(command_lines("sections_debugging")), ids=shlex.join)

@@ -12,6 +12,7 @@ from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
 from deep_research.errors import LimitReached, ResearchError
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Journal
+from deep_research.providers.call_tracing import show_call
 from deep_research.report.ledger import LOST, LostCall, PaidCall, paid_calls
 from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings
@@ -80,7 +81,8 @@ class PaidCalls:
         attempts: list[CallRecord] = []
         within = _ATTEMPTS.set(attempts)
         try:
-            answer = await self._client.complete(request, role=role)
+            model = self._client.models_of(role)[0]
+            answer = await show_call(request, role, model, lambda: self._client.complete(request, role=role))
         except ResearchError:
             await self._keep(attempts)
             raise

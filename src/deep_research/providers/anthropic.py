@@ -19,6 +19,7 @@ from deep_research.providers.answer_parsing import (
 )
 from deep_research.providers.base_model import WiredModel
 from deep_research.providers.http_wire import WireFailure, in_form
+from deep_research.providers.token_stream import anthropic_text, is_streamed, pass_on
 
 VERSION = "2023-06-01"
 """The version of the API in the header anthropic-version."""
@@ -41,7 +42,7 @@ class AnthropicModel(WiredModel):
         if body.get("stream"):
             async with aclosing(self._wire.stream(_PATH, body)) as events:
                 with in_form():
-                    data = await _assemble(events)
+                    data = await _assemble(events, forced=forced)
             request_id = ""
         else:
             data, headers = await self._wire.post(_PATH, body)
@@ -74,7 +75,7 @@ class AnthropicModel(WiredModel):
         elif body["messages"] and request.tools:
             # Writing to the cache costs extra; it pays where the next request repeats this one.
             body["messages"][-1]["content"][-1]["cache_control"] = _CACHED
-        if family.stream_only or limit > LONG_ANSWER_TOKENS:
+        if family.stream_only or limit > LONG_ANSWER_TOKENS or is_streamed():
             body["stream"] = True
         return {name: value for name, value in body.items() if name not in self._left_out}
 
@@ -181,7 +182,7 @@ def _usage(usage: Mapping[str, Any]) -> Usage | None:
     )
 
 
-async def _assemble(events: AsyncIterator[Mapping[str, Any]]) -> dict[str, Any]:
+async def _assemble(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = False) -> dict[str, Any]:
     """The message that a stream of events builds. Raises WireFailure when it is cut or carries an error."""
     message: dict[str, Any] = {}
     blocks: dict[int, dict[str, Any]] = {}
@@ -195,6 +196,7 @@ async def _assemble(events: AsyncIterator[Mapping[str, Any]]) -> dict[str, Any]:
             blocks[event["index"]] = dict(event["content_block"])
         elif kind == "content_block_delta":
             _extend(blocks.setdefault(event["index"], {}), event["delta"])
+            await pass_on(anthropic_text(event, forced=forced))
         elif kind == "message_delta":
             message["stop_reason"] = event["delta"].get("stop_reason")
             given = {name: value for name, value in (event.get("usage") or {}).items() if value is not None}

@@ -46,7 +46,7 @@ class LangChainModel:
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Return the model's answer; see `OpenModel.complete`."""
-        messages = [_message(message) for message in request.messages]
+        messages = [message_of(message) for message in request.messages]
         if request.schema_ is not None:
             messages[-1].content = f"{messages[-1].content}{schema_instruction(request)}"
         tools = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
@@ -105,7 +105,8 @@ def _enveloped(body: Any) -> Any:
     return {"error": body} if isinstance(body, dict) and "error" not in body else body
 
 
-def _message(message: ModelMessage) -> "BaseMessage":
+def message_of(message: ModelMessage) -> "BaseMessage":
+    """Return one of our messages as LangChain's."""
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage  # noqa: PLC0415
 
     if message.role == "tool":

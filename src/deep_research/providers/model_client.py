@@ -12,6 +12,7 @@ from deep_research.errors import ConfigError, ModelError, ModelRateLimited, Prov
 from deep_research.providers.answer_parsing import prompt_tokens
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_limits import Gate, Policy, gate_of, policy_for
+from deep_research.providers.token_stream import streaming_to
 from deep_research.providers.usual_times import UsualTimes
 
 
@@ -224,7 +225,8 @@ class ModelClient:
         try:
             if await self._is_slow(tasks[0], sent, model, role):
                 self._hedged += 1
-                tasks.append(asyncio.ensure_future(self._attempt(model, request, role, deadline, asyncio.Event())))
+                with streaming_to(None):  # only one of them is shown
+                    tasks.append(asyncio.ensure_future(self._attempt(model, request, role, deadline, asyncio.Event())))
             return await _first_answer(tasks)
         finally:
             await self._end_others(tasks, model, request, role, begun)

@@ -24,6 +24,7 @@ from deep_research.providers.answer_parsing import (
 )
 from deep_research.providers.base_model import WiredModel
 from deep_research.providers.http_wire import WireFailure, in_form
+from deep_research.providers.token_stream import pass_on
 
 _PATH = "/api/chat"
 
@@ -103,6 +104,7 @@ async def _listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
             raise WireFailure("", body=dict(event))
         message = event.get("message") or {}
         text.append(message.get("content") or "")
+        await pass_on(text[-1])
         thought.append(message.get("thinking") or "")
         calls += [_call(call["function"]) for call in message.get("tool_calls") or ()]
         if event.get("done"):

@@ -20,6 +20,7 @@ from deep_research.providers.answer_parsing import (
 from deep_research.providers.base_model import WiredModel
 from deep_research.providers.http_wire import WireFailure, in_form
 from deep_research.providers.provider_failures import error_body
+from deep_research.providers.token_stream import is_streamed, openai_text, pass_on
 from deep_research.text.model_json import parse_object
 
 
@@ -75,11 +76,12 @@ def read(data: Mapping[str, Any], request_id: str = "") -> Heard:
     )
 
 
-async def listen(events: AsyncIterator[Mapping[str, Any]]) -> Heard:
+async def listen(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = False) -> Heard:
     """Return what a stream of chunks says. Raises WireFailure when it is cut or carries an error."""
     assembly = _Assembly()
     async for event in events:
         assembly.add(event)
+        await pass_on(openai_text(event, forced=forced))
     return read(assembly.whole())
 
 
@@ -199,7 +201,7 @@ class OpenAICompatibleModel(WiredModel):
         if body.get("stream"):
             async with aclosing(self._wire.stream(_PATH, body)) as events:
                 with in_form():
-                    heard = await listen(events)
+                    heard = await listen(events, forced=forced)
         else:
             answer = await self._wire.post(_PATH, body)
             with in_form():
@@ -220,7 +222,7 @@ class OpenAICompatibleModel(WiredModel):
                 body["parallel_tool_calls"] = request.parallel_tool_calls
         body |= family.thinking_on if thinking else family.thinking_off
         _ask_for_schema(body, request, means_for(request, family, thinking=thinking))
-        if family.stream_only or (thinking and family.thinking_streams) or limit > LONG_ANSWER_TOKENS:
+        if family.stream_only or (thinking and family.thinking_streams) or limit > LONG_ANSWER_TOKENS or is_streamed():
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return {name: value for name, value in body.items() if name not in self._left_out}
 

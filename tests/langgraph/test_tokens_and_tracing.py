@@ -1,0 +1,142 @@
+"""Tokens while a section is written, and model calls as callbacks and tracers see them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.outputs import LLMResult
+
+from deep_research import build_deep_research_graph
+from deep_research.errors import ConfigError
+from deep_research.text.prose_in_json import ProseReader
+from tests.model.harness import QUESTION, served
+from tests.runs.running import engines
+
+
+def _graph(wire: str = "compatible") -> Any:
+    name = {"compatible": "scripted", "anthropic": "claude-sonnet-5"}[wire]
+    return build_deep_research_graph(model_provider=wire, model_name=name, max_review_iterations=0)
+
+
+def _config(folder: Path, **more: Any) -> Any:
+    return {"configurable": {"docs": [str(engines(folder / "docs"))]}, **more}
+
+
+def _asked() -> dict[str, Any]:
+    return {"messages": [("user", QUESTION)]}
+
+
+@pytest.mark.parametrize("wire", ["compatible", "anthropic"])
+async def test_tokens_of_sections_while_they_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: str
+) -> None:
+    with served(monkeypatch, wire=wire):
+        parts = [
+            part
+            async for part in _graph(wire).astream(
+                _asked(), _config(tmp_path), stream_mode=["messages", "updates"], subgraphs=True
+            )
+        ]
+    places = [n for n, (_, mode, data) in enumerate(parts) if mode == "updates" and "compress_output" in data]
+    tokens: dict[str, list[str]] = {}
+    for path, mode, data in parts[: places[0]]:
+        if mode == "messages" and data[1]["langgraph_node"] == "compress_output":
+            assert path
+            tokens.setdefault(data[0].id, []).append(data[0].content)
+    assert max(len(pieces) for pieces in tokens.values()) > 3, "it comes in pieces, before the section is there"
+    texts = ["".join(pieces) for pieces in tokens.values()]
+    assert any("Alpha engine" in text for text in texts)
+    assert not any(text.lstrip().startswith("{") for text in texts), "the prose, not its JSON"
+
+
+async def test_messages_without_subgraphs_are_those_of_the_conversation_and_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(monkeypatch):
+        stream = _graph().astream(_asked(), _config(tmp_path), stream_mode="messages")
+        seen = [(message, about["langgraph_node"]) async for message, about in stream]
+    assert {node for _, node in seen} <= {"clarify", "review", "final_report"}, "a report is begun during the review"
+    assert seen[-1][0].content.startswith("# ")
+    assert len([1 for _, node in seen if node != "clarify"]) > 3
+
+
+class _Calls(BaseCallbackHandler):
+    def __init__(self) -> None:
+        self.started: list[tuple[str, Any, list[str], dict[str, Any]]] = []
+        self.ended: list[LLMResult] = []
+        self.failed = 0
+
+    def on_chat_model_start(self, serialized: Any, messages: Any, **about: Any) -> None:
+        self.started.append((about["name"], messages, about["tags"] or [], about["metadata"]))
+
+    def on_llm_end(self, response: LLMResult, **about: Any) -> None:
+        self.ended.append(response)
+
+    def on_llm_error(self, error: BaseException, **about: Any) -> None:
+        self.failed += 1
+
+
+async def test_each_model_call_is_a_run_with_a_name_its_tokens_and_its_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = _Calls()
+    with served(monkeypatch) as provider:
+        await _graph().ainvoke(
+            _asked(), _config(tmp_path, callbacks=[calls], tags=["mine"], metadata={"customer": "7"})
+        )
+        asked = len(provider.calls)
+    assert len(calls.started) == len(calls.ended) == asked
+    names = {name for name, *_ in calls.started}
+    assert {"research: decide", "research: plan", "write: section", "report: compose"} <= names
+    _name, messages, tags, about = next(row for row in calls.started if row[0] == "write: section")
+    assert messages[0][0].type == "system"
+    assert "mine" in tags
+    assert "nostream" not in tags
+    assert about["ls_model_name"] == "scripted"
+    assert about["ls_provider"] == "compatible"
+    assert about["customer"] == "7"
+    assert about["langgraph_node"] == "compress_output"
+    assert all("nostream" in row[2] for row in calls.started if row[0].startswith(("research", "review", "judge")))
+    used = [generation.message.usage_metadata for result in calls.ended for (generation,) in result.generations]
+    assert sum(one["input_tokens"] for one in used) == provider.prompt_tokens
+
+
+async def test_a_call_that_fails_ends_its_run_with_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = _Calls()
+    with served(monkeypatch, lambda _request: "no JSON", key="another-key"), pytest.raises(ConfigError):
+        await _graph().ainvoke(_asked(), _config(tmp_path, callbacks=[calls]))
+    assert calls.failed == len(calls.started) > 0
+
+
+async def test_a_stream_of_events_has_the_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(monkeypatch):
+        events = [e async for e in _graph().astream_events(_asked(), _config(tmp_path), version="v2")]
+    names = [e["name"] for e in events if e["event"] == "on_chat_model_stream"]
+    assert {"write: section", "report: compose"} <= set(names)
+
+
+TEXT = 'He said "no" \\ yes.\n\nZwölf 발동기 [s1p1] 😀'
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_prose_is_read_however_its_json_is_cut(size: int, *, ascii_only: bool) -> None:
+    answer = {"key_findings": ["a"], "content": TEXT, "missing": ["content"], "abstract": "Short."}
+    written = json.dumps(answer, ensure_ascii=ascii_only, indent=1)
+    reader = ProseReader()
+    said = "".join(reader.feed(written[n : n + size]) for n in range(0, len(written), size))
+    expected = f"{TEXT}\n\nShort."
+    assert said == (expected.replace("😀", "") if ascii_only else expected)
+
+
+@pytest.mark.parametrize("before", ["```json\n", "```\n", "  \n"])
+def test_prose_in_a_fenced_answer(before: str) -> None:
+    reader = ProseReader()
+    assert "".join(reader.feed(sign) for sign in f'{before}{{"content": "One."}}') == "One."
+
+
+def test_plain_text_is_given_as_it_is() -> None:
+    reader = ProseReader()
+    assert "".join(reader.feed(sign) for sign in "The answer is 7.") == "The answer is 7."
