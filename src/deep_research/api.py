@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from deep_research.graph.research_graph import ResearchGraph
     from deep_research.ports import Exporter
     from deep_research.report.figures import Figure
+    from deep_research.runs.compare_runs import RunChanges
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
     from deep_research.runs.run_evidence import PassageInContext, SourceFacts
     from deep_research.runs.single_step import Material, StepResult
     from deep_research.sources import SourceRow
+    from deep_research.stores.run_store import ForkPoint
     from deep_research.templates import TemplateFile
 
 Docs = Sequence["str | PathLike[str]"]
@@ -117,6 +119,57 @@ class Run:
     def follow_ups(self) -> list[FollowUp]:
         """Return the questions about the report with their answers, in order."""
         return self._store.read_follow_ups()
+
+    async def fork(
+        self, *, at: "ForkPoint" = "plan", plan: str = "", settings: Mapping[str, Any] | None = None
+    ) -> "Run":
+        """Make a run that goes on from a point of this one with other settings or another plan; `carry_out` does it.
+
+        `at` is `question`, `plan` or `report`; what was answered before is not asked again. `plan` is an outline, or
+        says what to change. Raises ConfigError for what does not fit.
+        """
+        from deep_research.runs.branches import fork_run  # noqa: PLC0415 - only where it is asked for
+
+        made = await fork_run(self._store, self._home, at=at, plan=plan, changes=settings)
+        return Run(made, self._home, mcp_servers=self._mcp_servers)
+
+    async def refresh(self) -> "Run":
+        """Make a run that researches the same plan anew, from today's sources; `carry_out` does it.
+
+        `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
+        """
+        from deep_research.runs.branches import refresh_run  # noqa: PLC0415 - only where it is asked for
+
+        return Run(await refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
+
+    def changes_since_parent(self) -> "RunChanges":
+        """Return what this report says that the one of the run it refreshes did not; print() shows it as a report.
+
+        Raises RunNotFound without a report, and for a run that refreshes none.
+        """
+        from deep_research.runs.compare_runs import compare_reports  # noqa: PLC0415 - only where it is asked for
+
+        parent = open_runs(self._home).store(self.record.parent)
+        dates = (parent.load().created[:10], self.record.created[:10])
+        return compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
+
+    def rerun_section(self, section: str, remark: str = "") -> None:
+        """Have a section of the finished report researched again, by its title or number; `carry_out` does it.
+
+        The report then has the new section in place of the old one. Raises ConfigError, RunNotFound and RunBusy.
+        """
+        from deep_research.runs.branches import begin_rerun  # noqa: PLC0415 - only where it is asked for
+
+        begin_rerun(self._store, section, remark)
+
+    def write_bundle(self, path: Path) -> None:
+        """Write the finished run into one file, which `read_bundle` takes in and `replay` does again elsewhere.
+
+        Raises RunNotFound without a report, StoreError when the disk refuses.
+        """
+        from deep_research.stores.run_bundle import write_bundle  # noqa: PLC0415 - only where it is asked for
+
+        write_bundle(self._store, path)
 
     def numbered_follow_up(self, number: int) -> FollowUp:
         """Return one follow-up. Raises RunNotFound when the run has none of that number."""
@@ -244,6 +297,17 @@ def open_run(run_id: str, *, home: Path | None = None) -> Run:
     """Return an earlier run by its id or an unambiguous part of it. Raises RunNotFound."""
     home = home or settings_module.home()
     return Run(open_runs(home).open(run_id), home)
+
+
+def read_bundle(path: Path, *, home: Path | None = None) -> Run:
+    """Take the run of a bundle into the state folder, and return it; an id that is taken is replaced.
+
+    Raises ConfigError for a file that is no bundle, is damaged or was changed.
+    """
+    from deep_research.stores.run_bundle import read_bundle as read  # noqa: PLC0415 - only where it is asked for
+
+    home = home or settings_module.home()
+    return Run(read(path, open_runs(home)), home)
 
 
 def list_runs(*, home: Path | None = None) -> Sequence[RunRecord]:

@@ -4,11 +4,13 @@ import asyncio
 import sqlite3
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
+from deep_research.api import Run, list_runs, read_bundle
 from deep_research.data import Asked, Report
-from deep_research.errors import ReplayDiffers
+from deep_research.errors import ConfigError, ReplayDiffers
 from deep_research.runs.replay import replay_run
 from deep_research.runs.research_run import create_run
 from deep_research.settings import Settings
@@ -100,9 +102,55 @@ def test_the_answers_of_the_user_are_given_again(tmp_path: Path, monkeypatch: py
 
 
 def test_a_run_with_a_follow_up_gives_the_report_that_it_had_before(tmp_path: Path) -> None:
-    from deep_research.api import Run  # noqa: PLC0415 - the front door loads everything
-
     ran = begin("Which kinds of engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
     go_on(ran)
     asyncio.run(Run(ran.folder, ran.home).follow_up("Who built the Beta engine?"))
     assert _again(ran) == ran.report
+
+
+def test_a_bundle_replays_on_another_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(monkeypatch):
+        ran = research(tmp_path)
+    monkeypatch.delenv("OPENAI_COMPATIBLE_API_KEY")
+    bundle = tmp_path / "run.zip"
+    Run(ran.folder, ran.home).write_bundle(bundle)
+    there = read_bundle(bundle, home=tmp_path / "elsewhere")
+    assert (there.report, there.id) == (ran.report, ran.folder.run_id)
+    assert asyncio.run(there.replay()) == ran.report
+    cited = next(iter(ran.report.passages))
+    assert there.passage(cited)[0].text == ran.report.passages[cited].text
+    second = read_bundle(bundle, home=tmp_path / "elsewhere")
+    assert second.id != there.id
+    assert asyncio.run(second.replay()).report == ran.report.report
+
+
+def test_a_bundle_that_was_changed_is_refused(tmp_path: Path) -> None:
+    ran = run("Which kinds of engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
+    good, bad = tmp_path / "good.zip", tmp_path / "bad.zip"
+    Run(ran.folder, ran.home).write_bundle(good)
+    for member in ("calls.jsonl", "result.json", next(n for n in ZipFile(good).namelist() if n.startswith("texts/"))):
+        with ZipFile(good) as source, ZipFile(bad, "w") as target:
+            for name in source.namelist():
+                data = source.read(name)
+                target.writestr(name, data.replace(b"rpm", b"mph") + b" " if name == member else data)
+        with pytest.raises(ConfigError, match=r"changed|damaged"):
+            read_bundle(bad, home=tmp_path / "elsewhere")
+    bad.write_bytes(b"no archive")
+    with pytest.raises(ConfigError, match="no bundle"):
+        read_bundle(bad, home=tmp_path / "elsewhere")
+    assert not list_runs(home=tmp_path / "elsewhere")
+
+
+def test_a_bundle_brings_no_address_of_another_machine(tmp_path: Path) -> None:
+    ran = begin(
+        "Which kinds of engines are there?",
+        home=tmp_path / "home",
+        docs=[engines(tmp_path / "docs")],
+        proxy="http://p.test:1",
+    )
+    go_on(ran)
+    bundle = tmp_path / "run.zip"
+    Run(ran.folder, ran.home).write_bundle(bundle)
+    record = read_bundle(bundle, home=tmp_path / "elsewhere").record
+    assert "proxy" in ran.folder.load().settings
+    assert (record.docs, "proxy" in record.settings) == ((), False)

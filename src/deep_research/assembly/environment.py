@@ -10,7 +10,7 @@ from datetime import date, datetime
 from importlib import resources
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deep_research import registry
 from deep_research.assembly.page_access import QuestionPages, addresses_in
@@ -24,6 +24,7 @@ from deep_research.assembly.recording import (
     ReplayedPages,
     ReplayedPlace,
     ReplayedTool,
+    RerunJournal,
     note_outside,
 )
 from deep_research.data import Asked, Document, Found, Gap, Ledger, SearchResult, ToolSpec
@@ -76,6 +77,13 @@ class RunEnvironment:
     hn_tools: Sequence[Any] = ()
 
 
+class Recorded(NamedTuple):
+    """The library of a run that is replayed, as it was at its end, and its journal."""
+
+    library: Library
+    journal: Journal
+
+
 @dataclass(frozen=True)
 class Job:
     """One piece of work at a run: the research itself, or a follow-up question about its report.
@@ -83,7 +91,8 @@ class Job:
     `question` holds all the user's words, because the addresses in them may be opened. `prefetch` allows work ahead
     of intake. `before` is what the run had cost before a follow-up: its sources are prepared when they are first
     searched, and its costs are counted separately. `began` is when the work began, where that is not when the run did.
-    `recorded` is the journal of the run that is replayed: nothing outside is reached then; `elapsed` replaces the
+    `rerun` counts how often parts of the run were begun again: calls are then made anew, and what was read before
+    `fresh_since` is read again. `recorded` is the run that is replayed: nothing outside is reached then; `elapsed` replaces the
     seconds of work.
     """
 
@@ -96,8 +105,10 @@ class Job:
     steering: Steering = field(default_factory=Steering)
     prefetch: bool = False
     before: Ledger | None = None
-    recorded: Journal | None = None
+    recorded: Recorded | None = None
     elapsed: Callable[[], float] | None = None
+    rerun: int = 0
+    fresh_since: str = ""
 
     @property
     def today(self) -> date:
@@ -167,8 +178,9 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
     The sources are not prepared. Raises ConfigError and StoreError.
     """
     async with AsyncExitStack() as stack:
-        library, journal = await asyncio.to_thread(_open_stores, job)
-        stack.push_async_callback(asyncio.to_thread, _close_stores, library, journal)
+        library, journal = job.recorded if job.recorded is not None else await asyncio.to_thread(_open_stores, job)
+        if job.recorded is None:
+            stack.push_async_callback(asyncio.to_thread, _close_stores, library, journal)
         keys = load_keys(key_variables())
 
         def on_gap(gap: Gap) -> None:
@@ -178,8 +190,9 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             outside = await _open_outside(stack, job, environment, (library, journal), on_gap)
             calls, seen = RecordedJournal(journal), RecordedLibrary(library, journal)
         else:
-            outside, keys = _recorded_outside(job, job.recorded), placeholder_keys(key_variables())
-            calls = ReplayedJournal(job.recorded, job.record.run_id)
+            outside, keys = _recorded_outside(job, journal), placeholder_keys(key_variables())
+            recorded = RerunJournal(journal, job.rerun) if job.rerun else journal
+            calls = ReplayedJournal(recorded, job.record.run_id)
             seen = ReplayedLibrary(library, calls)
         reasoner = await asyncio.to_thread(
             open_reasoner,
@@ -214,6 +227,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             prefetch=Prefetch(enabled=job.prefetch),
             elapsed=job.elapsed or (lambda: job.log.seconds),
             today=job.today,
+            fresh_since=job.fresh_since,
         )
         stack.push_async_callback(ctx.prefetch.drop)
         yield ctx
@@ -261,7 +275,8 @@ def _recorded_outside(job: Job, recorded: Journal) -> Outside:
 
 
 def _open_stores(job: Job) -> tuple[Library, Journal]:
-    return job.store.open_library(), job.store.open_journal()
+    journal = job.store.open_journal()
+    return job.store.open_library(), RerunJournal(journal, job.rerun) if job.rerun else journal
 
 
 def _close_stores(*stores: Library | Journal) -> None:

@@ -61,6 +61,25 @@ class RecordedJournal:
         return found
 
 
+class RerunJournal:
+    """A journal for the `number`th time that a part of a run is begun again: calls of before are made anew.
+
+    It counts and gives all calls (`ports.Journal`).
+    """
+
+    def __init__(self, journal: Journal, number: int) -> None:
+        self._journal, self._suffix = journal, f"\0again {number}"
+        self.note, self.notes, self.count, self.answers, self.close = (
+            journal.note, journal.notes, journal.count, journal.answers, journal.close,
+        )  # fmt: skip
+
+    async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
+        return await self._journal.call(kind, request + self._suffix, make)
+
+    def find(self, kind: str, request: str) -> str | None:
+        return self._journal.find(kind, request + self._suffix)
+
+
 class RecordedLibrary:
     """A library that notes what it showed of the sources that other researchers add (`ports.Library`)."""
 

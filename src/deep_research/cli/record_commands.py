@@ -1,23 +1,123 @@
-"""`deep-research replay`: what was recorded of runs, used again."""
+"""`deep-research replay`, `bundle`, `import`, `fork`, `refresh` and `rerun`: earlier runs, used again."""
 
 import asyncio
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+if TYPE_CHECKING:
+    from deep_research.api import Run
+
 
 @click.command("replay")
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN|BUNDLE")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def replay_command(run_id: str, as_json: bool) -> int:
-    """Do RUN again from its journal, without network and keys, and print its report.
+    """Do RUN, or the run of a bundle, again from its journal, without network and keys, and print its report.
 
     The report must be the same, byte for byte. The command ends with code 1 at the first call that the run did not make.
     """
     from deep_research import api  # noqa: PLC0415 - help stays fast
     from deep_research.cli.report_printer import print_report  # noqa: PLC0415
 
-    run = api.open_run(run_id)
-    report = asyncio.run(run.replay())
+    with tempfile.TemporaryDirectory(prefix="deep-research-bundle-") as scratch:
+        # A bundle is taken into a state folder of its own, which is deleted again.
+        run = api.read_bundle(Path(run_id), home=Path(scratch)) if Path(run_id).is_file() else api.open_run(run_id)
+        report = asyncio.run(run.replay())
     click.echo(report.model_dump_json(indent=1)) if as_json else print_report(report)
     click.echo(f"The replay of {run.id} gave the same report.", err=True)
+    return 0
+
+
+@click.command("bundle")
+@click.argument("run_id", metavar="RUN")
+@click.option("-o", "--out", metavar="FILE", help="The file to write (default: RUN.bundle.zip).")
+def bundle_command(run_id: str, out: str | None) -> int:
+    """Write RUN into one file: question, settings, journal, snapshots with their hashes, result.
+
+    It holds the whole texts of what was read. On any machine, without keys: deep-research replay FILE
+    """
+    from deep_research import api  # noqa: PLC0415 - help stays fast
+
+    run = api.open_run(run_id)
+    path = Path(out or f"{run.id}.bundle.zip")
+    run.write_bundle(path)
+    click.echo(f"Bundle: {path} ({path.stat().st_size / 1e6:,.1f} MB). Replay it with: deep-research replay {path}")
+    return 0
+
+
+@click.command("import")
+@click.argument("file", metavar="FILE")
+def import_command(file: str) -> int:
+    """Take the run of a bundle in: it is listed, shown, asked about and replayed like one's own."""
+    from deep_research import api  # noqa: PLC0415 - help stays fast
+
+    run = api.read_bundle(Path(file))
+    click.echo(f"Imported: {run.id}. Show it with: deep-research show {run.id}")
+    return 0
+
+
+@click.command("fork")
+@click.argument("run_id", metavar="RUN")
+@click.option(
+    "--at",
+    type=click.Choice(["question", "plan", "report"]),
+    default="plan",
+    help="Where the new run begins: the question, the plan (default), or the report around the sections.",
+)
+@click.option("--plan", metavar="TEXT", default="", help='Another plan: an outline in Markdown, or changes ("drop 3").')
+@click.option("-p", "--provider", metavar="NAME", help="Another model provider.")
+@click.option("--model", metavar="NAME", help="Another model.")
+@click.option("--depth", type=click.Choice(["brief", "standard", "deep"]), help="Another length of the report.")
+def fork_command(run_id: str, at: str, plan: str, provider: str | None, model: str | None, depth: str | None) -> int:
+    """Make a new run out of RUN that goes on from one of its points with another plan, model or depth.
+
+    What RUN has asked and read is taken over and not paid again.
+    """
+    from deep_research import api  # noqa: PLC0415 - help stays fast
+
+    named = {"model_provider": provider, "model_name": model, "depth": depth}
+    changes = {name: value for name, value in named.items() if value is not None}
+    parent = api.open_run(run_id)
+    run = asyncio.run(parent.fork(at=at, plan=plan, settings=changes))  # type: ignore[arg-type]
+    click.echo(f"Forked: {run.id} from {parent.id}", err=True)
+    return _carry_out(run)
+
+
+@click.command("refresh")
+@click.argument("run_id", metavar="RUN")
+@click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
+def refresh_command(run_id: str, as_json: bool) -> int:
+    """Research the plan of RUN again from today's sources, and report what is new, what changed and what is gone."""
+    from deep_research import api  # noqa: PLC0415 - help stays fast
+    from deep_research.cli.report_printer import print_markdown  # noqa: PLC0415
+
+    run = asyncio.run(api.open_run(run_id).refresh())
+    asyncio.run(run.carry_out())
+    changes = run.changes_since_parent()
+    click.echo(changes.model_dump_json(indent=1)) if as_json else print_markdown(str(changes))
+    click.echo(f"The whole report: deep-research show {run.id}", err=True)
+    return 0
+
+
+@click.command("rerun")
+@click.argument("run_id", metavar="RUN")
+@click.argument("section", metavar="SECTION")
+@click.option("--remark", metavar="TEXT", default="", help="What the section should look for.")
+def rerun_command(run_id: str, section: str, remark: str) -> int:
+    """Research one SECTION of RUN (title or number) again, from today's sources, into the same report."""
+    from deep_research import api  # noqa: PLC0415 - help stays fast
+
+    run = api.open_run(run_id)
+    run.rerun_section(section, remark)
+    return _carry_out(run)
+
+
+def _carry_out(run: "Run") -> int:
+    from deep_research.cli.report_printer import print_report  # noqa: PLC0415 - help stays fast
+
+    print_report(asyncio.run(run.carry_out()))
+    click.echo(f"Report: {run.report_path}   (run {run.id})", err=True)
     return 0

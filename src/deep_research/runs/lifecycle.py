@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deep_research.assembly.environment import Answer, Job, RunEnvironment, open_context
 from deep_research.assembly.reasoner_choice import reasoner_name
@@ -22,6 +22,9 @@ from deep_research.events import ClarificationAsked, Event, ReportReady, RunFail
 from deep_research.run_context.context import RunContext
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import Checkpoints, RunStore
+
+if TYPE_CHECKING:
+    from deep_research.graph.run_graph import Jump
 
 
 class RunTask(ABC):
@@ -57,6 +60,10 @@ class RunTask(ABC):
     def listening(self, _ctx: RunContext) -> AbstractAsyncContextManager[object]:
         """Return a block inside which the user's instructions are taken in; by default none are."""
         return nullcontext()
+
+    def jump(self) -> "Jump | None":
+        """Return where the graph is entered if not at its first node."""
+        return None
 
     def notice(self, _ctx: RunContext) -> str:
         """Return the code of what the user should know at the start; "" for nothing."""
@@ -189,7 +196,9 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
     at = task.checkpoints()
     async with open_checkpoints(at.location) as checkpoints:
         graph = await asyncio.to_thread(compile_workflow, task.workflow or ctx.settings.workflow, checkpoints)
-        return await drive(graph, ctx, start, thread=at.thread, ask=lambda asked: _ask(ctx, asked, answer))
+        return await drive(
+            graph, ctx, start, thread=at.thread, jump=task.jump(), ask=lambda asked: _ask(ctx, asked, answer)
+        )
 
 
 async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:

@@ -1,22 +1,25 @@
 """Replay: the report of a finished run again, from its journal and library alone, and whether it is the same."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from deep_research.assembly.environment import Job, RunEnvironment
+from deep_research.assembly.environment import Job, Recorded, RunEnvironment
 from deep_research.assembly.recording import ANSWERED
 from deep_research.data import Asked, Report
 from deep_research.errors import ReplayDiffers
 from deep_research.events import Event
-from deep_research.ports import Journal
+from deep_research.ports import Library
 from deep_research.run_context.steering import Steering
 from deep_research.runs.lifecycle import carry_out
 from deep_research.runs.research_run import ResearchRun
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventFile, EventLog
 from deep_research.stores.run_store import Checkpoints, RunStore
+from deep_research.stores.sqlite_library import SqliteLibrary
 
 
 def _ignore(_event: Event) -> None:
@@ -32,14 +35,27 @@ async def replay_run(store: RunStore, home: Path, *, listener: Callable[[Event],
     recorded = store.load_result()
     journal = store.open_journal()
     try:
-        answers = iter(journal.notes(ANSWERED).values())
+        environment = RunEnvironment(home, listener=listener, answer=_answering(iter(journal.notes(ANSWERED).values())))
         with TemporaryDirectory(prefix="deep-research-replay-") as scratch:
-            task = _Replay(store, Path(scratch), journal, recorded)
-            made = await carry_out(task, RunEnvironment(home, listener=listener, answer=_answering(answers)))
+            made = recorded
+            for number, library in enumerate(_libraries(store)):
+                with closing(library):
+                    task = _Replay(store, Path(scratch), Recorded(library, journal), recorded, number)
+                    made = await carry_out(task, environment)
     finally:
         journal.close()
     _compare(made, recorded)
     return made
+
+
+def _libraries(store: RunStore) -> Iterator[Library]:
+    """Yield the library as it was before each section that was researched again, and last as it is."""
+    for rerun in store.load().reruns:
+        with closing(store.open_library()) as whole:
+            library = SqliteLibrary(":memory:")
+            library.restore(whole.sources(), islice(whole.snapshots(), rerun.snapshots))
+        yield library
+    yield store.open_library()
 
 
 def _answering(answers: Iterator[str]) -> Callable[[Asked], str | None]:
@@ -49,9 +65,10 @@ def _answering(answers: Iterator[str]) -> Callable[[Asked], str | None]:
 class _Replay(ResearchRun):
     """The research of a run's question, from its journal; nothing that is kept is changed."""
 
-    def __init__(self, store: RunStore, scratch: Path, journal: Journal, recorded: Report) -> None:
+    def __init__(self, store: RunStore, scratch: Path, run: Recorded, recorded: Report, reruns: int) -> None:
         super().__init__(store)
-        self._journal, self._recorded = journal, recorded
+        self.record = self.record.model_copy(update={"reruns": self.record.reruns[:reruns]})
+        self._run, self._recorded = run, recorded
         self.seconds = recorded.ledger.seconds
         self._scratch = scratch
 
@@ -74,8 +91,9 @@ class _Replay(ResearchRun):
             question=self.question,
             log=log,
             steering=Steering(lambda: said, log.emit),
-            prefetch=True,
-            recorded=self._journal,
+            prefetch=not self.record.reruns,
+            rerun=len(self.record.reruns),
+            recorded=self._run,
             elapsed=lambda: self._recorded.ledger.seconds,
         )
 

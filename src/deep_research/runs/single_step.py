@@ -31,6 +31,7 @@ from deep_research.errors import ConfigError, ModelError
 from deep_research.i18n.language import detect
 from deep_research.ports import Library, Reasoner
 from deep_research.report.ledger import PaidCall
+from deep_research.runs.branches import state_of
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.run_store import RunStore
@@ -170,15 +171,7 @@ _OPEN = Verdict(kind="unverified", reason="not judged yet")
 
 async def inputs_of_run(store: RunStore, section: str) -> Material:
     """Return the inputs as an earlier run had them at its end. Raises ConfigError when it had not planned yet."""
-    from deep_research.graph.run_graph import open_checkpoints  # noqa: PLC0415 - the engine is slow to load
-    from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
-
-    record = store.load()
-    workflow = Settings(**record.settings).workflow
-    at = store.checkpoints_at()
-    async with open_checkpoints(at.location) as checkpoints:
-        graph = compile_workflow(workflow, checkpoints)
-        state = (await graph.aget_state({"configurable": {"thread_id": at.thread}})).values
+    record, state = store.load(), await state_of(store)
     claims = [claim for group in state.get("claims", {}).values() for claim in group]
     sections = list(state.get("sections", []))
     if section and section not in [s.title for s in sections]:

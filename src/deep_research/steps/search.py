@@ -175,7 +175,7 @@ async def _take_in(
     ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, known: set[str], query: str
 ) -> SearchRecord:
     """Put what was found into the library; record the ids of the passages that answer, best first, and the gaps."""
-    sources, unread = await asyncio.to_thread(_add_sources, ctx.library, result.found)
+    sources, unread = await asyncio.to_thread(_add_sources, ctx.library, result.found, ctx.fresh_since)
 
     async def keep(found: Found, source: Source) -> Gap | None:
         try:
@@ -201,11 +201,15 @@ async def _take_in(
     )
 
 
-def _add_sources(library: Library, found: Sequence[Found]) -> tuple[list[Source], set[str]]:
-    """Return the sources of results, and the ids of those that were not read yet."""
+def _add_sources(library: Library, found: Sequence[Found], fresh_since: str) -> tuple[list[Source], set[str]]:
+    """Return the sources of results, and the ids of those that were not read yet, or not since `fresh_since`."""
     with library.batch():
         sources = [library.add_source(one) for one in found]
-        return sources, {source.id for source in sources if not library.is_read(source.id)}
+        unread = {source.id for source in sources if not library.is_read(source.id)}
+        if fresh_since:
+            kept = (snapshot for source in sources if (snapshot := library.snapshot(source.id)) is not None)
+            unread |= {snapshot.source for snapshot in kept if snapshot.retrieved_at <= fresh_since}
+        return sources, unread
 
 
 class Kept(NamedTuple):

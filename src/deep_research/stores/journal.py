@@ -5,9 +5,10 @@ import hashlib
 import sqlite3
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from deep_research.stores.run_store import StoredCall, StoredNote
 from deep_research.stores.sqlite_file import open_database, store_error
 
 _SCHEMA = """
@@ -36,7 +37,7 @@ class SqliteJournal:
             raise store_error(error, self._path) from error
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
-        key = _key(kind, request)
+        key = call_key(kind, request)
         while (running := self._running.get(key)) is not None:
             try:
                 # Shielded: one waiter that is cancelled must not cancel the call of the others.
@@ -87,7 +88,7 @@ class SqliteJournal:
             raise store_error(error, self._path) from error
 
     def find(self, kind: str, request: str) -> str | None:
-        return self._find(_key(kind, request))
+        return self._find(call_key(kind, request))
 
     def note(self, kind: str, request: str, answer: str) -> None:
         keep = (
@@ -114,10 +115,35 @@ class SqliteJournal:
             rows = self._db.execute("SELECT answer FROM calls WHERE kind = ? ORDER BY at", (kind,)).fetchall()
         return [row[0] for row in rows]
 
+    def calls(self) -> Iterator[StoredCall]:
+        with self._lock:
+            rows = self._db.execute(
+                "SELECT kind, request, answer, at, seconds FROM calls ORDER BY at, rowid"
+            ).fetchall()
+        yield from map(StoredCall._make, rows)
+
+    def all_notes(self) -> Iterator[StoredNote]:
+        with self._lock:
+            rows = self._db.execute("SELECT kind, request, answer FROM notes ORDER BY number").fetchall()
+        yield from map(StoredNote._make, rows)
+
+    def restore(self, calls: Iterable[StoredCall], notes: Iterable[StoredNote]) -> None:
+        try:
+            with self._lock:
+                self._db.execute("BEGIN IMMEDIATE")
+                made = ((call_key(c.kind, c.request), *c) for c in calls)
+                self._db.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", made)
+                keep = "INSERT OR REPLACE INTO notes (kind, request, answer) VALUES (?, ?, ?)"
+                self._db.executemany(keep, notes)
+                self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise store_error(error, self._path) from error
+
     def close(self) -> None:
         with self._lock:
             self._db.close()
 
 
-def _key(kind: str, request: str) -> str:
+def call_key(kind: str, request: str) -> str:
+    """Return the name under which a call is kept."""
     return hashlib.sha256(f"{kind}\0{request}".encode("utf-8", "surrogatepass")).hexdigest()

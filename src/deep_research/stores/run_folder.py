@@ -126,6 +126,9 @@ class RunFolder:
     def read_events(self, part: str = "") -> list[Event]:
         return read_events(self.events_file(part))
 
+    def restore_events(self, events: Sequence[Event], part: str = "") -> None:
+        write_atomically(self.events_file(part), "".join(f"{event.model_dump_json()}\n" for event in events))
+
     def tail_events(self, part: str = "") -> FileTail:
         return FileTail(self.events_file(part))
 

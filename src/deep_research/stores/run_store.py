@@ -1,12 +1,13 @@
 """What is kept of runs, and the port to it: everything that outlives a process goes through a `RunStore`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
-from deep_research.data.brief import Asked, Brief, Message
+from deep_research.data.brief import Asked, Message
+from deep_research.data.evidence import Snapshot, Source
 from deep_research.data.instructions import Steer
 from deep_research.data.noun import Noun
 from deep_research.data.result import FollowUp, Report
@@ -19,18 +20,24 @@ Origin = Literal["", "fork", "refresh"]
 ForkPoint = Literal["question", "plan", "report"]
 
 
-class Fork(Noun):
-    """Where a forked run begins: `at` is the stage that it does anew first; `plan` stands in for the parent's plan."""
+class Rerun(Noun):
+    """A section that the user has researched again; `remark` says what it should look for, `began` when (ISO 8601).
 
-    at: ForkPoint
-    plan: Brief | None = None
+    `snapshots` is how many texts the run had read before.
+    """
+
+    section: str
+    remark: str = ""
+    began: str
+    snapshots: int
 
 
 class RunRecord(Noun):
     """What is known about a run without opening its stores; `settings` are the ones it began with.
 
     Of its MCP servers it keeps the names: what is started is decided by the settings in force when it goes on.
-    `origin` says how the run came from another one, `parent`: forked from it, or the same question asked again later.
+    `origin` says how the run came from another one, `parent`: forked from it, or the same question asked again later;
+    `fork_at` is the point at which it begins. `reruns` are sections that were researched again.
     """
 
     run_id: str
@@ -50,7 +57,71 @@ class RunRecord(Noun):
     owner: str = ""
     parent: str = ""
     origin: Origin = ""
-    fork: Fork | None = None
+    fork_at: ForkPoint | Literal[""] = ""
+    reruns: tuple[Rerun, ...] = ()
+
+
+class StoredCall(NamedTuple):
+    """A call as a journal keeps it; `at` is seconds since 1970."""
+
+    kind: str
+    request: str
+    answer: str
+    at: float
+    seconds: float
+
+
+class StoredNote(NamedTuple):
+    """What a run saw beside its calls, as a journal keeps it."""
+
+    kind: str
+    request: str
+    answer: str
+
+
+class StoredPassage(NamedTuple):
+    """A passage as a library keeps it: its ordinal within the source, its place in the text, page and heading."""
+
+    ordinal: int
+    start: int
+    stop: int
+    page: int | None
+    heading: str
+
+
+class StoredSnapshot(NamedTuple):
+    """A snapshot with its passages."""
+
+    snapshot: Snapshot
+    passages: tuple[StoredPassage, ...]
+
+
+class StoredJournal(Journal, Protocol):
+    """A journal that can be copied to another place."""
+
+    def calls(self) -> Iterator[StoredCall]:
+        """Yield all calls, oldest first."""
+        ...
+
+    def all_notes(self) -> Iterator[StoredNote]:
+        """Yield all notes, in the order in which they were first made."""
+        ...
+
+    def restore(self, calls: Iterable[StoredCall], notes: Iterable[StoredNote]) -> None:
+        """Take calls and notes of another journal over, as they are."""
+        ...
+
+
+class StoredLibrary(Library, Protocol):
+    """A library that can be copied to another place."""
+
+    def snapshots(self) -> Iterator[StoredSnapshot]:
+        """Yield all snapshots with their passages, oldest first."""
+        ...
+
+    def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None:
+        """Take sources and snapshots of another library over, with their ids, into this empty one."""
+        ...
 
 
 class Checkpoints(NamedTuple):
@@ -95,11 +166,11 @@ class RunStore(Protocol):
         """Return the result. Raises RunNotFound when the run has none yet."""
         ...
 
-    def open_library(self) -> Library:
+    def open_library(self) -> StoredLibrary:
         """Open the library of the run."""
         ...
 
-    def open_journal(self) -> Journal:
+    def open_journal(self) -> StoredJournal:
         """Open the journal of the run."""
         ...
 
@@ -109,6 +180,10 @@ class RunStore(Protocol):
 
     def read_events(self, part: str = "") -> list[Event]:
         """Return the events so far, in order."""
+        ...
+
+    def restore_events(self, events: Sequence[Event], part: str = "") -> None:
+        """Take the events of another store over, as they are."""
         ...
 
     def tail_events(self, part: str = "") -> EventTail:

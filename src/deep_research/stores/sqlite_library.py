@@ -16,6 +16,7 @@ from deep_research.errors import StoreError
 from deep_research.safe_text import safe_text
 from deep_research.search.passage_search import Read, Text, search, search_parts
 from deep_research.search.term_index import VERSION, TermIndex
+from deep_research.stores.run_store import StoredPassage, StoredSnapshot
 from deep_research.stores.sqlite_file import open_database, store_error
 from deep_research.text.passages import cut_passages
 
@@ -33,9 +34,8 @@ class SqliteTexts:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
-    def add(self, document: Document) -> int:
-        """Return the number of the document's text, storing it when it is new."""
-        sha256, text = document.sha256, document.text
+    def add(self, sha256: str, text: str) -> int:
+        """Return the number of a text, storing it when it is new."""
         row = self._db.execute("SELECT id FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
         if row:
             return row[0]
@@ -81,6 +81,9 @@ CREATE TABLE IF NOT EXISTS passages (
 _PASSAGE = (
     "SELECT p.source, p.ordinal, t.sha256, p.start, p.stop, p.page, p.heading, p.text, s.title"
     " FROM passages p JOIN texts t ON t.id = p.text JOIN sources s ON s.number = p.source"
+)
+_INSERT_PASSAGE = (
+    "INSERT INTO passages (source, ordinal, snapshot, text, start, stop, page, heading) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _SOURCE_ID = re.compile(r"s([1-9][0-9]{0,15})")
 _PASSAGE_ID = re.compile(r"(s[1-9][0-9]{0,15})p([1-9][0-9]{0,15})")
@@ -220,7 +223,7 @@ class SqliteLibrary:
             self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (number,))
             self._give_title(source, document.title)
             snapshot = _snapshot_of(source, document, retrieved_at)
-            text = self._texts.add(document)
+            text = self._texts.add(document.sha256, document.text)
             facts = snapshot.model_dump_json(exclude={"text", "source"})
             insert = "INSERT INTO snapshots (source, text, facts) VALUES (?, ?, ?)"
             row = self._db.execute(insert, (number, text, facts)).lastrowid
@@ -253,11 +256,7 @@ class SqliteLibrary:
             (source, made + n, snapshot, text, piece.start, piece.end, piece.page, piece.heading)
             for n, piece in enumerate(cut_passages(document), start=1)
         ]
-        insert = (
-            "INSERT INTO passages (source, ordinal, snapshot, text, start, stop, page, heading)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        )
-        self._db.executemany(insert, rows)
+        self._db.executemany(_INSERT_PASSAGE, rows)
         self._db.execute("UPDATE sources SET passages = ? WHERE number = ?", (made + len(rows), source))
 
     def _indexed(self, source: int, text: str | None = None) -> tuple[str, dict[int, tuple[str, str]]]:
@@ -307,10 +306,7 @@ class SqliteLibrary:
         row = self._db.execute(query, (_number(source),)).fetchone()
         if row is None:
             return None
-        facts = json.loads(row[1])
-        facts["headings"] = tuple(Heading(**heading) for heading in facts["headings"])
-        facts["pages"] = tuple(PageStart(**page) for page in facts["pages"])
-        return Snapshot(source=source, text=self._texts.slice(row[0]), **facts)
+        return _snapshot(source, self._texts.slice(row[0]), json.loads(row[1]))
 
     def passage(self, passage: str) -> Passage | None:
         """Return the passage of an id, or None. What was given out before is given again without waiting for the lock."""
@@ -410,6 +406,49 @@ class SqliteLibrary:
             self._texts.remove_unused(text for (text,) in texts)
             self._index.remove(*gone)
 
+    def snapshots(self) -> Iterator[StoredSnapshot]:
+        """Yield all snapshots with their passages, oldest first."""
+        with self._lock:
+            numbers = [n for (n,) in self._db.execute("SELECT id FROM snapshots ORDER BY id").fetchall()]
+        for number in numbers:
+            yield self._stored(number)
+
+    @_guarded
+    def _stored(self, number: int) -> StoredSnapshot:
+        source, text, facts = self._db.execute(
+            "SELECT source, text, facts FROM snapshots WHERE id = ?", (number,)
+        ).fetchone()
+        rows = self._db.execute(
+            "SELECT ordinal, start, stop, page, heading FROM passages WHERE snapshot = ? ORDER BY ordinal", (number,)
+        ).fetchall()
+        return StoredSnapshot(
+            _snapshot(f"s{source}", self._texts.slice(text), json.loads(facts)), tuple(map(StoredPassage._make, rows))
+        )
+
+    @_guarded
+    def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None:
+        """Take sources and snapshots of another library over, with their ids, into this empty one."""
+        with self._transaction():
+            for source in sources:
+                facts = source.model_dump_json(exclude={"id"})
+                insert = "INSERT INTO sources (number, key, title, facts) VALUES (?, ?, ?, ?)"
+                self._db.execute(insert, (_number(source.id), source.key, source.title, facts))
+            for one in snapshots:
+                self._restore_snapshot(one)
+            self._rebuild()
+
+    def _restore_snapshot(self, one: StoredSnapshot) -> None:
+        number = _number(one.snapshot.source)
+        text = self._texts.add(one.snapshot.sha256, one.snapshot.text)
+        self._db.execute("UPDATE passages SET current = 0 WHERE source = ?", (number,))
+        insert = "INSERT INTO snapshots (source, text, facts) VALUES (?, ?, ?)"
+        facts = one.snapshot.model_dump_json(exclude={"text", "source"})
+        row = self._db.execute(insert, (number, text, facts)).lastrowid
+        pieces = [(number, p.ordinal, row, text, p.start, p.stop, p.page, p.heading) for p in one.passages]
+        self._db.executemany(_INSERT_PASSAGE, pieces)
+        last = max((p.ordinal for p in one.passages), default=0)
+        self._db.execute("UPDATE sources SET passages = max(passages, ?) WHERE number = ?", (last, number))
+
     @_guarded
     def close(self) -> None:
         """Close the file."""
@@ -455,6 +494,13 @@ def _snapshot_of(source: str, document: Document, retrieved_at: str) -> Snapshot
         headings=document.headings,
         pages=document.pages,
     )
+
+
+def _snapshot(source: str, text: str, facts: dict[str, Any]) -> Snapshot:
+    """Return the snapshot of a text, from its facts as they are kept."""
+    facts["headings"] = tuple(Heading(**heading) for heading in facts["headings"])
+    facts["pages"] = tuple(PageStart(**page) for page in facts["pages"])
+    return Snapshot(source=source, text=text, **facts)
 
 
 def _passage_of(row: tuple[Any, ...], text: str) -> Passage:
