@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from deep_research.assembly.mcp_listing import ServerRow
     from deep_research.assembly.run_settings import Preview
     from deep_research.data import Asked, Brief, Ledger, ModelRequest, Snapshot, Verdict
+    from deep_research.data.evaluation import EvaluationQuestion, QuestionResult
     from deep_research.graph.research_graph import ResearchGraph
     from deep_research.ports import Exporter
     from deep_research.report.figures import Figure
@@ -583,6 +584,28 @@ def estimate_cost(settings: Settings) -> "Estimate | None":
     from deep_research.runs.cost_estimate import estimate  # noqa: PLC0415 - only where it is asked for
 
     return estimate(settings)
+
+
+def read_evaluation(path: Path) -> "list[EvaluationQuestion]":
+    """Return the questions of a file for `evaluate`. Raises ConfigError."""
+    from deep_research.runs.measure_reports import read_questions  # noqa: PLC0415 - only where it is asked for
+
+    return read_questions(path)
+
+
+async def evaluate(
+    asked: "EvaluationQuestion",
+    settings: Settings,
+    *,
+    docs: Docs = (),
+    judge: Settings | None = None,
+    home: Path | None = None,
+) -> "QuestionResult":
+    """Research one question of an evaluation and measure its report; see `data.evaluation`. Raises ConfigError."""
+    from deep_research.runs.measure_reports import evaluate_question  # noqa: PLC0415
+
+    paths = [str(path) for path in docs]
+    return await evaluate_question(asked, settings, home=home or settings_module.home(), docs=paths, judge=judge)
 
 
 def list_sources(settings: Settings) -> "list[SourceRow]":

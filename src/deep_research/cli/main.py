@@ -35,6 +35,7 @@ class _Commands(click.Group):
         "rerun": "deep_research.cli.record_commands:rerun_command",
         "delete": "deep_research.cli.run_commands:delete_command",
         "check": "deep_research.cli.part_commands:check_command",
+        "eval": "deep_research.cli.eval_command:eval_command",
         "settings": "deep_research.cli.info_commands:settings_command",
         "step": "deep_research.cli.part_commands:step_command",
         "prompt": "deep_research.cli.part_commands:prompt_command",

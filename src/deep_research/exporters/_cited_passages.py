@@ -3,6 +3,7 @@
 from collections import defaultdict
 
 from deep_research.data import Claim, Report
+from deep_research.text.cleaning import letters_of
 from deep_research.text.tokens import content_terms
 
 _MOST_GUESSED = 2
@@ -17,7 +18,7 @@ class CitedPassages:
         self._titles = {section.title for section in report.sections}
         self._claims: dict[str, list[tuple[str, Claim]]] = defaultdict(list)
         for claim in report.claims:
-            self._claims[claim.section].append((_folded(claim.text), claim))
+            self._claims[claim.section].append((letters_of(claim.text), claim))
         self._section = ""
 
     def enter_section(self, title: str) -> None:
@@ -30,7 +31,7 @@ class CitedPassages:
         Where no statement of the section stands in the text, those of the source that share most words with it.
         """
         reference = self._by_source[number]
-        folded = _folded(said)
+        folded = letters_of(said)
         cited = {
             key for text, claim in self._claims[self._section] if text and text in folded for key in claim.passages
         }
@@ -53,8 +54,3 @@ def quote_passage(text: str, most: int) -> str:
         return line
     space = line.rfind(" ", most // 2, most)
     return f"{line[: space if space > 0 else most].rstrip()} …"
-
-
-def _folded(text: str) -> str:
-    """Return the letters and digits of a text alone: Markdown's marks and breaks of lines do not count."""
-    return "".join(char for char in text.casefold() if char.isalnum())
