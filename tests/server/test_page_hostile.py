@@ -1,0 +1,193 @@
+"""What strangers wrote does nothing in the page; a long report stays light."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.server.browser import Tab, browsing
+from tests.server.serving import client, serving, until_report
+
+pytestmark = pytest.mark.process  # a browser is started
+SCRIPTS = (
+    "<script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 1'>",
+    "<svg/onload=window.hacked=1>",
+    "<svg><animate onbegin=window.hacked=1 attributeName=x dur=1s></svg>",
+    "<iframe srcdoc='<script>parent.hacked=1</script>'></iframe>",
+    "<a href='javascript:window.hacked=1'>x</a>",
+    "<style>@import 'http://127.0.0.1:9/x'; * { display: none }</style>",
+    "<base href='http://127.0.0.1:9/'>",
+    "<form action='http://127.0.0.1:9/'><button>x</button></form>",
+    "<math><mtext></form><form><mglyph><style></math><img src onerror=window.hacked=1>",
+    "[x](javascript:window.hacked=1)",
+    "[x](JaVaScRiPt&colon;window.hacked=1)",
+    "[x]( javascript:window.hacked=1)",
+    "[x](data:text/html,<script>window.hacked=1</script>)",
+    "[x](vbscript:window.hacked=1)",
+    "![x](http://127.0.0.1:9/x.png)",
+    "<javascript:window.hacked=1>",
+    "[1](javascript:window.hacked=1)",
+    "[s1p1](javascript:window.hacked=1)",
+    "`</code><script>window.hacked=1</script>`",
+    "```\n</pre><script>window.hacked=1</script>\n```",
+    "&lt;script&gt;window.hacked=1&lt;/script&gt;",
+    "\u202egnp.exe\u2066\u2067 \u200b\u200d\ufeff",
+    "${window.hacked=1} {{constructor.constructor('window.hacked=1')()}}",
+    "__proto__ constructor toString",
+    '"><script>window.hacked=1</script>',
+    "' onmouseover='window.hacked=1",
+    "| a | b |\n|---|---|\n| <script>window.hacked=1</script> | x |",
+    "> <script>window.hacked=1</script>",
+    "1. <img src=x onerror=window.hacked=1>",
+)
+BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing() as made:
+        yield made
+
+
+def finished_run(http: Any, texts: dict[str, str], question: str) -> str:
+    ids = [
+        http.post("/api/v1/documents", files={"file": (name, text.encode())}).json()["id"]
+        for name, text in texts.items()
+    ]
+    new = {"question": question, "documents": ids, "model_provider": "extractive", "allow_clarification": False}
+    run = http.post("/api/v1/runs", json=new).json()["id"]
+    until_report(http, run)
+    return run
+
+
+def tamper(home: Path, run: str, change: Any) -> None:
+    """Change the kept result of a run."""
+    path = home / "runs" / run / "result.json"
+    result = json.loads(path.read_text("utf-8"))
+    change(result)
+    path.write_text(json.dumps(result), "utf-8")
+
+
+def test_hostile_texts_do_nothing(browser: Browser, own_state: Path) -> None:
+    made = Tab(browser)
+    page = made.page
+    poison = "\n\n".join(f"The Alpha engine turns at 3,000 rpm, said {text}." for text in SCRIPTS if "\n" not in text)
+    with serving(own_state) as address, client(address) as http:
+        documents = {
+            f"{SCRIPTS[1]}.md": f"# {SCRIPTS[0]} Alpha engine\n\n{poison}\n",
+            "b.html": f"<h1>Alpha engine</h1><p>{poison}</p>",
+        }
+        run = finished_run(http, documents, f"How fast is the Alpha engine? {SCRIPTS[1]}")
+
+        def poisoned(result: dict[str, Any]) -> None:
+            result["title"] = " ".join(SCRIPTS[:6])
+            result["report"] += "\n\n## " + SCRIPTS[0] + "\n\n" + "\n\n".join(SCRIPTS)
+            for number, claim in enumerate(result["claims"]):
+                claim["text"] += SCRIPTS[number % len(SCRIPTS)]
+                claim["verdict"]["reason"] = SCRIPTS[number % len(SCRIPTS)]
+            for reference in result["references"]:
+                reference |= {"title": SCRIPTS[0], "url": "javascript:window.hacked=1", "location": SCRIPTS[1]}
+            for source in result["sources"].values():
+                source |= {"title": SCRIPTS[2], "url": "javascript:window.hacked=1"}
+            result["gaps"].append({"what": SCRIPTS[0], "why": SCRIPTS[1], "source": "", "codes": [], "values": {}})
+            result["contradictions"] = [
+                {
+                    "topic": SCRIPTS[0],
+                    "sides": [{"statement": one, "passages": ["s1p1"]} for one in SCRIPTS[:2]],
+                    "prevails": SCRIPTS[1],
+                }
+            ]
+
+        tamper(own_state, run, poisoned)
+        for part in ("", "/statements", "/sources", "/figures", "/process"):
+            page.goto(f"{address}/#/runs/{run}{part}")
+            page.reload()
+            expect(page.locator(".trust")).to_be_visible()
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate("window.hacked") is None, part
+            assert page.locator("main :is(img, script, iframe, style, base, object, embed, math)").count() == 0
+            assert page.locator("a[href^='javascript' i], a[href^='data' i]").count() == 0
+        page.goto(f"{address}/#/runs/{run}")
+        page.reload()
+        page.locator(".cite").first.click()
+        expect(page.locator(".evidence .passage mark").first).to_be_visible()
+        page.get_by_role("button", name="In its text").first.click()
+        expect(page.locator(".snapshot-text mark")).to_be_visible()
+        assert page.evaluate("window.hacked") is None
+        assert not BIDI.search(page.locator(".snapshot h2").inner_text())
+        assert not BIDI.search(page.locator(".sidebar").inner_text())
+        assert all(url.startswith((address, "blob:")) for url in made.asked)
+        assert made.faults == []
+    made.context.close()
+
+
+WORDS, CITATIONS = 10_000, 500
+TASKS = """() => {
+  window.slow = [];
+  new PerformanceObserver((list) => window.slow.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({ type: "longtask", buffered: true });
+}"""
+
+
+def longest_task(browser: Browser, address: str, run: str) -> float:
+    """Return the longest task, in milliseconds, of opening a report, scrolling through it and filtering it."""
+    made = Tab(browser)
+    page = made.page
+    made.context.add_init_script(f"({TASKS})()")
+    page.goto(f"{address}/#/runs/{run}")
+    expect(page.locator(".cite")).to_have_count(CITATIONS)
+    for _ in range(12):
+        page.mouse.wheel(0, 1500)
+        page.wait_for_timeout(30)
+    page.locator(".filter").first.click(force=True)
+    page.wait_for_timeout(100)
+    slow = page.evaluate("window.slow")
+    made.context.close()
+    return max(slow, default=0)
+
+
+def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_state: Path) -> None:
+    with serving(own_state) as address, client(address) as http:
+        run = finished_run(
+            http, {"a.md": "# Alpha engine\n\nThe Alpha engine turns at 3,000 rpm.\n"}, "How fast is the Alpha engine?"
+        )
+
+        def grown(result: dict[str, Any]) -> None:
+            first, (source, *_) = result["claims"][0], result["references"]
+            per_section = CITATIONS // 20
+            result["claims"], result["sections"], parts = [], [], ["# Long"]
+            for section in range(20):
+                title, lines = f"Section {section}", []
+                for number in range(per_section):
+                    text = (
+                        f"In part {section} the engine of number {number} "
+                        + "turns at a steady rate " * 3
+                        + "in all weathers."
+                    )
+                    kind = "inference" if number % 5 == 0 else "fact"
+                    claim = {**first, "id": f"c{section}x{number}", "section": title, "text": text, "kind": kind}
+                    result["claims"].append(claim)
+                    lines.append(f"{text} [{source['number']}]")
+                result["sections"].append(
+                    {
+                        "title": title,
+                        "description": "",
+                        "status": "completed",
+                        "content": " ".join(lines),
+                        "key_findings": [],
+                        "sources": [],
+                    }
+                )
+                parts.append(
+                    f"## {title}\n\n" + "\n\n".join(" ".join(lines[at : at + 5]) for at in range(0, per_section, 5))
+                )
+            result["report"] = "\n\n".join(parts)
+
+        tamper(own_state, run, grown)
+        assert len(http.get(f"/api/v1/runs/{run}/report").json()["report"].split()) >= WORDS
+        # The best of three: other work on the machine also makes tasks long.
+        assert min(longest_task(browser, address, run) for _ in range(3)) < 100
