@@ -64,8 +64,9 @@ ONLY ?=
 mutants: setup  ## change the code that judges claims and see that tests notice: all, SAMPLE=200, ONLY=names
 	$(BIN)/python benchmarks/mutants.py --sample $(SAMPLE) --only "$(ONLY)"
 
-picture: setup  ## draw docs/run.svg from a real run
+picture: setup  ## draw docs/run.svg and docs/page-*.png from real runs
 	$(BIN)/python docs/picture.py
+	$(BIN)/python docs/page_pictures.py
 
 lock: setup  ## write requirements.lock anew from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 --output-file requirements.lock

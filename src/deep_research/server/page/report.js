@@ -182,7 +182,9 @@ export class ReportView {
   select(id) {
     for (const span of document.querySelectorAll(".claim.selected, .statement.selected")) span.classList.remove("selected");
     this.selected = id;
-    for (const span of this.marks?.marked.get(id) ?? []) span.classList.add("selected");
+    const spans = this.marks?.marked.get(id) ?? [];
+    for (const span of spans) span.classList.add("selected");
+    if (innerWidth <= 700) spans[0]?.scrollIntoView({ block: "start" });
     document.querySelector(`.statement[data-claim="${CSS.escape(id ?? "")}"]`)?.classList.add("selected");
   }
 
