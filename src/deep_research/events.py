@@ -47,7 +47,7 @@ class ClarificationAsked(_Event):
     """The run waits for an answer of the user: to a clarification, or on a plan."""
 
     kind: Literal["clarification_asked"] = "clarification_asked"
-    about: Literal["clarify", "plan"] = "clarify"
+    about: Literal["clarify", "plan", "review"] = "clarify"
     question: str
     options: tuple[str, ...] = ()
 

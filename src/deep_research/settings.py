@@ -175,6 +175,9 @@ class Settings(BaseModel):
         3, "research", "Maximum number of questions to the user before a best guess is used.", ge=0, le=10
     )
     confirm_plan: bool = _setting(False, "research", "Show the plan, and wait until the user confirms it.")
+    confirm_review: bool = _setting(
+        False, "research", "Show the review of the sections (workflow `sections`), and wait for what the user decides."
+    )
     confirm_high_value: bool = _setting(
         True, "research", "Let the model ask for confirmation of a plan when much depends on it.", advanced=True
     )

@@ -40,7 +40,7 @@ def test_b1_nodes_and_routes_of_the_graph() -> None:
     graph = compile_workflow("sections")
     assert set(graph.nodes) - {"__start__"} == {
         "clarify", "analyze", "discover", "plan_sections", "confirm_plan", "researcher", "aggregate", "review",
-        "final_report",
+        "confirm_review", "final_report",
     }  # fmt: skip
     assert _edges(graph) == {
         ("__start__", "clarify"), ("clarify", "analyze"), ("clarify", "clarify"), ("clarify", "__end__"),
@@ -48,7 +48,8 @@ def test_b1_nodes_and_routes_of_the_graph() -> None:
         ("plan_sections", "confirm_plan"), ("confirm_plan", "confirm_plan"), ("confirm_plan", "plan_sections"),
         ("confirm_plan", "__end__"), ("plan_sections", "researcher"),
         ("plan_sections", "aggregate"), ("researcher", "aggregate"), ("aggregate", "review"),
-        ("review", "plan_sections"), ("review", "final_report"), ("final_report", "__end__"),
+        ("review", "plan_sections"), ("review", "confirm_review"), ("review", "final_report"),
+        ("confirm_review", "plan_sections"), ("confirm_review", "final_report"), ("final_report", "__end__"),
     }  # fmt: skip
 
 

@@ -375,3 +375,22 @@ def test_the_pages_of_an_ai_search_of_bocha():
     ]
     found = bocha.parse_search(answer({"code": 200, "messages": messages}))
     assert [(one.title, one.document) for one in found] == [("N", None)]
+
+
+def test_a_short_summary_of_bocha_stands_in_for_a_page_that_cannot_be_read():
+    page = {
+        "name": "固态电池",
+        "url": "https://example.org/a",
+        "snippet": "固态电池",
+        "summary": "固态电池的能量密度高。" * 9,
+    }
+    body = {"code": 200, "data": {"webPages": {"value": [page]}}}
+    (found,) = bocha.parse_search(answer(body))
+    assert found.excerpt
+    assert found.document is not None
+    assert "能量密度" in found.document.text
+
+
+def test_pages_of_zyte_are_set_as_text_with_commas():
+    options = zyte.ZyteSource.read_options({"pages": "https://a.example/blog, https://b.example/"})
+    assert options.pages == ("https://a.example/blog", "https://b.example/")  # type: ignore[attr-defined]

@@ -226,6 +226,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             steering=job.steering,
             prefetch=Prefetch(enabled=job.prefetch),
             elapsed=job.elapsed or (lambda: job.log.seconds),
+            paused=job.log.paused,
             today=job.today,
             fresh_since=job.fresh_since,
         )

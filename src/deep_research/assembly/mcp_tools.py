@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, Protocol
@@ -81,6 +82,8 @@ def _addresses(name: str, value: Any) -> Iterable[str]:
 
 HACKER_NEWS = ("hackernews", "hn")
 """Names of a server that replaces the source `hackernews`."""
+_FAILURES = 2
+"""Failures in a row after which a tool is given up."""
 _MOST_PLACES = 3
 """Tools of one server that are searched."""
 
@@ -160,8 +163,25 @@ class PaidTool:
         self._server = server
         self._journal = journal
         self._known = known
+        self._failures = 0
+        self._given_up: SourceError | None = None
 
     async def call(self, arguments: Mapping[str, Any]) -> SearchResult:
+        """See `ports.OutsideTool.call`; a tool that has failed twice in a row is given up for the run."""
+        if self._given_up is not None:
+            raise replace(self._given_up)
+        try:
+            result = await self._call(arguments)
+        except SourceError as error:
+            self._failures += 0 if isinstance(error, Blocked) else 1  # an address that may not be opened is no failure
+            if self._failures >= _FAILURES:
+                message = f"not asked again in this run: {error.message}"
+                self._given_up = replace(error, message=message, given_up=True)
+            raise
+        self._failures = 0
+        return result
+
+    async def _call(self, arguments: Mapping[str, Any]) -> SearchResult:
         from deep_research.mcp.tool_results import Call, sources_in  # noqa: PLC0415 - only with a server
 
         await asyncio.to_thread(self._known.check, arguments)

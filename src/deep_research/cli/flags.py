@@ -37,6 +37,8 @@ def values_of(flags: dict[str, Any]) -> dict[str, Any]:
         values |= budget_of(flags["budget"])
     if flags.get("confirm_plan"):
         values["confirm_plan"] = True
+    if flags.get("confirm_review"):
+        values["confirm_review"] = True
     if flags.get("template"):
         values["template"] = flags["template"]
     if flags.get("no_clarify"):

@@ -7,19 +7,54 @@ import click
 
 
 @click.command("settings")
-def settings_command() -> None:
-    """List all settings by group: name, value in force, meaning, environment variable."""
+@click.argument("part", metavar="[PART]", default="")
+@click.option("--json", "as_json", is_flag=True, help="Print the settings as JSON, by group.")
+def settings_command(part: str, as_json: bool) -> None:
+    """List all settings by group: name, value in force, meaning, environment variable.
+
+    With PART, only the group of this name, or the settings whose name or meaning has it.
+    """
+    import json  # noqa: PLC0415
+
+    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
     from deep_research.settings import GROUPS, PREFIX, Settings, home, load_settings, settings_of  # noqa: PLC0415
 
-    values = load_settings()
-    click.echo(f"State folder: {home()} (DEEP_RESEARCH_HOME)")
+    loaded = load_settings()
+    values = {name: getattr(loaded, name) for name in Settings.model_fields}
     groups = {group.capitalize(): settings_of(group) for group in GROUPS}
     groups["Advanced"] = [name for group in GROUPS for name in settings_of(group, advanced=True)]
-    for title, names in groups.items():
-        click.echo(f"\n{title}")
-        for name in names:
-            meaning = Settings.model_fields[name].description
-            click.echo(f"  {name} = {getattr(values, name)!r}\n      {meaning}  [{PREFIX}{name.upper()}]")
+    meanings = {name: Settings.model_fields[name].description or "" for names in groups.values() for name in names}
+    wanted = part.casefold()
+    chosen = {
+        title: [n for n in names if wanted in title.casefold() or wanted in f"{n} {meanings[n]}".casefold()]
+        for title, names in groups.items()
+        if not (exact := [t for t in groups if t.casefold() == wanted]) or title in exact
+    }
+    if as_json:
+        told = {
+            title: {
+                n: {"value": _plain(values[n]), "meaning": meanings[n], "variable": PREFIX + n.upper()} for n in names
+            }
+            for title, names in chosen.items()
+            if names
+        }
+        click.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        return
+    click.echo(f"State folder: {home()} (DEEP_RESEARCH_HOME)")
+    for title, names in chosen.items():
+        lines = [
+            line
+            for name in names
+            for line in (f"  {name} = {values[name]!r}", f"      {meanings[name]}  [{PREFIX}{name.upper()}]")
+        ]
+        echo_wrapped([f"\n{title}", *lines] if names else [])
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; what holds secrets as it is shown."""
+    if isinstance(value, tuple | list | set | frozenset):
+        return [_plain(one) for one in value]
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)
 
 
 @click.command("sources")
@@ -30,6 +65,7 @@ def sources_command(as_json: bool, check: bool) -> None:
     import json  # noqa: PLC0415
 
     from deep_research import api  # noqa: PLC0415
+    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
     from deep_research.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
@@ -46,10 +82,9 @@ def sources_command(as_json: bool, check: bool) -> None:
     for row in rows:
         key = f"key {row.needs}" if row.needs else "keyless"
         state = "ready" if row.ready else f"not ready: {row.missing}"
-        click.echo(f"{row.name:<{width}}  {state:<38}  {key}\n{'':<{width}}  {row.purpose}")
+        echo_wrapped([f"{row.name:<{width}}  {state:<38}  {key}", f"{'':<{width}}  {row.purpose}"])
     click.echo("\nStrategies (--strategy NAME):")
-    for name, purpose in strategies.items():
-        click.echo(f"{name:<{width}}  {purpose}")
+    echo_wrapped(f"{name:<{width}}  {purpose}" for name, purpose in strategies.items())
     if servers:
         click.echo("\nMCP servers (settings mcp_servers):")
         click.echo("\n".join(line for row in servers for line in _server_lines(row, width)))

@@ -1,5 +1,6 @@
 """The command line. Help and version load nothing heavy: each command's work is imported when it runs."""
 
+import re
 import sys
 from typing import Any
 
@@ -14,6 +15,10 @@ Exit codes:
   4    the question or the plan needs your answer, and you could not be asked
   5    ended without a report: the question cannot be answered, or you rejected the plan
   130  stopped by Ctrl-C; the run's state is kept"""
+
+
+_LIKE, _MOST_WORDS = 0.75, 2
+"""From which likeness a word is a mistyped command, where no more words than these stand on the line."""
 
 
 class _Commands(click.Group):
@@ -57,9 +62,23 @@ class _Commands(click.Group):
         module, name = self.commands_by_name[cmd_name].split(":")
         return getattr(import_module(module), name)
 
+    def _mistyped(self, args: list[str]) -> str:
+        """Return the command that a single lower-case word nearly names, "" for questions."""
+        from difflib import get_close_matches  # noqa: PLC0415 - only for what is no command
+
+        word, words = args[0], [arg for arg in args[:3] if not arg.startswith("-")]
+        if len(words) > _MOST_WORDS or not re.fullmatch(r"[a-z]{3,12}", word):
+            return ""
+        return next(iter(get_close_matches(word, self.commands_by_name, n=1, cutoff=_LIKE)), "")
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # Whatever does not begin with the name of a command is a question with its flags.
         if not args or (args[0] not in self.commands_by_name and args[0] not in ("--help", "-h", "--version")):
+            if args and (meant := self._mistyped(args)):
+                raise click.UsageError(
+                    f"There is no command {args[0]!r}. Did you mean: deep-research {meant}\n"
+                    f"To research the word itself: deep-research -q {args[0]}"
+                )
             args = ["research", *args]
         return super().parse_args(ctx, args)
 

@@ -10,13 +10,21 @@ from deep_research.i18n.catalog import phrase
 _WIDTH = 110
 
 
-def print_report(report: Report, *, plain: bool = False) -> None:
-    """Print the report: rendered on a terminal, as its Markdown elsewhere."""
-    print_markdown(report.report, plain=plain)
+def print_report(report: Report, *, plain: bool = False, short: bool = False, paged: bool = False) -> None:
+    """Print the report, or in `short` what stands before its sections: rendered on a terminal, as Markdown elsewhere."""
+    print_markdown(short_text(report) if short else report.report, plain=plain, paged=paged)
 
 
-def print_markdown(text: str, *, plain: bool = False) -> None:
-    """Print Markdown: rendered on a terminal, as it is elsewhere."""
+def short_text(report: Report) -> str:
+    """Return what of a report stands before its first section: title, notices, answer, table."""
+    text = report.report
+    ends = [text.find(f"\n## {section.title}\n") for section in report.sections]
+    ends.append(text.find(f"\n## {phrase('gaps', report.language)}\n"))
+    return text[: min((end for end in ends if end > 0), default=len(text))].rstrip() + "\n"
+
+
+def print_markdown(text: str, *, plain: bool = False, paged: bool = False) -> None:
+    """Print Markdown: rendered on a terminal, as it is elsewhere; `paged` shows a long one in the pager."""
     if plain or not sys.stdout.isatty():
         click.echo(text)
         return
@@ -24,7 +32,13 @@ def print_markdown(text: str, *, plain: bool = False) -> None:
     from rich.markdown import Markdown  # noqa: PLC0415
 
     console = Console()
-    console.print(Markdown(text), width=min(console.width, _WIDTH))
+    width = min(console.width, _WIDTH)
+    with console.capture() as drawn:
+        console.print(Markdown(text), width=width)
+    if paged and drawn.get().count("\n") > console.height and sys.stdin.isatty():
+        click.echo_via_pager(drawn.get())
+    else:
+        click.echo(drawn.get(), nl=False)
 
 
 def print_answer(made: FollowUp) -> None:

@@ -53,11 +53,13 @@ if TYPE_CHECKING:
 @click.option("--budget", metavar="AMOUNT", help="Maximum cost: 0.50 (US dollars) or 200000tokens.")
 @click.option("--estimate", is_flag=True, help="Print the expected cost with a model, and stop.")
 @click.option("--confirm-plan", is_flag=True, help="Show the plan, and wait for a yes, a no or changes.")
+@click.option("--confirm-review", is_flag=True, help="Show the review of the sections, and wait for what follows.")
 @click.option("--template", metavar="NAME", help="Focus template (deep-research templates); none: no template.")
 @click.option("--no-clarify", is_flag=True, help="Never ask; start with stated assumptions.")
 @click.option(
     "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
 )
+@click.option("--short", is_flag=True, help="Print the answer only; the whole report is in its file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
 @click.option("--quiet", is_flag=True, help="Show no progress; print only where the report is.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every event.")
@@ -146,6 +148,7 @@ def ask_command(words: tuple[str, ...], **flags: Any) -> int:
 @click.option(
     "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
 )
+@click.option("--short", is_flag=True, help="Print the answer only; the whole report is in its file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every event.")

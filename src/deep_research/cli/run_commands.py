@@ -16,12 +16,15 @@ _SHOWN = 20
 
 
 @click.command("list")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show only the newest N runs.")
+@click.option("--status", metavar="STATUS", help="Show only the runs of this status: finished, waiting, failed, …")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
-def list_command(as_json: bool) -> None:
+def list_command(limit: int | None, status: str | None, as_json: bool) -> None:
     """List earlier runs, newest first. A run that waits or failed shows why."""
     from deep_research import api  # noqa: PLC0415 - help stays fast
+    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
 
-    records = api.list_runs()
+    records = [record for record in map(as_it_is, api.list_runs()) if status in (None, record.status)][:limit]
     if as_json:
         import json  # noqa: PLC0415
 
@@ -30,8 +33,17 @@ def list_command(as_json: bool) -> None:
     if not records:
         click.echo('No runs yet. Start one: deep-research "your question"')
     for record in records:
-        for line in list_lines(record):
-            click.echo(line)
+        echo_wrapped(list_lines(record))
+
+
+def as_it_is(record: "RunRecord") -> "RunRecord":
+    """Return the record of a run; one whose process ended without a word (kill -9, a power cut) has stopped."""
+    from deep_research import api  # noqa: PLC0415 - help stays fast
+
+    if record.status != "running" or api.open_run(record.run_id).is_running:
+        return record
+    why = f"Its process ended without a report. Go on with: deep-research resume {record.run_id}"
+    return record.model_copy(update={"status": "stopped", "error": why})
 
 
 def list_lines(record: "RunRecord") -> Iterator[str]:
@@ -39,8 +51,8 @@ def list_lines(record: "RunRecord") -> Iterator[str]:
     yield f"{record.run_id}  {record.status:<9}{record.created[:16].replace('T', ' ')}  {_short(record.question)}"
     if record.status == "waiting":
         yield f"    asks you: {_short(record.waiting_for)}"
-    if record.status in ("failed", "damaged"):
-        yield f"    {_short(record.error)}"
+    if record.error and record.status in ("failed", "damaged", "stopped"):
+        yield f"    {record.error if record.status == 'stopped' else _short(record.error)}"
 
 
 def _short(text: str) -> str:
@@ -52,8 +64,12 @@ def _short(text: str) -> str:
 @click.argument("run_id", metavar="RUN")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--passage", metavar="ID", help="Show one passage (s7p3) and its source.")
+@click.option("--short", is_flag=True, help="Show the answer only: what stands before the sections.")
+@click.option("--no-pager", is_flag=True, help="Print a long report at once, without the pager.")
 @click.option("--followup", "number", type=int, metavar="N", help="Show the answer to the Nth follow-up question.")
-def show_command(run_id: str, as_json: bool, passage: str | None, number: int | None) -> int:
+def show_command(
+    run_id: str, as_json: bool, passage: str | None, short: bool, no_pager: bool, number: int | None
+) -> int:
     """Show the report of RUN (its id, or an unambiguous part of it), one of its passages, or an answer about it.
 
     For a run without a report, its state is shown: what it waits for, or why it ended.
@@ -66,7 +82,10 @@ def show_command(run_id: str, as_json: bool, passage: str | None, number: int | 
         click.echo(passage_text(run, passage))
         return 0
     if not run.has_report:
-        return _say_state(run.record)
+        record = as_it_is(run.record)
+        if as_json:
+            click.echo(record.model_dump_json(indent=1))
+        return _say_state(record)
     if number is not None:
         made = run.numbered_follow_up(number)
         click.echo(made.model_dump_json(indent=1)) if as_json else print_markdown(str(made))
@@ -75,7 +94,7 @@ def show_command(run_id: str, as_json: bool, passage: str | None, number: int | 
     if as_json:
         click.echo(report.model_dump_json(indent=1))
         return 0
-    print_report(report)
+    print_report(report, short=short, paged=not no_pager)
     if asked := run.follow_ups():
         _say_follow_ups(run.id, asked)
     return 0

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -15,12 +16,14 @@ from deep_research import api
 from deep_research.api import Run
 from deep_research.cli.flags import output_file, settings_of
 from deep_research.data import Asked, FollowUp, Report
-from deep_research.errors import NeedsAnswer, ResearchError
+from deep_research.errors import ConfigError, NeedsAnswer, ResearchError
 from deep_research.i18n.catalog import phrase
 
 if TYPE_CHECKING:
     from deep_research.cli.progress_view import View
 
+_OUT = "out"
+"""The file of a run's folder that keeps the path of --out."""
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
 _STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _R = TypeVar("_R")
@@ -66,8 +69,22 @@ class Session:
 
     def begin(self, question: str) -> Run:
         """Make a new run. Raises ConfigError for unusable flags or an unusable question."""
-        output_file(self._flags)
-        return api.start_run(question, settings_of(self._flags), docs=self._flags.get("docs") or ())
+        path = output_file(self._flags)
+        run = api.start_run(question, settings_of(self._flags), docs=self._flags.get("docs") or ())
+        if path is not None:
+            api.save_text(run.report_path.with_name(_OUT), str(path))
+        return run
+
+    def _output_file(self, run: Run) -> Path | None:
+        """Return the file that --out names, now or where the run was begun."""
+        kept = run.report_path.with_name(_OUT)
+        if self._flags.get("out") or not kept.exists():
+            return output_file(self._flags)
+        try:
+            return output_file({"out": kept.read_text("utf-8")})
+        except ConfigError as error:  # its folder is gone
+            click.echo(error.message, err=True)
+            return None
 
     def carry_out(self, run: Run) -> Report:
         """Do the run, or what is left of it, asking the user what it asks. Raises Interrupted and ResearchError."""
@@ -168,7 +185,7 @@ class Session:
 
     def deliver(self, run: Run, report: Report) -> int:
         """Hand a finished report over as the flags want it; returns the exit code."""
-        path = output_file(self._flags)
+        path = self._output_file(run)
         if path is not None:
             api.save_text(path, report.report)
         if self._is_set("as_json"):
@@ -176,7 +193,7 @@ class Session:
         elif self._flags.get("out") == "-" or not self._is_set("quiet"):
             from deep_research.cli.report_printer import print_report  # noqa: PLC0415 - only to show it
 
-            print_report(report, plain=self._flags.get("out") == "-")
+            print_report(report, plain=self._flags.get("out") == "-", short=self._is_set("short"))
         if not self._is_set("as_json"):
             name = "" if self._is_set("quiet") else f"   (run {run.id})"
             click.echo(f"Report: {path or run.report_path}{name}", err=True)

@@ -12,6 +12,7 @@ from typing import cast
 
 import click
 
+from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.conversation.plan_outline import format_numbered, format_outline
 from deep_research.conversation.replies import pick_options
 from deep_research.data import Asked, Brief
@@ -138,10 +139,12 @@ def say_asked(asked: Asked) -> None:
     lines += [f"  {number}. {option}" for number, option in enumerate(asked.options, 1)]
     if sys.stdin.isatty():
         lines.append(_how(asked))
-    click.echo("\n".join(lines), err=True)
+    echo_wrapped("\n".join(lines).split("\n"), err=True)
 
 
 def _how(asked: Asked) -> str:
+    if asked.kind == "review":
+        return "(1 or Enter writes the report; numbers or titles of sections, or a remark, research them again)"
     if asked.kind == "plan":
         return "(a number, a change in words, /edit for your editor; Enter confirms; Ctrl-C stops)"
     number = "a number or " if asked.options else ""

@@ -286,13 +286,14 @@ class Composition(Noun):
 
 
 class Asked(Noun):
-    """What a run waits for the user to say: a clarification, or yes, no or changes to a plan (`brief`).
+    """What a run waits for the user to say: a clarification, yes, no or changes to a plan (`brief`), or what follows a
+    review.
 
     `options` can be chosen by number, and free text is always allowed. What is not `required` is taken as
     confirmed where nobody can be asked.
     """
 
-    kind: Literal["clarify", "plan"] = "clarify"
+    kind: Literal["clarify", "plan", "review"] = "clarify"
     question: str
     options: tuple[str, ...] = ()
     missing_info: str = ""

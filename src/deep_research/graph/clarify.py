@@ -28,7 +28,8 @@ def clarify_then(node: str) -> Node[AgentState]:
     async def clarify(state: AgentState, runtime: Runtime[RunContext]) -> Command[str]:
         """Decide whether the question is understood; ask the user one thing at a time until it is."""
         ctx, question, rounds = runtime.context, state["question"], state.get("clarification_rounds", 0)
-        ctx.emit(StageStarted(stage="clarify"))
+        if not state.get("pending_question"):
+            ctx.emit(StageStarted(stage="clarify"))
         ctx.prefetch.begin(ctx, question, search.perform)
         decision = await intake.decide(ctx, question, rounds=rounds)
         asked = decision.clarification
@@ -37,13 +38,16 @@ def clarify_then(node: str) -> Node[AgentState]:
                 await ctx.prefetch.drop()
             return _settle(ctx, question, decision, node, state["messages"])
         await ctx.prefetch.drop()
+        if state.get("pending_question") != asked.question:  # on disk before the user is asked
+            return Command(goto="clarify", update={"pending_question": asked.question})
         said = ask_user(Asked(question=asked.question, options=asked.options, missing_info=asked.missing_info))
         answer = pick_options(said, asked.options)
         question = intake.answered(question, asked.question, answer)
         if intake.refuses(answer, question):
             decision = intake.start_anyway(decision, question, places=ctx.places_named(question.language))
             return _settle(ctx, question, decision, node, state["messages"])
-        return Command(goto="clarify", update={"question": question, "clarification_rounds": rounds + 1})
+        answered = {"question": question, "clarification_rounds": rounds + 1, "pending_question": ""}
+        return Command(goto="clarify", update=answered)
 
     return clarify
 
@@ -59,6 +63,7 @@ def _settle(
         # Where nobody was asked and nothing was said before, the user's own words are what is analysed.
         "asked": refined if question.history else question,
         "decision": decision,
+        "pending_question": "",
         "messages": [message for message in history if (message.type, message.text) not in known],
     }
     if decision.next_action == "CANNOT_DO":

@@ -3,6 +3,7 @@
 from collections.abc import Coroutine
 from typing import Annotated, Any, Protocol, TypeVar
 
+from langchain_core.messages import AnyMessage
 from langgraph.graph import MessagesState
 from langgraph.runtime import Runtime
 
@@ -80,6 +81,7 @@ class AgentState(MessagesState):
     contradictions: list[Contradiction]
     section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
     clarification_rounds: int
+    pending_question: str
     plan_rounds: int
     plan_problems: list[str]
     declined_by: str
@@ -94,11 +96,18 @@ class AgentState(MessagesState):
 
 
 class ResearcherState(MessagesState):
-    """The state of one researcher at one section."""
+    """The state of one researcher at one section; names as the design documents give them.
+
+    `turns` are the calls with what they brought; `researcher_messages` tell them as messages once the section is
+    written, which is then its `compressed_research`.
+    """
 
     section: Section
     brief: Brief
     research_brief: str
+    research_topic: str
+    researcher_messages: list[AnyMessage]
+    compressed_research: str
     turns: list[Turn]
     tool_call_iterations: int
     max_tool_calls: int

@@ -42,7 +42,6 @@ class LoopState(AgentState):
 
     clarified_query: str
     is_clarified: bool
-    pending_question: str
     gathered_info: Annotated[list[str], union]
     visited_sources: Annotated[list[str], union]
     iteration_count: int

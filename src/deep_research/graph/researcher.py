@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from functools import wraps
 from typing import Any, Literal
 
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -182,6 +183,8 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
     reviews = reviews and kept.content != section.content and written.adds
     update = {
         "section": kept,
+        "researcher_messages": messages_of(turns),
+        "compressed_research": kept.content,
         "previous_claims": claims,
         "sections": [kept],
         "claims": {section.title: claims},
@@ -207,6 +210,22 @@ async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -
     )
 
 
+def messages_of(turns: Sequence[Turn]) -> list[AnyMessage]:
+    """Return turns as messages: the calls of each, and what every call brought, by the ids of its passages."""
+    found: list[AnyMessage] = []
+    for turn in turns:
+        calls = [
+            ToolCall(name=a.name, args={"query": a.query, **({"source": a.source} if a.source else {})}, id=a.id)
+            for a in turn.actions
+        ]
+        found.append(AIMessage(content="", tool_calls=calls))
+        found += [
+            ToolMessage(content=o.failure or o.text or " ".join(o.passages), tool_call_id=o.action)
+            for o in turn.observations
+        ]
+    return found
+
+
 def task_for(
     section: Section, brief: Brief, settings: Settings, claims: Sequence[Claim] = (), *, reviews: int = 0
 ) -> dict[str, Any]:
@@ -218,6 +237,7 @@ def task_for(
         "section": section,
         "brief": brief,
         "research_brief": brief.objective,
+        "research_topic": f"{section.title}: {section.description}",
         "turns": [],
         "tool_call_iterations": 0,
         "max_tool_calls": settings.tool_calls_per_researcher,

@@ -19,11 +19,15 @@ from deep_research.graph.final_report import final_report, report_input
 from deep_research.graph.graph_state import AgentState
 from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.graph.researcher import build_researcher, task_for
+from deep_research.graph.review_stop import confirm_review
 from deep_research.report.compose import begin_composing
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Interrupted
 from deep_research.steps import review
 from deep_research.steps.plan import needs_confirmation
+
+MAX_REVIEW_STOPS = 5
+"""Reviews that are shown to the user before the report is written."""
 
 
 async def analyze(state: AgentState, runtime: Runtime[RunContext]) -> Command[Literal["discover", "plan_sections"]]:
@@ -63,7 +67,7 @@ async def aggregate(state: AgentState) -> dict[str, Any]:
 
 async def review_sections(
     state: AgentState, runtime: Runtime[RunContext]
-) -> Command[Literal["plan_sections", "final_report"]]:
+) -> Command[Literal["plan_sections", "confirm_review", "final_report"]]:
     """Judge the sections together; send the weak ones back, the outline stays.
 
     A section that the user has added is researched before; who wants the report now does not wait for a review.
@@ -80,7 +84,10 @@ async def review_sections(
         "contradictions": list(judged.contradictions),
         "section_reviews": {row.title: row for row in judged.section_coverage},
     }
-    if weak := review.send_back(state["sections"], judged):
+    weak = review.send_back(state["sections"], judged)
+    if runtime.context.settings.confirm_review and state.get("review_iterations", 0) < MAX_REVIEW_STOPS:
+        return Command(goto="confirm_review", update={**found, "sections": weak} if weak else found)
+    if weak:
         await runtime.context.prefetch.drop_composition()
         again = {"sections": weak, "review_iterations": state.get("review_iterations", 0) + 1}
         return Command(goto="plan_sections", update={**found, **again})
@@ -115,7 +122,8 @@ def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:
     )
     graph.add_node("researcher", build_researcher())
     graph.add_node("aggregate", aggregate)
-    graph.add_node("review", review_sections, destinations=("plan_sections", "final_report"))
+    graph.add_node("review", review_sections, destinations=("plan_sections", "confirm_review", "final_report"))
+    graph.add_node("confirm_review", confirm_review, destinations=("plan_sections", "final_report"))
     graph.add_node("final_report", final_report)
     graph.add_edge(START, "clarify")
     graph.add_edge("discover", "plan_sections")

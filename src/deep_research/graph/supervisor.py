@@ -143,7 +143,8 @@ def _end(state: SupervisorState, ctx: RunContext, *, rounds_used_up: bool) -> di
     asked = state["waiting"] if rounds_used_up else [*state["waiting"], *state["supervisor_messages"][-1].actions]
     asked = [action for action in asked if delegate.title_of(action) not in ctx.steering.now.dropped]
     sections = ctx.steering.now.kept(state["sections"])
-    failed = delegate.never_begun(ctx, sections, asked, rounds_used_up=rounds_used_up)
+    planned = [s.title for s in state["brief"].sections]
+    failed = delegate.never_begun(ctx, sections, asked, planned, rounds_used_up=rounds_used_up)
     return {"sections": failed, "waiting": []}
 
 

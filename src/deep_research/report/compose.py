@@ -48,6 +48,8 @@ async def write_report(ctx: RunContext, given: ReportInput) -> Report:
         given = replace(given, sections=tuple(sections), claims=tuple(claims))
     for gap in _open_reviews(given):
         ctx.report_gap(gap)
+    if ctx.settings.workflow != "quick" and _lacks_table(given, parts):
+        ctx.report_gap(gap_of("report", "table_missing"))
     # In a thread: numbering, quoting and comparing documents is arithmetic, and other runs wait for the event loop.
     return await in_background(_finish, ctx, given, disputed, parts, own_claims)
 
@@ -72,8 +74,16 @@ def _finish(
         ledger=ledger_of(ctx.journal, sources=sources, seconds=ctx.elapsed()),
         reasoner=reasoner_of(ctx.reasoner.info, ctx.journal),
         searched_places=ctx.places_named(given.language),
+        workflow=ctx.settings.workflow,
     )
     return _assemble(ctx, checked, render_report(checked, ctx.library))
+
+
+def _lacks_table(given: ReportInput, made: Composition) -> bool:
+    """Return whether the user wants a table and no text of the report holds one."""
+    texts = (made.table, *(section.content for section in given.sections))
+    wanted = given.analysis.output_format == "table" and any(claim.stands for claim in given.claims)
+    return wanted and not any("|---" in text.replace(" ", "").replace(":", "") for text in texts)
 
 
 async def _compose(ctx: RunContext, given: ReportInput) -> tuple[Composition, list[Claim]]:

@@ -206,6 +206,8 @@ def _head(checked: CheckedReport, references: References) -> str:
         notice = [f"> {phrase('no_model', language)}"]
         if foreign:
             notice.append(f"> {phrase('no_model_foreign', language, languages=list_languages(foreign))}")
+        if checked.workflow in ("loop", "supervisor"):
+            notice.append(f"> {phrase('no_model_workflow', language, workflow=checked.workflow)}")
         blocks.append("\n".join(notice))
     blocks.append(f"{bold_heading('question', language)}{given.original}")
     if given.found_in:

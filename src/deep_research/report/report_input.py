@@ -72,6 +72,7 @@ class CheckedReport:
     gaps: tuple[Gap, ...] = ()
     changes: Changes = field(default_factory=Changes)
     searched_places: str = ""
+    workflow: str = ""
     question_parts: tuple[Part, ...] = ()
 
     @property

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
@@ -58,6 +59,7 @@ class RunContext:
     steering: Steering = field(default_factory=Steering)
     prefetch: Prefetch = field(default_factory=Prefetch)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
+    paused: Callable[[], AbstractContextManager[None]] = nullcontext
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     fresh_since: str = ""
     today: date = field(default_factory=lambda: datetime.now(UTC).date())

@@ -206,8 +206,9 @@ async def _ask(ctx: RunContext, asked: Asked, answer: Answer | None) -> str:
     if answer is None and not asked.required:
         return ""
     ctx.emit(ClarificationAsked(about=asked.kind, question=asked.question, options=asked.options))
-    given = answer(asked) if answer else None
-    reply = await given if inspect.isawaitable(given) else given
+    with ctx.paused():
+        given = answer(asked) if answer else None
+        reply = await given if inspect.isawaitable(given) else given
     if reply is None:
         raise NeedsAnswer(asked.question, run_id=ctx.run_id, options=asked.options, asked=asked)
     await asyncio.to_thread(_note_answer, ctx, reply)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult
@@ -58,6 +58,14 @@ class ApiOptions(BaseModel):
     base_url: str = Field("", description="Address of the API; a proxy, mirror or test server can stand in for it.")
     requests_per_second: float = Field(1.0, gt=0, le=100, description="Calls per second at most.")
     burst: int = Field(1, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _split_list(cls, value: Any, info: ValidationInfo) -> Any:
+        """Take a list as text with commas: `--set` and the environment know nothing else."""
+        annotation = cls.model_fields[info.field_name or ""].annotation
+        listed = get_origin(annotation) is tuple and isinstance(value, str)
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if listed else value
 
     @field_validator("base_url")
     @classmethod

@@ -12,7 +12,7 @@ from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import DatedOptions, snippet
 from deep_research.sources._papers import Ids, arxiv_id, doi, pmid, work_key
 
-_EXCERPT_CHARS = 400  # a shorter one only tells what the page is about
+LEAST_EXCERPT = 400  # a shorter one only tells what the page is about
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|igshid|ref_src|spm")
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+")
 _TRIAL = re.compile(r"/(?:ct2/show/|study/)(NCT\d{8})")
@@ -36,7 +36,10 @@ class WebOptions(DatedOptions):
 
 
 class Page(NamedTuple):
-    """One result of a web search. `excerpt` is what the engine shows of it, `text` the whole page where it has it."""
+    """One result of a web search. `excerpt` is what the engine shows of it, `text` the whole page where it has it.
+
+    An excerpt of `least` characters or more stands in for a page that cannot be read.
+    """
 
     title: str
     url: str
@@ -45,6 +48,7 @@ class Page(NamedTuple):
     author: str = ""
     score: float = 0.0
     text: str = ""
+    least: int = LEAST_EXCERPT
 
 
 def found_pages(pages: Iterable[Page], origin: str) -> list[Found]:
@@ -105,12 +109,12 @@ def _found(page: Page, origin: str) -> Found:
         score=page.score,
         document=_document(page, title, authors, origin),
         page_text=page.text if page.text.strip() else "",
-        excerpt=not page.text.strip() and len(page.excerpt) >= _EXCERPT_CHARS,
+        excerpt=not page.text.strip() and len(page.excerpt) >= page.least,
     )
 
 
 def _document(page: Page, title: str, authors: tuple[str, ...], origin: str) -> Document | None:
-    if page.text.strip() or len(page.excerpt) < _EXCERPT_CHARS:
+    if page.text.strip() or len(page.excerpt) < page.least:
         return None
     warning = f"an excerpt by {origin}, not the whole page"
     sections = [("Excerpt", page.excerpt)]

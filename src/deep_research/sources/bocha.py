@@ -14,7 +14,9 @@ from deep_research.sources._api import ApiSource, result
 from deep_research.sources._api_answers import explanation, failure, judge, loads
 from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
 from deep_research.sources._markup import line
-from deep_research.sources._web import Page, WebOptions, found_pages
+from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, found_pages
+
+_SUMMARY_CHARS = 60
 
 
 class BochaOptions(WebOptions):
@@ -84,6 +86,8 @@ def _page(entry: Mapping[str, Any]) -> Page:
         title=line(raw(entry.get("name"))),
         url=first(entry, "url", "displayUrl"),
         excerpt=summary if len(summary) >= len(short) else short,
+        # What it calls a summary is text of the page, made to be read in its place.
+        least=_SUMMARY_CHARS if len(summary) >= _SUMMARY_CHARS else LEAST_EXCERPT,
         # The "last crawled" of this service is the day of publication.
         published=iso_date(text(entry.get("datePublished"))) or iso_date(text(entry.get("dateLastCrawled"))),
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ _BATCH_CHARS, _BATCH_FILES = 4_000_000, 128
 _NAMED = 5  # files that a gap names; more are counted
 _SNIPPET_CHARS = 300
 _PATIENCE_SECONDS = 5.0
+_BATCH_SECONDS = 1.0
 
 
 class DocumentsSource:
@@ -250,14 +252,14 @@ def _grouped(sources: list[Source], size: int) -> Iterator[list[Source]]:
 
 
 def _by_weight(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
-    """Group readings so that a transaction is neither tiny nor long."""
+    """Group readings so that a transaction is neither tiny nor long, and the progress moves every second."""
     group: list[Reading] = []
-    weight = 0
+    weight, begun = 0, time.monotonic()
     for reading in readings:
         group.append(reading)
         weight += len(reading.document.text) if reading.document else 0
-        if weight > _BATCH_CHARS or len(group) >= _BATCH_FILES:
+        if weight > _BATCH_CHARS or len(group) >= _BATCH_FILES or time.monotonic() - begun >= _BATCH_SECONDS:
             yield group
-            group, weight = [], 0
+            group, weight, begun = [], 0, time.monotonic()
     if group:
         yield group

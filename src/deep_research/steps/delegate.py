@@ -123,15 +123,27 @@ def _brought(action: Action, sections: Sequence[Section], gaps: Sequence[Gap]) -
 
 
 def never_begun(
-    ctx: RunContext, sections: Sequence[Section], asked: Sequence[Action], *, rounds_used_up: bool
+    ctx: RunContext,
+    sections: Sequence[Section],
+    asked: Sequence[Action],
+    planned: Sequence[str],
+    *,
+    rounds_used_up: bool,
 ) -> list[Section]:
-    """Return the sections without a researcher as failed, and log why; `asked` are delegations that were not begun."""
+    """Return the sections without a researcher as failed, and log why; `asked` are delegations that were not begun.
+
+    `planned` are the titles of the plan: topics beside them are of the supervisor's own choice.
+    """
     code = "rounds_used_up" if rounds_used_up else "research_ended"
     if ctx.steering.now.finishing:
         code = "report_wanted"
     rounds = str(ctx.settings.max_researcher_iterations)
     left = {s.title: s for s in sections if s.status == "pending"}
     topics = [title_of(a) for a in asked if a.name == "conduct_research"]
-    for title in dict.fromkeys([*left, *topics]):
+    own = [s.title for s in sections if s.status == "completed" and s.title not in planned]
+    replaced = [title for title in left if title not in topics] if code == "research_ended" and own else []
+    if replaced:  # the supervisor found other topics fitter, and these are in the report
+        ctx.report_gap(gap_of("; ".join(replaced), "replaced_by_own", titles="; ".join(own)))
+    for title in dict.fromkeys([*(t for t in left if t not in replaced), *topics]):
         ctx.report_gap(gap_of(title, code, rounds=rounds))
     return [s.model_copy(update={"status": "failed"}) for s in left.values()]

@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 
 from deep_research.conversation.plan_edits import PlanAnswer, apply_edits, read_plan_answer
-from deep_research.data import Action, Asked, Brief, Decision, Discovery, QueryAnalysis, Question, Turn
+from deep_research.data import Action, Asked, Brief, Decision, Discovery, QueryAnalysis, Question, Section, Turn
 from deep_research.events import Analyzed, Planned, StageStarted
 from deep_research.i18n.catalog import phrase
 from deep_research.run_context.context import RunContext
 from deep_research.settings import Settings
 from deep_research.steps import search
 from deep_research.steps.discover import first_hits
+from deep_research.text.tokens import content_terms
 
+_POINT_TERMS = 2
+"""Terms from which a focus point is a search of its own."""
 _LOOP_SECTIONS = 5
 """Sections of a plan in the `loop` workflow, where one researcher searches for all of them."""
 
@@ -38,13 +41,30 @@ async def plan(
     distinct = tuple({section.title: section for section in reversed(brief.sections)}.values())[::-1]
     brief = brief.model_copy(
         update={
-            "sections": distinct[: _most_sections(ctx.settings)],
+            "sections": _with_focus(distinct[: _most_sections(ctx.settings)], decision),
             "question": question.text,
             "terms": tuple(term for term in decision.terms if term.found),
         }
     )
     ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
     return brief
+
+
+def _with_focus(sections: Sequence[Section], decision: Decision) -> tuple[Section, ...]:
+    """Return the sections with a query for each focus point that none of them speaks of, at the nearest one.
+
+    Points of one plain word (the words of the question itself) are in every query.
+    """
+    planned = list(sections)
+    for point in decision.suggested_focus or decision.research_focus:
+        terms = set(content_terms(point))
+        spoken = [set(content_terms(" ".join((s.title, s.description, *s.covers, *s.queries)))) for s in planned]
+        if len(terms) < _POINT_TERMS or not planned or any(terms <= words for words in spoken):
+            continue
+        nearest = max(range(len(planned)), key=lambda place: len(terms & spoken[place]))
+        section = planned[nearest]
+        planned[nearest] = section.model_copy(update={"queries": (*section.queries, point)})
+    return tuple(planned)
 
 
 async def _look_around(ctx: RunContext, question: Question, analysis: QueryAnalysis) -> list[Turn]:

@@ -3,7 +3,8 @@
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -114,6 +115,15 @@ class EventLog:
         self._begun = time.monotonic() - seconds_before
         self.earlier = list(earlier)
         self._number = len(self.earlier)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop the clock inside the block: what the user takes to answer is no work."""
+        stopped = time.monotonic()
+        try:
+            yield
+        finally:
+            self._begun += time.monotonic() - stopped
 
     @property
     def seconds(self) -> float:

@@ -40,6 +40,11 @@ def says_what_is_wanted(text: str) -> bool:
     return asked or bool(re.search(r"[?？]", text)) or len(content_terms(text)) > _TOPIC_ALONE
 
 
+def wants_latest(text: str) -> bool:
+    """Return whether a question asks for the latest state of something."""
+    return _PROGRESS.search(text) is not None
+
+
 def analyze(text: str) -> QueryAnalysis:
     """Tell comparison, list, deep dive and general questions apart by their wording."""
     kind, reason = _query_type(text)

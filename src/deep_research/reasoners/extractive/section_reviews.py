@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from deep_research.data import Brief, Claim, Contradiction, Review, Section, SectionReview, Side
+from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
+from deep_research.reasoners.extractive.question_analysis import wants_latest
 from deep_research.text.tokens import content_terms
 from deep_research.verification.contradictions import contradict
 from deep_research.verification.numbers import quantities
@@ -59,6 +61,7 @@ _UNSAID = 0.6
 """A section that says less of its subject's name is about something else."""
 _ATTEMPTS = 2
 """Without a model the same searches find the same again: a second attempt is the last that can bring something."""
+_RECENT_YEARS = 2
 _SCORES = {"sufficient": 10, "partial": 5, "missing": 1}
 
 
@@ -80,8 +83,21 @@ def review(brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], l
         section_coverage=tuple(rows),
         sections_to_retry=retry,
         contradictions=contradictions(sections, claims, library),
+        gaps=_outdated(brief, sections, library),
         reasoning="; ".join(f"{row.title}: {row.status}" for row in rows),
     )
+
+
+def _outdated(brief: Brief, sections: Sequence[Section], library: Library) -> tuple[str, ...]:
+    """Say that the newest source is old where the question asks for the latest state; nothing without dates."""
+    used = {key for section in sections for key in section.sources}
+    dates = [source.published for source in library.sources() if source.id in used and source.published]
+    read = [kept.retrieved_at for key in used if (kept := library.snapshot(key)) is not None]
+    if not (dates and read and wants_latest(brief.question or brief.title)):
+        return ()
+    newest, today = max(dates), max(read)
+    old = int(today[:4]) - int(newest[:4]) > _RECENT_YEARS
+    return (phrase("review_outdated", brief.language, date=newest),) if old else ()
 
 
 def _row(section: Section, own: Sequence[Claim]) -> SectionReview:

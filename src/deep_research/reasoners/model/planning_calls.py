@@ -100,6 +100,8 @@ def _shown(term: Term) -> dict[str, object]:
 
 
 _FIRST_LOOK_TOKENS = 1500
+_LEAST_SECTIONS = 3
+"""Sections of a plan; one with fewer is asked for once more."""
 
 
 class Planning(Thinker):
@@ -162,7 +164,13 @@ class Planning(Thinker):
                     question, analysis, decision, discovery, "\n".join(take_within_budget(seen, budget))
                 )
                 messages = [self._system(question.text, question.language, parts=analysis.parts), user(text)]
-                return await self._ask.structured("research", messages, PlanAnswer)
+                made = await self._ask.structured("research", messages, PlanAnswer)
+                least = min(_LEAST_SECTIONS, self._max_sections)
+                if (count := len({s.title.casefold() for s in made.sections})) >= least:
+                    return made
+                again = user(f"{text}\n\n{self._render('plan_again', count=count, least=least)}")
+                fuller = await self._ask.structured("research", [messages[0], again], PlanAnswer)
+                return fuller if len(fuller.sections) > count else made
 
             answer = await shrinking(_FIRST_LOOK_TOKENS, make)
             made = brief_of(answer, question, analysis, decision, discovery, self._max_sections)

@@ -1,0 +1,74 @@
+"""Small things of every day: mistyped commands, --out after a break, runs that died, short views, narrow terminals."""
+
+import io
+import json
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from deep_research import api
+from deep_research.cli import wrapped_text
+from deep_research.settings import Settings
+from tests.cli.terminal import call
+from tests.runs.running import engines
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state folder of the test's own."""
+    monkeypatch.setenv("DEEP_RESEARCH_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("lst", "list"), ("shwo", "show"), ("setings", "settings")])
+def test_a_mistyped_command_is_not_researched(typed: str, meant: str, own_state: Path) -> None:
+    said = call(typed)
+    assert said.code == 2
+    assert f"deep-research {meant}" in said.err
+    assert not (own_state / "runs").exists()
+
+
+def test_out_is_remembered_by_resume(tmp_path: Path) -> None:
+    target = tmp_path / "report.md"
+    asked = call("blockchain", "--out", str(target))
+    assert asked.code == 4
+    run_id = api.list_runs()[0].run_id
+    said = call("resume", run_id, "--answer", "How do alpha engines work?", "--short")
+    assert target.read_text("utf-8") == api.open_run(run_id).report.report
+    assert str(target) in said.err
+    assert len(said.out) < len(target.read_text("utf-8"))
+
+
+def test_a_run_whose_process_died_is_shown_as_stopped(tmp_path: Path) -> None:
+    docs = [engines(tmp_path / "docs")]
+    run = api.start_run("What weighs the Beta engine?", Settings(model_provider="extractive"), docs=docs)
+    assert f"{run.id}  stopped" in call("list").out
+    assert call("list", "--json").json[0]["status"] == "stopped"
+    shown = call("show", run.id, "--json")
+    assert shown.code == 1
+    assert json.loads(shown.out)["status"] == "stopped"
+    assert call("list", "--status", "finished", "--json").json == []
+
+
+def test_settings_as_json_by_group() -> None:
+    told = call("settings", "--json").json
+    assert told["Limits"]["budget_usd"] == {
+        "value": None,
+        "meaning": Settings.model_fields["budget_usd"].description,
+        "variable": "DEEP_RESEARCH_BUDGET_USD",
+    }
+    assert set(call("settings", "limits", "--json").json) == {"Limits"}
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 100])
+def test_words_are_not_broken(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    line = "  12. The transactional database of the interplanetary observatory: indexes, replication, recovery, backup"
+    out = io.StringIO()
+    monkeypatch.setattr(out, "isatty", lambda: True)
+    with redirect_stdout(out):
+        wrapped_text.echo_wrapped([line])
+    rows = out.getvalue().splitlines()
+    assert max(map(len, rows)) <= columns
+    assert out.getvalue().split() == line.split()

@@ -1,0 +1,102 @@
+"""The stop at the review, the question that is on disk before it is asked, and what a plan or report must hold."""
+
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+from langchain_core.messages import AIMessage, ToolMessage
+
+from deep_research.data import Action, Observation, Turn
+from deep_research.events import SectionStarted
+from deep_research.graph.graph_state import ResearcherState
+from deep_research.graph.researcher import messages_of
+from tests.graph.harness import Bench, Planner, Shelf, ask
+from tests.graph.test_supervisor import Lead, conduct
+from tests.model.harness import research, served, steps
+from tests.support.scripted_researcher import ScriptedResearcher
+
+NOTES = {
+    "alpha": "# Alpha engine\n\nThe Alpha engine turns at 1,500 rpm and was built in 1999 by Ada Long in Turin.",
+    "beta": "# Beta engine\n\nThe Beta engine turns at 2,500 rpm and weighs 85 kg without its fuel tank and its pump.",
+}
+TITLES = ("Alpha engine", "Beta engine")
+
+
+def _bench(folder: Path, **settings: Any) -> Bench:
+    return Bench(folder, Shelf(**NOTES), reasoner=Planner(*TITLES), confirm_review=True, **settings)
+
+
+async def test_the_review_is_shown_and_the_report_written_when_the_user_says_so(tmp_path: Path) -> None:
+    async with _bench(tmp_path) as bench:
+        waiting = await bench.ask("How do the Alpha and the Beta engine differ?")
+        (asked,) = waiting.interrupts
+        assert asked["kind"] == "review"
+        assert asked["required"]
+        assert all(title in asked["question"] for title in TITLES)
+        done = await bench.answer("1")
+    assert not done.interrupts
+    assert "1,500 rpm" in done.report.report
+
+
+async def test_the_sections_that_the_user_names_are_researched_again(tmp_path: Path) -> None:
+    async with _bench(tmp_path) as bench:
+        begun = len((await bench.ask("How do the Alpha and the Beta engine differ?")).of(SectionStarted))
+        again = await bench.answer("more about Beta engine: its weight")
+        assert [event.section for event in again.of(SectionStarted)[begun:]] == ["Beta engine"]
+        assert again.interrupts[0]["kind"] == "review"
+        done = await bench.answer("Write the report")
+    assert "report" in done.state
+
+
+async def test_c2_the_pending_question_is_in_the_state_before_the_user_is_asked(tmp_path: Path) -> None:
+    async with Bench(tmp_path, Shelf(**NOTES), workflow="loop", allow_clarification=True) as bench:
+        waiting = await bench.ask("blockchain")
+        assert waiting.state["pending_question"] == waiting.interrupts[0]["question"]
+        done = await bench.answer("How fast does the Alpha engine turn?")
+    assert done.state["pending_question"] == ""
+    assert "1,500 rpm" in done.report.report
+
+
+def test_b2_a_researcher_tells_its_calls_as_messages() -> None:
+    names = {"researcher_messages", "research_topic", "compressed_research", "raw_notes", "tool_call_iterations"}
+    assert names <= set(get_type_hints(ResearcherState))
+    search = Action(id="a1", name="search", query="Alpha engine")
+    seen = Observation(action="a1", passages=("s1p1", "s1p2"))
+    call, brought = messages_of([Turn(actions=(search,), observations=(seen,))])
+    assert isinstance(call, AIMessage)
+    assert call.tool_calls[0]["args"] == {"query": "Alpha engine"}
+    assert isinstance(brought, ToolMessage)
+    assert (brought.tool_call_id, brought.content) == ("a1", "s1p1 s1p2")
+
+
+def test_d1_topics_of_the_supervisors_own_choice_leave_one_line_for_the_plan(tmp_path: Path) -> None:
+    lead = Lead([conduct("Beta engine")], plan=["Alpha engine", "Gamma engine"])
+    trace = ask(tmp_path, "Engines", Shelf(**NOTES), reasoner=lead, workflow="supervisor")
+    about = [gap for gap in trace.report.gaps if "Gamma engine" in gap.what]
+    assert [gap.codes for gap in about] == [("replaced_by_own",)]
+
+
+@pytest.mark.parametrize(("planned", "asked"), [(1, 2), (2, 2), (3, 1)])
+def test_b5_a_plan_with_too_few_sections_is_asked_for_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planned: int, asked: int
+) -> None:
+    titles = ["Alpha engine", "Beta engine", "Gamma engine"][:planned]
+    with served(
+        monkeypatch, ScriptedResearcher(sections={title: [title] for title in titles}, sentences=3)
+    ) as provider:
+        research(tmp_path)
+    assert steps(provider)["plan"] == asked
+
+
+def test_b3_a_table_that_was_asked_for_and_is_not_there_is_a_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles = {title: [title] for title in ("Alpha engine", "Beta engine", "Gamma engine")}
+
+    class NoTable(ScriptedResearcher):
+        def _compose(self, request: Any) -> dict[str, Any]:
+            return {**super()._compose(request), "table": ""}
+
+    with served(monkeypatch, NoTable(sections=titles, output_format="table", sentences=3)):
+        report = research(tmp_path, "Compare the three engines in a table.").report
+    assert ("table_missing",) in [gap.codes for gap in report.gaps]
