@@ -65,6 +65,10 @@ class Run:
         """What is known about the run without opening its stores. Raises RunNotFound."""
         return self._store.load()
 
+    def note_output(self, path: str) -> None:
+        """Remember the file that the report is to be written to as well, also after a break."""
+        self._store.save(self.record.model_copy(update={"out": path}))
+
     @property
     def has_report(self) -> bool:
         """Whether the report is there."""

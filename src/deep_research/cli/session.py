@@ -22,8 +22,6 @@ from deep_research.i18n.catalog import phrase
 if TYPE_CHECKING:
     from deep_research.cli.progress_view import View
 
-_OUT = "out"
-"""The file of a run's folder that keeps the path of --out."""
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_NEEDS_ANSWER, EXIT_STOPPED = 0, 3, 4, 130
 _STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _R = TypeVar("_R")
@@ -72,16 +70,15 @@ class Session:
         path = output_file(self._flags)
         run = api.start_run(question, settings_of(self._flags), docs=self._flags.get("docs") or ())
         if path is not None:
-            api.save_text(run.report_path.with_name(_OUT), str(path))
+            run.note_output(str(path))
         return run
 
     def _output_file(self, run: Run) -> Path | None:
         """Return the file that --out names, now or where the run was begun."""
-        kept = run.report_path.with_name(_OUT)
-        if self._flags.get("out") or not kept.exists():
+        if self._flags.get("out") or not run.record.out:
             return output_file(self._flags)
         try:
-            return output_file({"out": kept.read_text("utf-8")})
+            return output_file({"out": run.record.out})
         except ConfigError as error:  # its folder is gone
             click.echo(error.message, err=True)
             return None

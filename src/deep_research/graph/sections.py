@@ -14,12 +14,12 @@ from langgraph.types import Command, Send
 from deep_research.data import Review
 from deep_research.events import StageStarted
 from deep_research.graph.clarify import clarify_then
+from deep_research.graph.confirm_review import confirm_review
 from deep_research.graph.discovery import build_discover
 from deep_research.graph.final_report import final_report, report_input
 from deep_research.graph.graph_state import AgentState
 from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.graph.researcher import build_researcher, task_for
-from deep_research.graph.review_stop import confirm_review
 from deep_research.report.compose import begin_composing
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Interrupted

@@ -54,6 +54,7 @@ class RunRecord(Noun):
     waiting_for: str = ""
     asked: Asked | None = None
     seconds: float = 0.0
+    out: str = ""
     owner: str = ""
     parent: str = ""
     origin: Origin = ""
