@@ -1,7 +1,7 @@
 """The pages of docs/ that code knows better than people: `make docs` writes them anew.
 
 `docs/result.schema.json` is the JSON schema of the result (`--json`), `docs/settings.md` lists the settings,
-`docs/python-api.md` the public names; `docs/sources.md` and `docs/prompts.md` hold tables made from the code.
+`docs/python-api.md` the public names, `docs/cli.md` the help of all commands; `docs/sources.md` and `docs/prompts.md` hold tables made from the code.
 """
 
 import inspect
@@ -13,11 +13,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import deep_research
 from deep_research import prompts
+from deep_research.cli.main import _Commands, cli
 from deep_research.data import Report
 from deep_research.settings import GROUPS, PREFIX, Settings, settings_of
 from deep_research.sources import api_sources, strategies
@@ -190,12 +192,46 @@ def prompts_page() -> str:
     return re.sub(r"(?m)^\|.*\n(?:\|.*\n)+", lambda _: table, page, count=1)
 
 
+_CLI = """# Command line
+
+Written by `make docs` from the commands themselves; do not edit by hand. `deep-research COMMAND --help` shows the same.
+
+"""
+
+
+def cli_page() -> str:
+    """Return the help of all commands."""
+    names = ["", *sorted(cli.commands_by_name)] if isinstance(cli, _Commands) else []
+    return _CLI + "\n".join(f"## deep-research{' ' * bool(name)}{name}\n\n{_help(name)}" for name in names)
+
+
+def _help(name: str) -> str:
+    """Return the help of a command, and of the commands below it."""
+    top = click.Context(cli, info_name="deep-research", terminal_width=100, max_content_width=100)
+    if not name:
+        return f"```text\n{cli.get_help(top)}\n```\n"
+    command = cli.get_command(top, name)
+    assert command is not None
+    context = click.Context(command, info_name=name, parent=top, terminal_width=100, max_content_width=100)
+    texts = [command.get_help(context)]
+    for below in command.list_commands(context) if isinstance(command, click.Group) else ():
+        inner = command.get_command(context, below)
+        assert inner is not None
+        texts.append(
+            inner.get_help(
+                click.Context(inner, info_name=below, parent=context, terminal_width=100, max_content_width=100)
+            )
+        )
+    return "\n".join(f"```text\n{text}\n```\n" for text in texts)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "result.schema.json": result_schema,
     "settings.md": settings_page,
     "python-api.md": python_api,
     "sources.md": sources_page,
     "prompts.md": prompts_page,
+    "cli.md": cli_page,
 }
 
 if __name__ == "__main__":

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import click
 
+from deep_research.cli.flags import complete_run_ids
+
 
 @click.command("export")
-@click.argument("run_id", metavar="[RUN]", default="")
+@click.argument("run_id", metavar="[RUN]", default="", shell_complete=complete_run_ids)
 @click.option("--to", "to", metavar="FORMAT", default="", help="The format; without it, the formats are listed.")
 @click.option(
     "--out", metavar="FILE", default="", help="Where to write it (default: a name of the title; - for standard output)."

@@ -46,6 +46,7 @@ class _Commands(click.Group):
         "prompt": "deep_research.cli.part_commands:prompt_command",
         "sources": "deep_research.cli.info_commands:sources_command",
         "templates": "deep_research.cli.info_commands:templates_command",
+        "completion": "deep_research.cli.completion_command:completion_command",
         "mcp": "deep_research.cli.mcp_command:mcp_command",
         "serve": "deep_research.cli.server_commands:serve_command",
         "token": "deep_research.cli.server_commands:token_command",
@@ -73,6 +74,9 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # Whatever does not begin with the name of a command is a question with its flags.
+        # While the shell completes a first word, every command is in question.
+        if ctx.resilient_parsing and not args:
+            return super().parse_args(ctx, args)
         if not args or (args[0] not in self.commands_by_name and args[0] not in ("--help", "-h", "--version")):
             if args and (meant := self._mistyped(args)):
                 raise click.UsageError(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deep_research.cli.flags import complete_run_ids
 from deep_research.cli.main import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def ask_command(words: tuple[str, ...], **flags: Any) -> int:
 
 
 @click.command("resume")
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_run_ids)
 @click.option("--answer", help="Answer to the question the run waits for.")
 @click.option(
     "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."

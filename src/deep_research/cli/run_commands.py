@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deep_research.cli.flags import complete_run_ids
+
 if TYPE_CHECKING:
     from deep_research.api import Run, RunRecord
     from deep_research.data import FollowUp
@@ -61,7 +63,7 @@ def _short(text: str) -> str:
 
 
 @click.command("show")
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_run_ids)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--passage", metavar="ID", help="Show one passage (s7p3) and its source.")
 @click.option("--short", is_flag=True, help="Show the answer only: what stands before the sections.")
@@ -133,7 +135,7 @@ def passage_text(run: "Run", wanted: str) -> str:
 
 
 @click.command("delete")
-@click.argument("run_ids", metavar="RUN", nargs=-1)
+@click.argument("run_ids", metavar="RUN", nargs=-1, shell_complete=complete_run_ids)
 @click.option("--older-than", metavar="AGE", default="", help="Delete the runs begun longer ago: 12h, 30d, 8w, 6m, 1y.")
 @click.option("--all", "everything", is_flag=True, help="Delete all runs, and all that was kept for them.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
@@ -181,7 +183,7 @@ def _is_confirmed(records: "list[RunRecord]") -> bool:
 
 
 @click.command("steer")
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_run_ids)
 @click.option("--remark", metavar="TEXT", help="A remark for all researchers of the run.")
 @click.option("--drop", metavar="SECTION", help="Remove a section, by title or number.")
 @click.option("--add", metavar="SECTION", help='Add a section: "TITLE: what to look for".')

@@ -1,0 +1,42 @@
+"""`deep-research completion`: commands, flags and runs by the Tab key."""
+
+from pathlib import Path
+
+import click
+
+_PLACES = {
+    "bash": ".local/share/bash-completion/completions/deep-research",
+    "fish": ".config/fish/completions/deep-research.fish",
+    "zsh": ".zfunc/_deep-research",
+}
+_AFTERWARDS = {
+    "bash": "It works in new shells, where the package bash-completion is installed.",
+    "fish": "It works in new shells.",
+    "zsh": "Put this into ~/.zshrc, before compinit is called:  fpath+=~/.zfunc",
+}
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(sorted(_PLACES)))
+@click.option("--install", is_flag=True, help="Write the script to where the shell looks for it.")
+def completion_command(shell: str, install: bool) -> None:
+    """Print the completion script of SHELL, or install it.
+
+    \b
+    deep-research completion bash --install
+    deep-research completion zsh > ~/.zfunc/_deep-research
+    """
+    from click.shell_completion import get_completion_class  # noqa: PLC0415 - only here
+
+    from deep_research.cli.main import cli  # noqa: PLC0415
+
+    made = get_completion_class(shell)
+    assert made is not None
+    script = made(cli, {}, "deep-research", "_DEEP_RESEARCH_COMPLETE").source()
+    if not install:
+        click.echo(script)
+        return
+    path = Path.home() / _PLACES[shell]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(script, "utf-8")
+    click.echo(f"Written: {path}\n{_AFTERWARDS[shell]}")

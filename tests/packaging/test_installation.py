@@ -1,0 +1,145 @@
+"""The wheel in an environment that holds what it asks for and nothing of development, and the files for deployment."""
+
+import configparser
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from deep_research.cli.main import cli
+from tests.house.sources import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+DEVELOPMENT = ("pytest", "ruff", "openai", "anthropic", "langchain", "mcp", "typst", "vulture", "playwright")
+
+
+def distributions(requirements: list[str], found: dict[str, metadata.Distribution]) -> dict[str, metadata.Distribution]:
+    """Return what requirements ask for, and what that asks for, by name."""
+    for text in requirements:
+        wanted = Requirement(text)
+        extras = [{"extra": extra} for extra in wanted.extras] or [{"extra": ""}]
+        if wanted.marker and not any(wanted.marker.evaluate(extra) for extra in [{"extra": ""}]):
+            continue
+        name = re.sub(r"[-_.]+", "-", wanted.name).lower()
+        if name in found:
+            continue
+        found[name] = metadata.distribution(wanted.name)
+        inner = [
+            each
+            for each in found[name].requires or []
+            if (marker := Requirement(each).marker) is None or any(marker.evaluate(extra) for extra in extras)
+        ]
+        distributions([each.split(";")[0] for each in inner], found)
+    return found
+
+
+def link(distribution: metadata.Distribution, site: Path) -> None:
+    """Put the files of a distribution into another environment, as links to what is installed here."""
+    for top in {file.parts[0] for file in distribution.files or [] if file.parts[0] not in ("..", "__pycache__")}:
+        source, target = Path(str(distribution.locate_file(top))), site / top
+        if source.exists() and not target.exists():
+            target.symlink_to(source)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of programs of an environment with the wheel and what it requires."""
+    folder = tmp_path_factory.mktemp("installed")
+    wheels = folder / "dist"
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=100)
+    venv.create(folder / "venv", with_pip=True)
+    programs = folder / "venv" / "bin"
+    install = [str(programs / "python"), "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
+    subprocess.run([*install, str(next(wheels.glob("*.whl")))], check=True, capture_output=True, timeout=100)
+    (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    for distribution in distributions(PROJECT["project"]["dependencies"], {}).values():
+        link(distribution, site)
+    return programs
+
+
+def command(installed: Path, home: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        "PATH": os.defpath,
+        "DEEP_RESEARCH_HOME": str(home),
+        "LANG": "C.UTF-8",
+        "HOME": str(home),
+        **variables,
+    }
+    line = [str(installed / "deep-research"), *arguments]
+    return subprocess.run(line, check=False, capture_output=True, text=True, timeout=110, env=environment, cwd=home)
+
+
+@pytest.mark.timeout(240)
+def test_the_wheel_runs_the_demo_and_exports_without_development_dependencies(installed: Path, tmp_path: Path) -> None:
+    asked = [
+        str(installed / "python"),
+        "-c",
+        f"import importlib.util as u\nprint([n for n in {DEVELOPMENT!r} if u.find_spec(n)])",
+    ]
+    assert subprocess.run(asked, check=True, capture_output=True, text=True, timeout=60).stdout.strip() == "[]"
+    done = command(installed, tmp_path, "How does speculative decoding work?", "--quiet", "--out", "report.md")
+    assert done.returncode == 0, done.stderr
+    report = (tmp_path / "report.md").read_text("utf-8")
+    assert "draft" in report
+    assert "## References" in report
+    (run,) = [line.split()[0] for line in command(installed, tmp_path, "list").stdout.splitlines()]
+    for name in ("html", "docx", "pptx", "xlsx", "bibtex", "csv"):
+        made = command(installed, tmp_path, "export", run, "--to", name, "--out", f"report.{name}")
+        assert made.returncode == 0, made.stderr
+    refused = command(installed, tmp_path, "export", run, "--to", "pdf")
+    assert (refused.returncode, "deep-research[pdf]" in refused.stderr) == (2, True)
+    refused = command(installed, tmp_path, "mcp")
+    assert (refused.returncode, "deep-research[mcp]" in refused.stderr) == (2, True)
+
+
+def test_every_command_shows_its_help_there(installed: Path, tmp_path: Path) -> None:
+    assert command(installed, tmp_path, "--version").stdout.startswith("deep-research ")
+    for name in ("serve", "eval", "export", "mcp", "completion"):
+        done = command(installed, tmp_path, name, "--help")
+        assert done.returncode == 0, done.stderr
+        assert "Usage: deep-research" in done.stdout
+
+
+@pytest.mark.parametrize(("shell", "place"), [("bash", ".local/share/bash-completion/completions/deep-research"), ("zsh", ".zfunc/_deep-research"), ("fish", ".config/fish/completions/deep-research.fish")])  # fmt: skip
+def test_completion_is_installed(installed: Path, tmp_path: Path, shell: str, place: str) -> None:
+    done = command(installed, tmp_path, "completion", shell, "--install")
+    assert done.returncode == 0, done.stderr
+    assert "_DEEP_RESEARCH_COMPLETE" in (tmp_path / place).read_text("utf-8")
+
+
+def test_the_shell_completes_commands_and_flags(installed: Path, tmp_path: Path) -> None:
+    for words, place, said in (("deep-research ex", "1", "export"), ("deep-research export --f", "2", "--fonts")):
+        variables = {"_DEEP_RESEARCH_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": place}
+        assert f"plain,{said}" in command(installed, tmp_path, **variables).stdout.split()
+
+
+def test_the_files_for_deployment_name_what_is_there() -> None:
+    docker = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").split()
+    for line in re.findall(r"(?m)^COPY (?!--from)(.+) \S+$", docker):
+        for name in line.split():
+            assert (ROOT / name).exists(), name
+            assert f"!{name}" in ignored, name
+    extras = re.search(r'"\.\[(.+)\]"', docker)
+    assert extras is not None
+    assert set(extras[1].split(",")) <= set(PROJECT["project"]["optional-dependencies"])
+    compose = (ROOT / "deploy" / "compose.yaml").read_text("utf-8")
+    commands = [["serve"], *([re.search(r'command: \["(\w+)"', compose)[1]],)]  # type: ignore[index]
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.read_string((ROOT / "deploy" / "deep-research.service").read_text("utf-8"))
+    commands.append(unit["Service"]["execstart"].split()[1:])
+    for name, *flags in commands:
+        found = cli.commands_by_name  # type: ignore[attr-defined]
+        assert name in found
+        command = cli.get_command(None, name)  # type: ignore[arg-type]
+        assert command is not None
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {flag for flag in flags if flag.startswith("--")} <= known
