@@ -1,5 +1,9 @@
 """Computations: exact over cited figures, refused where a figure, a constant or a unit has no ground."""
 
+import random
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
 import pytest
 
 from deep_research.data import Computation, Operand
@@ -187,3 +191,38 @@ def test_a_unit_is_short_and_without_digits(unit: str) -> None:
         carry_out(_over("a", unit), TEXTS.get)
     assert refused.value.values == {"units": unit}
     assert carry_out(_over("a", "x" * 24), TEXTS.get).value == f"1,250 {'x' * 24}"
+
+
+_SHAPES = [
+    ("a + b", lambda a, b: a + b),
+    ("a - b", lambda a, b: a - b),
+    ("a * b", lambda a, b: a * b),
+    ("a / b", lambda a, b: a / b),
+    ("(b - a) / a * 100", lambda a, b: (b - a) / a * 100),
+    ("mean(a, b)", lambda a, b: (a + b) / 2),
+    ("a ** 2 / b", lambda a, b: a**2 / b),
+    ("max(a, b) - min(a, b)", lambda a, b: abs(a - b)),
+    ("sum(a, b, a)", lambda a, b: 2 * a + b),
+    ("change(a, b)", lambda a, b: (b - a) / a * 100),
+]
+
+
+def test_a_hundred_computations_are_exact() -> None:
+    chance = random.Random(20261122)
+    for number in range(100):
+        a, b = (Fraction(chance.randrange(1_001, 99_999), 10 ** chance.randrange(2)) for _ in range(2))
+        said = {name: _written(value) for name, value in (("a", a), ("b", b))}
+        text = f"The first took {said['a']} and the second {said['b']}."
+        expression, exact = _SHAPES[number % len(_SHAPES)]
+        computation = _made(expression, "", 4, a=(said["a"], "s1p1"), b=(said["b"], "s1p1"))
+        if expression.startswith("change"):
+            computation = computation.model_copy(update={"unit": "%"})
+        shown = carry_out(computation, {"s1p1": text}.get).value
+        wanted = Decimal(exact(a, b).numerator) / Decimal(exact(a, b).denominator)
+        rounded = wanted.quantize(Decimal("0.0001"), rounding=ROUND_HALF_UP)
+        assert shown.rstrip("%") == f"{rounded:,}", (expression, said)
+
+
+def _written(value: Fraction) -> str:
+    decimal = Decimal(value.numerator) / Decimal(value.denominator)
+    return f"{decimal:,}"
