@@ -83,3 +83,17 @@ def test_only_key_findings_have_one(library: SqliteLibrary) -> None:
     assert rated.confidence is not None
     (other,) = with_confidence([claim], [Section(title="Speed")], (), library, TODAY)
     assert other.confidence is None
+
+
+def test_what_only_an_encyclopedia_or_a_forum_says_is_known_at_second_hand(library: SqliteLibrary) -> None:
+    for number, (url, origin) in enumerate(
+        (("https://en.wikipedia.org/wiki/Alpha", "web"), ("https://forum.example/1", "stackexchange")), 6
+    ):
+        text = f"Text {number * 1111}: the Alpha engine, people say, turns at 3,000 rpm when number {number} is warm."
+        source = library.add_source(Found(key=url, title=url, url=url, origin=origin, published="2026-03-01"))
+        library.add_snapshot(source.id, Document(text=text, title=url), retrieved_at="2026-05-01T00:00:00+00:00")
+    alone = confidence_of(_claim(6), (), library, TODAY)
+    assert (alone.level, "second_hand" in alone.reasons) == ("low", True)
+    assert confidence_of(_claim(6, 7), (), library, TODAY).level == "medium"
+    with_primary = confidence_of(_claim(1, 7), (), library, TODAY)
+    assert (with_primary.level, "second_hand" in with_primary.reasons) == ("high", False)

@@ -14,6 +14,11 @@ from deep_research.verification.drafts import parse_draft
 
 _OLD_DAYS = 3 * 365
 """From this age on the newest source of a finding is called old."""
+_SECONDARY = frozenset({"hackernews", "stackexchange", "wikipedia"})
+_SECONDARY_SITES = (
+    "wikipedia.org", "stackoverflow.com", "stackexchange.com", "reddit.com", "quora.com", "news.ycombinator.com",
+    "zhihu.com", "baike.baidu.com", "namu.wiki", "medium.com",
+)  # fmt: skip
 _COMPARED_CHARS = 4_000
 """So much of a document tells whether it is a copy of another."""
 
@@ -40,11 +45,12 @@ def with_confidence(
 
 
 def confidence_of(claim: Claim, disputed: Collection[str], library: Library, today: date) -> Confidence:
-    """Return the confidence in a fact and its reasons: how many independent sources say it, their standing, the age of the
-    newest, and whether others contradict it.
+    """Return the confidence in a fact and its reasons: how many independent sources say it, whether they know it at first
+    hand, their standing, the age of the newest, and whether others contradict it.
 
-    High asks for two independent sources that are in force, dated and not old; low is what rests on nothing in force or
-    is contradicted. Copies of a text and documents of one site are one source.
+    High asks for two independent sources that are in force, dated and not old, one of them primary; low is what rests on
+    nothing in force or on one secondary source, or is contradicted. Copies of a text and documents of one site are one
+    source; encyclopedias and forums are secondary.
     """
     keys = list(dict.fromkeys(passage.partition("p")[0] for passage in claim.passages))
     sources = [source for key in keys if (source := library.source(key)) is not None]
@@ -55,14 +61,22 @@ def confidence_of(claim: Claim, disputed: Collection[str], library: Library, tod
     contradicted = bool(set(claim.passages) & set(disputed))
     reasons = ["several_sources" if independent > 1 else "one_source"]
     reasons += ["not_in_force"] * weak + ["contradicted_elsewhere"] * contradicted
+    second_hand = bool(sources) and all(_is_secondary(source) for source in sources)
+    reasons += ["second_hand"] * second_hand
     old = bool(newest) and (today - _day(newest)).days > _OLD_DAYS
     reasons += ["undated"] * (not newest) + ["old_sources"] * old
     level: Literal["high", "medium", "low"] = "medium"
-    if weak or contradicted:
+    if weak or contradicted or (second_hand and independent < 2):
         level = "low"
-    elif independent > 1 and newest and not old:
+    elif independent > 1 and newest and not old and not second_hand:
         level = "high"
     return Confidence(level=level, reasons=tuple(reasons), values={"sources": str(independent), "date": newest})
+
+
+def _is_secondary(source: Source) -> bool:
+    """Return whether a source tells what others have found: an encyclopedia, or people who talk about it."""
+    host = (urlsplit(source.url).hostname or "").casefold()
+    return source.origin in _SECONDARY or any(host == site or host.endswith(f".{site}") for site in _SECONDARY_SITES)
 
 
 def _independent(sources: Sequence[Source], library: Library) -> int:
