@@ -281,6 +281,11 @@ class Reasoner(Protocol):
         """Lay out 3–7 independent sections; `passages` are what looking around has found, best first."""
         ...
 
+    async def revise_plan(self, brief: Brief, found: Mapping[str, Sequence[Passage]], library: Library) -> Brief:
+        """Return the plan as it should be after a first round of searches: `found` are the best passages of each section,
+        by its title. Nothing is written yet."""
+        ...
+
     async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
         """Return the changes that an answer to a shown plan asks for, where code could not read it; none if unclear."""
         ...

@@ -180,3 +180,29 @@ def test_a_researcher_that_has_made_a_batch_of_calls_is_not_asked_again(
     asked = [call for call in provider.calls if step_of(call.request) == "research"]
     assert len(asked) == len(ran.of(SectionStarted)) == len(ENGINES)
     assert_presentable(ran)
+
+
+def test_the_outline_of_a_deep_report_is_revised_once_by_what_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = {"Alpha engine": ["Alpha engine"], "Beta engine": ["Beta engine"], "Gamma engine": ["Gamma engine"]}
+    merged = {"Piston and rotary engines": ["Alpha engine", "Beta engine"], "Gamma engine": ["Gamma engine"]}
+    script = ScriptedResearcher(sections=first, sentences=4, revised=merged)
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path, depth="deep", max_review_iterations=0)
+    (revision,) = [call.request for call in provider.calls if step_of(call.request) == "revise_plan"]
+    assert "<passage" in revision["prompt"]
+    assert [event.sections for event in ran.of(Planned)] == [tuple(first), tuple(merged)]
+    assert [section.title for section in ran.report.sections] == list(merged)
+    searched = [event for event in ran.of(Searched) if event.query == "Beta engine"]
+    assert [event.reused for event in searched][:2] == [False, True], (
+        "what the outline was revised by is not searched again"
+    )
+    assert_presentable(ran)
+
+
+def test_the_outline_of_other_reports_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(monkeypatch, ScriptedResearcher(sections=PLAN, sentences=4, revised={"Else": ["else"]})) as provider:
+        ran = research(tmp_path)
+    assert "revise_plan" not in {step_of(call.request) for call in provider.calls}
+    assert [section.title for section in ran.report.sections] == list(PLAN)

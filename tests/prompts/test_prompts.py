@@ -89,6 +89,21 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "discover": {"target": "engines", "places": PLACES},
     "entities": {"target": "engines", "passages": PASSAGE},
     "plan_from_query": PLAN,
+    "revise_plan": {
+        "title": "Engines",
+        "objective": "Compare engines.",
+        "rows": [
+            {
+                "title": "Parts",
+                "description": "What they have.",
+                "covers": ["number"],
+                "queries": ["parts"],
+                "found": PASSAGE,
+            },
+            {"title": "Price", "description": "What they cost.", "covers": [], "queries": ["price"], "found": ""},
+        ],
+        "max_sections": 5,
+    },
     "edit_plan": {"plan": "Engines\n1. Parts", "message": "more about their price"},
     "plan_from_clarification": {**PLAN, "conversation": TURNS},
     "plan_from_discovery": {**PLAN, "entities": [ENTITY]},

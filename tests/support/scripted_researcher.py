@@ -27,6 +27,7 @@ _STEPS: Mapping[str, str] = {
     "next_action": "decide",
     "needs_discovery": "analyze",
     "entities": "entities",
+    "changes": "revise_plan",
     "sections": "plan",
     "edits": "edit_plan",
     "relevant": "read_page",
@@ -85,6 +86,7 @@ class ScriptedResearcher:
     slips: bool = True
     retry: Sequence[str] = ()
     edits: Sequence[Mapping[str, Any]] = ()
+    revised: Mapping[str, Sequence[str]] = field(default_factory=dict)
     _planned: dict[str, Sequence[str]] = field(default_factory=dict, init=False)
     _written: dict[str, str] = field(default_factory=dict, init=False)
     _sent: Counter[str] = field(default_factory=Counter, init=False)
@@ -148,6 +150,12 @@ class ScriptedResearcher:
             self._planned = {title: [title] for title in list(titles)[:4]} or {"Overview": ["overview"]}
         planned = [{"title": t, "description": f"About {t}.", "queries": list(q)} for t, q in self._planned.items()]
         return {"title": "A scripted report", "objective": "Answer the question.", "scope": "", "sections": planned}
+
+    def _revise_plan(self, request: Request) -> dict[str, Any]:
+        """Keep the outline, or set the one that is `revised`."""
+        self._planned = dict(self.revised) or self._planned
+        planned = [{"title": t, "description": f"About {t}.", "queries": list(q)} for t, q in self._planned.items()]
+        return {"changes": ["as found"] if self.revised else [], "sections": planned}
 
     def _edit_plan(self, request: Request) -> dict[str, Any]:
         return {"edits": list(self.edits)}

@@ -44,6 +44,7 @@ async def lay_out_plan(state: AgentState, ctx: RunContext, analysis: QueryAnalys
         state.get("discovery_turns", []),
         asked=state.get("asked"),
     )
+    brief = await plan.revise(ctx, brief)
     return {"brief": brief, "research_brief": brief.objective}
 
 

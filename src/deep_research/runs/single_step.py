@@ -247,7 +247,7 @@ def _thought(name: str, reasoner: Reasoner, m: Material) -> Awaitable[Any]:
         raise ConfigError(message, setting="step", value=name)
     method = getattr(reasoner, _METHODS.get(name, name))
     wanted = inspect.signature(method).parameters
-    given = {**m._asdict(), "turns": (), "rounds": 0, "answer": m.question.text}
+    given = {**m._asdict(), "turns": (), "rounds": 0, "answer": m.question.text, "found": {m.section.title: m.passages}}
     if "sections" not in wanted:
         given["claims"] = _own_claims(m)
     return method(**{name: given[name] for name in wanted if name in given})

@@ -1,6 +1,6 @@
 """The extractive reasoner: thinks with rules, ranks, picks, orders and quotes; never invents a sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from deep_research.data import (
     Action,
@@ -74,6 +74,10 @@ class ExtractiveReasoner:
         library: Library,
     ) -> Brief:
         return section_plans.plan(question, analysis, decision, discovery, passages, library)
+
+    async def revise_plan(self, brief: Brief, found: Mapping[str, Sequence[Passage]], library: Library) -> Brief:
+        """Return the plan as it is: its sections come from the headings of the documents already."""
+        return brief
 
     async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
         """Read nothing beyond what code has understood: the user is asked back."""

@@ -1,7 +1,7 @@
 """Answers of a model as data nouns: what does not exist is left out."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from deep_research.data import (
     Advice,
@@ -36,7 +36,9 @@ from deep_research.reasoners.model.answer_schemas import (
     PlanAnswer,
     PlanEditsAnswer,
     ReviewAnswer,
+    RevisedPlanAnswer,
     SectionAnswer,
+    SectionPlan,
     SectionReviewAnswer,
 )
 from deep_research.verification.titles import founded_title, plain_title
@@ -139,6 +141,21 @@ def brief_of(
 ) -> Brief:
     """Return the plan, each title once, at most `max_sections`."""
     names = {e.name.casefold(): e.name for e in discovery.entities} if discovery else {}
+    return Brief(
+        title=answer.title or question.text,
+        objective=answer.objective,
+        scope=answer.scope,
+        assumptions=decision.assumptions,
+        language=question.language,
+        output_format=analysis.output_format,
+        sections=_planned(answer.sections, names, max_sections),
+        glossary=_distinct(answer.glossary)[:_MAX_TERMS],
+        parts=analysis.parts,
+    )
+
+
+def _planned(plans: Sequence[SectionPlan], names: Mapping[str, str], most: int) -> tuple[Section, ...]:
+    """Return planned sections, each title once, at most `most`; `names` are those of entities, by their lower case."""
     sections = [
         Section(
             title=" ".join(planned.title.split()),
@@ -147,20 +164,22 @@ def brief_of(
             covers=_distinct(planned.covers)[:_MAX_COVERS],
             subject=names.get(planned.title.strip().casefold(), ""),
         )
-        for planned in answer.sections
+        for planned in plans
     ]
     distinct = {s.title.casefold(): s for s in reversed(sections) if s.title}
-    return Brief(
-        title=answer.title or question.text,
-        objective=answer.objective,
-        scope=answer.scope,
-        assumptions=decision.assumptions,
-        language=question.language,
-        output_format=analysis.output_format,
-        sections=tuple(list(distinct.values())[::-1][:max_sections]),
-        glossary=_distinct(answer.glossary)[:_MAX_TERMS],
-        parts=analysis.parts,
-    )
+    return tuple(list(distinct.values())[::-1][:most])
+
+
+def revised_brief(answer: RevisedPlanAnswer, brief: Brief, found: Sequence[str], most: int) -> Brief:
+    """Return a plan with the outline of an answer; its titles state no number that nothing found has named.
+
+    `found` are the texts of what was found.
+    """
+    names = {section.subject.casefold(): section.subject for section in brief.sections if section.subject}
+    revised = brief.model_copy(update={"sections": _planned(answer.sections, names, most)})
+    question = Question(text=brief.question or brief.title, language=brief.language)
+    titled = with_founded_titles(revised, question, [*found, *(s.title for s in brief.sections)], None)
+    return titled.model_copy(update={"title": brief.title}) if titled.sections else brief
 
 
 def with_founded_titles(brief: Brief, question: Question, found: Sequence[str], discovery: Discovery | None) -> Brief:

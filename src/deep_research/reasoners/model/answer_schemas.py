@@ -91,6 +91,13 @@ class PlanAnswer(Answer):
     sections: list[SectionPlan] = Field(min_length=1)
 
 
+class RevisedPlanAnswer(Answer):
+    """See the prompt `revise_plan`."""
+
+    changes: list[str] = Field(default_factory=list)
+    sections: list[SectionPlan] = Field(min_length=1)
+
+
 class PlanEditAnswer(Answer):
     """One change of a plan."""
 

@@ -1,6 +1,6 @@
 """Model calls before the research: decide, analyse, name entities, plan sections."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deep_research.conversation.plan_outline import format_numbered
@@ -14,6 +14,7 @@ from deep_research.data import (
     PlanEdit,
     QueryAnalysis,
     Question,
+    Section,
     Template,
     Term,
     Turn,
@@ -26,6 +27,7 @@ from deep_research.reasoners.model.answer_mapping import (
     decision_of,
     discovery_of,
     plan_edits_of,
+    revised_brief,
     with_founded_titles,
 )
 from deep_research.reasoners.model.answer_schemas import (
@@ -34,6 +36,7 @@ from deep_research.reasoners.model.answer_schemas import (
     EntitiesAnswer,
     PlanAnswer,
     PlanEditsAnswer,
+    RevisedPlanAnswer,
 )
 from deep_research.reasoners.model.base import Thinker, user
 from deep_research.reasoners.model.prompt_views import fenced
@@ -97,6 +100,18 @@ def _shown(term: Term) -> dict[str, object]:
         bare = Passage(id=term.passage, source=source, sha256="", start=0, end=0, text=term.meaning)
         text = fence(bare, title=term.title)
     return {"name": clean(term.term), "passage": text, "searched": term.searched}
+
+
+def _outline_row(section: Section, found: Sequence[Passage], library: Library, budget: int) -> dict[str, object]:
+    """Return a section as `revise_plan` shows it, with the beginnings of what was found for it."""
+    seen = ((short, short) for passage in found if (short := shortened(passage, library)))
+    return {
+        "title": section.title,
+        "description": section.description,
+        "covers": section.covers,
+        "queries": section.queries,
+        "found": "\n".join(take_within_budget(seen, budget)) if found else "",
+    }
 
 
 _FIRST_LOOK_TOKENS = 1500
@@ -181,6 +196,27 @@ class Planning(Thinker):
             think(),
             lambda: self._fallback.plan(question, analysis, decision, discovery, passages, library),
         )
+
+    async def revise_plan(self, brief: Brief, found: Mapping[str, Sequence[Passage]], library: Library) -> Brief:
+        """See `ports.Reasoner.revise_plan`; after WebWeaver's dynamic outline (arXiv 2509.13312)."""
+
+        async def make(budget: int) -> RevisedPlanAnswer:
+            each = budget // max(1, len(brief.sections))
+            rows = [_outline_row(section, found.get(section.title, ()), library, each) for section in brief.sections]
+            most = max(self._max_sections, len(brief.sections))
+            values = {"title": brief.title, "objective": brief.objective, "rows": rows, "max_sections": most}
+            messages = [
+                self._system(brief.question or brief.title, brief.language, brief),
+                user(self._render("revise_plan", **values)),
+            ]
+            return await self._ask.structured("research", messages, RevisedPlanAnswer)
+
+        async def think() -> Brief:
+            answer = await shrinking(self._passage_tokens, make)
+            texts = [passage.text for passages in found.values() for passage in passages]
+            return revised_brief(answer, brief, texts, max(self._max_sections, len(brief.sections)))
+
+        return await self._or_else("plan", think(), lambda: self._fallback.revise_plan(brief, found, library))
 
     async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
         """See `ports.Reasoner.read_plan_edits`. The model reads; code makes the changes."""
