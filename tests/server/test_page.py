@@ -112,6 +112,56 @@ def test_each_format_is_downloaded(tab: Tab, finished: Finished) -> None:
         tab.page.get_by_role("button", name="Export").click()
 
 
+def test_a_clarification_is_answered_by_choosing(tab: Tab, own_state: Path) -> None:
+    page = tab.page
+    with serving(own_state) as address:
+        page.goto(address)
+        page.get_by_label("Question", exact=True).fill("cancer")
+        page.get_by_label("Start the research").click()
+        option = page.locator(".question-card .option").first
+        chosen = option.inner_text()
+        option.click()
+        expect(page.locator(".trust, .notice.bad").first).to_be_visible(timeout=60_000)
+        expect(page.locator("main")).to_contain_text(re.compile("cancer", re.IGNORECASE))
+        assert chosen
+        page.goto("about:blank")
+
+
+def test_a_lost_connection_is_said_and_the_run_is_seen_to_its_end(tab: Tab, own_state: Path) -> None:
+    page = tab.page
+    with serving(own_state) as address, client(address) as http:
+        new = {"question": "How does speculative decoding work?", "model_provider": "extractive", "confirm_plan": True}
+        run = http.post("/api/v1/runs", json=new).json()["id"]
+        page.route("**/events*", lambda route: route.abort())
+        page.goto(f"{address}/#/runs/{run}")
+        expect(page.locator(".connection")).to_be_visible()
+        page.unroute("**/events*")
+        expect(page.locator(".plan")).to_be_visible(timeout=60_000)
+        expect(page.locator(".connection")).to_be_hidden()
+        page.get_by_role("button", name="Start the research").click()
+        expect(page.locator(".trust")).to_be_visible(timeout=60_000)
+    tab.faults[:] = [fault for fault in tab.faults if "ERR_FAILED" not in fault]
+
+
+def test_another_version_is_begun_from_a_report(tab: Tab, own_state: Path) -> None:
+    page = tab.page
+    with serving(own_state) as address, client(address) as http:
+        new = {"question": "How does speculative decoding work?", "model_provider": "extractive"}
+        run = http.post("/api/v1/runs", json=new).json()["id"]
+        page.goto(f"{address}/#/runs/{run}")
+        expect(page.locator(".trust")).to_be_visible(timeout=60_000)
+        page.get_by_role("button", name="More", exact=True).click()
+        page.get_by_role("menuitem", name="Another version").click()
+        page.get_by_label("Length of the report").select_option("brief")
+        page.get_by_role("button", name="Start the research").click()
+        expect(page.get_by_role("link", name="another version")).to_be_visible(timeout=60_000)
+        page.get_by_role("button", name="More", exact=True).click()
+        page.get_by_role("menuitem", name="Compare").click()
+        page.locator(".chooser li a").first.click()
+        expect(page.locator(".compare .two").nth(1)).to_be_visible()
+        page.goto("about:blank")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_serious_stands_in_the_way_of_assistive_technology(
     browser: Browser, finished: Finished, theme: str

@@ -171,3 +171,28 @@ def test_every_export_of_the_options_is_a_file(finished: Finished) -> None:
         assert answer.content
         assert answer.headers["content-disposition"].startswith("attachment; filename=")
     assert finished.http.get(f"/api/v1/runs/{finished.run_id}/export/nothing").status_code == 400
+
+
+def test_a_finished_run_is_forked_refreshed_and_rerun_in_part(http: httpx.Client) -> None:
+    run = http.post("/api/v1/runs", json=BUNDLED).json()["id"]
+    assert http.post(f"/api/v1/runs/{run}/refresh").status_code == 409
+    first = until_report(http, run)
+    forked = http.post(f"/api/v1/runs/{run}/fork", json={"at": "plan", "depth": "brief"})
+    assert forked.status_code == 201
+    assert (forked.json()["parent"], forked.json()["origin"]) == (run, "fork")
+    assert until_report(http, forked.json()["id"])["question"] == first["question"]
+    renewed = http.post(f"/api/v1/runs/{run}/refresh").json()
+    until_report(http, renewed["id"])
+    changes = http.get(f"/api/v1/runs/{renewed['id']}/changes").json()
+    assert changes["parent"] == run
+    assert changes["text"].startswith("# ")
+    section = first["sections"][0]["title"]
+    assert http.post(f"/api/v1/runs/{run}/rerun", json={"section": section}).status_code == 202
+    assert section in [one["title"] for one in until_report(http, run)["sections"]]
+
+
+def test_reasons_are_given_in_the_readers_language(finished: Finished) -> None:
+    report = f"/api/v1/runs/{finished.run_id}/report"
+    english, chinese = (finished.http.get(report, params={"language": code}).json() for code in ("en", "zh"))
+    assert [gap["why"] for gap in english["gaps"]] != [gap["why"] for gap in chinese["gaps"]]
+    assert english["report"] == chinese["report"]

@@ -53,6 +53,28 @@ class NewRun(_Input):
         return {name: value for name, value in given.items() if name in _SETTINGS}
 
 
+class ForkInput(_Input):
+    """Another run from a point of a finished one: its plan researched again, or its report written anew.
+
+    `plan` takes the place of the plan; the other fields change settings.
+    """
+
+    at: Literal["question", "plan", "report"] = "plan"
+    plan: "PlanInput | None" = None
+    depth: Literal["brief", "standard", "deep"] | None = None
+    model_provider: str | None = Field(None, max_length=40)
+    model_name: str | None = Field(None, max_length=120)
+    strategy: str | None = Field(None, max_length=40)
+    budget_usd: float | None = Field(None, gt=0, le=10_000)
+
+
+class RerunInput(_Input):
+    """A section, by title or number, to be researched again in its report, and what to mind."""
+
+    section: str = Field(min_length=1, max_length=200)
+    remark: str = Field("", max_length=2_000)
+
+
 class AnswerInput(_Input):
     """What the user answers to what the run asks: an option's text or number, yes, no, or any words."""
 
@@ -130,6 +152,8 @@ class RunView(BaseModel):
     error: str
     asked: Asked | None
     has_report: bool
+    parent: str = ""
+    origin: str = ""
 
 
 class RunDetails(RunView):
@@ -224,6 +248,13 @@ class FigureView(BaseModel):
     title: str
     unit: str
     points: list[PointView]
+
+
+class ChangesView(BaseModel):
+    """What a refreshed run says that the one it came from (`parent`) did not, as Markdown."""
+
+    parent: str
+    text: str
 
 
 class FollowUpView(BaseModel):

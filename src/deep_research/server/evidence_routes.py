@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 from deep_research.api import Run
 from deep_research.data import Report
 from deep_research.errors import RunNotFound
+from deep_research.i18n.message_codes import explain, name_subject
 from deep_research.server.api_models import FigureView, HeadingView, PassageView, SnapshotView, SourceView
 from deep_research.server.http_context import OwnRun, problems
 
@@ -23,9 +24,15 @@ _PassageId = Annotated[str, Path(pattern=r"^s[1-9][0-9]{0,6}p[1-9][0-9]{0,6}$", 
 
 
 @router.get("/report", responses=problems(404))
-async def show_report(run: OwnRun) -> Report:
+async def show_report(
+    run: OwnRun,
+    language: Annotated[
+        str | None, Query(pattern="^[a-z]{2}$", description="Give the reasons of verdicts and gaps in this language.")
+    ] = None,
+) -> Report:
     """Show the report as an object: Markdown, sections, claims with verdicts, references, passages."""
-    return _without_paths(await asyncio.to_thread(lambda: run.report))
+    report = _without_paths(await asyncio.to_thread(lambda: run.report))
+    return _explained(report, language) if language else report
 
 
 @router.get(
@@ -163,6 +170,18 @@ def _source_view(facts: "SourceFacts") -> SourceView:
 
 def _web(url: str) -> str:
     return url if url.lower().startswith(_WEB) else ""
+
+
+def _explained(report: Report, language: str) -> Report:
+    """Return a report whose verdicts and gaps give their reasons in `language`, as far as the program said them."""
+    claims = tuple(
+        c.model_copy(update={"verdict": c.verdict.model_copy(update={"reason": explain(c.verdict, language)})})
+        for c in report.claims
+    )
+    gaps = tuple(
+        g.model_copy(update={"what": name_subject(g, language), "why": explain(g, language)}) for g in report.gaps
+    )
+    return report.model_copy(update={"claims": claims, "gaps": gaps})
 
 
 def _without_paths(report: Report) -> Report:

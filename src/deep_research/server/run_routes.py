@@ -11,14 +11,17 @@ from starlette.responses import StreamingResponse
 
 from deep_research import api
 from deep_research.api import EventTail, Run, RunRecord
-from deep_research.data import Asked, FollowUp, Message
+from deep_research.data import Asked, Brief, FollowUp, Message
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.server.api_models import (
     AnswerInput,
+    ChangesView,
     FollowUpInput,
     FollowUpView,
+    ForkInput,
     NewRun,
     PlanInput,
+    RerunInput,
     RunDetails,
     RunPage,
     RunState,
@@ -45,6 +48,7 @@ After = Annotated[int, Query(ge=0, le=10_000_000, description="Number of the las
 LastEventId = Annotated[
     str, Header(alias="Last-Event-ID", description="Number of the last event that the client has received.")
 ]
+EMPTY_PLAN = Brief(title="", objective="", sections=())
 _SSE: dict[int | str, dict[str, Any]] = {
     200: {"description": "Server-sent events", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
 }
@@ -66,6 +70,8 @@ def view_of(service: RunService, home: Path, record: RunRecord, *, has_report: b
         error=record.error,
         asked=record.asked if record.status == "waiting" else None,
         has_report=has_report,
+        parent=record.parent,
+        origin=record.origin,
     )
 
 
@@ -226,6 +232,48 @@ async def resume_run(context: Context, owner: Owner, run: OwnRun) -> RunView:
         raise RunBusy(f"The run is {view.status}: there is nothing to take up again.", run_id=run.id)
     context.service.carry_out(home, run)
     return await _view(context, home, run)
+
+
+@router.post("/runs/{run_id}/fork", status_code=201, responses=problems(404, 409, 429))
+async def fork_run(given: ForkInput, response: Response, context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Begin another run from a point of a finished one, with another plan or other settings."""
+    if not run.has_report:
+        raise RunBusy("The run has no report yet.", run_id=run.id)
+    plan = api.format_plan(given.plan.brief(EMPTY_PLAN)) if given.plan is not None else ""
+    changes = given.model_dump(exclude={"at", "plan"}, exclude_none=True)
+    return await _carry_on(context, owner, response, await run.fork(at=given.at, plan=plan, settings=changes))
+
+
+@router.post("/runs/{run_id}/refresh", status_code=201, responses=problems(404, 409, 429))
+async def refresh_run(response: Response, context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Begin to research the plan of a finished run anew, from today's sources."""
+    if not run.has_report:
+        raise RunBusy("The run has no report yet.", run_id=run.id)
+    return await _carry_on(context, owner, response, await run.refresh())
+
+
+async def _carry_on(context: Context, owner: str, response: Response, made: Run) -> RunView:
+    home = context.service.home_of(owner)
+    context.service.carry_out(home, made)
+    response.headers["location"] = f"/api/v1/runs/{made.id}"
+    return await _view(context, home, made)
+
+
+@router.post("/runs/{run_id}/rerun", status_code=202, responses=problems(404, 409, 429))
+async def rerun_section(given: RerunInput, context: Context, owner: Owner, run: OwnRun) -> RunView:
+    """Have one section of a finished report researched again; the report then has the new one in its place."""
+    home = context.service.home_of(owner)
+    if context.service.is_active(home, run.id):
+        raise RunBusy("The run is going on already.", run_id=run.id)
+    await asyncio.to_thread(run.rerun_section, given.section, given.remark)
+    context.service.carry_out(home, run)
+    return await _view(context, home, run)
+
+
+@router.get("/runs/{run_id}/changes", responses=problems(404))
+async def show_changes(run: OwnRun) -> ChangesView:
+    """Show what the report of a refreshed run says that the one before did not, as Markdown."""
+    return ChangesView(parent=run.record.parent, text=str(await asyncio.to_thread(run.changes_since_parent)))
 
 
 @router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse)

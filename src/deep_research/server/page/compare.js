@@ -2,7 +2,7 @@
 
 import { api } from "./api.js";
 import { fill, h, icon } from "./dom.js";
-import { duration, moment, money, number, t } from "./i18n.js";
+import { current, duration, moment, money, number, t } from "./i18n.js";
 import { Evidence, verdictBadge } from "./evidence.js";
 import { inline } from "./markdown.js";
 
@@ -15,7 +15,7 @@ export class CompareView {
 
   async show() {
     document.title = `${t("comparison")} · deep-research`;
-    const [runs, reports] = await Promise.all([Promise.all(this.ids.map(api.run)), Promise.all(this.ids.map(api.report))]);
+    const [runs, reports] = await Promise.all([Promise.all(this.ids.map(api.run)), Promise.all(this.ids.map((id) => api.report(id, current())))]);
     this.panels = this.ids.map((id) => new Evidence(id));
     const words = reports.map((report) => report.claims.filter((claim) => claim.verdict.kind === "supported").map((claim) => ({ claim, terms: terms(claim.text) })));
     const pairs = [];

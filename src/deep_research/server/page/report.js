@@ -2,10 +2,18 @@
 
 import { api, eventsOf, follow, followUpEventsOf } from "./api.js";
 import { announce, fill, h, icon, inSlices, menu } from "./dom.js";
-import { duration, moment, money, number, t } from "./i18n.js";
+import { current, duration, moment, money, number, t } from "./i18n.js";
 import { ClaimMarks, KINDS, KIND_ICONS, VERDICTS, claimAt } from "./claims.js";
 import { block, blocks, render } from "./markdown.js";
 import { Evidence } from "./evidence.js";
+
+function dialogForm(title, fields, onSubmit) {
+  const back = document.activeElement;
+  const dialog = h("dialog", { class: "chooser", "aria-label": title, onclose: () => { dialog.remove(); back?.focus?.(); } }, h("header", {}, h("h2", {}, title), h("button", { type: "button", class: "ghost", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
+    h("form", { class: "dialog-form", onsubmit: (event) => { event.preventDefault(); dialog.close(); onSubmit(); } }, fields.map(([id, label, input]) => h("div", { class: "field" }, h("label", { for: id }, label), input)), h("button", { type: "submit", class: "button" }, t("start"))));
+  document.body.append(dialog);
+  dialog.showModal();
+}
 
 const TABS = ["report", "statements", "sources", "figures", "process"];
 const DATA_HEADINGS = 2;
@@ -20,7 +28,7 @@ export class ReportView {
 
   async show() {
     document.title = `${this.run.title || this.run.question} · deep-research`;
-    this.report = await api.report(this.run.id);
+    this.report = await api.report(this.run.id, current());
     this.byId = new Map(this.report.claims.map((claim) => [claim.id, claim]));
     this.byNumber = new Map(this.report.references.map((one) => [String(one.number), one]));
     this.evidence = new Evidence(this.run.id, { claims: this.report.claims, onClaim: (id) => this.openClaim(id), onClose: () => this.select(null), steps: (by) => this.step(by) });
@@ -34,12 +42,16 @@ export class ReportView {
   head() {
     const again = menu(h("button", { type: "button", class: "ghost", "aria-label": t("more") }, "⋯"), () => [
       { text: t("compare_with"), icon: "columns", run: () => this.chooseComparison() },
+      { text: t("refresh"), icon: "clock", run: () => this.begin(() => api.refresh(this.run.id)) },
+      { text: t("fork"), icon: "edit", run: () => this.askFork() },
+      { text: t("rerun"), icon: "search", run: () => this.askRerun() },
       { text: t("delete"), icon: "trash", danger: true, run: () => this.remove() }], t("more"));
     const formats = this.options.exports.length ? this.options.exports : [{ name: "md", purpose: "Markdown" }, { name: "json", purpose: "JSON" }];
     const exports_ = menu(h("button", { type: "button", class: "button quiet" }, icon("download", 16), t("export")), formats.map((one) => ({ text: one.purpose || one.name, run: () => this.download(one.name) })), t("export"));
     return h("header", { class: "run-head" }, h("h1", {}, this.report.title),
       this.report.title.replace(/[\s?.\uff1f\u3002]/g, "") !== this.run.question.replace(/[\s?.\uff1f\u3002]/g, "") && h("p", { class: "asked-line" }, this.run.question),
-      h("div", { class: "run-facts" }, h("span", {}, moment(this.run.created)), h("span", {}, icon("clock", 15), duration(this.report.ledger.seconds)), h("span", {}, this.report.ledger.model_calls ? money(this.report.ledger.cost_usd) : t("without_model")), h("div", { class: "head-buttons" }, exports_, again)));
+      h("div", { class: "run-facts" }, h("span", {}, moment(this.run.created)), h("span", {}, icon("clock", 15), duration(this.report.ledger.seconds)), this.run.parent && h("a", { href: `#/runs/${this.run.parent}` }, t(`from_${this.run.origin}`)), this.run.origin === "refresh" && h("button", { type: "button", class: "chip", onclick: () => this.showChanges() }, t("what_changed")),
+        h("span", {}, this.report.ledger.model_calls ? money(this.report.ledger.cost_usd) : t("without_model")), h("div", { class: "head-buttons" }, exports_, again)));
   }
 
   // What a reader should know before the first sentence: how many statements were checked, and what became of them.
@@ -229,6 +241,39 @@ export class ReportView {
       others.length ? h("ul", {}, others.map((one) => h("li", {}, h("a", { href: `#/compare/${this.run.id}/${one.id}`, onclick: () => dialog.close() }, h("strong", {}, one.title || one.question), h("small", {}, moment(one.created), same(one) && ` · ${t("same_question")}`))))) : h("p", { class: "hint" }, t("nothing_to_compare")));
     document.body.append(dialog);
     dialog.showModal();
+  }
+
+  // Begin another run that comes from this one, and show it.
+  async begin(work) {
+    try {
+      const made = await work();
+      this.sidebar.load();
+      if (location.hash === `#/runs/${made.id}`) location.reload();
+      else location.hash = `#/runs/${made.id}`;
+    } catch (error) { this.fail(error); }
+  }
+
+  askFork() {
+    const depth = h("select", { id: "fork-depth" }, ["", "brief", "standard", "deep"].map((name) => h("option", { value: name }, name ? t(`depth_${name}`) : t("as_before"))));
+    const provider = h("select", { id: "fork-provider" }, h("option", { value: "" }, t("as_before")), this.options.providers.map((one) => h("option", { value: one.name }, one.name)), h("option", { value: "extractive" }, t("without_model")));
+    const at = h("select", { id: "fork-at" }, ["plan", "question", "report"].map((name) => h("option", { value: name }, t(`fork_${name}`))));
+    dialogForm(t("fork"), [["fork-at", t("fork_at"), at], ["fork-depth", t("depth"), depth], ["fork-provider", t("provider"), provider]], () => this.begin(() => api.fork(this.run.id, { at: at.value, ...(depth.value && { depth: depth.value }), ...(provider.value && { model_provider: provider.value }) })));
+  }
+
+  askRerun() {
+    const section = h("select", { id: "rerun-section" }, this.report.sections.map((one) => h("option", { value: one.title }, one.title)));
+    const remark = h("input", { id: "rerun-remark", type: "text", maxLength: 2000, placeholder: t("steer_placeholder") });
+    dialogForm(t("rerun"), [["rerun-section", t("named_section"), section], ["rerun-remark", t("steer_remark"), remark]], () => this.begin(() => api.rerun(this.run.id, section.value, remark.value.trim())));
+  }
+
+  async showChanges() {
+    try {
+      const { text, parent } = await api.changes(this.run.id);
+      const dialog = h("dialog", { class: "chooser", "aria-label": t("what_changed"), onclose: () => dialog.remove() }, h("header", {}, h("h2", {}, t("what_changed")), h("button", { type: "button", class: "ghost", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"))),
+        h("div", { class: "prose small padded" }, render(text.replace(/^# .*\n/, ""))), h("p", { class: "hint" }, h("a", { href: `#/compare/${parent}/${this.run.id}`, onclick: () => dialog.close() }, t("comparison"))));
+      document.body.append(dialog);
+      dialog.showModal();
+    } catch (error) { this.fail(error); }
   }
 
   async remove() {
