@@ -89,6 +89,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "discover": {"target": "engines", "places": PLACES},
     "entities": {"target": "engines", "passages": PASSAGE},
     "plan_from_query": PLAN,
+    "plan_again": {"count": 2, "least": 3},
     "revise_plan": {
         "title": "Engines",
         "objective": "Compare engines.",
