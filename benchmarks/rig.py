@@ -69,19 +69,24 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 class Watchdog:
-    """Measures how late the event loop comes: a tick every 2 ms, and how much longer it took."""
+    """Measures how late the event loop comes: a tick every 2 ms, and how much longer it took; and how many files are open."""
 
     def __init__(self) -> None:
         self.longest = 0.0
         self.busiest = 0.0
+        self.open_files = 0
 
     async def watch(self) -> None:
         """Run until cancelled."""
+        counted = 0.0
         while True:
             began, worked = time.monotonic(), time.thread_time()
             await asyncio.sleep(0.002)
             self.longest = max(self.longest, time.monotonic() - began - 0.002)
             self.busiest = max(self.busiest, time.thread_time() - worked)
+            if began - counted > 0.25:
+                counted = began
+                self.open_files = max(self.open_files, len(os.listdir("/proc/self/fd")))
 
 
 class Server:
@@ -161,6 +166,7 @@ def work(task: Mapping[str, Any]) -> dict[str, Any]:
         "cpu_seconds": cpu / task["runs"],
         "max_stall_ms": watchdog.longest * 1000,
         "max_busy_ms": watchdog.busiest * 1000,
+        "open_files": watchdog.open_files,
         "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "ledger_calls": sum(report.ledger.model_calls for report in done),
         "claims": sum(len(report.claims) for report in done),
@@ -302,7 +308,7 @@ def main() -> int:
 
 
 def _line(figures: Mapping[str, Any]) -> str:
-    shown = ("wall_seconds", "critical_path_seconds", "cpu_seconds", "max_stall_ms", "megabytes", "model_calls",
+    shown = ("wall_seconds", "critical_path_seconds", "cpu_seconds", "max_stall_ms", "megabytes", "open_files", "model_calls",
              "prompt_tokens", "cached_share", "searches", "extractions", "pages_repeated", "claims")  # fmt: skip
     return ", ".join(f"{name} {figures[name]:g}" for name in shown if figures.get(name) is not None)
 

@@ -6,7 +6,7 @@ main language; Latin text is told apart by function words.
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from deep_research.i18n import lexicon
 
@@ -30,6 +30,8 @@ _WIDE = re.compile(f"[{CJK}]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 _WORD = re.compile(r"[^\W\d_]+")
+_REMEMBERED = 2_000
+"""Characters of the longest text whose language is remembered."""
 _FUNCTION_SHARE = 0.08
 """Share of function words that tells a language; one "da" in a table of names does not."""
 
@@ -41,7 +43,11 @@ def detect(text: str, *, default: str = "en") -> str:
     a CJK sentence names things in Latin letters, never the other way round, so a quarter of the
     letters being CJK decides.
     """
-    sample = text[:20_000]
+    # The same sentences and passages are asked for again and again; whole pages are not worth keeping.
+    return _detect_again(text, default) if len(text) <= _REMEMBERED else _detect(text[:20_000], default)
+
+
+def _detect(sample: str, default: str) -> str:
     if sample.isascii():
         return _detect_latin(sample, default)
     marked = "".join(_BEYOND_ASCII.findall(sample))  # no other script has letters in ASCII
@@ -57,6 +63,9 @@ def detect(text: str, *, default: str = "en") -> str:
     return _detect_latin(sample, default) if latin else default
 
 
+_detect_again = lru_cache(maxsize=4096)(_detect)
+
+
 def _detect_cjk(counts: dict[str, int]) -> str:
     if counts["ko"] >= counts["zh"] and counts["ko"] >= counts["ja"]:
         return "ko"
@@ -68,8 +77,8 @@ def _detect_latin(sample: str, default: str) -> str:
     words = _WORD.findall(sample.lower())
     codes_by_word = _function_words()
     scores = dict.fromkeys(_languages_told_by_words(), 0)
-    for word in words:
-        for code in codes_by_word.get(word, ()):
+    for codes in [codes_by_word[word] for word in words if word in codes_by_word]:
+        for code in codes:
             scores[code] += 1
     best = max(scores, key=lambda code: scores[code])
     said = scores[best] >= _FUNCTION_SHARE * len(words)

@@ -207,7 +207,8 @@ def _is_absent_name(number: int, part: Part, best: Sequence[Candidate]) -> bool:
 
 def _readable(best: list[Candidate], language: str) -> list[Candidate]:
     """Return the blocks in the reader's language first, those in English next; others where there are none of these."""
-    tongues = {id(c.region): detect(c.region.outline.text[:_DETECTED], default=language) for c in best}
+    regions_found = {id(c.region): c.region for c in best}
+    tongues = {key: detect(r.outline.text[:_DETECTED], default=language) for key, r in regions_found.items()}
     worth = {
         tongue: 1.0 if tongue == language else _FOREIGN for tongue in tongues.values() if tongue in (language, "en")
     }

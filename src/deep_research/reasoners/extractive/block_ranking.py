@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.data import Passage
@@ -42,6 +43,8 @@ class Region(NamedTuple):
     passages: tuple[Passage, ...]
     ranks: tuple[int, ...]
     outline: Outline
+    terms: tuple[frozenset[str], ...]
+    blocks: tuple[QuotableBlock, ...]
 
     @property
     def start(self) -> int:
@@ -58,8 +61,7 @@ class Region(NamedTuple):
 
     def share(self, atom: int, words: Sequence[Word]) -> list[float]:
         """Return how far an atom says each of `words` (0–1)."""
-        terms = terms_of(self.outline.of(atom))
-        return [word.share(terms) for word in words]
+        return [word.share(self.terms[atom]) for word in words]
 
     def _place(self, atom: int) -> int:
         at = self.start + self.outline.atoms[atom].start
@@ -134,7 +136,16 @@ def _region(source: str, title: str, run: Sequence[Passage], ranks: dict[str, in
         text += "\n" * gap + passage.text
     if _FENCE.search(text) and (rest := _inside_code(source, run[0].start, text, library)):
         text = "\n" * rest + text[rest:]
-    return Region(source, title, tuple(run), tuple(ranks.get(p.id, len(ranks)) for p in run), outline(text))
+    return Region(source, title, tuple(run), tuple(ranks.get(p.id, len(ranks)) for p in run), *_laid_out(text))
+
+
+@lru_cache(maxsize=512)
+def _laid_out(text: str) -> tuple[Outline, tuple[frozenset[str], ...], tuple[QuotableBlock, ...]]:
+    """Return the outline of a text, the terms of its atoms, and what can be quoted of it; each section asks for much the
+    same."""
+    outlined = outline(text)
+    terms = tuple(terms_of(outlined.of(number)) for number in range(len(outlined.atoms)))
+    return outlined, terms, tuple(quotable_blocks(outlined))
 
 
 def _inside_code(source: str, start: int, text: str, library: Library) -> int:
@@ -162,7 +173,7 @@ def _of_region(region: Region, words: Sequence[Word], total: float, shape: Shape
         return
     above: dict[str, list[float]] = {}
     sections = {n: section for section in region.outline.sections for n in section}
-    for block in quotable_blocks(region.outline):
+    for block in region.blocks:
         heading = region.passage(block.atoms[0]).heading
         if heading not in above:
             named = terms_of(f"{region.title}\n{heading}")

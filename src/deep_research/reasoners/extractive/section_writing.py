@@ -164,10 +164,11 @@ def about(
 
     def worth(found: Candidate) -> float:
         path = [found.region.title, *found.heading.split(" > ")]
-        if not _says(own, "\n".join([*path, found.text])):
+        text = found.text
+        if not _says(own, "\n".join([*path, text])):
             return 0.0
         headed = any(_is_named(_SUBTITLE.split(part)[0], own, known) for part in path)
-        rivals = sum(_says(words, found.text) for words in others)
+        rivals = sum(_says(words, text) for words in others)
         return (_HEADED if headed else 1.0) * (_AMONG_OTHERS if rivals > 1 else 1.0)
 
     return worth
@@ -184,7 +185,8 @@ def _names_several(subjects: Sequence[str], reading: Reading) -> Callable[[Candi
     words = [own for subject in subjects if (own := reading.words(subject))]
 
     def worth(found: Candidate) -> float:
-        named = sum(_says(own, found.text) for own in words)
+        text = found.text
+        named = sum(_says(own, text) for own in words)
         return named / len(words) if named > 1 else 0.0
 
     return worth
