@@ -18,6 +18,7 @@ ResearchError
 │   ├── ModelRateLimited   wait `retry_after` seconds
 │   └── ProviderDown       try later or elsewhere
 ├── StoreError             the disk or database failed
+│   └── RunTakenOver       another process carries the run out now; this one stops
 ├── RunNotFound            no such run
 ├── RunBusy                another process carries the run out
 ├── ReplayDiffers          a replay asks for something that the recorded run did not
@@ -170,6 +171,10 @@ class StoreError(ResearchError):
     """The disk is full, a file cannot be written, or a database is damaged."""
 
     path: str = ""
+
+
+class RunTakenOver(StoreError):
+    """Another process has taken the run over, because this one did not renew its lease; nothing more is written."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

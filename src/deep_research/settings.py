@@ -358,6 +358,11 @@ def _own_names(values: Mapping[str, Any]) -> dict[str, Any]:
     return named | {name: value for name, value in values.items() if name not in SETTING_ALIASES}
 
 
+def database_url() -> str:
+    """Return the address of the PostgreSQL database that keeps the runs (`DEEP_RESEARCH_DATABASE_URL`); "" for none."""
+    return os.environ.get("DEEP_RESEARCH_DATABASE_URL", "").strip()  # noqa: TID251 - the one place
+
+
 def load_settings(**arguments: Any) -> Settings:
     """Return the settings in force; `arguments` that are None count as not given.
 

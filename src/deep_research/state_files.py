@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+OWNERS = "owners"
+"""The folder of the owners' own state folders, of a server."""
 RUNS = "runs"
 """The folder of the runs in the state folder."""
 DOCUMENTS = "documents"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-_STARTERS = frozenset({"subprocess", "pty", "multiprocessing", "executable", "forkpty", "posix_spawn"})
+_STARTERS = frozenset({"subprocess", "pty", "multiprocessing", "executable", "forkpty", "posix_spawn", "get_server"})
 _EVENTS = frozenset({"subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty"})
 
 

@@ -116,8 +116,14 @@ def has_ended(state: Mapping[str, Any]) -> bool:
 
 
 @asynccontextmanager
-async def open_checkpoints(location: Path | str) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open or make the checkpoints in a file; our nouns are the only classes they may hold."""
+async def open_checkpoints(location: Path | str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    """Open or make the checkpoints in a file or a database; our nouns are the only classes they may hold."""
+    if str(location).startswith("postgres"):
+        from deep_research.graph.postgres_checkpoints import open_postgres_checkpoints  # noqa: PLC0415 - an extra
+
+        async with open_postgres_checkpoints(str(location), _noun_serializer()) as saver:
+            yield saver
+        return
     make_private_file(location)
     async with aiosqlite.connect(location) as connection:
         yield AsyncSqliteSaver(connection, serde=_noun_serializer())

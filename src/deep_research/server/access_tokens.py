@@ -15,10 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from deep_research.data.noun import Noun
 from deep_research.errors import ConfigError, StoreError
-from deep_research.state_files import make_private_folder, open_private
+from deep_research.state_files import OWNERS, make_private_folder, open_private
 
-OWNERS = "owners"
-"""The folder of the owners' own state folders."""
 _FILE, _PREFIX = "access-tokens.json", "drt_"
 _OWNER = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 

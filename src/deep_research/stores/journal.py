@@ -1,10 +1,11 @@
-"""The journal on SQLite: each outside call once, with its answer, on disk before it is used."""
+"""The journal: each outside call once, with its answer, on disk before it is used; and the one on SQLite."""
 
 import asyncio
 import hashlib
 import sqlite3
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -22,19 +23,19 @@ CREATE TABLE IF NOT EXISTS notes (
 """
 
 
-class SqliteJournal:
-    """Implements `ports.Journal` in one file."""
+class SingleFlightJournal(ABC):
+    """Makes each call once, also when it is asked for twice at the same moment (`ports.Journal.call`)."""
 
-    def __init__(self, path: Path | str) -> None:
-        """Open or make the journal at `path`. Raises StoreError when it cannot be written."""
-        self._path = str(path)
-        self._lock = threading.Lock()
+    def __init__(self) -> None:
         self._running: dict[str, asyncio.Future[str]] = {}
-        self._db = open_database(self._path)
-        try:
-            self._db.executescript(_SCHEMA)
-        except sqlite3.Error as error:
-            raise store_error(error, self._path) from error
+
+    @abstractmethod
+    def _find(self, key: str) -> str | None:
+        """Return the answer that is kept under a key."""
+
+    @abstractmethod
+    def _keep(self, key: str, kind: str, request: str, answer: str, seconds: float) -> None:
+        """Keep an answer. Raises StoreError."""
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         key = call_key(kind, request)
@@ -72,6 +73,24 @@ class SqliteJournal:
         await asyncio.to_thread(self._keep, key, kind, request, answer, time.monotonic() - begun)
         return answer
 
+    def find(self, kind: str, request: str) -> str | None:
+        return self._find(call_key(kind, request))
+
+
+class SqliteJournal(SingleFlightJournal):
+    """Implements `ports.Journal` in one file."""
+
+    def __init__(self, path: Path | str) -> None:
+        """Open or make the journal at `path`. Raises StoreError when it cannot be written."""
+        super().__init__()
+        self._path = str(path)
+        self._lock = threading.Lock()
+        self._db = open_database(self._path)
+        try:
+            self._db.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            raise store_error(error, self._path) from error
+
     def _find(self, key: str) -> str | None:
         with self._lock:
             row = self._db.execute("SELECT answer FROM calls WHERE key = ?", (key,)).fetchone()
@@ -86,9 +105,6 @@ class SqliteJournal:
                 )
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
-
-    def find(self, kind: str, request: str) -> str | None:
-        return self._find(call_key(kind, request))
 
     def note(self, kind: str, request: str, answer: str) -> None:
         keep = (

@@ -216,10 +216,19 @@ class FolderRuns:
 
 def new_run_id(home: Path, *, wanted: str = "", now: datetime | None = None) -> str:
     """Return an id that no run has: `wanted` when it is free and fit for a folder name, else a dated one."""
-    if _RUN_ID.fullmatch(wanted) and not (home / RUNS / wanted).exists():
+    if is_run_id(wanted) and not (home / RUNS / wanted).exists():
         return wanted
-    moment = (now or datetime.now(UTC)).strftime("%Y%m%d-%H%M%S")
-    return f"{moment}-{secrets.token_hex(2)}"
+    return f"{dated_id(now)}{secrets.token_hex(2)}"
+
+
+def is_run_id(text: str) -> bool:
+    """Return whether a text may be the id of a run."""
+    return _RUN_ID.fullmatch(text) is not None
+
+
+def dated_id(now: datetime | None = None) -> str:
+    """Return how the id of a run of this moment begins."""
+    return (now or datetime.now(UTC)).strftime("%Y%m%d-%H%M%S-")
 
 
 def open_run(home: Path, run_id: str) -> RunFolder:
@@ -227,13 +236,16 @@ def open_run(home: Path, run_id: str) -> RunFolder:
 
     Raises RunNotFound for an unknown or ambiguous id.
     """
-    matches = [r.run_id for r in list_runs(home) if r.run_id == run_id] or [
-        r.run_id for r in list_runs(home) if run_id and run_id in r.run_id
-    ]
+    return RunFolder(home, unshortened_id(run_id, [record.run_id for record in list_runs(home)]))
+
+
+def unshortened_id(run_id: str, known: Sequence[str]) -> str:
+    """Return the one id of `known` that `run_id` is, or is a part of. Raises RunNotFound."""
+    matches = [one for one in known if one == run_id] or [one for one in known if run_id and run_id in one]
     if len(matches) != 1:
         why = f"{run_id!r} fits {len(matches)} runs" if matches else f"There is no run {run_id!r}"
         raise RunNotFound(f"{why}. `deep-research list` shows all runs.", run_id=run_id)
-    return RunFolder(home, matches[0])
+    return matches[0]
 
 
 def list_runs(home: Path) -> Sequence[RunRecord]:

@@ -414,6 +414,16 @@ class SqliteLibrary:
             yield self._stored(number)
 
     @_guarded
+    def newest_stored(self) -> StoredSnapshot:
+        """Return the snapshot that was added last, with its passages."""
+        return self._stored(self._db.execute("SELECT max(id) FROM snapshots").fetchone()[0])
+
+    @_guarded
+    def count_snapshots(self) -> int:
+        """Return how many snapshots there are."""
+        return self._db.execute("SELECT count(*) FROM snapshots").fetchone()[0]
+
+    @_guarded
     def _stored(self, number: int) -> StoredSnapshot:
         source, text, facts = self._db.execute(
             "SELECT source, text, facts FROM snapshots WHERE id = ?", (number,)

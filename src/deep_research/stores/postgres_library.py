@@ -1,0 +1,122 @@
+"""The library of a run in PostgreSQL: sources, snapshots and texts are rows; the index over them is made in memory.
+
+The index is made of the passages, never the other way round, and a run's library is small: so the database holds no
+postings, and ranks exactly as SQLite does. Texts are kept once, by their SHA-256, for all runs.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from deep_research.data import Document, Found, Snapshot, Source
+from deep_research.stores.postgres_database import Database
+from deep_research.stores.run_store import StoredPassage, StoredSnapshot
+from deep_research.stores.sqlite_library import SqliteLibrary
+
+_passages = TypeAdapter(tuple[StoredPassage, ...])
+_INSERT_SNAPSHOT = """
+INSERT INTO deep_research.snapshots (run_id, number, source, sha256, facts, passages) VALUES (%s, %s, %s, %s, %s, %s)
+ON CONFLICT DO NOTHING"""
+
+
+class PostgresLibrary(SqliteLibrary):
+    """A library whose every source and snapshot is in the database before it is used; see `SqliteLibrary`.
+
+    `check` raises when another process has taken the run over.
+    """
+
+    def __init__(self, database: Database, run_id: str, check: Any) -> None:
+        super().__init__(":memory:")
+        self._database, self._run_id, self._check = database, run_id, check
+        self._snapshots = 0
+        sources = database.rows("SELECT facts FROM deep_research.sources WHERE run_id = %s ORDER BY number", (run_id,))
+        rows = database.rows(
+            "SELECT n.facts, n.passages, t.body FROM deep_research.snapshots n JOIN deep_research.texts t USING (sha256)"
+            " WHERE n.run_id = %s ORDER BY n.number",
+            (run_id,),
+        )
+        if sources:
+            snapshots = [_stored(*row) for row in rows]
+            super().restore([Source.model_validate_json(facts) for (facts,) in sources], snapshots)
+            self._snapshots = len(snapshots)
+        self._sources = {source.id for source in self.sources()}
+
+    def add_source(self, found: Found) -> Source:
+        with self._lock:
+            source = super().add_source(found)
+            if source.id not in self._sources:
+                self._keep_sources([source])
+            return source
+
+    def add_snapshot(self, source: str, document: Document, *, retrieved_at: str) -> Snapshot:
+        with self._lock:
+            owner = self.source(source)
+            snapshot = super().add_snapshot(source, document, retrieved_at=retrieved_at)
+            newest = self.newest_stored()
+            if self.count_snapshots() > self._snapshots:
+                self._keep_snapshots([newest])
+                if owner is not None and not owner.title and (titled := self.source(source)) is not None:
+                    self._keep_sources([titled])
+            return snapshot
+
+    def restore(self, sources: Iterable[Source], snapshots: Iterable[StoredSnapshot]) -> None:
+        given, stored = list(sources), list(snapshots)
+        super().restore(given, stored)
+        self._keep_sources(given)
+        self._keep_snapshots(stored)
+
+    def _keep_sources(self, sources: list[Source]) -> None:
+        def keep(connection: Any) -> None:
+            self._check(connection)
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    "INSERT INTO deep_research.sources (run_id, number, facts) VALUES (%s, %s, %s)"
+                    " ON CONFLICT (run_id, number) DO UPDATE SET facts = excluded.facts",
+                    [(self._run_id, int(s.id[1:]), _bytes(s.model_dump_json())) for s in sources],
+                )
+
+        self._database.run(keep)
+        self._sources.update(source.id for source in sources)
+
+    def _keep_snapshots(self, stored: list[StoredSnapshot]) -> None:
+        first = self._snapshots
+
+        def keep(connection: Any) -> None:
+            self._check(connection)
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    "INSERT INTO deep_research.texts (sha256, body) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+                    [(one.snapshot.sha256, _bytes(one.snapshot.text)) for one in stored],
+                )
+                rows = (
+                    (
+                        self._run_id, first + place, int(one.snapshot.source[1:]), one.snapshot.sha256,
+                        _bytes(one.snapshot.model_dump_json(exclude={"text"})), json.dumps(one.passages),
+                    )
+                    for place, one in enumerate(stored, 1)
+                )  # fmt: skip
+                cursor.executemany(_INSERT_SNAPSHOT, list(rows))
+
+        self._database.run(keep)
+        self._snapshots += len(stored)
+
+    def remove_source(self, source: str) -> None:
+        with self._lock:
+            super().remove_source(source)
+            number = int(source[1:])
+            for table, column in (("snapshots", "source"), ("sources", "number")):
+                query = f"DELETE FROM deep_research.{table} WHERE run_id = %s AND {column} = %s"  # noqa: S608 - our names
+                self._database.execute(query, (self._run_id, number))
+            self._sources.discard(source)
+
+
+def _stored(facts: bytes, passages: str, body: bytes) -> StoredSnapshot:
+    text = body.decode("utf-8", "surrogatepass")
+    told = json.loads(facts)
+    return StoredSnapshot(Snapshot.model_validate({**told, "text": text}), _passages.validate_json(passages))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

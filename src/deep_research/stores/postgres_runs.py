@@ -1,0 +1,258 @@
+"""Runs in PostgreSQL. One process at a time carries a run out: it holds a lease that it renews, and a fence token.
+
+A process that dies lets its lease run out; the next one raises the fence, and whatever the first one still writes is
+refused. So a run is never carried out twice at once, also when a process was only asleep.
+"""
+
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from deep_research.data.instructions import Steer
+from deep_research.data.result import FollowUp, Report
+from deep_research.errors import RunBusy, RunNotFound, RunTakenOver, StoreError
+from deep_research.events import Event, event_adapter
+from deep_research.safe_text import safe_noun
+from deep_research.stores.event_log import EventLog
+from deep_research.stores.postgres_database import Database, database_at
+from deep_research.stores.postgres_journal import PostgresJournal
+from deep_research.stores.postgres_library import PostgresLibrary
+from deep_research.stores.run_folder import dated_id, is_run_id, unshortened_id
+from deep_research.stores.run_store import Checkpoints, RunRecord
+
+LEASE_SECONDS = 30
+"""After so long a process that has not renewed its lease counts as dead."""
+_RENEW_SECONDS = 5.0
+
+
+class PostgresRun:
+    """What is kept of one run (`RunStore`)."""
+
+    poll_seconds = 1.0
+
+    def __init__(self, database: Database, run_id: str) -> None:
+        self.run_id = run_id
+        self.place = f"the database, run {run_id}"
+        self.report_place = f"deep-research show {run_id}"
+        self._database = database
+        self._fence: int | None = None
+
+    def _check(self, connection: Any) -> None:
+        """Raise RunTakenOver when this process held the run and another one has taken it over."""
+        if self._fence is None:
+            return
+        query = "SELECT 1 FROM deep_research.runs WHERE run_id = %s AND fence = %s FOR SHARE"
+        if connection.execute(query, (self.run_id, self._fence)).fetchone() is None:
+            raise RunTakenOver(f"The run {self.run_id} was taken over by another process.", path="database")
+
+    def _write(self, query: str, values: tuple[Any, ...]) -> None:
+        def write(connection: Any) -> None:
+            self._check(connection)
+            connection.execute(query.encode(), values)
+
+        self._database.run(write)
+
+    def _one(self, column: str) -> Any:
+        query = f"SELECT {column} FROM deep_research.runs WHERE run_id = %s"  # noqa: S608 - our own names
+        rows = self._database.rows(query, (self.run_id,))
+        return rows[0][0] if rows else None
+
+    def exists(self) -> bool:
+        return self._one("1") is not None
+
+    def load(self) -> RunRecord:
+        found = self._one("record")
+        if found is None:
+            message = f"There is no run {self.run_id!r}. `deep-research list` shows all runs."
+            raise RunNotFound(message, run_id=self.run_id)
+        return RunRecord.model_validate_json(found)
+
+    def save(self, record: RunRecord) -> None:
+        safe = safe_noun(record)
+        query = "UPDATE deep_research.runs SET status = %s, record = %s WHERE run_id = %s"
+        self._write(query, (safe.status, safe.model_dump_json(), self.run_id))
+
+    def has_report(self) -> bool:
+        return bool(self._one("result IS NOT NULL"))
+
+    def save_result(self, report: Report) -> str:
+        data = safe_noun(report).model_dump_json().encode("utf-8", "replace")
+        self._write("UPDATE deep_research.runs SET result = %s WHERE run_id = %s", (data, self.run_id))
+        return self.report_place
+
+    def load_result(self) -> Report:
+        found = self._one("result")
+        if found is None:
+            message = f"The run {self.run_id!r} has no report yet. Go on with: deep-research resume {self.run_id}"
+            raise RunNotFound(message, run_id=self.run_id)
+        return Report.model_validate_json(found)
+
+    def open_library(self) -> PostgresLibrary:
+        return PostgresLibrary(self._database, self.run_id, self._check)
+
+    def open_journal(self) -> PostgresJournal:
+        return PostgresJournal(self._database, self.run_id, self._check)
+
+    def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
+        sink = _EventRows(self._write, self.run_id, part)
+        return EventLog(sink, self.read_events(part), listener, seconds_before=seconds_before)
+
+    def read_events(self, part: str = "") -> list[Event]:
+        return [event_adapter.validate_json(line) for line in self.tail_events(part).read()]
+
+    def restore_events(self, events: Sequence[Event], part: str = "") -> None:
+        sink = _EventRows(self._write, self.run_id, part)
+        for event in events:
+            sink.append(event.number, event.model_dump_json())
+
+    def tail_events(self, part: str = "") -> "_EventTail":
+        return _EventTail(self._database, self.run_id, part)
+
+    def checkpoints_at(self, part: str = "") -> Checkpoints:
+        return Checkpoints(self._database.url, f"{self.run_id}/{part}" if part else self.run_id)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the lease of the run, renewed while the block lasts. Raises RunBusy."""
+        fence = self._take()
+        self._fence = fence
+        ended = threading.Event()
+        renewing = threading.Thread(target=self._renew, args=(fence, ended), name=f"lease-{self.run_id}", daemon=True)
+        renewing.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            renewing.join()
+            self._fence = None
+            query = "UPDATE deep_research.runs SET lease_until = '-infinity' WHERE run_id = %s AND fence = %s"
+            with suppress(StoreError):
+                self._database.execute(query, (self.run_id, fence))
+
+    def _take(self) -> int:
+        query = f"""
+        UPDATE deep_research.runs SET fence = fence + 1, holder = %s, lease_until = now() + '{LEASE_SECONDS} seconds'
+        WHERE run_id = %s AND lease_until < now() RETURNING fence"""  # noqa: S608 - our own number
+        taken = self._database.rows(query, (f"{socket.gethostname()} process {os.getpid()}", self.run_id))
+        if taken:
+            return taken[0][0]
+        self.load()
+        message = (
+            f"The run {self.run_id} is being carried out by {self._one('holder')}. "
+            f"Wait until it has ended or stop it; then: deep-research resume {self.run_id}"
+        )
+        raise RunBusy(message, run_id=self.run_id)
+
+    def _renew(self, fence: int, ended: threading.Event) -> None:
+        query = f"""
+        UPDATE deep_research.runs SET lease_until = now() + '{LEASE_SECONDS} seconds'
+        WHERE run_id = %s AND fence = %s"""  # noqa: S608 - our own number
+        while not ended.wait(_RENEW_SECONDS):
+            with suppress(StoreError):
+                if not self._database.execute(query, (self.run_id, fence)):
+                    return
+
+    def is_held(self) -> bool:
+        return bool(self._one("lease_until > now()"))
+
+    def add_steer(self, steer: Steer) -> None:
+        query = "INSERT INTO deep_research.steers (run_id, steer) VALUES (%s, %s)"
+        self._database.execute(query, (self.run_id, steer.model_dump_json()))
+
+    def read_steers(self) -> list[Steer]:
+        query = "SELECT steer FROM deep_research.steers WHERE run_id = %s ORDER BY number"
+        return [Steer.model_validate_json(steer) for (steer,) in self._database.rows(query, (self.run_id,))]
+
+    def read_follow_ups(self) -> list[FollowUp]:
+        query = "SELECT made FROM deep_research.follow_ups WHERE run_id = %s ORDER BY number"
+        return [FollowUp.model_validate_json(made) for (made,) in self._database.rows(query, (self.run_id,))]
+
+    def next_follow_up(self) -> int:
+        query = "SELECT coalesce(max(number), 0) + 1 FROM deep_research.follow_ups WHERE run_id = %s"
+        return self._database.rows(query, (self.run_id,))[0][0]
+
+    def save_follow_up(self, made: FollowUp) -> str:
+        query = """
+        INSERT INTO deep_research.follow_ups (run_id, number, made) VALUES (%s, %s, %s)
+        ON CONFLICT (run_id, number) DO UPDATE SET made = excluded.made"""
+        data = safe_noun(made).model_dump_json().encode("utf-8", "replace")
+        self._write(query, (self.run_id, made.number, data))
+        return f"{self.report_place} --followup {made.number}"
+
+    def delete(self) -> None:
+        """Delete the run, its checkpoints, and the texts that no other run has read."""
+
+        def delete(connection: Any) -> None:
+            query = "DELETE FROM deep_research.runs WHERE run_id = %s AND lease_until < now()"
+            if not connection.execute(query, (self.run_id,)).rowcount and self.exists():
+                raise RunBusy(f"The run {self.run_id} is being carried out.", run_id=self.run_id)
+            unused = "NOT EXISTS (SELECT 1 FROM deep_research.snapshots n WHERE n.sha256 = t.sha256)"
+            connection.execute(f"DELETE FROM deep_research.texts t WHERE {unused}".encode())  # noqa: S608
+            for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):  # langgraph's own
+                if connection.execute("SELECT to_regclass(%s)", (table,)).fetchone()[0] is not None:
+                    by_thread = f"DELETE FROM {table} WHERE thread_id = %s OR starts_with(thread_id, %s)"  # noqa: S608
+                    connection.execute(by_thread.encode(), (self.run_id, f"{self.run_id}/"))
+
+        self._database.run(delete)
+
+
+class _EventRows:
+    """The events of a run as rows (`EventSink`)."""
+
+    def __init__(self, write: Callable[[str, tuple[Any, ...]], None], run_id: str, part: str) -> None:
+        self._write, self._run_id, self._part = write, run_id, part
+
+    def append(self, number: int, line: str) -> None:
+        query = "INSERT INTO deep_research.events VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+        self._write(query, (self._run_id, self._part, number, line))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class _EventTail:
+    """Reads the events of a run while it goes on (`EventTail`)."""
+
+    def __init__(self, database: Database, run_id: str, part: str) -> None:
+        self.place = f"{run_id}/{part}"
+        self._database, self._run_id, self._part, self._last = database, run_id, part, 0
+
+    def read(self) -> list[bytes]:
+        query = """
+        SELECT number, line FROM deep_research.events WHERE run_id = %s AND part = %s AND number > %s ORDER BY number"""
+        rows = self._database.rows(query, (self._run_id, self._part, self._last))
+        self._last = rows[-1][0] if rows else self._last
+        return [line.encode() for _, line in rows]
+
+
+class PostgresRuns:
+    """The runs of an owner in a database (`RunStores`); the owner "" is the user of the command line."""
+
+    def __init__(self, url: str, owner: str = "") -> None:
+        self._database, self._owner = database_at(url), owner
+
+    def create(self, record: RunRecord) -> PostgresRun:
+        safe = safe_noun(record).model_copy(update={"owner": record.owner or self._owner})
+        query = "INSERT INTO deep_research.runs (run_id, owner, created, status, record) VALUES (%s, %s, %s, %s, %s)"
+        values = (safe.run_id, safe.owner, safe.created, safe.status, safe.model_dump_json())
+        self._database.execute(query, values)
+        return self.store(safe.run_id)
+
+    def store(self, run_id: str) -> PostgresRun:
+        return PostgresRun(self._database, run_id)
+
+    def open(self, run_id: str) -> PostgresRun:
+        return self.store(unshortened_id(run_id, [record.run_id for record in self.list()]))
+
+    def list(self) -> Sequence[RunRecord]:
+        query = "SELECT record FROM deep_research.runs WHERE owner = %s ORDER BY created DESC, run_id DESC"
+        return [RunRecord.model_validate_json(record) for (record,) in self._database.rows(query, (self._owner,))]
+
+    def new_id(self, wanted: str = "") -> str:
+        if is_run_id(wanted) and not self.store(wanted).exists():
+            return wanted
+        return f"{dated_id()}{secrets.token_hex(2)}"

@@ -1,0 +1,91 @@
+"""What a database adds: a lease with a fence, an absence that is waited for, and whole runs without a state folder."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.model.harness import research, served
+from tests.runs.running import engines, run
+from tests.support.postgres import new_database
+
+from deep_research.errors import RunTakenOver
+from deep_research.events import StageStarted
+from deep_research.runs.replay import replay_run
+from deep_research.stores.run_store import RunRecord
+
+psycopg = pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")
+
+
+@pytest.fixture
+def url(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with new_database(postgres) as address:
+        monkeypatch.setenv("DEEP_RESEARCH_DATABASE_URL", address)
+        yield address
+
+
+@pytest.mark.parametrize("workflow", ["sections", "quick"])
+def test_a_run_leaves_nothing_in_the_state_folder_and_replays(url: str, tmp_path: Path, workflow: str) -> None:
+    home = tmp_path / "home"
+    ran = run("Which kinds of engines are there?", home=home, docs=[engines(tmp_path / "docs")], workflow=workflow)
+    assert ran.report.answered
+    assert not (home / "runs").exists()
+    assert asyncio.run(replay_run(ran.folder, home)) == ran.report
+    ran.folder.delete()
+    with psycopg.connect(url) as connection:
+        for table in ("runs", "calls", "events", "snapshots", "texts", "sources", "notes"):
+            assert connection.execute(f"SELECT count(*) FROM deep_research.{table}".encode()).fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
+
+
+def test_a_run_with_a_model_is_the_same_as_in_a_folder(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(monkeypatch):
+        here = research(tmp_path)
+        monkeypatch.delenv("DEEP_RESEARCH_DATABASE_URL")
+        there = research(tmp_path)
+    assert here.report.sections == there.report.sections
+    assert here.report.claims == there.report.claims
+    assert here.report.references == there.report.references
+
+
+def test_who_was_taken_over_writes_nothing_more(url: str) -> None:
+    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+
+    runs = PostgresRuns(url)
+    old = runs.create(RunRecord(run_id="r", question="Why?", language="en", status="running", created="2026"))
+    new = runs.store("r")
+    with old.held():
+        with psycopg.connect(url, autocommit=True) as connection:  # the process slept, and its lease ran out
+            connection.execute("UPDATE deep_research.runs SET lease_until = '-infinity'")
+        with new.held():
+            journal, log = old.open_journal(), old.open_log(lambda _event: None)
+
+            async def answer() -> str:
+                return "late"
+
+            with pytest.raises(RunTakenOver):
+                asyncio.run(journal.call("model", "q", answer))
+            with pytest.raises(RunTakenOver):
+                log.emit(StageStarted(stage="late"))
+            with pytest.raises(RunTakenOver):
+                old.save(old.load())
+            assert new.open_journal().find("model", "q") is None
+            new.save(new.load().model_copy(update={"title": "mine"}))
+    assert runs.store("r").load().title == "mine"
+
+
+def test_a_database_that_is_away_is_waited_for(url: str) -> None:
+    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+
+    runs = PostgresRuns(url)
+    store = runs.create(RunRecord(run_id="r", question="Why?", language="en", status="running", created="2026"))
+    with psycopg.connect(
+        url.replace(url.split("/")[3].split("?", maxsplit=1)[0], "postgres"), autocommit=True
+    ) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname LIKE 'test_%'"
+        )
+    store.save(store.load().model_copy(update={"title": "after"}))
+    assert store.load().title == "after"
