@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, File, Path, Response, UploadFile
+from fastapi import APIRouter, File, Path, Request, Response, UploadFile
 
 import deep_research
 from deep_research import api
@@ -79,13 +79,14 @@ async def delete_document(context: Context, owner: Owner, document: _DocumentId)
 
 
 @router.post("/session", status_code=204, responses=problems())
-async def open_session(given: SessionInput, context: Context, response: Response) -> None:
+async def open_session(given: SessionInput, request: Request, context: Context, response: Response) -> None:
     """Give the page a token: it is kept in a cookie that scripts cannot read."""
     if context.tokens is None:
         return
     if context.tokens.owner_of(given.token) is None:
         raise Refusal(401, "Unauthorized", "The token is not known.")
-    response.set_cookie(COOKIE, given.token, httponly=True, samesite="strict", max_age=30 * 86_400)
+    safe = request.url.scheme == "https"
+    response.set_cookie(COOKIE, given.token, httponly=True, samesite="strict", secure=safe, max_age=30 * 86_400)
 
 
 @router.delete("/session", status_code=204, responses=problems())

@@ -236,6 +236,11 @@ def open_run(home: Path, run_id: str) -> RunFolder:
 
     Raises RunNotFound for an unknown or ambiguous id.
     """
+    if is_run_id(run_id):
+        with suppress(RunNotFound, OSError):
+            whole = RunFolder(home, run_id)
+            whole.load_or_describe()
+            return whole
     return RunFolder(home, unshortened_id(run_id, [record.run_id for record in list_runs(home)]))
 
 

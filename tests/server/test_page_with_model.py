@@ -1,0 +1,73 @@
+"""The page while a language model researches: sections advance, the run is steered, kinds of claims are told apart."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
+
+from tests.model.harness import PLAN, QUESTION, served
+from tests.runs.running import engines
+from tests.server.browser import Tab, browsing
+from tests.server.serving import client, serving
+from tests.support.scripted_researcher import ScriptedResearcher
+
+pytestmark = pytest.mark.process  # a browser is started
+LATENCY_SECONDS = 0.4
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing() as made:
+        yield made
+
+
+def test_a_run_with_a_model_is_watched_and_steered(
+    browser: Browser, own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = Tab(browser, bypass_csp=True)
+    page = tab.page
+    script = ScriptedResearcher(sections=PLAN, sentences=4)
+    with (
+        served(monkeypatch, script, latency_seconds=LATENCY_SECONDS) as provider,
+        serving(own_state) as address,
+        client(address) as http,
+    ):
+        documents = [
+            http.post("/api/v1/documents", files={"file": (path.name, path.read_bytes())}).json()["id"]
+            for path in sorted(engines(tmp_path / "docs").iterdir())
+        ]
+        new = {"question": QUESTION, "documents": documents, "model_provider": "compatible", "model_name": "scripted"}
+        run = http.post("/api/v1/runs", json=new).json()["id"]
+        page.goto(f"{address}/#/runs/{run}")
+        expect(page.locator(".section-card:not(.skeleton)")).to_have_count(len(PLAN))
+        serious = [
+            (one["id"], [node["html"][:120] for node in one["nodes"][:2]])
+            for one in Axe().run(page).response["violations"]
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
+        steering = page.get_by_label("Steer the research")
+        steering.fill("Mind the weight")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".activity")).to_contain_text("You: Mind the weight")
+        page.get_by_label("Kind of instruction").select_option("add")
+        steering.fill("Prices: what each engine costs")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".section-card")).to_have_count(len(PLAN) + 1)
+        page.get_by_role("button", name=re.compile("Drop the section Prices")).click()
+        expect(page.locator(".section-card.is-dropped")).to_have_count(1)
+        expect(page.locator(".trust")).to_be_visible(timeout=90_000)
+        assert provider.calls
+        report = http.get(f"/api/v1/runs/{run}/report").json()
+        assert "Mind the weight" in report["report"]
+        kinds = {claim["kind"] for claim in report["claims"]}
+        for kind in kinds - {"fact"}:
+            expect(page.locator(f".claim.kind-{kind} .kind-sign").first).to_be_attached()
+        page.get_by_role("tab", name=re.compile("Process")).click()
+        expect(page.locator(".ledger")).to_contain_text(str(report["ledger"]["model_calls"]))
+        page.goto("about:blank")
+    tab.context.close()
+    assert tab.faults == []
