@@ -69,6 +69,10 @@ _READER = "deep_research.reading_child"
 """The program's own process that reads documents: it may run in any test."""
 
 
+_SERVER = "pg_ctl"
+"""Stops the tests' database, at the end of whatever test is the last."""
+
+
 class Watch:
     """Refuses to start a process in a test that is not marked as one that does."""
 
@@ -77,7 +81,8 @@ class Watch:
         sys.addaudithook(self._audit)
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event not in _EVENTS or self._item is None or (len(arguments) > 1 and _READER in (arguments[1] or ())):
+        program = [str(part) for part in (arguments[1] if len(arguments) > 1 else None) or ()]
+        if event not in _EVENTS or self._item is None or _READER in program or "".join(program[:1]).endswith(_SERVER):
             return
         if self._item.get_closest_marker("process") is None:
             item, self._item = self._item, None
