@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from deep_research.data import Claim as Claim
     from deep_research.data import FollowUp as FollowUp
     from deep_research.data import Gap as Gap
+    from deep_research.data import ModelAnswer as ModelAnswer
+    from deep_research.data import ModelMessage as ModelMessage
+    from deep_research.data import ModelRequest as ModelRequest
     from deep_research.data import Passage as Passage
     from deep_research.data import Reference as Reference
     from deep_research.data import Report as Report
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from deep_research.errors import Stopped as Stopped
     from deep_research.errors import StoreError as StoreError
     from deep_research.events import Event as Event
+    from deep_research.providers.model_client import OpenModel as OpenModel
     from deep_research.settings import Settings as Settings
 
 __version__ = "0.1.0"
@@ -51,6 +55,9 @@ _HOME = {
     "Claim": "deep_research.data",
     "FollowUp": "deep_research.data",
     "Gap": "deep_research.data",
+    "ModelAnswer": "deep_research.data",
+    "ModelMessage": "deep_research.data",
+    "ModelRequest": "deep_research.data",
     "Passage": "deep_research.data",
     "Reference": "deep_research.data",
     "Report": "deep_research.data",
@@ -68,6 +75,7 @@ _HOME = {
     "Stopped": "deep_research.errors",
     "StoreError": "deep_research.errors",
     "Event": "deep_research.events",
+    "OpenModel": "deep_research.providers.model_client",
     "Settings": "deep_research.settings",
 }
 

@@ -4,16 +4,19 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
+from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
 from deep_research.concurrency import run_now
+from deep_research.conversation.history import read_history
 from deep_research.data import Export, FollowUp, Message, Passage, Report, Source, Steer
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event
 from deep_research.runs import research_run
+from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail
 from deep_research.stores.open_stores import open_runs
@@ -21,12 +24,14 @@ from deep_research.stores.run_folder import write_atomically, write_bytes_atomic
 from deep_research.stores.run_store import RunRecord, RunStore
 
 if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
+    from langgraph.types import Checkpointer
 
     from deep_research.assembly.mcp_listing import ServerRow
     from deep_research.assembly.run_settings import Preview
-    from deep_research.data import Asked, Brief, Ledger, ModelRequest, Snapshot, Verdict
+    from deep_research.data import Ledger, ModelRequest, Snapshot, Verdict
     from deep_research.data.evaluation import EvaluationQuestion, QuestionResult
     from deep_research.graph.research_graph import ResearchGraph
     from deep_research.ports import Exporter
@@ -42,7 +47,7 @@ if TYPE_CHECKING:
 
 Docs = Sequence["str | PathLike[str]"]
 OnQuestion = Callable[[str], "str | None | Awaitable[str | None]"]
-History = Sequence["str | Message | Mapping[str, str]"]
+History = Sequence["str | tuple[str, str] | Message | BaseMessage | Mapping[str, Any]"]
 
 
 def _ignore(_event: Event) -> None:
@@ -52,11 +57,19 @@ def _ignore(_event: Event) -> None:
 class Run:
     """A research in the state folder: carry it out, ask about its report, steer it, look into it.
 
-    Made by `start_run` and `open_run`. `mcp_servers` replace those of the settings in force (None: those).
+    Made by `start_run` and `open_run`. `mcp_servers` replace those of the settings in force (None: those); `own` are the
+    models and tools that the program hands over.
     """
 
-    def __init__(self, store: RunStore, home: Path, *, mcp_servers: Mapping[str, McpServer] | None = None) -> None:
-        self._store, self._home, self._mcp_servers = store, home, mcp_servers
+    def __init__(
+        self,
+        store: RunStore,
+        home: Path,
+        *,
+        mcp_servers: Mapping[str, McpServer] | None = None,
+        own: OwnObjects = NOTHING,
+    ) -> None:
+        self._store, self._home, self._mcp_servers, self._own = store, home, mcp_servers, own
         self.id = store.run_id
         self.report_path = store.report_place
 
@@ -89,17 +102,15 @@ class Run:
         *,
         listener: Callable[[Event], None] = _ignore,
         answer: Answer | None = None,
-        hn_tools: Sequence[Any] = (),
     ) -> Report:
         """Do the run, or what is left of it, and return its report.
 
-        `answer` is called with what the user is asked; `hn_tools` are LangChain tools for Hacker News. Raises RunBusy
-        when another process does it, NeedsAnswer when the user must be asked and `answer` cannot, Declined when
+        `answer` is called with what the user is asked. Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot, Declined when
         nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was stopped,
         another ResearchError when it failed; in each case it can be carried on later.
         """
         environment = RunEnvironment(
-            self._home, listener=listener, answer=answer, mcp_servers=self._mcp_servers, hn_tools=hn_tools
+            self._home, listener=listener, answer=answer, mcp_servers=self._mcp_servers, own=self._own
         )
         return await research_run.resume_run(self._store, environment)
 
@@ -109,7 +120,9 @@ class Run:
         """Answer a question about the report; see `afollow_up`."""
         from deep_research.runs.follow_up_run import ask_follow_up  # noqa: PLC0415 - only where it is asked for
 
-        return await ask_follow_up(self._store, question, RunEnvironment(self._home, listener=listener), settings)
+        named, own = take_objects(settings)
+        environment = RunEnvironment(self._home, listener=listener, own=own if own.models else self._own)
+        return await ask_follow_up(self._store, question, environment, named)
 
     async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
         """Do the finished run again from its journal, without network and keys, and return its report.
@@ -282,8 +295,9 @@ def start_run(
     history: History = (),
     home: Path | None = None,
     wanted_id: str = "",
+    own: OwnObjects = NOTHING,
 ) -> Run:
-    """Make a new run; `Run.carry_out` does it. See `research` for the arguments.
+    """Make a new run; `Run.carry_out` does it. See `research` for the arguments; `own` are the models and tools.
 
     Raises ConfigError for unusable input (nothing is made then), StoreError for an unusable disk.
     """
@@ -293,9 +307,9 @@ def start_run(
         old = find_runs(older_than=f"{settings.keep_runs_days}d", home=home)
         delete_runs([record.run_id for record in old if record.status not in ("running", "waiting")], home=home)
     made = research_run.create_run(
-        question, settings, home=home, docs=paths, history=messages_of(history), wanted_id=wanted_id
+        question, settings, home=home, docs=paths, history=read_history(history), wanted_id=wanted_id
     )
-    return Run(made, home, mcp_servers=settings.mcp_servers)
+    return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
 
 
 def open_run(run_id: str, *, home: Path | None = None) -> Run:
@@ -348,12 +362,13 @@ def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> "Deletio
     return deletion.delete_runs(home or settings_module.home(), run_ids)
 
 
-def research(question: str, *, docs: Docs = (), history: History = (), **settings: Any) -> Report:
+def research(question: str, *, docs: Docs = (), history: History = (), **settings: Unpack[SettingArguments]) -> Report:
     """Research `question` and return the report; for code that is not asynchronous.
 
     `docs` are files and folders to search (without any, the bundled library); `history` is the conversation before
-    the question, oldest first, as messages with `role` ("user" or "assistant") and `text` (or `content`), or as
-    texts of the user; `settings` are the names of `Settings`, and `home` for the state folder. Raises ConfigError
+    the question, oldest first, as messages of LangChain, as mappings with `role` ("user" or "assistant") and `content`,
+    or as texts of the user; `settings` are the names of `Settings`, `home` for the state folder, `model` (or
+    `write_model`, …) for a chat model of your own, and `tools` for tools and functions of your own. Raises ConfigError
     for unusable input, Declined when nothing can answer the question or its plan was rejected, and another
     ResearchError when the run fails; print(report) shows its Markdown. Where an event loop runs, as in Jupyter, the
     research has a thread of its own; `await aresearch(…)` lets the loop go on meanwhile.
@@ -367,7 +382,7 @@ async def aresearch(
     docs: Docs = (),
     history: History = (),
     on_clarify_question: OnQuestion | None = None,
-    **settings: Any,
+    **settings: Unpack[SettingArguments],
 ) -> Report:
     """Research `question` in an event loop; see `research`.
 
@@ -379,19 +394,20 @@ async def aresearch(
     return await run.carry_out(answer=_answer_of(on_clarify_question))
 
 
-def follow_up(run_id: str, question: str, **settings: Any) -> FollowUp:
+def follow_up(run_id: str, question: str, **settings: Unpack[SettingArguments]) -> FollowUp:
     """Ask `question` about the report of an earlier run; for code that is not asynchronous. See `afollow_up`."""
     return run_now(lambda: afollow_up(run_id, question, **settings))
 
 
-async def afollow_up(run_id: str, question: str, **settings: Any) -> FollowUp:
+async def afollow_up(run_id: str, question: str, **settings: Unpack[SettingArguments]) -> FollowUp:
     """Answer a question about the report of an earlier run, from what it has read or else by new searches.
 
     `found_in` says which. Passages keep the ids they have in the report. `settings` are those that differ from the
     run's (the model), and `home` for the state folder; print(answer) shows its Markdown. Raises RunNotFound for an
     unknown run and for one without a report, ConfigError for unusable input.
     """
-    return await open_run(run_id, home=_home(settings)).follow_up(question, **settings)
+    changes: dict[str, Any] = {name: value for name, value in settings.items() if name != "home"}
+    return await open_run(run_id, home=_home(settings)).follow_up(question, **changes)
 
 
 def export(run_id: str, to: str, *, home: Path | None = None, font_folder: Path | None = None) -> bytes:
@@ -409,7 +425,7 @@ async def stream(
     docs: Docs = (),
     history: History = (),
     on_clarify_question: OnQuestion | None = None,
-    **settings: Any,
+    **settings: Unpack[SettingArguments],
 ) -> AsyncIterator[Event | Report]:
     """Research `question` and yield each event as it happens, and last the Report.
 
@@ -430,16 +446,16 @@ async def stream(
             await asyncio.wait([task])
 
 
-def _start(question: str, values: dict[str, Any], *, asks: bool, **request: Any) -> Run:
+def _start(question: str, given: Mapping[str, Any], *, asks: bool, **request: Any) -> Run:
     """Make a run with settings by name; where the user cannot be asked, nothing is asked unless they say so."""
-    home = _home(values)
+    values, own = take_objects({name: value for name, value in given.items() if name != "home"})
     if not asks:
         values.setdefault("allow_clarification", False)
-    return start_run(question, settings_module.load_settings(**values), home=home, **request)
+    return start_run(question, settings_module.load_settings(**values), home=_home(given), own=own, **request)
 
 
-def _home(values: dict[str, Any]) -> Path:
-    return Path(values.pop("home", None) or settings_module.home())
+def _home(values: Mapping[str, Any]) -> Path:
+    return Path(values.get("home") or settings_module.home())
 
 
 def _answer_of(on_question: OnQuestion | None) -> Answer | None:
@@ -453,27 +469,25 @@ def _answer_of(on_question: OnQuestion | None) -> Answer | None:
 def build_deep_research_graph(
     *,
     hn_mcp_tools: Sequence[Any] | None = None,
-    model_provider: str | None = None,
-    model_name: str | None = None,
-    max_iterations: int | None = None,
-    checkpointer: Any = None,
-    **settings: Any,
+    checkpointer: "Checkpointer" = None,
+    **settings: Unpack[SettingArguments],
 ) -> "ResearchGraph":
     """Return the compiled LangGraph graph of the workflow, with these settings bound to it.
 
     It runs by itself: `await graph.ainvoke({"messages": [("user", "…")]}, config)`, or `run_deep_research`. With a
     `checkpointer` (LangGraph's) it can ask back by an interrupt, and a thread goes on: the next message is a question
-    about the report. `max_iterations` limits the rounds of the workflow, whatever their setting is called. `hn_mcp_tools` are LangChain tools for Hacker News, such as langchain-mcp-adapters makes:
-    researchers can call them, and one that takes a query stands in for the source `hackernews`. Raises ConfigError for
-    an unknown setting.
+    about the report. `settings` are those of `research`; `max_iterations` limits the rounds of any workflow.
+    `hn_mcp_tools` are LangChain tools for Hacker News, such as langchain-mcp-adapters makes: researchers can call them,
+    and one that takes a query stands in for the source `hackernews`. Raises ConfigError for an unknown setting.
     """
     from deep_research.graph.research_graph import compile_research  # noqa: PLC0415 - langgraph is slow to load
     from deep_research.runs.graph_host import OWN_KEYS, GraphHost  # noqa: PLC0415
 
-    given = {"hn_mcp_tools": hn_mcp_tools, "model_provider": model_provider, "model_name": model_name, **settings}
-    bound: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    bound |= settings_module.limit_rounds(max_iterations, bound.get("workflow"))
-    known = settings_module.load_settings(**{name: value for name, value in bound.items() if name not in OWN_KEYS})
+    given: dict[str, Any] = {"hn_mcp_tools": hn_mcp_tools, **settings}
+    bound = {name: value for name, value in given.items() if value is not None}
+    bound |= settings_module.limit_rounds(bound.get("max_iterations"), bound.get("workflow"))
+    named, _ = take_objects(bound)
+    known = settings_module.load_settings(**{name: value for name, value in named.items() if name not in OWN_KEYS})
     return compile_research(known.workflow, GraphHost(bound, workflow=known.workflow), checkpointer=checkpointer)
 
 
@@ -516,47 +530,6 @@ async def run_deep_research(
     return await graph_run.run_graph(
         asked, query, config or {}, _answer_of(on_clarify_question), max_iterations=max_iterations
     )
-
-
-def messages_of(history: History) -> list[Message]:
-    """Return a conversation as messages; see `research`. Raises ConfigError for anything else."""
-    return [_message(turn) for turn in history]
-
-
-def _message(turn: "str | Message | Mapping[str, str]") -> Message:
-    if isinstance(turn, Message):
-        return turn
-    if isinstance(turn, str):
-        return Message(role="user", text=turn)
-    role = {"human": "user", "ai": "assistant"}.get(str(turn.get("role")), turn.get("role"))
-    text = turn.get("text", turn.get("content"))
-    if role not in ("user", "assistant") or not isinstance(text, str):
-        message = (
-            f"A message of `history` needs a role (user or assistant) and a text. This one does not fit: {turn!r:.120}"
-        )
-        raise ConfigError(message, setting="history", value=str(turn)[:120])
-    return Message(role=role, text=text)
-
-
-def format_plan(brief: "Brief") -> str:
-    """Return a plan as the outline of Markdown that a run takes as the answer to the plan it has shown."""
-    from deep_research.conversation.plan_outline import format_outline  # noqa: PLC0415 - only where it is asked for
-
-    return format_outline(brief)
-
-
-def format_asked(asked: "Asked") -> str:
-    """Return what a run asks as one text: the plan or the options with the question."""
-    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked for
-
-    return format_question(asked)
-
-
-def list_models(settings: Settings) -> Mapping[str, str]:
-    """Return the providers of models whose key is set, each with its usual model."""
-    from deep_research.assembly.reasoner_choice import ready_models  # noqa: PLC0415 - only where it is asked for
-
-    return ready_models(settings)
 
 
 def save_text(path: Path, text: str) -> None:

@@ -2,17 +2,18 @@
 
 import asyncio
 import contextvars
+import os
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from queue import Queue
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 _T = TypeVar("_T")
 
@@ -207,66 +208,64 @@ class Batches(Generic[_T]):
             wanted.set_result(found.get(key))
 
 
+_own_loop: list[asyncio.AbstractEventLoop] = []
+"""The event loop of this process for code that is not asynchronous, once it is needed."""
+_making_loop = threading.Lock()
+
+
+def _loop_for_callers() -> asyncio.AbstractEventLoop:
+    with _making_loop:
+        if not _own_loop:
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name="deep-research", daemon=True).start()
+            _own_loop.append(loop)
+        return _own_loop[0]
+
+
+os.register_at_fork(after_in_child=_own_loop.clear) if hasattr(os, "register_at_fork") else None
+
+
 def run_now(make: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     """Return what a coroutine returns, for code that is not asynchronous.
 
-    Where an event loop runs already, as in Jupyter, the coroutine runs in a loop and thread of its own, and the caller
-    waits; an interrupt (Ctrl-C) cancels it.
+    All such calls share one event loop in a thread of its own: they work where a loop runs already (Jupyter), and a
+    chat model that is handed over keeps its connections from call to call. An interrupt (Ctrl-C) cancels the coroutine.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(make())
-    ended: Future[_T] = Future()
-    tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
 
     async def work() -> _T:
-        tasks.append((asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task())))
         return await make()
 
-    def run() -> None:
-        try:
-            ended.set_result(asyncio.run(work()))
-        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
-            ended.set_exception(error)
-
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(run,), name="deep-research", daemon=True)
-    thread.start()
+    ended = asyncio.run_coroutine_threadsafe(work(), _loop_for_callers())
     try:
         return ended.result()
     except KeyboardInterrupt:
-        for loop, task in tasks:
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join()
+        ended.cancel()
+        with suppress(BaseException):
+            ended.result(_STOPPING_SECONDS)
         raise
+
+
+_STOPPING_SECONDS = 30.0
 
 
 def stream_now(make: Callable[[], AsyncIterator[_T]]) -> Iterator[_T]:
     """Yield what an asynchronous iterator yields, for code that is not asynchronous; see `run_now`."""
     parts: Queue[tuple[Any, BaseException | None, bool]] = Queue()
-    stopped = threading.Event()
 
     async def pump() -> None:
-        stream = make()
+        stream, error = make(), None
         try:
             async for part in stream:
                 parts.put((part, None, False))
-                if stopped.is_set():
-                    break
+        except BaseException as raised:  # noqa: BLE001 - raised again where it is waited for
+            error = raised
         finally:
             close = getattr(stream, "aclose", None)
             if close is not None:
                 await close()
-
-    def run() -> None:
-        try:
-            asyncio.run(pump())
-            parts.put((None, None, True))
-        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
             parts.put((None, error, True))
 
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(run,), name="deep-research", daemon=True)
-    thread.start()
+    pumping = asyncio.run_coroutine_threadsafe(pump(), _loop_for_callers())
     try:
         while True:
             part, error, is_end = parts.get()
@@ -276,4 +275,4 @@ def stream_now(make: Callable[[], AsyncIterator[_T]]) -> Iterator[_T]:
                 return
             yield part
     finally:
-        stopped.set()
+        pumping.cancel()

@@ -10,9 +10,10 @@ from datetime import date, datetime
 from importlib import resources
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from deep_research import registry
+from deep_research.assembly.own_objects import NOTHING, OwnObjects
 from deep_research.assembly.page_access import QuestionPages, addresses_in
 from deep_research.assembly.reasoner_choice import Offers, key_variables, open_reasoner, placeholder_keys
 from deep_research.assembly.recording import (
@@ -64,8 +65,8 @@ class RunEnvironment:
     """What a program gives to its runs: the state folder, the listener and the answers, and what replaces the usual parts.
 
     `places` are searched instead of the run's own sources. `make_web` builds the connection to the web in place of
-    `fetch.web.Web`. `mcp_servers` replace those of the settings in force (None: those); `hn_tools` are LangChain
-    tools for Hacker News.
+    `fetch.web.Web`. `mcp_servers` replace those of the settings in force (None: those). `own` are the models and tools
+    that the program hands over.
     """
 
     home: Path
@@ -74,7 +75,7 @@ class RunEnvironment:
     places: Sequence[SearchPlace] | None = None
     make_web: MakeWeb | None = None
     mcp_servers: Mapping[str, McpServer] | None = None
-    hn_tools: Sequence[Any] = ()
+    own: OwnObjects = NOTHING
 
 
 class Recorded(NamedTuple):
@@ -203,6 +204,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             offers=Offers(outside.places, outside.opens_addresses, outside.tools.specs),
             on_gap=on_gap,
             today=job.today,
+            models=environment.own.models,
         )
         stack.push_async_callback(reasoner.close)
         ctx = RunContext(
@@ -290,7 +292,7 @@ def _close_stores(*stores: Library | Journal) -> None:
 async def _open_tools(
     job: Job, environment: RunEnvironment, journal: Journal, library: Library
 ) -> AsyncIterator[OpenTools]:
-    if (environment.places is None and job.record.mcp_servers) or environment.hn_tools:
+    if (environment.places is None and job.record.mcp_servers) or environment.own.tools or environment.own.hn_tools:
         from deep_research.assembly.mcp_tools import open_tools  # noqa: PLC0415 - only with tools
 
         async with open_tools(job, environment, journal=journal, library=library) as tools:

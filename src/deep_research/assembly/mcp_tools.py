@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from deep_research.assembly.environment import Job, OpenTools, RunEnvironment
+from deep_research.assembly.own_objects import OwnObjects
 from deep_research.concurrency import side_by_side
 from deep_research.data import Document, Found, Gap, SearchResult, ToolSpec
 from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
@@ -84,6 +85,8 @@ HACKER_NEWS = ("hackernews", "hn")
 """Names of a server that replaces the source `hackernews`."""
 _FAILURES = 2
 """Failures in a row after which a tool is given up."""
+_PROGRAM = "program"
+"""The origin of tools that a program hands in."""
 _MOST_PLACES = 3
 """Tools of one server that are searched."""
 
@@ -128,11 +131,11 @@ async def open_tools(
         servers = load_settings().mcp_servers if wanted else {}
     names = [name for name in wanted if name in servers]
     gaps = [_gap(name, "it is not among the settings any more") for name in wanted if name not in servers]
-    if not names and not environment.hn_tools:
+    if not names and not environment.own.tools and not environment.own.hn_tools:
         yield OpenTools(gaps=tuple(gaps))
         return
     ready, unready = _servers({name: servers[name] for name in names}, job.settings)
-    opened = [*ready, *_given(environment.hn_tools)]
+    opened = [*ready, *_given(environment.own)]
     known = NamedAddresses(job.question, library)
     try:
         lists = await side_by_side(_listed(server, journal) for server in opened)
@@ -245,10 +248,11 @@ def _servers(servers: Mapping[str, McpServer], settings: Settings) -> tuple[list
     return ready, gaps
 
 
-def _given(tools: Sequence[Any]) -> list[Server]:
+def _given(own: OwnObjects) -> list[Server]:
     from deep_research.mcp.langchain_tools import GivenTools  # noqa: PLC0415 - only with such tools
 
-    return [GivenTools(HACKER_NEWS[0], tools)] if tools else []
+    named = {HACKER_NEWS[0]: ("hn_mcp_tools", own.hn_tools), _PROGRAM: ("tools", own.tools)}
+    return [GivenTools(name, tools, argument=argument) for name, (argument, tools) in named.items() if tools]
 
 
 async def _listed(server: Server, journal: Journal) -> tuple[Sequence[OfferedTool], Gap | None]:

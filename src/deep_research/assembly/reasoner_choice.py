@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from deep_research.reasoners.model.structured_calls import Complete
 
 
+_OWN = "own"
+"""See `providers.own_models.OWN`."""
 _ROLE_MODELS = tuple(f"{role}_model" for role in get_args(Role))
 
 
@@ -28,7 +30,7 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
     Raises ConfigError for an unknown provider and a missing key.
     """
     name = settings.model_provider
-    if name == "extractive":
+    if name in ("extractive", _OWN):
         return name
     from deep_research.providers.provider_catalog import (  # noqa: PLC0415 - only with a model
         auto_provider,
@@ -56,7 +58,7 @@ def resolve_provider(settings: Settings, keys: Mapping[str, str]) -> str:
 def choose_model(settings: Settings, keys: Mapping[str, str]) -> "OpenModel | None":
     """Return the model that a run would ask, or None without one; nothing is sent. Raises ConfigError."""
     provider = resolve_provider(settings, keys)
-    if provider == "extractive":
+    if provider in ("extractive", _OWN):
         return None
     from deep_research.providers.provider_catalog import open_model  # noqa: PLC0415 - only with a model
 
@@ -107,6 +109,7 @@ class Offers(NamedTuple):
 
 
 _NOTHING = Offers()
+_NO_MODELS: Mapping[str, Any] = {}
 
 
 def open_reasoner(
@@ -119,12 +122,14 @@ def open_reasoner(
     offers: Offers = _NOTHING,
     watch: Callable[[ModelRequest, Role], object] = lambda _request, _role: None,
     today: date | None = None,
+    models: Mapping[str, Any] = _NO_MODELS,
 ) -> OpenReasoner:
     """Return the reasoner that the settings name; `watch` sees every request to a model.
 
-    `today` is the date that prompts name (None: that of this day, UTC).
+    `today` is the date that prompts name (None: that of this day, UTC). `models` are those that the program has handed
+    over, by the argument they were given as (`model`, `write_model`, …).
 
-    Raises ConfigError for an unknown provider and a missing key.
+    Raises ConfigError for an unknown provider, a missing key, and a model that was handed over and is missing now.
     """
     if settings.model_provider == "extractive":
         return OpenReasoner(ExtractiveReasoner())
@@ -133,7 +138,7 @@ def open_reasoner(
     from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415 - only with a model
     from deep_research.providers.model_client import ModelClient, Patience  # noqa: PLC0415
 
-    first, others, roles = _open_models(settings, keys)
+    first, others, roles = _open_models(settings, keys, models)
     _check_prices(settings, [first, *others, *roles.values()])
     client = ModelClient(
         [first, *others],
@@ -217,9 +222,10 @@ def _check_prices(settings: Settings, models: "Sequence[OpenModel]") -> None:
 
 
 def _open_models(
-    settings: Settings, keys: Mapping[str, str]
+    settings: Settings, keys: Mapping[str, str], own: Mapping[str, Any]
 ) -> tuple["OpenModel", list["OpenModel"], dict[Role, "OpenModel"]]:
     """Open the run's model, its fallbacks, and the models of single roles, each once."""
+    from deep_research.providers.own_models import open_own  # noqa: PLC0415
     from deep_research.providers.provider_catalog import open_fallbacks, open_model, open_named  # noqa: PLC0415
 
     provider = settings.model_provider
@@ -231,16 +237,35 @@ def _open_models(
     }
     if provider == "ollama" and "max_context_tokens" in settings.model_fields_set:
         options["context_tokens"] = settings.max_context_tokens  # the server reserves memory for it
-    first = open_model(provider, settings.model_name, **options)
+    if provider == _OWN:
+        first = open_own(_handed_over("model", settings.model_name, own))
+    else:
+        first = open_model(provider, settings.model_name, **options)
     opened: dict[str, OpenModel] = {first.model: first}
     roles: dict[Role, OpenModel] = {}
     for role in cast(tuple[Role, ...], get_args(Role)):
-        name = getattr(settings, f"{role}_model")
-        if name:
+        argument = f"{role}_model"
+        name = getattr(settings, argument)
+        if argument in own:
+            roles[role] = open_own(own[argument])
+        elif name:
+            if provider == _OWN and ":" not in name and name not in opened:
+                _handed_over(argument, name, own)
             if name not in opened:
                 opened[name] = open_named(name, provider, **options)
             roles[role] = opened[name]
     return first, open_fallbacks(settings.fallback_models, provider, **options), roles
+
+
+def _handed_over(argument: str, name: str | None, own: Mapping[str, Any]) -> Any:
+    """Return a model that the program has handed over. Raises ConfigError where it is missing."""
+    if argument not in own:
+        message = (
+            f"The run was begun by a program that handed over its own model ({name}); hand it over again as "
+            f"{argument}=…, or name another one: model_provider and model_name."
+        )
+        raise ConfigError(message, setting=argument, value=name)
+    return own[argument]
 
 
 def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate]":
@@ -250,7 +275,9 @@ def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate
 
     gates: dict[str, Gate] = {}
     for name, model in {model.provider: model for model in reversed(models)}.items():
-        most = min(settings.max_model_requests, PROVIDERS[name].requests)
+        most = settings.max_model_requests
+        if name in PROVIDERS:
+            most = min(most, PROVIDERS[name].requests)
         gates[name] = gate_of(name, getattr(model, "address", ""), Ceiling(requests=most))
     return gates
 

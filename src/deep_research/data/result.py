@@ -1,5 +1,7 @@
 """The result of a run and of a follow-up, as programs get them; the keys are fixed and their schema is published."""
 
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
@@ -122,6 +124,16 @@ class Report(Noun):
         """Return the report's Markdown."""
         return self.report
 
+    def _repr_markdown_(self) -> str:
+        """Return the report's Markdown, as notebooks show it."""
+        return self.report
+
+    def save(self, path: "str | PathLike[str]") -> Path:
+        """Write the report's Markdown to a file; return its path. Raises OSError."""
+        file = Path(path).expanduser()
+        file.write_text(self.report, "utf-8")
+        return file
+
     @property
     def answered(self) -> bool:
         """Whether at least one claim is supported by evidence."""
@@ -160,3 +172,7 @@ class FollowUp(Noun):
     def __str__(self) -> str:
         """Return the answer's Markdown; "" while there is none."""
         return self.report.report if self.report is not None else ""
+
+    def _repr_markdown_(self) -> str:
+        """Return the answer's Markdown, as notebooks show it."""
+        return str(self)

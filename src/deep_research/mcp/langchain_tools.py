@@ -1,10 +1,11 @@
-"""Tools that a program hands in: LangChain's, or objects of their shape, such as langchain-mcp-adapters gives.
+"""Tools that a program hands in: LangChain's, objects of their shape (such as langchain-mcp-adapters gives), functions.
 
 Wanted of each are `name`, `description`, `args_schema` (a Pydantic model or a JSON schema) and `ainvoke`
 (https://docs.langchain.com/oss/python/langchain/mcp).
 """
 
 import asyncio
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,15 +18,14 @@ from deep_research.mcp.tool_answers import answer_of
 class GivenTools:
     """Tools of one origin that are called through `ainvoke`; like a connection, but nothing is opened or closed."""
 
-    def __init__(self, name: str, tools: Sequence[Any], *, timeout_seconds: float = 60) -> None:
-        """Raises ConfigError for something that is no tool."""
+    def __init__(
+        self, name: str, tools: Sequence[Any], *, timeout_seconds: float = 60, argument: str = "hn_mcp_tools"
+    ) -> None:
+        """Raises ConfigError for something that is no tool; `argument` is what they were given as."""
         self.name = name
-        self._tools = {str(getattr(tool, "name", "")): tool for tool in tools}
+        made = [_as_tool(tool, argument) for tool in tools]
+        self._tools = {str(getattr(tool, "name", "")): tool for tool in made}
         self._seconds = timeout_seconds
-        unfit = [tool for tool in tools if not getattr(tool, "name", "") or not hasattr(tool, "ainvoke")]
-        if unfit:
-            message = f"hn_mcp_tools holds {unfit[0]!r}, which is no tool: it needs name, description and ainvoke."
-            raise ConfigError(message, setting="hn_mcp_tools", value=str(unfit[0]))
 
     async def open(self) -> tuple[OfferedTool, ...]:
         """Return the tools in the order they were given."""
@@ -46,6 +46,25 @@ class GivenTools:
 
     async def close(self) -> None:
         """Nothing is held: the tools belong to whoever gave them."""
+
+
+def _as_tool(given: Any, argument: str) -> Any:
+    """Return a tool as it is, and a function as a tool of its name, its docstring and its parameters."""
+    if getattr(given, "name", "") and hasattr(given, "ainvoke"):
+        return given
+    if not inspect.isroutine(given):
+        message = f"{argument} holds {given!r:.100}, which is no tool: it needs name, description and ainvoke, or be a function."
+        raise ConfigError(message, setting=argument, value=str(given)[:100])
+    from langchain_core.tools import StructuredTool  # noqa: PLC0415 - only with functions
+
+    function: Any = given
+    try:
+        if inspect.iscoroutinefunction(function):
+            return StructuredTool.from_function(coroutine=function)
+        return StructuredTool.from_function(function)
+    except ValueError as error:  # a function without a docstring
+        message = f"The function {given.__name__!r} of {argument} cannot be a tool: {error}"
+        raise ConfigError(message, setting=argument, value=given.__name__) from error
 
 
 def _input(given: Any, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typing import Any
 
 from deep_research import settings as settings_module
 from deep_research.assembly.environment import RunEnvironment
+from deep_research.assembly.own_objects import OWN_ARGUMENTS, OwnObjects, take_objects
+from deep_research.conversation.history import read_history
 from deep_research.data import Asked, Message
 from deep_research.errors import ConfigError, Declined, NeedsAnswer, RunNotFound
 from deep_research.events import ClarificationAsked, Event, RunDeclined
@@ -24,16 +26,18 @@ from deep_research.stores.event_log import EventLog
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_store import RunStore
 
-OWN_KEYS = frozenset({"docs", "home", "history", "tools", "hn_mcp_tools", "deep_research_run"})
+OWN_KEYS = frozenset({"docs", "home", "history", "deep_research_run", *OWN_ARGUMENTS})
 """Keys of `configurable` that are ours and no settings; `deep_research_run` names a run that is there already."""
+_PLACES = frozenset({"docs", "home", "history", "deep_research_run"})
 _NEAR = 0.8
 
 
 @dataclass(frozen=True)
 class Given:
-    """What a caller gives to a run by name: `settings` by their names, and what is ours besides them."""
+    """What a caller gives to a run by name: settings, models and tools, and what else is ours."""
 
     settings: Mapping[str, Any]
+    objects: OwnObjects
     own: Mapping[str, Any]
 
     @property
@@ -44,15 +48,16 @@ class Given:
 
 def read_configurable(values: Mapping[str, Any]) -> Given:
     """Sort what `configurable` holds; keys of others are left alone, and one that is nearly ours is warned about."""
-    settings = {name: value for name, value in values.items() if settings_module.is_setting(name)}
+    known = {name: value for name, value in values.items() if settings_module.is_setting(name) or name in OWN_KEYS}
+    settings, objects = take_objects({name: value for name, value in known.items() if name not in _PLACES})
     own = {name: value for name, value in values.items() if name in OWN_KEYS and value is not None}
     for name in values:
-        if name in settings or name in OWN_KEYS or name.startswith("__"):
+        if name in known or name.startswith("__"):
             continue
         if near := difflib.get_close_matches(name, Settings.model_fields, n=1, cutoff=_NEAR):
             message = f"deep-research does not know the key {name!r} of `configurable`. Did you mean {near[0]!r}?"
             warnings.warn(message, stacklevel=2)
-    return Given(settings, own)
+    return Given(settings, objects, own)
 
 
 class OpenSitting:
@@ -104,7 +109,7 @@ class GraphHost:
             given.home,
             listener=listen,
             mcp_servers=given.settings.get("mcp_servers"),
-            hn_tools=given.own.get("hn_mcp_tools") or (),
+            own=given.objects,
         )
         ends = suppress(Declined, NeedsAnswer)  # they are noted; a graph says it in its state
         with ends, task.store.held(), noting_end(task, environment) as log:
@@ -166,7 +171,7 @@ def _new_run(question: str, given: Given, *, history: Sequence[Message] = (), wa
         settings_module.load_settings(**given.settings),
         home=given.home,
         docs=[str(path) for path in given.own.get("docs", ())],
-        history=(*given.own.get("history", ()), *history),
+        history=(*read_history(given.own.get("history", ())), *history),
         wanted_id=wanted_id,
     )
 

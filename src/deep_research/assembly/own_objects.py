@@ -1,0 +1,46 @@
+"""What a program hands over besides settings: chat models for the run or for single roles, and tools."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from deep_research.data import Role
+
+MODEL_NAMES = ("model", *(f"{role}_model" for role in get_args(Role)))
+"""Arguments that take the name of a model, or a model."""
+OWN_ARGUMENTS = ("model", "tools", "hn_mcp_tools")
+"""Arguments that hold objects, and are no settings."""
+
+
+@dataclass(frozen=True)
+class OwnObjects:
+    """Models by the argument they were given as (`model`, `write_model`, …), and tools."""
+
+    models: Mapping[str, Any] = field(default_factory=dict)
+    tools: Sequence[Any] = ()
+    hn_tools: Sequence[Any] = ()
+
+
+NOTHING = OwnObjects()
+
+
+def take_objects(values: Mapping[str, Any]) -> tuple[dict[str, Any], OwnObjects]:
+    """Return the settings among arguments, and the objects; of a model that is handed over its name is a setting.
+
+    `model` may also be the name of a model. Raises ConfigError for what is no model.
+    """
+    settings = {name: value for name, value in values.items() if name not in OWN_ARGUMENTS and value is not None}
+    models: dict[str, Any] = {}
+    for name in MODEL_NAMES:
+        if (given := values.get(name)) is None:
+            continue
+        if isinstance(given, str):
+            settings["model_name" if name == "model" else name] = given
+            continue
+        from deep_research.providers.own_models import OWN, model_name_of  # noqa: PLC0415 - only with one
+
+        models[name] = given
+        called = model_name_of(given)
+        settings |= {"model_provider": OWN, "model_name": called} if name == "model" else {name: called}
+    own = OwnObjects(models, tuple(values.get("tools") or ()), tuple(values.get("hn_mcp_tools") or ()))
+    return settings, own

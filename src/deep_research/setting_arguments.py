@@ -1,0 +1,90 @@
+"""The settings as keyword arguments of the front door, for editors and type checkers; a test holds them to `Settings`."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from deep_research.data.outside_tools import McpServer
+    from deep_research.providers.model_client import OpenModel
+
+
+class SettingArguments(TypedDict, total=False):
+    """Any of the settings, by name; docs/settings.md says what each does.
+
+    `home` is the state folder. `model` is a chat model of LangChain, an object of our port, or the name of a model;
+    models of single roles may be given in the same ways. `tools` are tools of LangChain or of MCP adapters, and plain
+    functions with a docstring.
+    """
+
+    home: "str | PathLike[str]"
+    model: "str | OpenModel | BaseChatModel"
+    tools: "Sequence[Any]"
+    model_provider: "str"
+    model_name: "str | None"
+    model_base_url: "str"
+    fallback_models: "Sequence[str] | str"
+    enable_thinking: "bool"
+    research_model: "str | OpenModel | BaseChatModel | None"
+    read_model: "str | OpenModel | BaseChatModel | None"
+    write_model: "str | OpenModel | BaseChatModel | None"
+    review_model: "str | OpenModel | BaseChatModel | None"
+    report_model: "str | OpenModel | BaseChatModel | None"
+    judge_model: "str | OpenModel | BaseChatModel | None"
+    model_timeout_seconds: "float"
+    hedge_slow_calls: "bool"
+    max_context_tokens: "int"
+    research_max_tokens: "int"
+    read_max_tokens: "int"
+    write_max_tokens: "int"
+    review_max_tokens: "int"
+    report_max_tokens: "int"
+    judge_max_tokens: "int"
+    compression_target_tokens: "int"
+    max_structured_output_retries: "int"
+    max_model_requests: "int"
+    strategy: "str"
+    sources: "Sequence[str] | str"
+    source_options: "Mapping[str, Mapping[str, Any]]"
+    read_full_papers: "bool"
+    search_results: "int"
+    contact: "str"
+    proxy: "str"
+    mcp_servers: "Mapping[str, McpServer | Mapping[str, Any]]"
+    mcp_prompt: "str"
+    sources_per_search: "int"
+    web_timeout_seconds: "float"
+    allowed_internal_hosts: "Sequence[str] | str"
+    obey_robots: "bool"
+    workflow: 'Literal["sections", "loop", "supervisor", "quick"]'
+    template: "str"
+    max_sections: "int"
+    max_concurrent_researchers: "int"
+    allow_clarification: "bool"
+    max_clarification_rounds: "int"
+    confirm_plan: "bool"
+    confirm_high_value: "bool"
+    max_tool_calls_per_researcher: "int"
+    max_discover_iterations: "int"
+    max_iterations: "int"
+    max_researcher_iterations: "int"
+    max_concurrent_research_units: "int"
+    max_react_tool_calls: "int"
+    section_patience: "float"
+    section_patience_seconds: "float"
+    confidence_start: "float"
+    confidence_ask: "float"
+    confidence_never_ask: "float"
+    focus_points_start: "int"
+    focus_points_ask: "int"
+    max_review_iterations: "int"
+    streaming_review: "bool"
+    depth: 'Literal["brief", "standard", "deep"]'
+    background: 'Literal["none", "advice", "all"]'
+    budget_usd: "float | None"
+    budget_tokens: "int | None"
+    max_file_megabytes: "int"
+    keep_runs_days: "int"
+    max_question_chars: "int"

@@ -1,0 +1,230 @@
+"""What a program hands over: chat models, tools and functions, conversations; and reports as text."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import MemorySaver
+
+from deep_research import (
+    ModelAnswer,
+    ModelRequest,
+    Report,
+    afollow_up,
+    aresearch,
+    build_deep_research_graph,
+    follow_up,
+    research,
+    stream,
+)
+from deep_research.errors import ConfigError
+from deep_research.providers.provider_catalog import open_model
+from deep_research.setting_arguments import SettingArguments
+from deep_research.settings import Settings
+from deep_research.stores.run_folder import list_runs
+from tests.model.harness import PLAN, QUESTION
+from tests.runs.running import engines
+from tests.runs.soundness import assert_citations_resolve
+from tests.support.scripted_provider import ScriptedProvider
+from tests.support.scripted_researcher import ScriptedResearcher
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> list[str]:
+    return [str(engines(tmp_path / "docs"))]
+
+
+@pytest.fixture
+def provider() -> Any:
+    with ScriptedProvider(ScriptedResearcher(sections=PLAN, sentences=3), models=("gpt-4o", "judge")) as served:
+        yield served
+
+
+def langchain_model(provider: ScriptedProvider, name: str = "gpt-4o") -> ChatOpenAI:
+    client = httpx.AsyncClient(limits=httpx.Limits(max_keepalive_connections=0))
+    about: dict[str, Any] = {"base_url": provider.base_url, "api_key": "test-key", "http_async_client": client}
+    return ChatOpenAI(model=name, max_retries=0, **about)
+
+
+class OwnModel:
+    """A model of our port, written by a program: it counts what it is asked and passes it on."""
+
+    provider = "mine"
+    model = "my-model"
+
+    def __init__(self, provider: ScriptedProvider) -> None:
+        self._address = provider.base_url
+        self.asked = 0
+        self.closed = False
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        self.asked += 1
+        behind = open_model("compatible", "gpt-4o", base_url=self._address)
+        answer = await behind.complete(request)
+        await behind.close()
+        return answer.model_copy(update={"model": self.model})
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def test_a_chat_model_of_langchain_thinks(docs: list[str], provider: ScriptedProvider, own_state: Path) -> None:
+    report = research(QUESTION, docs=docs, model=langchain_model(provider))
+    assert report.answered
+    assert_citations_resolve(report)
+    assert (report.reasoner.provider, report.reasoner.models["write"]) == ("langchain", "gpt-4o")
+    assert report.ledger.model_calls == len(provider.calls) > 5
+    assert "test-key" not in "".join(path.read_text("utf-8") for path in own_state.rglob("*.json*"))
+
+
+def test_an_object_of_our_port_thinks_and_is_not_closed(docs: list[str], provider: ScriptedProvider) -> None:
+    model = OwnModel(provider)
+    for _ in range(2):
+        report = research(QUESTION, docs=docs, model=model)
+        assert report.answered
+        assert (report.reasoner.provider, report.reasoner.models["write"]) == ("mine", "my-model")
+    assert model.asked == len(provider.calls)
+    assert not model.closed
+
+
+def test_models_of_single_roles(docs: list[str], provider: ScriptedProvider) -> None:
+    judge = OwnModel(provider)
+    report = research(QUESTION, docs=docs, model=langchain_model(provider), write_model=judge)
+    assert report.reasoner.models["write"].startswith("my-model")
+    assert report.reasoner.models["research"].startswith("gpt-4o")
+    assert 0 < judge.asked < len(provider.calls)
+
+
+def test_the_name_of_a_model_is_a_model_too(docs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedProvider(ScriptedResearcher(sections=PLAN, sentences=3)) as served:
+        monkeypatch.setenv("OPENAI_API_KEY", "test-key")
+        monkeypatch.setenv("OPENAI_BASE_URL", served.base_url)
+        report = research(QUESTION, docs=docs, model="openai:gpt-4.1")
+    assert (report.reasoner.provider, report.reasoner.models["write"]) == ("openai", "gpt-4.1")
+    assert {call.request["model"] for call in served.calls} == {"gpt-4.1"}
+
+
+@pytest.mark.parametrize("wrong", [7, object(), ChatOpenAI, {"model": "x"}], ids=["number", "object", "class", "dict"])
+def test_what_is_no_model_is_refused(wrong: Any, own_state: Path) -> None:
+    with pytest.raises(ConfigError, match="no chat model"):
+        research("What?", model=wrong)
+    assert list_runs(own_state) == []
+
+
+def test_a_follow_up_of_such_a_run_takes_the_model_again(docs: list[str], provider: ScriptedProvider) -> None:
+    model = langchain_model(provider)
+    report = research(QUESTION, docs=docs, model=model)
+    with pytest.raises(ConfigError, match="hand it over again"):
+        follow_up(report.run_id, "How fast is the Alpha engine?")
+    made = follow_up(report.run_id, "How fast is the Alpha engine?", model=model)
+    assert made.report is not None
+
+
+async def test_a_graph_with_a_model_of_its_own(docs: list[str], provider: ScriptedProvider) -> None:
+    model = langchain_model(provider)
+    graph = build_deep_research_graph(model=model, checkpointer=MemorySaver(), max_review_iterations=0)
+    config: Any = {"configurable": {"thread_id": "1", "docs": docs}}
+    parts = [
+        part
+        async for part in graph.astream(
+            {"messages": [("user", QUESTION)]}, config, stream_mode="messages", subgraphs=True
+        )
+    ]
+    assert len(parts) > 20, "LangChain's own tokens"
+    state = await graph.aget_state(config)
+    assert state.values["report"].reasoner.provider == "langchain"
+    out = await graph.ainvoke({"messages": [("user", "How fast is the Alpha engine?")]}, config)
+    assert out["report"].reasoner.provider == "langchain"
+
+
+def _found(title: str) -> str:
+    return json.dumps([{"title": title, "url": "https://example.org/a", "text": f"{title} is made by hand in Lisbon."}])
+
+
+def by_hand(query: str) -> str:
+    """Search the workshop's own records."""
+    return _found(f"The Omega engine ({query[:20]})")
+
+
+async def by_hand_later(query: str) -> str:
+    """Search the workshop's own records, later."""
+    await asyncio.sleep(0)
+    return _found("The Omega engine")
+
+
+@tool
+def workshop(query: str) -> str:
+    """Search the records of the workshop."""
+    return _found("The Omega engine")
+
+
+@pytest.mark.parametrize("given", [by_hand, by_hand_later, workshop], ids=["function", "coroutine", "langchain"])
+def test_tools_and_plain_functions_are_searched_and_cited(given: Any) -> None:
+    report = research("Where is the Omega engine made?", tools=[given])
+    assert "made by hand in Lisbon" in report.report
+    assert_citations_resolve(report)
+
+
+async def test_a_model_calls_a_tool_by_its_name(docs: list[str], provider: ScriptedProvider) -> None:
+    report = await aresearch(QUESTION, docs=docs, model=langchain_model(provider), tools=[workshop, by_hand])
+    offered = {name for call in provider.calls for name in call.request["tools"]}
+    assert {"workshop", "by_hand"} <= offered
+    assert report.answered
+
+
+@pytest.mark.parametrize("wrong", [7, "workshop", lambda query: query], ids=["number", "name", "no docstring"])
+def test_what_is_no_tool_is_refused(wrong: Any) -> None:
+    with pytest.raises(ConfigError, match="tools"):
+        research("What?", tools=[wrong])
+
+
+TALK = [
+    [HumanMessage("How does the Alpha engine work?"), AIMessage("It turns.")],
+    [{"role": "user", "content": "How does the Alpha engine work?"}, {"role": "assistant", "content": "It turns."}],
+    [("user", "How does the Alpha engine work?"), ("ai", "It turns.")],
+    [SystemMessage("Be kind."), HumanMessage([{"type": "text", "text": "How does the Alpha engine work?"}])],
+    ["How does the Alpha engine work?"],
+]
+
+
+@pytest.mark.parametrize("history", TALK, ids=["langchain", "dicts", "pairs", "blocks", "text"])
+def test_a_conversation_in_every_form(history: Any, docs: list[str]) -> None:
+    report = research("How fast is it?", history=history, docs=docs)
+    assert "Alpha" in report.title
+
+
+@pytest.mark.parametrize("wrong", [7, {"role": "king", "content": "x"}, {"content": "x"}, {"role": "user"}])
+def test_a_message_that_does_not_fit_is_refused(wrong: Any) -> None:
+    with pytest.raises(ConfigError, match="history"):
+        research("How fast is it?", history=[wrong])
+
+
+async def test_research_works_where_an_event_loop_runs(docs: list[str]) -> None:
+    report = research(QUESTION, docs=docs)
+    assert report.answered
+    assert follow_up(report.run_id, "How fast is the Alpha engine?").report is not None
+
+
+async def test_stream_and_afollow_up_take_objects(docs: list[str], provider: ScriptedProvider) -> None:
+    model = langchain_model(provider)
+    *_, report = [item async for item in stream(QUESTION, docs=docs, model=model)]
+    assert isinstance(report, Report)
+    assert (await afollow_up(report.run_id, "How fast is the Alpha engine?", model=model)).report is not None
+
+
+def test_a_report_as_text(docs: list[str], tmp_path: Path) -> None:
+    report = research(QUESTION, docs=docs)
+    assert f"{report}" == str(report) == report.report == report._repr_markdown_()
+    assert report.save(tmp_path / "report.md").read_text("utf-8") == report.report
+    assert (tmp_path / "again.md").write_text(str(report), "utf-8") > 100
+
+
+def test_the_arguments_are_the_settings() -> None:
+    own = {"home", "model", "tools"}
+    assert set(SettingArguments.__annotations__) == set(Settings.model_fields) | own
