@@ -1,4 +1,4 @@
-"""The settings as keyword arguments of the front door, for editors and type checkers; a test holds them to `Settings`."""
+"""The settings as keyword arguments of the front door, for editors and type checkers; written by `make docs`."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -65,6 +65,7 @@ class SettingArguments(TypedDict, total=False):
     allow_clarification: "bool"
     max_clarification_rounds: "int"
     confirm_plan: "bool"
+    confirm_review: "bool"
     confirm_high_value: "bool"
     max_tool_calls_per_researcher: "int"
     max_discover_iterations: "int"

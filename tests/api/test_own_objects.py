@@ -25,8 +25,6 @@ from deep_research import (
 )
 from deep_research.errors import ConfigError
 from deep_research.providers.provider_catalog import open_model
-from deep_research.setting_arguments import SettingArguments
-from deep_research.settings import Settings
 from deep_research.stores.run_folder import list_runs
 from tests.model.harness import PLAN, QUESTION
 from tests.runs.running import engines
@@ -223,8 +221,3 @@ def test_a_report_as_text(docs: list[str], tmp_path: Path) -> None:
     assert f"{report}" == str(report) == report.report == report._repr_markdown_()
     assert report.save(tmp_path / "report.md").read_text("utf-8") == report.report
     assert (tmp_path / "again.md").write_text(str(report), "utf-8") > 100
-
-
-def test_the_arguments_are_the_settings() -> None:
-    own = {"home", "model", "tools"}
-    assert set(SettingArguments.__annotations__) == set(Settings.model_fields) | own

@@ -23,6 +23,7 @@ from deep_research.cli.main import _Commands, cli
 from deep_research.data import Report
 from deep_research.settings import GROUPS, PREFIX, Settings, settings_of
 from deep_research.sources import api_sources, strategies
+from tests.house.arguments import setting_arguments
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -232,6 +233,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "sources.md": sources_page,
     "prompts.md": prompts_page,
     "cli.md": cli_page,
+    "../src/deep_research/setting_arguments.py": setting_arguments,
 }
 
 if __name__ == "__main__":
