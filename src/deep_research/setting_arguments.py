@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from deep_research.data.outside_tools import McpServer
     from deep_research.providers.model_client import OpenModel
 
+# fmt: off
+
 
 class SettingArguments(TypedDict, total=False):
     """Any of the settings, by name; docs/settings.md says what each does.
