@@ -81,8 +81,11 @@ class Watch:
         sys.addaudithook(self._audit)
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        program = [str(part) for part in (arguments[1] if len(arguments) > 1 else None) or ()]
-        if event not in _EVENTS or self._item is None or _READER in program or "".join(program[:1]).endswith(_SERVER):
+        if event not in _EVENTS or self._item is None:
+            return
+        given = arguments[1] if len(arguments) > 1 else ()
+        program = [str(part) for part in given] if isinstance(given, list | tuple) else []
+        if _READER in program or "".join(program[:1]).endswith(_SERVER):
             return
         if self._item.get_closest_marker("process") is None:
             item, self._item = self._item, None
