@@ -49,6 +49,14 @@ def test_dated_events_become_a_timeline_in_order(report: Report) -> None:
     assert [(point.value, point.display) for point in figure.points] == [(1999, "1999"), (2004, "2004"), (2011, "2011")]
 
 
+def test_one_number_over_the_years_becomes_a_line(report: Report) -> None:
+    texts = [f"In {year}, Graz sold {n:,} kg of engines." for year, n in ((2012, 400), (2010, 250), (2011, 320))]
+    claims = tuple(claim(f"c{n}", text) for n, text in enumerate(texts))
+    line = make_figures(report.model_copy(update={"claims": claims}))[0]
+    assert (line.kind, line.unit) == ("line", "kg")
+    assert [(point.at, point.value) for point in line.points] == [(2010, 250), (2011, 320), (2012, 400)]
+
+
 @pytest.mark.parametrize(
     ("changes"),
     [

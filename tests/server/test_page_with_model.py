@@ -1,8 +1,10 @@
 """The page while a language model researches: sections advance, the run is steered, kinds of claims are told apart."""
 
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -12,10 +14,23 @@ from tests.model.harness import PLAN, QUESTION, served
 from tests.runs.running import engines
 from tests.server.browser import Tab, browsing
 from tests.server.serving import client, serving
-from tests.support.scripted_researcher import ScriptedResearcher
+from tests.support.scripted_replies import Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 pytestmark = pytest.mark.process  # a browser is started
-LATENCY_SECONDS = 0.4
+
+
+class Held:
+    """A scripted researcher that writes nothing before `go` is set: there is time to look at the run, and to steer it."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self._script = ScriptedResearcher(sections=PLAN, sentences=4)
+
+    def __call__(self, request: Request) -> Any:
+        if step_of(request) == "write_section":
+            assert self.go.wait(60)
+        return self._script(request)
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +44,9 @@ def test_a_run_with_a_model_is_watched_and_steered(
 ) -> None:
     tab = Tab(browser, bypass_csp=True)
     page = tab.page
-    script = ScriptedResearcher(sections=PLAN, sentences=4)
+    script = Held()
     with (
-        served(monkeypatch, script, latency_seconds=LATENCY_SECONDS) as provider,
+        served(monkeypatch, script) as provider,
         serving(own_state) as address,
         client(address) as http,
     ):
@@ -59,6 +74,7 @@ def test_a_run_with_a_model_is_watched_and_steered(
         expect(page.locator(".section-card")).to_have_count(len(PLAN) + 1)
         page.get_by_role("button", name=re.compile("Drop the section Prices")).click()
         expect(page.locator(".section-card.is-dropped")).to_have_count(1)
+        script.go.set()
         expect(page.locator(".trust")).to_be_visible(timeout=90_000)
         assert provider.calls
         report = http.get(f"/api/v1/runs/{run}/report").json()

@@ -20,19 +20,23 @@ _CITATION = re.compile(r"\s*\[(?:\d+|s\d+p\d+)\]")
 
 
 class Point(Noun):
-    """A number of a figure with the claim that states it and the passages it cites; `value` of a date is its year."""
+    """A number of a figure with the claim that states it and the passages it cites.
+
+    `value` of a date is its year; `at` is the year of a value that changes (0: none).
+    """
 
     label: str
     value: float
+    at: int = 0
     display: str
     claim: str
     passages: tuple[str, ...]
 
 
 class Figure(Noun):
-    """Numbers that can be compared (`bar`), or dated events (`timeline`)."""
+    """Numbers that can be compared (`bar`), one number over the years (`line`), or dated events (`timeline`)."""
 
-    kind: Literal["bar", "timeline"]
+    kind: Literal["bar", "line", "timeline"]
     title: str
     unit: str = ""
     points: tuple[Point, ...]
@@ -66,6 +70,9 @@ def _bars(claims: Sequence[Claim]) -> Iterator[Figure]:
             by_unit[unit].append(_Stated(claim, amounts[0], _words(claim.text, amounts[0])))
     for unit, stated in by_unit.items():
         for group in _said_alike(stated):
+            if course := _line(group, unit):
+                yield course
+                continue
             labels = _labels(group)
             if len(set(labels)) == len(group) >= _LEAST_BARS:
                 yield _bar(group, labels, unit)
@@ -108,8 +115,38 @@ def _labels(group: Sequence[_Stated]) -> list[str]:
     return labels if all(labels) else []
 
 
+def _line(group: Sequence[_Stated], unit: str) -> Figure | None:
+    """Return the course of one number over the years: claims in the same words, each with a year of its own."""
+    years = [_years(one.claim.text) for one in group]
+    points = {
+        own[0]: Point(
+            label=str(own[0]),
+            value=float(one.amount.value),
+            at=own[0],
+            display=one.display,
+            claim=one.claim.id,
+            passages=one.claim.passages,
+        )
+        for one, own in zip(group, years, strict=True)
+        if len(own) == 1
+    }
+    same_words = len({frozenset(word.casefold() for word in one.words) for one in group}) == 1
+    if not same_words or not _LEAST_DATES <= len(points) == len(group):
+        return None
+    return Figure(kind="line", title=_title(group), unit=unit, points=tuple(points[year] for year in sorted(points)))
+
+
+def _years(text: str) -> list[int]:
+    return [year for q in quantities(text) if q.unit in CALENDAR and (year := _year(q)) in _YEARS]
+
+
+def _title(group: Sequence[_Stated]) -> str:
+    """Return the words that all of a group have."""
+    title = " ".join(w for w in dict.fromkeys(group[0].words) if all(w in one.words for one in group))
+    return title[:1].upper() + title[1:]
+
+
 def _bar(group: Sequence[_Stated], labels: Sequence[str], unit: str) -> Figure:
-    shared = [w for w in dict.fromkeys(group[0].words) if all(w in one.words for one in group)]
     points = [
         Point(
             label=label,
@@ -121,8 +158,7 @@ def _bar(group: Sequence[_Stated], labels: Sequence[str], unit: str) -> Figure:
         for one, label in zip(group, labels, strict=True)
     ]
     points.sort(key=lambda point: -point.value)
-    title = " ".join(shared)
-    return Figure(kind="bar", title=title[:1].upper() + title[1:], unit=unit, points=tuple(points[:_MOST_POINTS]))
+    return Figure(kind="bar", title=_title(group), unit=unit, points=tuple(points[:_MOST_POINTS]))
 
 
 def _timeline(claims: Sequence[Claim]) -> Iterator[Figure]:

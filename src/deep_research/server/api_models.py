@@ -232,19 +232,20 @@ class SnapshotView(BaseModel):
 
 
 class PointView(BaseModel):
-    """A number of a figure: what it is of, as it stands in its claim, and the passages that state it."""
+    """A number of a figure: what it is of, its year on a line (`at`), as it stands in its claim, and its passages."""
 
     label: str
     value: float
+    at: int
     display: str
     claim: str
     passages: list[str]
 
 
 class FigureView(BaseModel):
-    """Numbers of one unit that can be compared (`bar`), or dated events (`timeline`; values are years)."""
+    """Numbers of one unit (`bar`), one number over the years (`line`), or dated events (`timeline`; values are years)."""
 
-    kind: Literal["bar", "timeline"]
+    kind: Literal["bar", "line", "timeline"]
     title: str
     unit: str
     points: list[PointView]

@@ -34,6 +34,7 @@ export class LiveView {
     this.told = h("div", { class: "told" });
     this.ask = h("div", { class: "asked" });
     this.grid = h("div", { class: "section-grid" });
+    this.growing = h("section", { class: "growing", "aria-label": t("report_so_far"), hidden: true }, h("h2", { class: "eyebrow" }, icon("doc", 16), t("report_so_far")));
     this.steering = this.steerBar();
     this.activity = h("ol", { class: "activity" });
     this.line = h("p", { class: "connection", hidden: true }, t("connection_lost"));
@@ -41,7 +42,7 @@ export class LiveView {
       h("header", { class: "run-head" }, h("h1", {}, this.run.question),
         h("div", { class: "run-facts" }, this.headStatus, h("span", {}, icon("clock", 15), this.clock), h("span", { class: "cost" }, this.cost), this.run.documents.length > 0 && h("span", {}, icon("doc", 15), t("n_documents", { n: this.run.documents.length })), this.buttons)),
       this.steps, this.line, this.told, this.ask,
-      h("div", { class: "live-columns" }, h("section", { "aria-label": t("sections") }, this.grid, this.steering),
+      h("div", { class: "live-columns" }, h("section", { "aria-label": t("sections") }, this.grid, this.steering, this.growing),
         h("aside", { class: "activity-box", "aria-label": t("activity") }, h("h2", {}, t("activity")), this.activity))), this.evidence.element);
     this.connect(0);
     this.ticker = setInterval(() => this.tick(), 1000);
@@ -227,8 +228,6 @@ export class LiveView {
     const last = one.searches.at(-1);
     const canDrop = this.status === "running" && !one.dropped && this.sections.size > 1 && this.stage !== "report";
     one.card.className = `section-card is-${state}`;
-    const opened = one.card.querySelector("details")?.open;
-    const cite = (key) => h("button", { type: "button", class: "cite", "aria-label": t("open_passage", { key }), onclick: () => this.evidence.openPassages([key]) }, "❞");
     fill(one.card,
       h("header", {}, h("span", { class: "section-number" }, place), h("h2", {}, one.title),
         canDrop && h("button", { type: "button", class: "ghost drop", "aria-label": t("drop_section", { title: one.title }), title: t("drop_section", { title: one.title }), onclick: () => this.act(() => api.steer(this.run.id, "drop", one.title)) }, icon("close", 14))),
@@ -237,7 +236,22 @@ export class LiveView {
       h("dl", { class: "counts" }, [["searches", one.searches.length], ["found", one.found], ...(one.claims !== undefined ? [["statements", one.claims], ["supported", one.supported]] : [])].map(([name, value]) => h("div", {}, h("dt", {}, t(`count_${name}`)), h("dd", {}, number(value))))),
       one.claims > 0 && h("div", { class: "meter", role: "img", "aria-label": t("supported_of", { n: one.supported, of: one.claims }) }, h("span", { css: { "inline-size": `${(100 * one.supported) / one.claims}%` } })),
       one.notes && state === "again" && h("p", { class: "notes" }, one.notes),
-      one.content && h("details", { open: opened ?? false }, h("summary", {}, icon("chevron", 14), t("read_draft")), h("div", { class: "prose small" }, render(one.content, cite))));
+      one.content && h("button", { type: "button", class: "ghost to-draft", onclick: () => { one.draft.scrollIntoView({ block: "start" }); one.draft.focus({ preventScroll: true }); } }, icon("down", 14), t("read_draft")));
+    this.drawDraft(one);
+  }
+
+  // The text of a section as soon as it is written, in the order of the plan; each citation opens its passage.
+  drawDraft(one) {
+    if (!one.content || one.shown === one.content) return;
+    one.shown = one.content;
+    this.growing.hidden = false;
+    if (!one.draft) {
+      one.draft = h("article", { class: "prose", tabindex: "-1" });
+      const later = [...this.sections.values()].slice([...this.sections.values()].indexOf(one) + 1).find((other) => other.draft);
+      this.growing.insertBefore(one.draft, later?.draft ?? null);
+    }
+    const cite = (key) => h("button", { type: "button", class: "cite", "aria-label": t("open_passage", { key }), onclick: () => this.evidence.openPassages([key]) }, "\u201d");
+    fill(one.draft, h("h3", {}, one.title), render(one.content, cite));
   }
 
   steerBar() {

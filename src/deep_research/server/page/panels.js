@@ -69,7 +69,7 @@ function spread(years) {
 export async function figures(view) {
   const made = await api.figures(view.run.id);
   if (!made.length) return h("div", { class: "empty" }, icon("chart", 32), h("p", {}, t("no_figures")));
-  return h("div", { class: "figures" }, made.map((one) => (one.kind === "timeline" ? timeline(one, view) : bars(one, view))));
+  return h("div", { class: "figures" }, made.map((one) => ({ timeline, line: course, bar: bars })[one.kind](one, view)));
 }
 
 function openPoint(view, point) {
@@ -82,6 +82,25 @@ function bars(one, view) {
   return h("figure", { class: "figure" }, h("figcaption", {}, h("strong", {}, one.title), one.unit && h("small", {}, one.unit)),
     h("ol", { class: "bars" }, one.points.map((point) => h("li", {}, h("button", { type: "button", "aria-label": `${point.label}: ${point.display}. ${t("open_evidence")}`, onclick: () => openPoint(view, point) },
       h("span", { class: "bar-label" }, point.label), h("span", { class: "bar-track" }, h("span", { class: "bar-fill", css: { "inline-size": `${Math.max(1, (100 * Math.abs(point.value)) / most)}%` } })), h("span", { class: "bar-value" }, point.display))))),
+    h("p", { class: "hint" }, t("figure_note", { n: one.points.length })));
+}
+
+// Values over years: a line whose points are buttons below it, for those who cannot use the drawing.
+function course(one, view) {
+  const [width, height, edge] = [640, 230, 44];
+  const years = one.points.map((point) => point.at);
+  const [first, last] = [Math.min(...years), Math.max(...years)];
+  const most = Math.max(...one.points.map((point) => point.value), 0);
+  const least = Math.min(...one.points.map((point) => point.value), 0);
+  const x = (year) => edge + ((width - 2 * edge) * (year - first)) / Math.max(1, last - first);
+  const y = (value) => height - 30 - ((height - 62) * (value - least)) / (most - least || 1);
+  return h("figure", { class: "figure" }, h("figcaption", {}, h("strong", {}, one.title), one.unit && h("small", {}, one.unit)),
+    s("svg", { viewBox: `0 0 ${width} ${height}`, class: "course", "aria-hidden": "true" },
+      s("line", { x1: edge, x2: width - edge, y1: y(0), y2: y(0), class: "axis-line" }),
+      s("polyline", { points: one.points.map((point) => `${x(point.at)},${y(point.value)}`).join(" "), class: "course-line" }),
+      one.points.map((point) => [s("circle", { cx: x(point.at), cy: y(point.value), r: 5, class: "spread-dot", onclick: () => openPoint(view, point) }),
+        s("text", { x: x(point.at), y: y(point.value) - 12, class: "value-text", "text-anchor": "middle" }, point.display), s("text", { x: x(point.at), y: height - 10, class: "axis-text", "text-anchor": "middle" }, point.at)])),
+    h("ol", { class: "dated" }, one.points.map((point) => h("li", {}, h("button", { type: "button", onclick: () => openPoint(view, point) }, h("time", {}, point.at), h("span", {}, point.display))))),
     h("p", { class: "hint" }, t("figure_note", { n: one.points.length })));
 }
 

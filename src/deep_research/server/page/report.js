@@ -51,7 +51,7 @@ export class ReportView {
     return h("header", { class: "run-head" }, h("h1", {}, this.report.title),
       this.report.title.replace(/[\s?.\uff1f\u3002]/g, "") !== this.run.question.replace(/[\s?.\uff1f\u3002]/g, "") && h("p", { class: "asked-line" }, this.run.question),
       h("div", { class: "run-facts" }, h("span", {}, moment(this.run.created)), h("span", {}, icon("clock", 15), duration(this.report.ledger.seconds)), this.run.parent && h("a", { href: `#/runs/${this.run.parent}` }, t(`from_${this.run.origin}`)), this.run.origin === "refresh" && h("button", { type: "button", class: "chip", onclick: () => this.showChanges() }, t("what_changed")),
-        h("span", {}, this.report.ledger.model_calls ? money(this.report.ledger.cost_usd) : t("without_model")), h("div", { class: "head-buttons" }, exports_, again)));
+        h("span", {}, this.report.ledger.model_calls ? [t("n_calls", { n: this.report.ledger.model_calls }), this.report.ledger.cost_usd > 0 && ` · ${money(this.report.ledger.cost_usd)}`] : t("without_model")), h("div", { class: "head-buttons" }, exports_, again)));
   }
 
   // What a reader should know before the first sentence: how many statements were checked, and what became of them.
@@ -118,14 +118,12 @@ export class ReportView {
     const titles = new Set([this.report.title]);
     let holder = text;
     let section = "";
-    let skipping = false;
     await inSlices(blocks(this.report.report), (one) => {
       if (!text.isConnected) return;
       if (one.type === "heading" && one.level === 1 && titles.has(one.text.replace(/\\(.)/g, "$1"))) return;
       if (one.type === "heading" && one.level <= DATA_HEADINGS) {
         const name = one.text.replace(/\\(.)/g, "$1").trim();
         section = sections.has(name) ? name : "";
-        skipping = false;
         holder = text.appendChild(h("section", { class: section ? "report-section" : "report-frame" }));
         const heading = block(one, cite);
         heading.id = `h${outline.childElementCount}`;
@@ -134,7 +132,8 @@ export class ReportView {
         holder.append(heading);
         return;
       }
-      if (skipping) return;
+      // The question stands above the report already.
+      if (holder === text && one.type === "paragraph" && one.lines.join(" ").endsWith(this.run.question)) return;
       const made = block(one, cite);
       holder.append(made);
       marks.mark(made, section);
