@@ -1,6 +1,17 @@
 """Reports to export: one with everything a report can have, and the same with hostile texts in every place."""
 
-from deep_research.data import Claim, ExportInput, Gap, Ledger, PassageContext, Reference, Report, Verdict
+from deep_research.data import (
+    Claim,
+    ExportFigure,
+    ExportInput,
+    ExportPoint,
+    Gap,
+    Ledger,
+    PassageContext,
+    Reference,
+    Report,
+    Verdict,
+)
 from deep_research.data.result import Part, ReasonerInfo, ReportPassage, ReportSection, ReportSource
 from deep_research.i18n.catalog import phrase
 
@@ -144,5 +155,20 @@ def make_input(extra: str = "", *, language: str = "en", title: str = "Engines c
     return ExportInput(
         report=make_report(extra, language=language, title=title),
         authors={"s1": ("Maier, Rolf", f"Anna Holm {extra}"), "s2": (f"Engine Society {extra}",)},
+        figures=(
+            ExportFigure(
+                kind="bar",
+                title=f"Turns at {extra}".strip(),
+                points=(
+                    ExportPoint(label=f"Alpha {extra}".strip(), value=3000, display="3,000 rpm", passages=("s1p1",)),
+                    ExportPoint(label="Beta", value=4500, display=f"4,500 rpm {extra}", passages=("s2p1", "s9p9")),
+                ),
+            ),
+            ExportFigure(
+                kind="timeline",
+                title="",
+                points=(ExportPoint(label="1999", value=1999, display="Built.", passages=("s1p1",)),),
+            ),
+        ),
         contexts={"s1p1": PassageContext(before=f"Before it. {extra}", after=f"After it. {extra}")},
     )

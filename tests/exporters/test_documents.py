@@ -107,7 +107,7 @@ def test_a_word_document_has_styles_footnotes_and_lists_of_their_own_numbers() -
         2:
     ]
     marks = list(xml_of(data, "word/document.xml").iter(f"{_WORD}footnoteReference"))
-    assert len(notes) == len(marks) == 8
+    assert len(notes) == len(marks) == 11
     assert notes[0].startswith("[1] Alpha manual, alpha.pdf, 2021-05, p. 3")
     assert SAID in notes[0]
     assert "See [2]" in notes
@@ -163,13 +163,30 @@ def test_nothing_in_a_page_acts_loads_or_leads_elsewhere(extra: str) -> None:
     allowed = {
         "html", "head", "meta", "title", "style", "body", "div", "header", "p", "h1", "h2", "h3", "ul", "ol", "li", "b",
         "nav", "a", "main", "strong", "em", "code", "pre", "button", "table", "thead", "tbody", "tr", "th", "td",
-        "details", "summary", "input", "label", "span", "aside", "blockquote", "mark", "br",
+        "details", "summary", "figure", "figcaption", "svg", "rect", "input", "label", "span", "aside", "blockquote", "mark", "br",
     }  # fmt: skip
     assert {element.tag for element in page.iter()} <= allowed
     attributes = {name for element in page.iter() for name in element.attrib}
     assert not [name for name in attributes if name.startswith("on") or name in ("src", "srcset", "style", "action")]
     assert {a.get("href") for a in page.iter("a") if not a.get("href").startswith("#")} <= {URL}
     assert "default-src 'none'" in page.xpath("//meta[@http-equiv]/@content")[0]
+
+
+def test_figures_stand_in_every_document_with_what_they_cite() -> None:
+    page = html.fromstring(export("html").decode())
+    (bars, dates) = page.xpath("//figure")
+    assert [rect.get("width") for rect in bars.xpath(".//rect")] == ["66.7", "100.0"]
+    assert [button.text for button in bars.xpath(".//button")] == ["1", "2"]
+    assert "Built." in dates.text_content()
+    text = " ".join(pdf_text(export("pdf")).split())
+    assert "Turns at" in text
+    assert "4,500 rpm [2]" in text
+    slides = pptx.Presentation(io.BytesIO(export("pptx"))).slides
+    (chart,) = [shape.chart for slide in slides for shape in slide.shapes if shape.has_chart]
+    assert list(chart.plots[0].categories) == ["Beta", "Alpha"]
+    assert list(chart.plots[0].series[0].values) == [4500, 3000]
+    document: Any = docx.Document(io.BytesIO(export("docx")))
+    assert [cell.text for cell in document.tables[1].rows[0].cells] == ["Alpha", "3,000 rpm"]
 
 
 def test_every_citation_of_a_page_opens_a_passage_in_its_context() -> None:

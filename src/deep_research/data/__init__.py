@@ -52,7 +52,9 @@ from deep_research.data.evidence import PassageHit as PassageHit
 from deep_research.data.evidence import Snapshot as Snapshot
 from deep_research.data.evidence import Source as Source
 from deep_research.data.export import Export as Export
+from deep_research.data.export import ExportFigure as ExportFigure
 from deep_research.data.export import ExportInput as ExportInput
+from deep_research.data.export import ExportPoint as ExportPoint
 from deep_research.data.export import PassageContext as PassageContext
 from deep_research.data.instructions import Changes as Changes
 from deep_research.data.instructions import Steer as Steer

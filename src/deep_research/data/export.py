@@ -1,5 +1,7 @@
 """What a report is exported from, and what comes of it."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from deep_research.data.noun import Noun
@@ -13,6 +15,23 @@ class PassageContext(Noun):
     after: str = ""
 
 
+class ExportPoint(Noun):
+    """A number of a figure, or a dated event: `display` is how it stands in its statement."""
+
+    label: str
+    value: float
+    display: str
+    passages: tuple[str, ...] = ()
+
+
+class ExportFigure(Noun):
+    """Verified numbers that can be compared (`bar`), or dated events (`timeline`)."""
+
+    kind: Literal["bar", "timeline"]
+    title: str
+    points: tuple[ExportPoint, ...]
+
+
 class ExportInput(Noun):
     """A report with what the library of its run adds: authors by source id, the surroundings of passages by id.
 
@@ -22,6 +41,7 @@ class ExportInput(Noun):
     report: Report
     authors: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     contexts: dict[str, PassageContext] = Field(default_factory=dict)
+    figures: tuple[ExportFigure, ...] = ()
     font_folder: str = ""
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from deep_research.data import Report
+from deep_research.data import ExportFigure, ExportInput, Report
 from deep_research.exporters._cited_passages import CitedPassages
 from deep_research.i18n.catalog import phrase
 
@@ -92,7 +92,26 @@ class Quote:
     blocks: tuple["Block", ...]
 
 
-Block = Heading | Paragraph | Items | Table | Code | Quote
+@dataclass(frozen=True)
+class Bar:
+    """A row of a chart: what is measured, the number as it was stated with its citations, and its share of the largest."""
+
+    label: str
+    value: tuple[Inline, ...]
+    share: float
+    number: float
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Numbers side by side as bars, or dated events one below the other (`is_timeline`)."""
+
+    title: str
+    bars: tuple[Bar, ...]
+    is_timeline: bool = False
+
+
+Block = Heading | Paragraph | Items | Table | Code | Quote | Chart
 
 
 @dataclass
@@ -105,8 +124,9 @@ class Document:
     references: dict[int, tuple[Block, ...]] = field(default_factory=dict)
 
 
-def read_document(report: Report) -> Document:
-    """Return the report's Markdown as a document, its title and its list of references apart."""
+def read_document(given: ExportInput) -> Document:
+    """Return the report's Markdown as a document with its figures, its title and its list of references apart."""
+    report = given.report
     tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(report.report)
     blocks = _Parser(tokens, report).blocks()
     document = Document(title=report.title)
@@ -121,8 +141,36 @@ def read_document(report: Report) -> Document:
         document.references_title = plain_text(heading.content)
         document.references = dict(enumerate(items.items, items.start or 1))
         blocks = blocks[:last]
-    document.blocks = blocks
+    document.blocks = _with_figures(blocks, given)
     return document
+
+
+def _with_figures(blocks: list[Block], given: ExportInput) -> list[Block]:
+    """Return the blocks with the figures before what could not be found."""
+    if not given.figures:
+        return blocks
+    language = given.report.language
+    charts: list[Block] = [_chart(figure, given.report) for figure in given.figures]
+    gaps = phrase("gaps", language)
+    titles = [plain_text(block.content) if isinstance(block, Heading) else "" for block in blocks]
+    place = titles.index(gaps) if gaps in titles else len(blocks)
+    heading = Heading(2, (Text(phrase("figures", language)),), "figures")
+    return [*blocks[:place], heading, *charts, *blocks[place:]]
+
+
+def _chart(figure: ExportFigure, report: Report) -> Chart:
+    numbers = {reference.source: reference.number for reference in report.references}
+    largest = max((abs(point.value) for point in figure.points), default=0) or 1
+    bars: list[Bar] = []
+    for point in figure.points:
+        by_number: dict[int, list[str]] = {}
+        for key in point.passages:
+            passage = report.passages.get(key)
+            if passage is not None and passage.source in numbers:
+                by_number.setdefault(numbers[passage.source], []).append(key)
+        cites = (Cite(number, tuple(keys)) for number, keys in by_number.items())
+        bars.append(Bar(point.label, (Text(point.display), *cites), abs(point.value) / largest, point.value))
+    return Chart(figure.title, tuple(bars), figure.kind == "timeline")
 
 
 def plain_text(content: Sequence[Inline]) -> str:

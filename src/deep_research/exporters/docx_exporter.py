@@ -11,6 +11,7 @@ from deep_research.exporters._cited_passages import quote_passage
 from deep_research.exporters._document import (
     Block,
     Break,
+    Chart,
     Cite,
     Code,
     Document,
@@ -20,6 +21,7 @@ from deep_research.exporters._document import (
     Paragraph,
     Quote,
     Table,
+    Text,
     plain_text,
     read_document,
     text_width,
@@ -57,7 +59,7 @@ class _Writer:
         import docx  # noqa: PLC0415 - heavy
 
         self._given, self._report = given, given.report
-        self._document: Document = read_document(given.report)
+        self._document: Document = read_document(given)
         self._references = {reference.number: reference for reference in given.report.references}
         self._file: Any = docx.Document()
         self._style_fonts()
@@ -166,6 +168,8 @@ class _Writer:
                     self._block(part, depth)
         elif isinstance(block, Items):
             self._items(block, depth)
+        elif isinstance(block, Chart):
+            self._table(Table((), tuple(((Text(bar.label),), bar.value) for bar in block.bars)), title=block.title)
         else:
             self._table(block)
 
@@ -203,14 +207,16 @@ class _Writer:
         made.add_lvlOverride(ilvl=0).add_startOverride(start)
         return made.numId
 
-    def _table(self, block: Table) -> None:
+    def _table(self, block: Table, *, title: str = "") -> None:
         from docx.oxml import OxmlElement, parse_xml  # noqa: PLC0415
         from docx.oxml.ns import nsdecls  # noqa: PLC0415
         from docx.shared import Mm  # noqa: PLC0415
 
         count = max([len(block.head), *(len(row) for row in block.rows), 1])
+        if title:
+            self._file.add_paragraph(title, style="Caption")
         table = self._file.add_table(rows=0, cols=count, style="Table Grid")
-        rows = (block.head, *block.rows)
+        rows = (block.head, *block.rows) if block.head else block.rows
         longest = [max(text_width(plain_text(row[n])) if n < len(row) else 0 for row in rows) for n in range(count)]
         shares = [max(12, min(length, 80)) for length in longest]
         table.autofit = False
@@ -222,11 +228,11 @@ class _Writer:
             for cell, content, share in zip(line.cells, row, shares, strict=False):
                 cell.width = Mm(_TEXT_WIDTH * share / sum(shares))
                 self._inlines(cell.paragraphs[0], content)
-                if number == 0:
+                if number == 0 and block.head:
                     cell._tc.get_or_add_tcPr().append(
                         parse_xml(f'<w:shd {nsdecls("w")} w:val="clear" w:fill="{_TINT}"/>')
                     )
-            if number == 0:
+            if number == 0 and block.head:
                 line._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
         self._file.add_paragraph()
 

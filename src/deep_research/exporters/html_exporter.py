@@ -16,6 +16,7 @@ from deep_research.exporters._bibliography import web_address
 from deep_research.exporters._document import (
     Block,
     Break,
+    Chart,
     Cite,
     Code,
     Heading,
@@ -54,7 +55,7 @@ class _Page:
     def __init__(self, given: ExportInput) -> None:
         self._given, self._report = given, given.report
         self._language = given.report.language
-        self._document = read_document(given.report)
+        self._document = read_document(given)
         self._references = {reference.number: reference for reference in given.report.references}
         self._panels: dict[tuple[int, tuple[str, ...]], str] = {}
         self._resting: dict[str, list[Claim]] = defaultdict(list)
@@ -122,6 +123,8 @@ class _Page:
             return f'<div class="notice">{self._blocks(block.blocks)}</div>\n'
         if isinstance(block, Table):
             return self._table(block)
+        if isinstance(block, Chart):
+            return self._chart(block)
         return self._items(block)
 
     def _items(self, block: Items) -> str:
@@ -139,6 +142,17 @@ class _Page:
         head = "".join(f'<th scope="col">{self._inlines(cell)}</th>' for cell in block.head)
         rows = "".join(f"<tr>{''.join(f'<td>{self._inlines(c)}</td>' for c in row)}</tr>" for row in block.rows)
         return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
+
+    def _chart(self, block: Chart) -> str:
+        """Return a chart as a table with a drawn bar in each row, so that it can be read aloud too."""
+        rows = "".join(
+            f'<tr><th scope="row">{escape(bar.label)}</th>'
+            + ("" if block.is_timeline else f"<td>{_drawn(bar.share)}</td>")
+            + f"<td>{self._inlines(bar.value)}</td></tr>"
+            for bar in block.bars
+        )
+        title = f"<figcaption>{escape(block.title)}</figcaption>" if block.title else ""
+        return f'<figure>{title}<table class="chart"><tbody>{rows}</tbody></table></figure>\n'
 
     def _inlines(self, content: Sequence[Inline]) -> str:
         return "".join(self._inline(part) for part in content)
@@ -253,3 +267,9 @@ class _Page:
             f'<tr data-verdict="{claim.verdict.kind}"><td>{escape(claim.text)}</td><td>{self._say(f"kind_{claim.kind}")}</td>'
             f"<td>{self._badge(claim)} {self._why(claim)}</td><td>{''.join(cites)}</td></tr>"
         )
+
+
+def _drawn(share: float) -> str:
+    """Return a bar that is so long, of 1."""
+    width = round(share * 100, 1)
+    return f'<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="{width}" height="8"/></svg>'

@@ -16,6 +16,7 @@ from deep_research.exporters._bibliography import web_address
 from deep_research.exporters._document import (
     Block,
     Break,
+    Chart,
     Cite,
     Code,
     Document,
@@ -111,7 +112,7 @@ def _without(value: Any, missing: dict[str, str]) -> Any:
 
 def _values(given: ExportInput, families: Sequence[str]) -> dict[str, Any]:
     """Return what the layout shows."""
-    report, document = given.report, read_document(given.report)
+    report, document = given.report, read_document(given)
     language = report.language
     counted = count_verdicts(report)
     counts = [
@@ -176,6 +177,9 @@ def _block(block: Block) -> dict[str, Any]:
     if isinstance(block, Items):
         items = [[_block(part) for part in item] or [_block(Paragraph(()))] for item in block.items]
         return {"type": "items", "start": block.start, "items": items}
+    if isinstance(block, Chart):
+        bars = [{"label": b.label, "value": _inlines(b.value), "share": round(b.share * 100, 1)} for b in block.bars]
+        return {"type": "chart", "title": block.title, "bars": bars, "timeline": block.is_timeline}
     return _table(block)
 
 

@@ -10,6 +10,7 @@ from deep_research.data import ExportInput
 from deep_research.exporters._bibliography import web_address
 from deep_research.exporters._document import (
     Block,
+    Chart,
     Document,
     Heading,
     Items,
@@ -41,6 +42,7 @@ class _Part:
     title: str
     points: list[str] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
+    charts: list[Chart] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
 
 
@@ -65,7 +67,7 @@ class _Slides:
         from pptx.util import Inches  # noqa: PLC0415
 
         self._report, self._language = given.report, given.report.language
-        self._document: Document = read_document(given.report)
+        self._document: Document = read_document(given)
         self._file: Any = Presentation()
         self._file.slide_width, self._file.slide_height = Inches(_WIDTH), Inches(_HEIGHT)
         self._east_asian = _EAST_ASIAN.get(self._language, "Microsoft YaHei")
@@ -79,6 +81,8 @@ class _Slides:
             self._points(part.title, points, "\n\n".join(part.text))
             for table in part.tables:
                 self._table(part.title, table)
+            for chart in part.charts:
+                self._chart(chart)
         self._references()
         properties = self._file.core_properties
         properties.title, properties.subject = self._document.title[:255], self._report.question[:255]
@@ -151,6 +155,27 @@ class _Slides:
                     self._write(frame, [text], size=12, bold=line == 0, colour="FFFFFF" if line == 0 else _INK)
                     frame.paragraphs[0].space_after = Pt(0)
 
+    def _chart(self, chart: Chart) -> None:
+        """Add a slide with a chart that can be edited; dated events become a list."""
+        from pptx.chart.data import CategoryChartData  # noqa: PLC0415
+        from pptx.enum.chart import XL_CHART_TYPE  # noqa: PLC0415
+        from pptx.util import Inches, Pt  # noqa: PLC0415
+
+        title = chart.title or phrase("figures", self._language)
+        lines = [f"{bar.label}: {cited_text(bar.value)}" for bar in chart.bars]
+        if chart.is_timeline:
+            self._points(title, lines, "\n".join(lines))
+            return
+        slide = self._slide(title, layout=5)
+        data: Any = CategoryChartData()
+        data.categories = [bar.label for bar in reversed(chart.bars)]
+        data.add_series(title, [bar.number for bar in reversed(chart.bars)])
+        size = (Inches(_LEFT), Inches(_TOP), Inches(_WIDTH - 2 * _LEFT), Inches(_HEIGHT - _TOP - 0.5))
+        drawn = slide.shapes.add_chart(XL_CHART_TYPE.BAR_CLUSTERED, *size, data).chart
+        drawn.has_legend, drawn.has_title, drawn.font.size = False, False, Pt(14)
+        drawn.plots[0].has_data_labels = True
+        slide.notes_slide.notes_text_frame.text = "\n".join(lines)
+
     def _references(self) -> None:
         references = self._report.references
         title = self._document.references_title or phrase("references", self._language)
@@ -200,6 +225,8 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
             part = _Part(cited_text(block.content))
         elif isinstance(block, Table):
             part.tables.append(block)
+        elif isinstance(block, Chart):
+            part.charts.append(block)
         else:
             texts = list(_texts(block))
             part.text += texts

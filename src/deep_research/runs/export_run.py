@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 from deep_research import registry
-from deep_research.data import Export, ExportInput, PassageContext, Report
+from deep_research.data import Export, ExportFigure, ExportInput, ExportPoint, PassageContext, Report
+from deep_research.report.figures import Figure, make_figures
 from deep_research.safe_text import safe_noun
 from deep_research.stores.run_store import RunStore
 
@@ -40,7 +41,13 @@ def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
                 before=snapshot.text[max(0, passage.start - _CONTEXT_CHARS) : passage.start],
                 after=snapshot.text[passage.end : passage.end + _CONTEXT_CHARS],
             )
-    return ExportInput(report=report, authors=authors, contexts=contexts, font_folder=font_folder)
+    figures = tuple(_figure(figure) for figure in make_figures(report))
+    return ExportInput(report=report, authors=authors, contexts=contexts, figures=figures, font_folder=font_folder)
+
+
+def _figure(figure: Figure) -> ExportFigure:
+    points = (ExportPoint(label=p.label, value=p.value, display=p.display, passages=p.passages) for p in figure.points)
+    return ExportFigure(kind=figure.kind, title=figure.title, points=tuple(points))
 
 
 def _file_name(report: Report) -> str:
