@@ -84,12 +84,14 @@ def test_a_model_that_cannot_be_used_is_an_error(
     assert list_runs(own_state) == []
 
 
+@pytest.mark.process
 def test_b10_a_command_line_as_a_process_of_its_own() -> None:
     said = call(*WITH_A_QUESTION[0][1], module=True)
     assert said.code in (0, 3)
     assert said.out.startswith("# ")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("arguments", INTERACTIVE, ids=shlex.join)
 def test_b10_the_interactive_command_line(arguments: tuple[str, ...], tmp_path: Path) -> None:
     with at_terminal(*arguments, "--docs", str(engines(tmp_path / "docs"))) as screen:

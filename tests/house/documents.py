@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import deep_research
-from deep_research import prompts
+from deep_research import build_deep_research_graph, prompts
 from deep_research.cli.main import _Commands, cli
 from deep_research.data import Report
 from deep_research.settings import GROUPS, PREFIX, Settings, settings_of
@@ -226,6 +226,14 @@ def _help(name: str) -> str:
     return "\n".join(f"```text\n{text}\n```\n" for text in texts)
 
 
+def langgraph_page() -> str:
+    """Return the page about LangGraph with the picture of the graph as it is."""
+    page = (DOCS / "langgraph.md").read_text("utf-8")
+    drawn = build_deep_research_graph().get_graph().draw_mermaid()
+    graph = drawn[drawn.index("graph TD") :].replace("\t", "    ").replace(";\n", "\n").rstrip()
+    return re.sub(r"(?s)```mermaid\n.*?```", lambda _: f"```mermaid\n{graph}\n```", page, count=1)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "result.schema.json": result_schema,
     "settings.md": settings_page,
@@ -234,6 +242,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "prompts.md": prompts_page,
     "cli.md": cli_page,
     "../src/deep_research/setting_arguments.py": setting_arguments,
+    "langgraph.md": langgraph_page,
 }
 
 if __name__ == "__main__":

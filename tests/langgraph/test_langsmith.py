@@ -5,10 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.model.harness import QUESTION
 from tests.runs.running import engines
 from tests.support.scripted_http import HttpRequest, HttpResponse, LoopbackServer
 
+pytestmark = pytest.mark.process
 _PROGRAM = """
 import sys
 from deep_research import research
