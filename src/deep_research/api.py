@@ -114,6 +114,16 @@ class Run:
         )
         return await research_run.resume_run(self._store, environment)
 
+    def enqueue(self, *, priority: int = 0) -> None:
+        """Have the run, or what is left of it, carried out by a worker; it outlives this process.
+
+        `priority` is higher for what should come first among an owner's runs. Raises ConfigError without a database
+        (DEEP_RESEARCH_DATABASE_URL) and for a run that has ended, RunBusy for one that is queued already.
+        """
+        from deep_research.runs.run_queue import enqueue_run  # noqa: PLC0415 - an extra
+
+        enqueue_run(self._store, priority=priority)
+
     async def follow_up(
         self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any
     ) -> FollowUp:
@@ -316,6 +326,16 @@ def open_run(run_id: str, *, home: Path | None = None) -> Run:
     """Return an earlier run by its id or an unambiguous part of it. Raises RunNotFound."""
     home = home or settings_module.home()
     return Run(open_runs(home).open(run_id), home)
+
+
+async def work(*, home: Path | None = None, runs_at_once: int = 4, until_empty: bool = False) -> None:
+    """Carry out queued runs until the process is told to stop (SIGTERM), or with `until_empty` until none is left.
+
+    Raises ConfigError without a database.
+    """
+    from deep_research.runs.run_queue import work as work_at_queue  # noqa: PLC0415 - an extra
+
+    await work_at_queue(home or settings_module.home(), runs_at_once=runs_at_once, until_empty=until_empty)
 
 
 def read_bundle(path: Path, *, home: Path | None = None) -> Run:

@@ -90,4 +90,5 @@ class SettingArguments(TypedDict, total=False):
     budget_tokens: "int | None"
     max_file_megabytes: "int"
     keep_runs_days: "int"
+    max_runs_per_owner: "int"
     max_question_chars: "int"

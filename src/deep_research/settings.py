@@ -21,7 +21,7 @@ from deep_research.errors import ConfigError
 from deep_research.safe_text import register_secrets
 
 PREFIX = "DEEP_RESEARCH_"
-_NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG"}
+_NOT_SETTINGS = {"DEEP_RESEARCH_HOME", "DEEP_RESEARCH_CONFIG", "DEEP_RESEARCH_DATABASE_URL"}
 _MOST_SERVERS = 32
 
 
@@ -255,6 +255,9 @@ class Settings(BaseModel):
         "Delete runs that were begun longer ago, when another begins, in days. 0: keep all.",
         ge=0,
         le=36_500,
+    )
+    max_runs_per_owner: int = _setting(
+        10, "limits", "Maximum number of queued runs of one owner that workers carry out at a time.", ge=1, le=10_000
     )
     max_question_chars: int = _setting(
         20_000, "limits", "Maximum length of a question, in characters.", ge=100, le=100_000

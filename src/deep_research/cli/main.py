@@ -32,6 +32,8 @@ class _Commands(click.Group):
         "steer": "deep_research.cli.run_commands:steer_command",
         "list": "deep_research.cli.run_commands:list_command",
         "show": "deep_research.cli.run_commands:show_command",
+        "enqueue": "deep_research.cli.worker_commands:enqueue_command",
+        "worker": "deep_research.cli.worker_commands:worker_command",
         "replay": "deep_research.cli.record_commands:replay_command",
         "export": "deep_research.cli.export_command:export_command",
         "bundle": "deep_research.cli.record_commands:bundle_command",
