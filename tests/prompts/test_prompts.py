@@ -198,7 +198,7 @@ _KEPT = {("review", "sections"), ("read_page", "parts"), ("compose", "parts"), (
 def _sparse(name: str) -> dict[str, Any]:
     """The sample of a prompt without its optional parts."""
     changed = {key: EMPTY[key] for key in SAMPLES[name] if key in EMPTY and (name, key) not in _KEPT}
-    if name.startswith("plan"):
+    if name.startswith("plan_from"):
         changed |= {"passages": "", "max_sections": 3, "query_type": "general"}
     return SAMPLES[name] | changed
 

@@ -12,8 +12,8 @@ _WIDE = re.compile(f"[{CJK}]")
 _ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)\]」』）]*$")
 _BROKEN_FROM, _SURELY_BROKEN_FROM = 40, 60
 """Widths in columns from which a line without an end goes on in the next."""
-_MARKED = re.compile(r"(?:\A|\n\s*\n)#{1,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|.*\|\s*$", re.MULTILINE)
-"""Markdown; a line with # between others may be a comment in code."""
+_MARKED = re.compile(r"^#{2,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|? *:?-{3,}:? *\|", re.MULTILINE)
+"""Markdown; a line with one # may be a comment in code."""
 
 
 def read_page(found: Found) -> Document:
