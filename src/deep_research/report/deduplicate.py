@@ -55,8 +55,8 @@ def without_named_repeats(
 ) -> tuple[list[Section], list[Claim]]:
     """Return the sections and claims without the sentences that `repeats` names, word for word, as said elsewhere too.
 
-    A sentence goes only where what it rests on is still cited in another section, never out of code, a table or numbered
-    steps, and only where its section keeps enough.
+    A sentence goes only where what it rests on is still cited in another section, or where it says what was not found,
+    never out of code, a table or numbered steps, and only where its section keeps enough.
     """
     drafts = [parse_draft(section.content) for section in sections]
     wanted = {_bare(text) for repeat in repeats for text in (repeat, *(s.text for s in parse_draft(repeat).sentences))}
@@ -68,8 +68,8 @@ def without_named_repeats(
         cut = {
             number
             for number, s in enumerate(draft.sentences)
-            if s.kind in ("prose", "item") and s.role != "limit" and _bare(s.text) in wanted
-            if s.passages and {p.split("p")[0] for p in s.passages} <= others and not draft.is_step(number)
+            if s.kind in ("prose", "item") and _bare(s.text) in wanted and not draft.is_step(number)
+            if s.role == "limit" or (s.passages and {p.split("p")[0] for p in s.passages} <= others)
         }
         if not cut or len(draft.sentences) - len(cut) < _KEPT:
             shorter.append(section)

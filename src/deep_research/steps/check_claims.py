@@ -7,6 +7,7 @@ contradicted.
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
 from deep_research.text.standing import UNDECIDED
 from deep_research.text.tokens import content_terms
-from deep_research.verification.citations import CitedSentence, claim_text
+from deep_research.verification.citations import CitedSentence, claim_text, lift
 from deep_research.verification.computations import ComputationError, Result, carry_out
 from deep_research.verification.conclusions import BACKGROUND, FOLLOWS, has_amounts, is_too_specific, is_unfounded
 from deep_research.verification.currency import Dated, flags_of, with_note
@@ -53,6 +54,7 @@ _BY_JUDGE = Verdict(
     kind="supported", reason="worded by the judge after the passage; nothing in it says otherwise", by_model=True
 )
 _NO_COMPUTATION = verdict_of("unverified", "computation_missing")
+_ROW_BORDER = re.compile(r"\s\|\s?")
 _CANDIDATES = 8
 """How many passages of the library are tried in place of one that does not support its claim."""
 
@@ -435,14 +437,28 @@ def _again(text: str, before: _Judged, work: _Work, *, by_judge: bool, known: st
         if known and judged.verdict.codes == ("name_missing",):
             judged = own  # the judge has confirmed it as it is: a name in a conclusion may be a plain word
         return judged if own.text else None
-    again = parse_draft(text.strip().removeprefix(f"{before.context}:")).sentences
-    if len(again) != 1:
+    again = _sentence_of(text, before)
+    if again is None:
         return None
-    passages = _known(before.passages, library)
-    second = _judge_text(again[0]._replace(context=before.context), passages, library)
+    passages = _known(again.passages or before.passages, library)
+    second = _judge_text(again._replace(context=before.context), passages, library)
     if by_judge and not second.shown and _may_stand(second, passages, library, known):
         return replace(second, verdict=_BY_JUDGE)
     return second
+
+
+def _sentence_of(text: str, before: _Judged) -> CitedSentence | None:
+    """Return a rewritten statement as one sentence; None where it is several, or a row with other columns."""
+    bare = text.strip().removeprefix(f"{before.context}:").strip()
+    if _ROW_BORDER.search(before.text):
+        row, _places, citations = lift(bare.strip("| "))
+        row = row.strip().strip("|").strip()
+        if len(_ROW_BORDER.split(row)) != len(_ROW_BORDER.split(before.text.strip("| "))):
+            return None
+        ids = tuple(dict.fromkeys(key for _at, keys, _end in citations for key in keys))
+        return CitedSentence(row, ids, 0, len(row), "cell", row)
+    again = parse_draft(bare).sentences
+    return again[0] if len(again) == 1 else None
 
 
 def _around(ids: Sequence[str], library: Library) -> str:

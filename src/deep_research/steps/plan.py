@@ -27,7 +27,7 @@ from deep_research.text.tokens import content_terms
 
 _POINT_TERMS = 2
 """Terms from which a focus point is a search of its own."""
-_FIRST_SEARCHES, _BEST_FOUND = 3, 4
+_FIRST_SEARCHES, _BEST_FOUND = 4, 4
 """Searches of a section that its plan makes at once, and how many passages of each a revision of the plan sees."""
 _LOOP_SECTIONS = 5
 """Sections of a plan in the `loop` workflow, where one researcher searches for all of them."""

@@ -55,6 +55,10 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
 
 
 _NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST = 22, 12, 8, 3
+_TOUCHES = 0.34
+"""Share of the words of something looked for that a passage has which is about it."""
+_HOLE, _MOST_HOLES = 2, 4
+"""Passages left out between two that are noted, and how many of them are put back in all."""
 _RECALLED, _SAYS = 6, 0.6
 """Passages that colleagues have found, and the share of the words of a cell that such a passage has."""
 
@@ -114,7 +118,8 @@ def brings_new(section: Section, turns: Sequence[Turn], seen: Collection[str], l
     the researcher names and the text does not cite."""
     cited = _cited(section.content)
     named = {p for turn in turns for a in turn.actions if a.name == "research_complete" for p in a.query.split()}
-    noted = {p.id for p in noted_passages(turns, library, limit=_room(turns, section.attempts))}
+    found = noted_passages(turns, library, limit=_room(turns, section.attempts))
+    noted = {p.id for p in found if _speaks_of(section, p)}
     return bool(noted - set(seen) or named - cited)
 
 
@@ -145,6 +150,25 @@ def found_by_others(section: Section, library: Library, noted: Collection[Passag
                 best.setdefault(hit.passage.id, hit.passage)
                 break
     return list(best.values())[:_RECALLED]
+
+
+def _speaks_of(section: Section, passage: Passage) -> bool:
+    """Return whether a passage has a fair share of the words of something that a further attempt looks for."""
+    terms = set(content_terms(f"{passage.heading} {passage.text}"))
+    wanted = (set(content_terms(text)) for text in (*section.missing, *section.queries, *section.faults))
+    return any(len(words & terms) >= _TOUCHES * len(words) for words in wanted if words)
+
+
+def _without_holes(noted: Sequence[Passage], library: Library) -> list[Passage]:
+    """Return the passages with those that lie between two of them in a text: a list or procedure is read without holes."""
+    have = {passage.id: passage for passage in noted}
+    holes: list[Passage] = []
+    for passage in noted:
+        source, _, number = passage.id.partition("p")
+        ahead = [f"{source}p{int(number) + step}" for step in range(1, _HOLE + 2)]
+        end = next((n for n, key in enumerate(ahead) if key in have), 0)
+        holes += [hole for key in ahead[:end] if (hole := library.passage(key)) is not None]
+    return [*noted, *dict.fromkeys(holes[:_MOST_HOLES])]
 
 
 def _cited(content: str) -> set[str]:
@@ -180,6 +204,9 @@ async def write(
     """
     section = _with_searches(section, turns)
     noted = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns, section.attempts))
+    if section.attempts > 1:
+        noted = [passage for passage in noted if _speaks_of(section, passage)]
+    noted = await asyncio.to_thread(_without_holes, noted, ctx.library)
     # A further attempt sees what the first one saw, in the same order: nothing good is lost, and providers cache it.
     recalled = await _recalled(ctx, section, noted)
     passages = list({p.id: p for p in (*_seen_before(section, ctx.library), *noted, *recalled)}.values())

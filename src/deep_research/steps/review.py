@@ -65,7 +65,12 @@ async def _judged(ctx: RunContext, section: Section, brief: Brief, claims: Seque
     except Exception as error:  # noqa: BLE001 - a review that fails must cost neither the section nor its siblings
         ctx.report_failure(f"review: {section.title}", error)
         return SectionReview(title=section.title, status="sufficient")
-    return judged.model_copy(update={"title": section.title, "retry": judged.retry and judged.status != "sufficient"})
+    return judged.model_copy(
+        update={
+            "title": section.title,
+            "retry": judged.retry and (judged.status != "sufficient" or bool(judged.faults)),
+        }
+    )
 
 
 _QUOTED = re.compile(r"[“\"'‘「『《]([^”\"'’」』》\n]{4,200})[”\"'’」』》]")
@@ -77,7 +82,7 @@ def _without_mended(draft: SectionReview, section: Section) -> SectionReview:
     left = tuple(
         fault
         for fault in draft.faults
-        if not (quoted := _QUOTED.findall(fault)) or any(piece in text for words in quoted for piece in _pieces(words))
+        if not (quoted := _QUOTED.findall(fault)) or any(piece in text for piece in _pieces(quoted[0]))
     )
     retry = draft.retry and bool(left or draft.queries or not draft.faults)
     return draft.model_copy(update={"faults": left, "retry": retry})

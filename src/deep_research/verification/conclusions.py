@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from deep_research.data import Verdict
 from deep_research.i18n.language import detect, is_cjk
+from deep_research.i18n.lexicon import any_word
 from deep_research.i18n.message_codes import verdict_of
 from deep_research.verification.dates import CALENDAR
 from deep_research.verification.names import names_occur
@@ -59,7 +60,7 @@ def _foreign_words(claim: str, ground: str) -> list[str]:
 def is_too_specific(text: str) -> Verdict | None:
     """Return why a statement without a source may not stand: it has a figure, a date or a quotation; else None.
 
-    A version behind the name of what it is of ("Python 3.14") is a name.
+    A version behind the name of what it is of ("Python 3.14") is a name, and so is a level or format ("level 13").
     """
     if any(not _is_version(q, text) for q in _written_quantities(text)) or quotations(text):
         return verdict_of("unverified", "background_specific")
@@ -71,12 +72,19 @@ def has_amounts(text: str) -> bool:
     return bool(quotations(text)) or any(q.unit not in ("", "ordinal", *CALENDAR) for q in quantities(text))
 
 
+_NUMBERED_NAME = re.compile(rf"{any_word('numbers.name_before_patterns')}$", re.IGNORECASE)
+_NUMBERED = re.compile(any_word("numbers.name_behind_patterns"), re.IGNORECASE)
 _NAMED_BEFORE = re.compile(r"(?:\b[A-Z][\w+]*|[A-Za-z]\w*[A-Z]\w*) ?$")
 
 
 def _is_version(quantity: Quantity, text: str) -> bool:
     written = text[quantity.start : quantity.end].strip()
-    return re.fullmatch(r"\d+\.\d+", written) is not None and bool(_NAMED_BEFORE.search(text[: quantity.start]))
+    if re.fullmatch(r"\d+(?:\.\d+)*", written) is None:
+        return False
+    before, behind = text[: quantity.start].rstrip(), text[quantity.end :].lstrip()
+    if _NUMBERED_NAME.search(before) or _NUMBERED.match(behind):
+        return True
+    return "." in written and bool(_NAMED_BEFORE.search(text[: quantity.start]))
 
 
 def _written_quantities(text: str) -> list[Quantity]:

@@ -198,20 +198,26 @@ def _opens_own_list(draft: Draft) -> bool:
 
 
 def _found_leads(draft: Draft) -> None:
-    """Let a paragraph without ids that stands before a table or list rest on what that cites."""
+    """Let a paragraph without ids that stands before a table or list rest on what that cites, and any other conclusion
+    without ids on what the paragraph before it cites."""
     numbers = [[n for line in part.lines for n in line if isinstance(n, int)] for part in draft._parts]
-    for place, part in enumerate(draft._parts[:-1]):
-        if part.kind != "prose" or draft._parts[place + 1].kind not in ("table", "item"):
-            continue
+    for place, part in enumerate(draft._parts):
         own = [draft.sentences[number] for number in numbers[place]]
-        if any(s.passages or s.near for s in own):
+        if part.kind != "prose" or any(s.passages or s.near for s in own):
+            continue
+        if place + 1 == len(draft._parts) or draft._parts[place + 1].kind not in ("table", "item"):
+            before = [draft.sentences[n] for n in (numbers[place - 1] if place else ())]
+            ids = dict.fromkeys(key for s in before for key in (s.passages or s.near))
+            for number in numbers[place]:
+                if draft.sentences[number].role == "inference":
+                    draft.sentences[number] = draft.sentences[number]._replace(near=tuple(ids)[:_LED])
             continue
         listed = itertools.takewhile(
             lambda at: draft._parts[at].kind in ("table", "item"), range(place + 1, len(numbers))
         )
         ids = dict.fromkeys(key for at in listed for number in numbers[at] for key in draft.sentences[number].passages)
         for number in numbers[place]:
-            if draft.sentences[number].role == "fact":
+            if draft.sentences[number].role in ("fact", "inference"):
                 draft.sentences[number] = draft.sentences[number]._replace(near=tuple(ids)[:_LED])
 
 

@@ -80,6 +80,8 @@ _BEFORE = re.compile(
 )
 _RANGE = re.compile(rf"\s?{any_word('numbers.range_patterns')}\s?")
 _JOIN = re.compile(rf"\s?(?:{any_word('numbers.range_patterns')}|{any_word('numbers.series_patterns')})\s?")
+_NO_UNIT = re.compile(any_word("numbers.no_unit_patterns"))
+"""What looks like a unit behind a number and is a verb."""
 _YEAR_MARKS = words("dates.year_marks")
 _CELSIUS_BEFORE = re.compile(rf"{any_word('numerals.celsius_prefix')} ?$")
 _DEGREES = words("numerals.degrees")
@@ -97,6 +99,7 @@ def _quantities(text: str) -> tuple[Quantity, ...]:
     plain = text if text.isascii() else text.translate(_PLAIN)
     if "\n" in plain:  # a line may be broken between a number and its unit
         plain = _BROKEN.sub(" ", plain)
+    plain = _NO_UNIT.sub(lambda verb: " " * len(verb[0]), plain)
     found: list[Quantity] = []
     left = _blank(plain, [match.span() for match in _find_others(plain)])
     for pattern, make in _EXTRACTORS if _DIGIT.search(left) else (ORDINAL_EXTRACTOR, *NUMERAL_EXTRACTORS):

@@ -281,7 +281,7 @@ def section_review_of(answer: SectionReviewAnswer, title: str) -> SectionReview:
         status=answer.status,
         notes="; ".join(missing),
         score=answer.score,
-        retry=answer.status != "sufficient" and bool((missing and queries) or faults),
+        retry=bool(faults) or (answer.status != "sufficient" and bool(missing and queries)),
         missing=missing,
         queries=queries if missing else (),
         faults=faults,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, ModelMessage, Passage, Section, SectionDraft, Turn, tool_calls_made
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
+from deep_research.i18n.catalog import colon_of, phrase
 from deep_research.i18n.message_codes import gap_from
 from deep_research.ports import Library
 from deep_research.reasoners.model import supervisor_turns as supervising
@@ -21,7 +22,7 @@ _PARTS = 4
 """Calls that the reading of one page may take."""
 _MOST = 12
 """Passages named of a page, and of each of its parts."""
-_AT_ONCE = 3
+_AT_ONCE = 4
 """Searches of a plan that are made together."""
 _BATCH = 3
 """With so many calls in a turn a researcher has said what it needs, below the depth "deep"."""
@@ -236,6 +237,7 @@ class Researching(Thinker):
                 missing="; ".join(section.missing) or section.notes,
                 faults=section.faults,
                 output_format=brief.output_format,
+                order=f"{phrase('in_this_order', brief.language)}{colon_of(brief.language).rstrip()}",
                 uniform=uniform_standing(library, [passage.source for passage in passages]),
                 words=self._length(
                     "section",

@@ -28,7 +28,7 @@ from deep_research.text.token_count import OBSERVED_TOKENS, estimate_tokens, tak
 
 _READ = "Read more of a source by its id (s7), or its text from a passage on (s7p3)."
 _READ_PAGES = f"{_READ} Also opens a web address that a passage or the question names, copied exactly."
-_SHOWN_PASSAGES, _SHOWN_TOKENS = 6, 900
+_SHOWN_PASSAGES, _SHOWN_TOKENS = 5, 800
 """How many passages of one search are shown whole, and in how many tokens together."""
 _NAMED_PASSAGES = 8
 """How many more of its results are named, with their titles."""
