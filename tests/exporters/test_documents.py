@@ -13,6 +13,7 @@ import pptx
 import pypdfium2
 import pytest
 from lxml import etree, html
+from pptx.enum.chart import XL_CHART_TYPE
 
 from deep_research import registry
 from deep_research.errors import ConfigError
@@ -187,6 +188,18 @@ def test_figures_stand_in_every_document_with_what_they_cite() -> None:
     assert list(chart.plots[0].series[0].values) == [4500, 3000]
     document: Any = docx.Document(io.BytesIO(export("docx")))
     assert [cell.text for cell in document.tables[1].rows[0].cells] == ["Alpha", "3,000 rpm"]
+
+
+def test_a_number_over_the_years_is_a_line_on_slides_and_bars_elsewhere() -> None:
+    given = make_input()
+    figure = given.figures[0].model_copy(update={"kind": "line"})
+    given = given.model_copy(update={"figures": (figure,)})
+    slides = pptx.Presentation(io.BytesIO(registry.component("exporters", "pptx")().export(given))).slides
+    (chart,) = [shape.chart for slide in slides for shape in slide.shapes if shape.has_chart]
+    assert chart.chart_type == XL_CHART_TYPE.LINE_MARKERS
+    assert list(chart.plots[0].series[0].values) == [3000, 4500]
+    for name in ("html", "pdf", "docx"):
+        assert registry.component("exporters", name)().export(given)
 
 
 def test_every_citation_of_a_page_opens_a_passage_in_its_context() -> None:

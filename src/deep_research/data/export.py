@@ -25,9 +25,9 @@ class ExportPoint(Noun):
 
 
 class ExportFigure(Noun):
-    """Verified numbers that can be compared (`bar`), or dated events (`timeline`)."""
+    """Verified numbers that can be compared (`bar`), one number over the years (`line`), or dated events (`timeline`)."""
 
-    kind: Literal["bar", "timeline"]
+    kind: Literal["bar", "line", "timeline"]
     title: str
     points: tuple[ExportPoint, ...]
 

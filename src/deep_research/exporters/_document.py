@@ -104,11 +104,12 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """Numbers side by side as bars, or dated events one below the other (`is_timeline`)."""
+    """Numbers side by side as bars, one number over the years (`is_line`), or dated events (`is_timeline`)."""
 
     title: str
     bars: tuple[Bar, ...]
     is_timeline: bool = False
+    is_line: bool = False
 
 
 Block = Heading | Paragraph | Items | Table | Code | Quote | Chart
@@ -170,7 +171,7 @@ def _chart(figure: ExportFigure, report: Report) -> Chart:
                 by_number.setdefault(numbers[passage.source], []).append(key)
         cites = (Cite(number, tuple(keys)) for number, keys in by_number.items())
         bars.append(Bar(point.label, (Text(point.display), *cites), abs(point.value) / largest, point.value))
-    return Chart(figure.title, tuple(bars), figure.kind == "timeline")
+    return Chart(figure.title, tuple(bars), figure.kind == "timeline", figure.kind == "line")
 
 
 def plain_text(content: Sequence[Inline]) -> str:

@@ -168,10 +168,12 @@ class _Slides:
             return
         slide = self._slide(title, layout=5)
         data: Any = CategoryChartData()
-        data.categories = [bar.label for bar in reversed(chart.bars)]
-        data.add_series(title, [bar.number for bar in reversed(chart.bars)])
+        bars = chart.bars if chart.is_line else chart.bars[::-1]  # a bar chart draws from below
+        data.categories = [bar.label for bar in bars]
+        data.add_series(title, [bar.number for bar in bars])
+        kind = XL_CHART_TYPE.LINE_MARKERS if chart.is_line else XL_CHART_TYPE.BAR_CLUSTERED
         size = (Inches(_LEFT), Inches(_TOP), Inches(_WIDTH - 2 * _LEFT), Inches(_HEIGHT - _TOP - 0.5))
-        drawn = slide.shapes.add_chart(XL_CHART_TYPE.BAR_CLUSTERED, *size, data).chart
+        drawn = slide.shapes.add_chart(kind, *size, data).chart
         drawn.has_legend, drawn.has_title, drawn.font.size = False, False, Pt(14)
         drawn.plots[0].has_data_labels = True
         slide.notes_slide.notes_text_frame.text = "\n".join(lines)
