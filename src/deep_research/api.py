@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from deep_research.assembly.mcp_listing import ServerRow
     from deep_research.assembly.run_settings import Preview
-    from deep_research.data import Ledger, ModelRequest, Snapshot, Verdict
+    from deep_research.data import Asked, Brief, Ledger, ModelRequest, Snapshot, Verdict
     from deep_research.data.evaluation import EvaluationQuestion, QuestionResult
     from deep_research.graph.research_graph import ResearchGraph
     from deep_research.ports import Exporter
@@ -567,6 +567,27 @@ def list_exporters() -> "list[type[Exporter]]":
     from deep_research import registry  # noqa: PLC0415
 
     return [registry.component("exporters", name) for name in registry.names("exporters")]
+
+
+def format_plan(brief: "Brief") -> str:
+    """Return a plan as the outline of Markdown that a run takes as the answer to the plan it has shown."""
+    from deep_research.conversation.plan_outline import format_outline  # noqa: PLC0415 - only where it is asked for
+
+    return format_outline(brief)
+
+
+def format_asked(asked: "Asked") -> str:
+    """Return what a run asks as one text: the plan or the options with the question."""
+    from deep_research.conversation.plan_outline import format_question  # noqa: PLC0415 - only where it is asked for
+
+    return format_question(asked)
+
+
+def list_models(settings: Settings) -> Mapping[str, str]:
+    """Return the providers of models whose key is set, each with its usual model."""
+    from deep_research.assembly.reasoner_choice import ready_models  # noqa: PLC0415 - only where it is asked for
+
+    return ready_models(settings)
 
 
 def preview_run(settings: Settings, docs: Sequence[str] = ()) -> "Preview":

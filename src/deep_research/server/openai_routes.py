@@ -74,7 +74,7 @@ class _Asking(NamedTuple):
         home = self.service.home_of(self.owner)
         ended = False
         try:
-            async for line in self.service.feeds.follow(self.run.events_file(), 0, self.is_active):
+            async for line in self.service.feeds.follow(self.run.tail_events(), 0, self.is_active):
                 yield _sentence(event_adapter.validate_json(line)) if line is not None else None
             ended = True
         finally:
