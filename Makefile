@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check static fix types lint floors bench docs ratchets mutants picture lock clean
+.PHONY: help setup demo test check static fix types lint floors bench docs contract ratchets mutants picture lock clean
 
 help:  ## list the words
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -55,6 +55,9 @@ bench: setup  ## the offline benchmarks that need no data set
 
 docs: setup  ## write the generated pages and tables anew: settings, result schema, Python API, sources, prompts
 	$(BIN)/python -m tests.house.documents
+
+contract: setup  ## run every row of the contract for each reasoner and write docs/contract.md
+	$(BIN)/python -m tests.contract
 
 ratchets: setup  ## lower the counts that may only shrink to what is there
 	$(BIN)/python -m tests.house.ratchets

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deep_research.assembly.reasoner_choice import Offers, open_reasoner
+from deep_research.assembly.reasoner_choice import Offers, key_variables, open_reasoner
 from deep_research.data import Decision, Gap, Message, Question
 from deep_research.i18n.language import detect
 from deep_research.ports import SearchPlace
@@ -23,7 +23,6 @@ from tests.support.scripted_replies import Reply, Request, instance_of
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 _MESSAGE = re.compile(r"<message>\n(.*?)\n</message>", re.DOTALL)
-KEYS = ("OPENAI_COMPATIBLE_BASE_URL", "OPENAI_COMPATIBLE_API_KEY")
 Judgement = Mapping[str, Any]
 
 
@@ -77,7 +76,7 @@ async def decided(
     journal = SqliteJournal(":memory:")
     gaps: list[Gap] = []
     opened = open_reasoner(
-        settings, load_keys(KEYS), journal=journal, home=Path(), on_gap=gaps.append, offers=Offers(places)
+        settings, load_keys(key_variables()), journal=journal, home=Path(), on_gap=gaps.append, offers=Offers(places)
     )
     ctx = RunContext(
         run_id="run",

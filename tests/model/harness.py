@@ -32,6 +32,9 @@ def served(
     address, key = {
         "compatible": ("OPENAI_COMPATIBLE_BASE_URL", "OPENAI_COMPATIBLE_API_KEY"),
         "anthropic": ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+        "openai": ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+        "aliyun": ("DASHSCOPE_BASE_URL", "DASHSCOPE_API_KEY"),
+        "ollama": ("OLLAMA_HOST", "OLLAMA_API_KEY"),
     }[wire]
     made = {"retry_after_seconds": 0.02, **server}
     with ScriptedProvider(script or ScriptedResearcher(sections=PLAN, sentences=4), **made) as provider:

@@ -5,6 +5,7 @@ prompt, and it writes only from the passages that it is shown. What it writes is
 partly in other words, and once a section says a thing that no passage says: the checks have work to do.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -40,6 +41,8 @@ _STEPS: Mapping[str, str] = {
 }
 """A field that only one step's answer has."""
 _SHARED_TERMS = 0.6
+_IN_WORDS = "of this JSON schema and nothing else:"
+"""How a schema is asked for where a server has no field for it (DashScope)."""
 
 
 class Shown(NamedTuple):
@@ -50,13 +53,25 @@ class Shown(NamedTuple):
     text: str
 
 
+def schema_of(request: Request) -> Mapping[str, Any] | None:
+    """Return the schema of the answer: of the request's own field, or as the last message asks for it in words."""
+    if request["schema"] or not request["messages"]:
+        return request["schema"]
+    said = request["messages"][-1]["text"]
+    start = said.rfind(_IN_WORDS)
+    try:
+        return json.JSONDecoder().raw_decode(said[start + len(_IN_WORDS) :].lstrip())[0] if start >= 0 else None
+    except ValueError:
+        return None
+
+
 def step_of(request: Request) -> str:
     """Return the step of a request: `research` for one with tools, else by the schema of its answer."""
     if "conduct_research" in request["tools"]:
         return "supervise"
     if "research_complete" in request["tools"]:
         return "research"
-    fields = (request["schema"] or {}).get("properties", {})
+    fields = (schema_of(request) or {}).get("properties", {})
     return next((step for name, step in _STEPS.items() if name in fields), "")
 
 
@@ -103,10 +118,11 @@ class ScriptedResearcher:
         if step == "supervise":
             return self._supervise(request)
         if not step:
-            return Reply(data=instance_of(request["schema"])) if request["schema"] else Reply(text="Understood.")
+            schema = schema_of(request)
+            return Reply(data=instance_of(schema)) if schema else Reply(text="Understood.")
         data = getattr(self, f"_{step}")(request)
         # Fields that are not of interest are filled, so that the answer always fits.
-        return Reply(data={**instance_of(request["schema"]), **data})
+        return Reply(data={**instance_of(schema_of(request) or {}), **data})
 
     def section_of(self, request: Request) -> str:
         """Return the title of the section that a request is about, or ""."""

@@ -166,6 +166,8 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         blocks.append(references.contradiction_tables(checked.contradictions, language))
     if parts.conclusion:
         blocks.append(f"## {phrase('conclusion', language)}\n\n{_cited(parts.conclusion, references)}")
+    elif checked.is_answered and not checked.reasoner.is_language_model and checked.workflow != "quick":
+        blocks.append(f"## {phrase('conclusion', language)}\n\n{_standing_of_parts(checked)}")
     entries = references.entries()
     listed = [gap for gap in checked.gaps if not _is_silent(gap, checked.reasoner)]  # these stand at the top
     blocks.append(_gaps(listed, parts.limits, language))
@@ -279,6 +281,15 @@ def _step(advice: Advice, references: References, language: str) -> str:
             said.append(f"*{phrase(name, language)}{colon_of(language).rstrip()}* {fold(text)}")
     cited = references.cite(advice.premises)
     return " ".join([*said, cited] if cited else said)
+
+
+def _standing_of_parts(checked: CheckedReport) -> str:
+    """Return how many parts of the question are answered, and what stays open, where nothing else concludes."""
+    language, parts = checked.given.language, checked.question_parts
+    open_parts = [part.text for part in parts if part.answered != "yes"]
+    said = phrase("parts_answered", language, answered=len(parts) - len(open_parts), parts=len(parts))
+    left = phrase("parts_open", language, parts=join_list(open_parts, language)) if open_parts else ""
+    return join_sentences((text for text in (said, left or phrase("parts_none_open", language)) if text), language)
 
 
 def _cell(text: str) -> str:

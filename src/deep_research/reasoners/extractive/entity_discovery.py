@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log
 
-from deep_research.data import DiscoveredItem, Discovery, Passage
+from deep_research.data import DiscoveredItem, Discovery, Passage, Source
 from deep_research.i18n.language import CJK, detect
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.document_headings import plain_heading
 from deep_research.reasoners.extractive.entity_mentions import OWN_PAGE, is_of_another_kind, mentions
+from deep_research.text.sentences import sentences
 from deep_research.text.tokens import STOP_WORDS, content_terms
 
 MAX_ENTITIES = 12
@@ -88,7 +89,7 @@ def discover(
     whole = [p for key in dict.fromkeys(p.source for p in passages) for p in library.passages(key)]
     kept = [c for c in pool.values() if not is_of_another_kind(c.name, wording, whole)]
     ranked = sorted(_listed(kept), key=lambda c: -c.score)
-    return _discovery(ranked, asked[0][0], len(passages))
+    return _discovery(ranked, asked[0][0], len(passages), library)
 
 
 def _listed(candidates: list[_Candidate]) -> list[_Candidate]:
@@ -102,19 +103,37 @@ def _listed(candidates: list[_Candidate]) -> list[_Candidate]:
     return listed if len(listed) >= _LISTED_ENOUGH else candidates
 
 
-def _discovery(ranked: list[_Candidate], target: str, seen: int) -> Discovery:
+def _discovery(ranked: list[_Candidate], target: str, seen: int, library: Library) -> Discovery:
     top = ranked[0].score if ranked else 0.0
     kept = [c for c in ranked if c.score >= _ENOUGH * top][:MAX_ENTITIES]
     items = tuple(
         DiscoveredItem(
             name=candidate.name if candidate.kinds <= _AS_WRITTEN else _capitalised(candidate.name),
             category=target,
+            brief=_sentence_naming(candidate.name, candidate.passages, library),
+            source=source.title if (source := _source_of(candidate.passages, library)) else "",
+            urls=(source.url,) if source and source.url else (),
             priority="high" if index < 5 else "medium",
             passages=tuple(dict.fromkeys(candidate.passages))[:6],
         )
         for index, candidate in enumerate(kept)
     )
     return Discovery(entities=items, categories=(target,) if items else (), search_coverage=f"{seen} passages")
+
+
+def _source_of(passages: Sequence[str], library: Library) -> Source | None:
+    return library.source(passages[0].split("p")[0]) if passages else None
+
+
+def _sentence_naming(name: str, passages: Sequence[str], library: Library) -> str:
+    """Return the first sentence that names an entity, as it stands there; "" where only a heading does."""
+    for key in passages:
+        text = kept.text if (kept := library.passage(key)) is not None else ""
+        for span in sentences(text):
+            said = " ".join(text[span.start : span.end].split())
+            if span.kind == "prose" and name.casefold() in said.casefold():
+                return said
+    return ""
 
 
 def _capitalised(name: str) -> str:

@@ -1,0 +1,144 @@
+"""What the rows A1–A11 say, asserted for one reasoner."""
+
+import pytest
+
+from deep_research.data import Decision
+from deep_research.errors import Declined
+from deep_research.events import Understood
+from deep_research.settings import Settings
+from deep_research.sources import strategies
+from deep_research.steps.intake import settle
+from deep_research.templates import load_templates, template_folders
+from tests.contract.scenes import ENGINES, Scenes, answering
+from tests.graph.harness import Shelf
+from tests.intake.harness import ask, assistant, question_of, start, user
+from tests.intake.test_examples import FIRST_TABLE, SECOND_TABLE
+from tests.intake.test_templates import OWN
+
+VAGUE = ask("Which aspect?", "speed", "weight", missing="aspect", confidence=0.3, refined_question="blockchain")
+
+
+def a1(s: Scenes) -> None:
+    d = s.decide(
+        "KRAS G12C 靶点", start("KRAS G12C 靶点", "靶点验证", "药物", "临床进展", reasoning="明确", verification="…")
+    )
+    assert d.next_action == "START_RESEARCH"
+    assert 0 <= d.confidence <= 1
+    assert all((d.goal, d.research_focus, d.refined_question, d.verification))
+    assert d.unknown_terms == ()
+    (said,) = s.sections.of(Understood)
+    assert said.verification
+
+
+def a2(_: Scenes) -> None:
+    def decided(confidence: float, goal: str = "g", focus: int = 3, unknown: bool = False, **settings: float) -> str:
+        judged = Decision(
+            next_action="NEED_CLARIFICATION", confidence=confidence, goal=goal, refined_question="q",
+            research_focus=tuple("abcdef"[:focus]), unknown_terms=("X1",) if unknown else (),
+        )  # fmt: skip
+        return settle(judged, question_of("q"), Settings(**settings), rounds=0).next_action
+
+    starts, asks = "START_RESEARCH", "NEED_CLARIFICATION"
+    assert decided(0.7) == starts
+    assert decided(0.69) == asks
+    assert decided(0.75, focus=1) == asks
+    assert decided(0.75, goal="") == asks
+    assert decided(0.75, unknown=True) == asks
+    assert decided(0.49) == asks
+    assert decided(0.9, focus=0, goal="") == starts
+    assert decided(0.69, confidence_start=0.6) == starts
+    assert decided(0.75, confidence_start=0.8) == asks
+
+
+def a3(s: Scenes) -> None:
+    d = s.decide("癌症", ask("您想研究癌症的哪个方面？", "靶点", "治疗策略", missing="范围"))
+    assert d.clarification is not None
+    assert d.clarification.question.count("？") == 1
+    assert len(d.clarification.options) >= 2
+    assert d.clarification.missing_info
+
+
+def a4(s: Scenes) -> None:
+    from tests.contract.scenes import Player  # noqa: PLC0415 - beside its use
+
+    answer, asked = answering("hm")
+    with s.playing(Player({"blockchain": VAGUE})):
+        ran = s.run("blockchain", answer=answer, docs=[], allow_clarification=True, places=[Shelf(a=ENGINES[0])])
+    assert 1 <= len(asked) <= 3
+    assert ran.report.assumptions or len(asked) < 3
+    for word in ("直接开始研究", "just start", "바로 시작해"):
+        answer, asked = answering(word)
+        with s.playing(Player({"blockchain": VAGUE})):
+            ran = s.run("blockchain", answer=answer, allow_clarification=True, places=[Shelf(a=ENGINES[0])])
+        assert len(asked) == 1
+        assert any("blockchain" in said or "started" in said.casefold() for said in ran.report.assumptions)
+
+
+def a5(s: Scenes) -> None:
+    unsure = start("STATUS6", confidence=0.6, next_action="VERIFY_TOPIC", unknown_terms=["STATUS6"])
+    lost = s.decide("the gene STATUS6", unsure)
+    assert lost.next_action == "NEED_CLARIFICATION"
+    assert lost.clarification is not None
+    assert "STATUS6" in lost.clarification.question
+    known = Shelf(note="# STATUS6\n\nSTATUS6 is a gene of the tulip that makes its petals red in spring.")
+    found = s.decide("the gene STATUS6", start("STATUS6", unknown_terms=["STATUS6"]), place=known)
+    assert known.asked["STATUS6"] == 1
+    assert found.next_action == "START_RESEARCH"
+    assert any(term.found and "tulip" in term.meaning for term in found.terms)
+
+
+def a6(s: Scenes) -> None:
+    answer, asked = answering("drop 2", "yes")
+    with s.playing():
+        ran = s.run("Compare the Alpha engine, the Beta engine and the Gamma engine.", answer=answer, confirm_plan=True)
+    shown = [section.title for section in asked[0].brief.sections] if asked[0].brief else []
+    assert [section.title for section in ran.report.sections] == [shown[0], *shown[2:]]
+    answer, _ = answering("no")
+    with s.playing(), pytest.raises(Declined):
+        s.run("Compare the Alpha engine and the Beta engine.", answer=answer, confirm_plan=True)
+    answer, asked = answering("no")
+    with s.playing():
+        s.run("Compare the Alpha engine and the Beta engine.", answer=answer)
+    assert asked == []
+
+
+def a7(s: Scenes) -> None:
+    from tests.contract.scenes import Player  # noqa: PLC0415
+
+    text = "write me a poem about autumn"
+    judged = {**VAGUE, "next_action": "CANNOT_DO", "reasoning": "Nothing to find out."}
+    assert s.decide(text, judged).next_action == "CANNOT_DO"
+    with s.playing(Player({text: judged})), pytest.raises(Declined) as declined:
+        s.run(text)
+    assert len(declined.value.message) > 10
+    assert s.decide("blockchain", VAGUE, allow_clarification=False).next_action == "START_RESEARCH"
+
+
+def a8(s: Scenes) -> None:
+    history = [user("KRAS G12C 抑制剂有哪些？"), assistant("…")]
+    d = s.decide("那个靶点", start("KRAS G12C", assumptions=["那个靶点 = KRAS G12C"]), history=history)
+    assert "KRAS G12C" in d.refined_question
+    assert any("KRAS G12C" in said for said in d.assumptions)
+    if not s.has_model:
+        before = [user("How does sotorasib work?"), assistant("…")]
+        assert "sotorasib" in s.decide("What about its side effects?", history=before).refined_question
+
+
+def a9(s: Scenes) -> None:
+    for text, (judgement, action) in (FIRST_TABLE | SECOND_TABLE).items():
+        assert s.decide(text, judgement).next_action == action, text
+    a5(s)  # STATUS6, XYZ123
+    a8(s)  # the pointer that the conversation resolves
+
+
+def a10(s: Scenes) -> None:
+    folder = s.folder / "home" / "templates"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "engines.toml").write_text(OWN, "utf-8")
+    found = load_templates(template_folders(s.folder / "home"))
+    assert "engine" in [template.name for template in found]
+    assert len(found) > 1
+
+
+def a11(_: Scenes) -> None:
+    assert {"academic", "patents", "news", "code", "community", "general", "auto"} <= set(strategies())

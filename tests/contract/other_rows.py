@@ -1,0 +1,262 @@
+"""What the rows C1–E3 say, asserted for one reasoner."""
+
+import asyncio
+import json
+from typing import Any, get_type_hints
+
+import pytest
+
+from deep_research.assembly.environment import RunEnvironment
+from deep_research.assembly.web_search import WebPlace
+from deep_research.errors import ConfigError
+from deep_research.events import Reviewed, SectionStarted, SectionWritten, StageStarted
+from deep_research.graph.loop import LoopState
+from deep_research.graph.supervisor import SupervisorState
+from deep_research.i18n.language import detect
+from deep_research.runs.research_run import resume_run
+from deep_research.settings import Settings
+from deep_research.sources import api_sources, strategies
+from tests.contract.scenes import COMPARE, ENGINES, Broken, Player, Scenes
+from tests.graph.harness import Shelf
+from tests.mcp.serving import stdio
+from tests.model.harness import chinese, korean
+from tests.runs.running import Ran, begin
+from tests.support.scripted_replies import Call, Reply, Request
+from tests.support.scripted_researcher import step_of
+
+NOTES = {
+    "alpha": "# Alpha engine\n\nThe Alpha engine turns at 3,000 rpm and was built in 1999 by Rolf Maier in Graz.",
+    "beta": "# Beta engine\n\nThe Beta engine turns at 4,500 rpm and was built in 2004 by Anna Holm in Bergen.",
+    "gamma": "# Gamma engine\n\nThe Gamma engine turns at 21,000 rpm and was built in 2011 by Luis Prado in Porto.",
+}
+
+
+def c1(s: Scenes) -> None:
+    stages = [event.stage for event in s.loop.of(StageStarted)]
+    assert stages.index("plan") < stages.index("research") < stages.index("review")
+    assert 1 <= len(s.loop.of(Reviewed)) <= 2
+    assert s.loop.report.answered
+    with s.playing(Player(retry=["Beta engine"] * 5)):
+        limited = s.run(COMPARE, workflow="loop", max_iterations=1)
+    assert len(limited.of(Reviewed)) == 1
+
+
+def c2(s: Scenes) -> None:
+    wanted = "clarified_query gathered_info visited_sources iteration_count max_iterations is_sufficient"
+    assert {*wanted.split(), "current_queries", "pending_question"} <= set(get_type_hints(LoopState))
+    state = s.state(s.loop)
+    assert state["gathered_info"]
+    assert len(state["visited_sources"]) == len(set(state["visited_sources"])) > 0
+    assert 1 <= state["iteration_count"] <= state["max_iterations"] == 2
+    assert state["pending_question"] == ""
+
+
+def c3(s: Scenes) -> None:
+    found = s.state(s.loop)["gathered_info"]
+    assert all("[s" in line for line in found)
+    assert len(found) == len(set(found))
+    assert not any("7919" in line for line in found)
+    assert all(1 <= event.score <= 10 for event in s.loop.of(Reviewed))
+
+
+def c4(_: Scenes) -> None:
+    from deep_research.settings import load_settings  # noqa: PLC0415
+
+    assert load_settings().max_iterations == 5
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DEEP_RESEARCH_MAX_ITERATIONS", "7")
+        assert load_settings().max_iterations == 7
+        assert load_settings(max_iterations=3).max_iterations == 3
+    for wrong in (0, 11, "abc"):
+        with pytest.raises(ConfigError, match="max_iterations"):
+            load_settings(max_iterations=wrong)
+
+
+def d1(s: Scenes) -> None:
+    names = {"supervisor_messages", "research_brief", "notes", "raw_notes", "research_iterations"}
+    assert names <= set(get_type_hints(SupervisorState))
+    state = s.state(s.supervisor)
+    assert state["supervisor_messages"]
+    assert state["notes"]
+    assert s.supervisor.report.answered
+
+
+def d2(s: Scenes) -> None:
+    state = s.state(s.supervisor)
+    assert state["research_iterations"] <= Settings().max_researcher_iterations
+    done = {event.section for event in s.supervisor.of(SectionWritten)}
+    named = {gap.what for gap in s.supervisor.report.gaps}
+    for section in s.supervisor.report.sections:
+        assert section.title in done or any(section.title in what for what in named), section.title
+    told = [seen.text for turn in state["supervisor_messages"] for seen in turn.observations]
+    if len(s.supervisor.report.sections) > 2 and s.has_model:
+        assert any("at most 2 delegations" in text for text in told)
+
+
+def d3(s: Scenes) -> None:
+    broken, good = Broken("broken", **NOTES), Shelf(**NOTES)
+    with s.playing():
+        ran = s.run(COMPARE, workflow="supervisor", places=[broken, good], max_react_tool_calls=4)
+    assert ran.report.answered
+    assert any("broken is closed" in gap.why for gap in ran.report.gaps)
+    assert "is closed" not in "".join(section.content for section in ran.report.sections)
+    assert {"openai_web_search", "anthropic_web_search"} <= set(api_sources())
+
+
+def d4(s: Scenes) -> None:
+    if not s.has_model:
+        assert all(row for row in s.state(s.supervisor)["raw_notes"])
+        return
+    refused: list[Request] = []
+    player = Player()
+
+    def overflowing(request: Request) -> Any:
+        if step_of(request) == "write_section" and len(refused) < 2:
+            refused.append(request)
+            return Reply(fault="context_too_long")
+        return player(request)
+
+    with s.playing(overflowing):
+        ran = s.run(COMPARE, workflow="supervisor")
+    assert len(refused) == 2
+    assert sum(bool(section.content) for section in ran.report.sections) == len(ENGINES)
+    assert not any(gap.what.startswith("writing") for gap in ran.report.gaps)
+
+
+def d5(s: Scenes) -> None:
+    refused: list[Request] = []
+    player = Player()
+
+    def overflowing(request: Request) -> Any:
+        if step_of(request) == "compose" and len(refused) < 3:
+            refused.append(request)
+            return Reply(fault="context_too_long")
+        return player(request)
+
+    with s.playing(overflowing):
+        ran = s.run(COMPARE)
+    assert "## Abstract" in ran.report.report
+    if s.has_model:
+        lengths = [len(request["prompt"]) for request in refused]
+        assert len(lengths) == 3
+        assert lengths == sorted(lengths, reverse=True)
+        assert not any(gap.what == "report" and "without_model" in gap.codes for gap in ran.report.gaps)
+
+
+def d6(s: Scenes) -> None:
+    roles = ("research", "write", "review", "report", "judge")
+    assert all(f"{role}_model" in Settings.model_fields for role in (*roles, "read"))
+    assert all(f"{role}_max_tokens" in Settings.model_fields for role in (*roles, "read"))
+    if not s.has_model:
+        return
+    base = s.model["model_name"]
+    with s.playing() as provider:
+        ran = s.run(COMPARE, write_model=f"{base}-w", report_model=f"{base}-r", write_max_tokens=900)
+    assert provider is not None
+    used = {step_of(call.request): call.request for call in provider.calls}
+    assert used["write_section"]["model"] == f"{base}-w"
+    assert used["compose"]["model"] == f"{base}-r"
+    assert ran.report.reasoner.models["write"] == f"{base}-w"
+    assert ran.report.reasoner.models["report"] == f"{base}-r"
+
+
+def d7(s: Scenes) -> None:
+    calls = s.folder / "mcp-calls.jsonl"
+
+    class Caller(Player):
+        """Calls the tool of the server in the first turn of each researcher."""
+
+        def _research(self, request: Request) -> Reply:
+            own = [name for name in request["tools"] if name.endswith("search_stories")]
+            if own and not any(call["name"] in own for m in request["messages"] for call in m["tool_calls"]):
+                return Reply(tool_calls=(Call(own[0], {"query": self.section_of(request) or "Alpha engine"}),))
+            return super()._research(request)
+
+    servers = {"hn": stdio(calls), "gone": stdio(fault="start")}
+    with s.playing(Caller()), pytest.MonkeyPatch.context() as patch:
+        config = s.folder / "mcp.toml"
+        config.write_text(_toml(servers), "utf-8")
+        patch.setenv("DEEP_RESEARCH_CONFIG", str(config))
+        home = s.folder / "mcp-home"
+        ran = begin(COMPARE, home=home, docs=[s.docs], **{**s.model, "mcp_servers": servers})
+        ran.finished = asyncio.run(resume_run(ran.folder, RunEnvironment(home, listener=ran.events.append)))
+    assert calls.exists()
+    assert any("gone" in f"{gap.what} {gap.why} {gap.source}" for gap in ran.report.gaps)
+    assert ran.report.answered
+    assert "mcp_prompt" in Settings.model_fields
+
+
+def _toml(servers: dict[str, Any]) -> str:
+    lines: list[str] = []
+    for name, server in servers.items():
+        lines.append(f"[mcp_servers.{name}]")
+        lines += [f"{key} = {json.dumps(value)}" for key, value in server.items() if key != "env"]
+        lines.append(f"[mcp_servers.{name}.env]")
+        lines += [f"{key} = {json.dumps(value)}" for key, value in server["env"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def d8(s: Scenes) -> None:
+    class Unlucky(Player):
+        """Refuses everything that is about the Beta engine."""
+
+        def _write_section(self, request: Request) -> dict[str, Any]:
+            if self.section_of(request) == "Beta engine":
+                raise RuntimeError("no")
+            return super()._write_section(request)
+
+    class NoBeta(Shelf):
+        async def search(self, query: str, *, limit: int) -> Any:
+            if "Beta" in query and "Alpha" not in query:
+                raise ValueError("a defect of this place")
+            return await super().search(query, limit=limit)
+
+    player = Unlucky()
+
+    def script(request: Request) -> Any:
+        try:
+            return player(request)
+        except RuntimeError:
+            return Reply(fault="content_filter")
+
+    with s.playing(script):
+        ran = s.run(COMPARE, workflow="supervisor", places=[NoBeta(**NOTES)])
+    assert ran.report.answered
+    assert any("Beta" in gap.what for gap in ran.report.gaps)
+    assert "defect" not in "".join(section.content for section in ran.report.sections)
+    assert len([x for x in ran.of(SectionStarted) if x.attempt == 1]) >= 2
+
+
+def e1(_: Scenes) -> None:
+    wanted = "arxiv huggingface_papers huggingface_blog github github_issues zyte hackernews bocha tavily"
+    assert set(wanted.split()) <= set(api_sources())
+    assert WebPlace.read
+    assert {"pages"} <= set(api_sources()["zyte"].options_type.model_fields)
+
+
+def e1_mcp(s: Scenes) -> None:
+    d7(s)
+
+
+def e2(_: Scenes) -> None:
+    from deep_research.sources import strategy_sources  # noqa: PLC0415
+
+    web = {"duckduckgo", "searxng", "bocha", "brave", "tavily", "serper", "google_cse", "exa", "jina", "perplexity"}
+    for name in strategies():
+        places = [place for place in strategy_sources(name) if place]
+        general = [place in web for place in places]
+        assert general == sorted(general), (name, places)
+
+
+def e3(s: Scenes) -> None:
+    questions = {
+        "zh": ("甲型发动机和乙型发动机有什么区别？", chinese),
+        "ko": ("알파 엔진과 베타 엔진은 어떻게 다른가요?", korean),
+    }
+    for language, (question, notes) in questions.items():
+        with s.playing(Player(sections={})):
+            ran: Ran = s.run(question, docs=[notes(s.folder / f"notes-{language}")])
+        assert ran.report.language == language
+        assert detect(ran.report.report) == language
+        assert ran.report.answered
+    assert s.sections.report.language == "en"
