@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from deep_research.cli.flags import complete_run_ids
+from deep_research.cli.completion import complete_run_ids
 
 
 @click.command("export")

@@ -61,13 +61,6 @@ def budget_of(amount: str) -> dict[str, Any]:
     return {"budget_tokens": int(number * (1000 if unit.startswith("k") else 1))}
 
 
-def complete_run_ids(_context: object, _parameter: object, incomplete: str) -> list[str]:
-    """Return the ids of runs that begin so, for the shell."""
-    from deep_research import api  # noqa: PLC0415 - only while the shell completes
-
-    return [record.run_id for record in api.list_runs() if record.run_id.startswith(incomplete)]
-
-
 def output_file(flags: dict[str, Any]) -> Path | None:
     """Return the file that --out names; None for none and for standard output. Raises ConfigError for a bad place."""
     out = flags.get("out")

@@ -1,6 +1,5 @@
 """`deep-research replay`, `bundle`, `import`, `fork`, `refresh` and `rerun`: earlier runs, used again."""
 
-import asyncio
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,8 @@ def replay_command(run_id: str, as_json: bool) -> int:
 
     The report must be the same, byte for byte. The command ends with code 1 at the first call that the run did not make.
     """
+    import asyncio  # noqa: PLC0415 - help stays fast
+
     from deep_research import api  # noqa: PLC0415 - help stays fast
     from deep_research.cli.report_printer import print_report  # noqa: PLC0415
 
@@ -76,6 +77,8 @@ def fork_command(run_id: str, at: str, plan: str, provider: str | None, model: s
 
     What RUN has asked and read is taken over and not paid again.
     """
+    import asyncio  # noqa: PLC0415 - help stays fast
+
     from deep_research import api  # noqa: PLC0415 - help stays fast
 
     named = {"model_provider": provider, "model_name": model, "depth": depth}
@@ -91,6 +94,8 @@ def fork_command(run_id: str, at: str, plan: str, provider: str | None, model: s
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
 def refresh_command(run_id: str, as_json: bool) -> int:
     """Research the plan of RUN again from today's sources, and report what is new, what changed and what is gone."""
+    import asyncio  # noqa: PLC0415 - help stays fast
+
     from deep_research import api  # noqa: PLC0415 - help stays fast
     from deep_research.cli.report_printer import print_markdown  # noqa: PLC0415
 
@@ -116,6 +121,8 @@ def rerun_command(run_id: str, section: str, remark: str) -> int:
 
 
 def _carry_out(run: "Run") -> int:
+    import asyncio  # noqa: PLC0415 - help stays fast
+
     from deep_research.cli.report_printer import print_report  # noqa: PLC0415 - help stays fast
 
     print_report(asyncio.run(run.carry_out()))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deep_research.cli.flags import complete_run_ids
+from deep_research.cli.completion import complete_run_ids
 from deep_research.cli.main import EXIT_CODES
 
 if TYPE_CHECKING:
