@@ -3,6 +3,7 @@
 import gc
 import re
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -110,7 +111,17 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     # Most of what is made lives until the end; looking for garbage as often as usual takes a seventh of a start.
     gc.set_threshold(50_000, 20, 20)
+    _allow_many_files()
     sys.exit(run(arguments))
+
+
+def _allow_many_files() -> None:
+    """Raise the number of files that may be open to what the system allows: a run has up to 20, and many may go on at once."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415 - not on Windows
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def run(arguments: list[str] | None = None) -> int:

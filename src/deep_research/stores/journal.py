@@ -33,6 +33,10 @@ class SingleFlightJournal(ABC):
     def _find(self, key: str) -> str | None:
         """Return the answer that is kept under a key."""
 
+    def _may_hold(self, key: str) -> bool:
+        """Return False where it is known, without asking the file, that nothing is kept under a key."""
+        return True
+
     @abstractmethod
     def _keep(self, key: str, kind: str, request: str, answer: str, seconds: float) -> None:
         """Keep an answer. Raises StoreError."""
@@ -52,7 +56,7 @@ class SingleFlightJournal(ABC):
         self._running[key] = future
         try:
             # Away from the event loop: the file may be waiting for the disk.
-            known = await asyncio.to_thread(self._find, key)
+            known = await asyncio.to_thread(self._find, key) if self._may_hold(key) else None
             answer = await self._made(key, kind, request, make) if known is None else known
             future.set_result(answer)
         except Exception as error:
@@ -88,8 +92,13 @@ class SqliteJournal(SingleFlightJournal):
         self._db = open_database(self._path)
         try:
             self._db.executescript(_SCHEMA)
+            # Only the process that holds the run's lock adds to them.
+            self._keys = {key for (key,) in self._db.execute("SELECT key FROM calls")}
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
+
+    def _may_hold(self, key: str) -> bool:
+        return key in self._keys
 
     def _find(self, key: str) -> str | None:
         with self._lock:
@@ -103,6 +112,7 @@ class SqliteJournal(SingleFlightJournal):
                     "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)",
                     (key, kind, request, answer, time.time(), seconds),
                 )
+            self._keys.add(key)
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
 
@@ -147,11 +157,12 @@ class SqliteJournal(SingleFlightJournal):
         try:
             with self._lock:
                 self._db.execute("BEGIN IMMEDIATE")
-                made = ((call_key(c.kind, c.request), *c) for c in calls)
+                made = [(call_key(c.kind, c.request), *c) for c in calls]
                 self._db.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", made)
                 keep = "INSERT OR REPLACE INTO notes (kind, request, answer) VALUES (?, ?, ?)"
                 self._db.executemany(keep, notes)
                 self._db.execute("COMMIT")
+                self._keys.update(row[0] for row in made)
         except sqlite3.Error as error:
             raise store_error(error, self._path) from error
 
