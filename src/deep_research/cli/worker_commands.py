@@ -1,6 +1,5 @@
 """`deep-research enqueue` and `worker`: runs that outlive the command, carried out by any number of workers."""
 
-import asyncio
 from typing import Any
 
 import click
@@ -44,6 +43,8 @@ def worker_command(runs: int, until_empty: bool) -> int:
     SIGTERM lets the runs go on for 20 seconds; what is left then is taken up by other workers. So is the work of a
     worker that dies, within a minute.
     """
+    import asyncio  # noqa: PLC0415 - help stays fast
+
     from deep_research import api  # noqa: PLC0415 - help stays fast
 
     asyncio.run(api.work(runs_at_once=runs, until_empty=until_empty))
