@@ -24,6 +24,8 @@ from deep_research.stores.run_folder import write_atomically, write_bytes_atomic
 from deep_research.stores.run_store import RunRecord, RunStore
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
@@ -602,6 +604,45 @@ def estimate_cost(settings: Settings) -> "Estimate | None":
     from deep_research.runs.cost_estimate import estimate  # noqa: PLC0415 - only where it is asked for
 
     return estimate(settings)
+
+
+def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
+    """Return the last run of those that refresh a run one after the other; the run itself where there is none."""
+    run = open_run(run_id, home=home)
+    records = {record.parent: record for record in reversed(list_runs(home=home)) if record.origin == "refresh"}
+    newest = run.id
+    while newest in records:
+        newest = records[newest].run_id
+    return run if newest == run.id else open_run(newest, home=home)
+
+
+def read_length(text: str) -> "timedelta":
+    """Return the length of time `12h`, `1d`, `2w`, `1m` or `1y`. Raises ConfigError for anything else."""
+    from deep_research.runs.deletion import parse_age  # noqa: PLC0415 - only where it is asked for
+
+    return parse_age(text)
+
+
+def check_notices(*, webhook: str | None = None, mail_to: str | None = None) -> None:
+    """Raise ConfigError where `send_notices` could not send: an address that is none, no SMTP_URL."""
+    from deep_research.runs import change_notices  # noqa: PLC0415
+
+    change_notices.check_addresses(webhook, mail_to, _mail_server())
+
+
+def send_notices(run: Run, *, webhook: str | None = None, mail_to: str | None = None) -> None:
+    """Tell what a refresh changed: POST it to `webhook`, mail it to `mail_to`. Raises SourceError, ConfigError."""
+    from deep_research.runs import change_notices  # noqa: PLC0415
+
+    changes = run.changes_since_parent()
+    if webhook:
+        change_notices.post_changes(changes, run.record, webhook)
+    if mail_to:
+        change_notices.mail_changes(changes, run.record, mail_to, _mail_server())
+
+
+def _mail_server() -> str:
+    return settings_module.load_keys(("SMTP_URL",)).get("SMTP_URL", "")
 
 
 def read_evaluation(path: Path) -> "list[EvaluationQuestion]":

@@ -41,6 +41,7 @@ class _Commands(click.Group):
         "import": "deep_research.cli.record_commands:import_command",
         "fork": "deep_research.cli.record_commands:fork_command",
         "refresh": "deep_research.cli.record_commands:refresh_command",
+        "watch": "deep_research.cli.watch_command:watch_command",
         "rerun": "deep_research.cli.record_commands:rerun_command",
         "delete": "deep_research.cli.run_commands:delete_command",
         "check": "deep_research.cli.part_commands:check_command",
