@@ -1,6 +1,6 @@
 """Kill runs at random moments, several times each, and count at the servers what is asked for again.
 
-    python benchmarks/kills.py --runs 10 --kills 3 --seed 7
+    python benchmarks/kills.py --runs 10 --kills 3 --seed 7 [--postgres]
 
 The command works with a scripted model, a web search like Tavily's with its extraction, and pages, all real servers on
 127.0.0.1. A request counts as answered when its answer was sent 50 ms before the kill; none of those may come again.
@@ -18,7 +18,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -33,8 +33,8 @@ from tests.support.scripted_researcher import ScriptedResearcher
 from tests.support.web_answers import SeenRequest, WebAnswer, json_answer, page, status
 
 from deep_research.data import Report
-from deep_research.stores.event_log import read_events
-from deep_research.stores.run_folder import RunFolder, list_runs
+from deep_research.stores.run_folder import FolderRuns
+from deep_research.stores.run_store import RunStores
 
 QUESTION = "Which kinds of engines are there, and how do they differ?"
 NAMES = ("Alpha", "Beta", "Gamma")
@@ -130,7 +130,7 @@ def _text(name: str, number: int) -> str:
 
 @contextmanager
 def _command(
-    servers: Servers, provider: ScriptedProvider, home: Path
+    servers: Servers, provider: ScriptedProvider, home: Path, database: str
 ) -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
     config = home.with_suffix(".toml")
     config.write_text(
@@ -146,10 +146,19 @@ def _command(
         "TAVILY_API_KEY": "tvly-scripted-key",
         "OPENAI_COMPATIBLE_BASE_URL": provider.base_url,
         "OPENAI_COMPATIBLE_API_KEY": "scripted-key",
+        **({"DEEP_RESEARCH_DATABASE_URL": database} if database else {}),
     }
     yield lambda *words: subprocess.Popen(
         [str(COMMAND), *words, "--quiet"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
+
+
+def _runs(home: Path, database: str) -> RunStores:
+    if not database:
+        return FolderRuns(home)
+    from deep_research.stores.postgres_runs import PostgresRuns
+
+    return PostgresRuns(database)
 
 
 class Outcome(NamedTuple):
@@ -161,15 +170,16 @@ class Outcome(NamedTuple):
     requests: int
 
 
-def one_run(kills: int, draw: random.Random, *, total: int = 34) -> Outcome:
+def one_run(kills: int, draw: random.Random, *, total: int = 34, database: str = "") -> Outcome:
     """Do one run that is killed up to `kills` times, each after a random number of further requests."""
     with FakeWeb() as web, tempfile.TemporaryDirectory() as folder:
         web.otherwise = status(404)
         servers = Servers(web)
         home = Path(folder) / "home"
+        kept = _runs(home, database)
         with (
             ScriptedProvider(servers.think, latency_seconds=_LATENCY) as provider,
-            _command(servers, provider, home) as command,
+            _command(servers, provider, home, database) as command,
         ):
             words = [QUESTION, "-p", "compatible", "--model", "scripted", "--no-clarify", "--source", "tavily"]
             moments: list[float] = []
@@ -181,9 +191,9 @@ def one_run(kills: int, draw: random.Random, *, total: int = 34) -> Outcome:
                 process.send_signal(signal.SIGKILL)
                 moments.append(time.monotonic())
                 process.communicate()
-                process = command(*(["resume", runs[0].run_id] if (runs := list_runs(home)) else words))
+                process = command(*(["resume", runs[0].run_id] if (runs := kept.list()) else words))
             _, said = process.communicate(timeout=_END_SECONDS)
-            wrong = tuple(_wrong(home, process.returncode, said, provider))
+            wrong = tuple(_wrong(kept, process.returncode, said, provider))
     return Outcome(len(moments), sum(map(servers.again, moments), Counter[str]()), wrong, len(servers.seen))
 
 
@@ -197,14 +207,14 @@ def _reached(process: "subprocess.Popen[bytes]", servers: Servers, count: int) -
     return True
 
 
-def _wrong(home: Path, code: int, said: bytes, provider: ScriptedProvider) -> Iterator[str]:
+def _wrong(runs: RunStores, code: int, said: bytes, provider: ScriptedProvider) -> Iterator[str]:
     """Yield what must never be: a run that does not end, events with holes, a ledger that understates."""
     if code != 0:
         yield f"exit code {code}: {said.decode()[-300:]}"
         return
-    folder = RunFolder(home, list_runs(home)[0].run_id)
-    report: Report = folder.load_result()
-    numbers = [event.number for event in read_events(folder.events)]
+    store = runs.store(runs.list()[0].run_id)
+    report: Report = store.load_result()
+    numbers = [event.number for event in store.read_events()]
     if numbers != list(range(1, len(numbers) + 1)):
         yield "the events have holes"
     answered = len({call.digest for call in provider.calls if call.answered})
@@ -220,17 +230,33 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--postgres", action="store_true", help="keep the runs in a PostgreSQL of their own")
     given = parser.parse_args()
-    draw = random.Random(given.seed)
+    if not given.postgres:
+        return count_kills(given.runs, given.kills, given.seed)
+    from tests.support.postgres import new_database, postgres_server
+
+    with tempfile.TemporaryDirectory(prefix="dr-pg-") as data:
+        os.chmod(data, 0o777)
+        with postgres_server(Path(data) / "db") as server:
+            return count_kills(given.runs, given.kills, given.seed, lambda: new_database(server))
+
+
+def count_kills(
+    runs: int, kills: int, seed: int, make_database: Callable[[], AbstractContextManager[str]] = lambda: nullcontext("")
+) -> int:
+    """Do so many runs, each with a database of its own where one is made; see `main`."""
+    draw = random.Random(seed)
     total: Counter[str] = Counter()
     faults = killed = 0
-    for number in range(given.runs):
-        outcome = one_run(draw.randint(1, given.kills), draw)
+    for number in range(runs):
+        with make_database() as database:
+            outcome = one_run(draw.randint(1, kills), draw, database=database)
         killed += outcome.killed
         total += outcome.again
         faults += len(outcome.wrong)
         print(f"run {number}: {outcome.killed} kills, {outcome.requests} requests, again {dict(outcome.again)}, wrong {outcome.wrong}", flush=True)  # fmt: skip
-    print(f"{given.runs} runs, {killed} kills: again {dict(total)}, {faults} wrong")
+    print(f"{runs} runs, {killed} kills: again {dict(total)}, {faults} wrong")
     return 1 if total or faults else 0
 
 

@@ -15,7 +15,7 @@ from deep_research.i18n.language import detect
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Journal, Progress, SearchPlace
 from deep_research.settings import Settings, load_keys
-from deep_research.state_files import PAGES, REJECTED
+from deep_research.state_files import PAGES, REJECTED, make_private_folder
 
 if TYPE_CHECKING:
     from deep_research.assembly.environment import RunEnvironment
@@ -106,6 +106,7 @@ def open_web_places(
     from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
     from deep_research.sources import open_source  # noqa: PLC0415
 
+    make_private_folder(environment.home)  # of runs in a database nothing else lies there
     keys = load_keys(source_variables(names))
     options = {name: dict(settings.source_options.get(name, {})) for name in names}
     web = (environment.make_web or Web)(_web_options(settings, options, keys, environment.home, began))

@@ -27,6 +27,21 @@ from deep_research.stores.run_store import Checkpoints, RunRecord
 LEASE_SECONDS = 30
 """After so long a process that has not renewed its lease counts as dead."""
 _RENEW_SECONDS = 5.0
+_HOST = f"{socket.gethostname()} "
+
+
+def _is_gone(holder: str) -> bool:
+    """Return whether a holder is a process of this machine that runs no more."""
+    number = holder.removeprefix(f"{_HOST}process ")
+    if not holder.startswith(_HOST) or not number.isdecimal():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 class PostgresRun:
@@ -134,15 +149,18 @@ class PostgresRun:
                 self._database.execute(query, (self.run_id, fence))
 
     def _take(self) -> int:
+        """Take the lease, which has run out or belongs to a process of this machine that is gone. Raises RunBusy."""
         query = f"""
         UPDATE deep_research.runs SET fence = fence + 1, holder = %s, lease_until = now() + '{LEASE_SECONDS} seconds'
-        WHERE run_id = %s AND lease_until < now() RETURNING fence"""  # noqa: S608 - our own number
-        taken = self._database.rows(query, (f"{socket.gethostname()} process {os.getpid()}", self.run_id))
+        WHERE run_id = %s AND (lease_until < now() OR holder = %s) RETURNING fence"""  # noqa: S608 - our own number
+        holder = self._one("holder") or ""
+        values = (f"{_HOST}process {os.getpid()}", self.run_id, holder if _is_gone(holder) else None)
+        taken = self._database.rows(query, values)
         if taken:
             return taken[0][0]
         self.load()
         message = (
-            f"The run {self.run_id} is being carried out by {self._one('holder')}. "
+            f"The run {self.run_id} is being carried out by {holder}. "
             f"Wait until it has ended or stop it; then: deep-research resume {self.run_id}"
         )
         raise RunBusy(message, run_id=self.run_id)
