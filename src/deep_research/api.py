@@ -192,6 +192,13 @@ class Run:
 
         begin_rerun(self._store, section, remark)
 
+    def timeline(self, *, as_svg: bool = False) -> str:
+        """Return what the run did when, a call a line, with tokens and money; or as an SVG drawing."""
+        from deep_research.runs.run_timeline import timeline_of, timeline_svg, timeline_text  # noqa: PLC0415
+
+        rows = timeline_of(self._store)
+        return timeline_svg(rows) if as_svg else timeline_text(rows)
+
     def write_bundle(self, path: Path) -> None:
         """Write the finished run into one file, which `read_bundle` takes in and `replay` does again elsewhere.
 
@@ -330,14 +337,27 @@ def open_run(run_id: str, *, home: Path | None = None) -> Run:
     return Run(open_runs(home).open(run_id), home)
 
 
-async def work(*, home: Path | None = None, runs_at_once: int = 4, until_empty: bool = False) -> None:
+async def work(
+    *,
+    home: Path | None = None,
+    runs_at_once: int = 4,
+    until_empty: bool = False,
+    metrics_port: int | None = None,
+    json_logs: bool = False,
+) -> None:
     """Carry out queued runs until the process is told to stop (SIGTERM), or with `until_empty` until none is left.
 
-    Raises ConfigError without a database.
+    Prometheus metrics are served on `metrics_port` of 127.0.0.1. Raises ConfigError without a database.
     """
+    if json_logs:
+        from deep_research.runs.worker_metrics import log_as_json  # noqa: PLC0415 - only where it is asked for
+
+        log_as_json()
     from deep_research.runs.run_queue import work as work_at_queue  # noqa: PLC0415 - an extra
 
-    await work_at_queue(home or settings_module.home(), runs_at_once=runs_at_once, until_empty=until_empty)
+    await work_at_queue(
+        home or settings_module.home(), runs_at_once=runs_at_once, until_empty=until_empty, metrics_port=metrics_port
+    )
 
 
 def read_bundle(path: Path, *, home: Path | None = None) -> Run:

@@ -366,6 +366,11 @@ def database_url() -> str:
     return os.environ.get("DEEP_RESEARCH_DATABASE_URL", "").strip()  # noqa: TID251 - the one place
 
 
+def telemetry_endpoint() -> str:
+    """Return where traces are sent (`OTEL_EXPORTER_OTLP_ENDPOINT`); "" for nowhere."""
+    return os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").strip()  # noqa: TID251 - the one place
+
+
 def load_settings(**arguments: Any) -> Settings:
     """Return the settings in force; `arguments` that are None count as not given.
 

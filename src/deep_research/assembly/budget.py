@@ -117,6 +117,15 @@ class PaidCalls:
         return Spent(prompt + usage.completion_tokens, cost or 0.0)
 
 
+def _usage_attributes(answer: ModelAnswer) -> dict[str, str | int]:
+    """Return what the GenAI conventions of OpenTelemetry say of an answer."""
+    return {
+        "gen_ai.response.model": answer.model or "",
+        "gen_ai.usage.input_tokens": answer.usage.prompt_tokens,
+        "gen_ai.usage.output_tokens": answer.usage.completion_tokens,
+    }
+
+
 class Spent(NamedTuple):
     """Tokens and US dollars."""
 

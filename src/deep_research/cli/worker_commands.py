@@ -37,7 +37,9 @@ def enqueue_command(question: str, docs: tuple[str, ...], priority: int, owner: 
 @click.command("worker")
 @click.option("--runs", type=click.IntRange(1, 64), default=4, metavar="N", help="Runs at a time (default: 4).")
 @click.option("--until-empty", is_flag=True, help="End when the queue is empty.")
-def worker_command(runs: int, until_empty: bool) -> int:
+@click.option("--metrics-port", type=int, metavar="PORT", help="Serve Prometheus metrics on this port of 127.0.0.1.")
+@click.option("--json-logs", is_flag=True, help="Log to standard error, a line of JSON each.")
+def worker_command(runs: int, until_empty: bool, metrics_port: int | None, json_logs: bool) -> int:
     """Carry out the queued runs of DEEP_RESEARCH_DATABASE_URL, on this machine beside any others.
 
     SIGTERM lets the runs go on for 20 seconds; what is left then is taken up by other workers. So is the work of a
@@ -47,5 +49,6 @@ def worker_command(runs: int, until_empty: bool) -> int:
 
     from deep_research import api  # noqa: PLC0415 - help stays fast
 
-    asyncio.run(api.work(runs_at_once=runs, until_empty=until_empty))
+    work = api.work(runs_at_once=runs, until_empty=until_empty, metrics_port=metrics_port, json_logs=json_logs)
+    asyncio.run(work)
     return 0

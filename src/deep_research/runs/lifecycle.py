@@ -20,6 +20,7 @@ from deep_research.data import Asked, Report
 from deep_research.errors import Declined, NeedsAnswer, ResearchError, StoreError
 from deep_research.events import ClarificationAsked, Event, ReportReady, RunFailed, RunStarted
 from deep_research.run_context.context import RunContext
+from deep_research.run_context.telemetry import span
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import Checkpoints, RunStore
 
@@ -84,7 +85,7 @@ async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
     Raises NeedsAnswer when the user must be asked and the environment cannot, Declined when the task ended on purpose,
     asyncio.CancelledError when it was stopped, another ResearchError when it failed. It can be taken up again.
     """
-    with noting_end(task, environment) as log:
+    with span("research", deep_research__run_id=task.store.run_id), noting_end(task, environment) as log:
         async with open_task(task, environment, log) as (ctx, start):
             values = await _drive(task, ctx, start, environment.answer)
         report = await keep_report(task, log, values)

@@ -13,6 +13,7 @@ from typing import Any
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.errors import ConfigError, Declined, NeedsAnswer, ResearchError, RunBusy, RunTakenOver, StoreError
 from deep_research.runs.research_run import resume_run
+from deep_research.runs.worker_metrics import WorkerMetrics
 from deep_research.settings import Settings, database_url
 from deep_research.state_files import OWNERS
 from deep_research.stores.postgres_database import Database, close_databases, database_at
@@ -102,17 +103,20 @@ def enqueue_run(store: RunStore, *, priority: int = 0) -> None:
             raise RunBusy(f"The run {record.run_id} is in the queue already.", run_id=record.run_id) from error
 
 
-async def work(home: Path, *, runs_at_once: int = 4, until_empty: bool = False) -> None:
+async def work(
+    home: Path, *, runs_at_once: int = 4, until_empty: bool = False, metrics_port: int | None = None
+) -> None:
     """Carry out queued runs until the process is told to stop (SIGTERM, SIGINT), or until the queue is empty.
 
     Then no more runs are begun; those that go on get some seconds, and are taken up by other workers after that.
     """
-    database = await asyncio.to_thread(_database)
+    database, metrics = await asyncio.to_thread(_database), WorkerMetrics(metrics_port)
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=database.url))
 
     @app.task(name=_TASK, queue="runs", retry=_Retry())
     async def carry_out(run_id: str, owner: str) -> None:
-        await _carry_out(database, home / OWNERS / owner if owner else home, run_id, owner)
+        store = PostgresRuns(database.url, owner).store(run_id)
+        await _carry_out(store, home / OWNERS / owner if owner else home, metrics)
 
     try:
         while not await _serve(app, runs_at_once, until_empty=until_empty):
@@ -156,19 +160,26 @@ async def _rescue(app: "procrastinate.App") -> None:
         await asyncio.sleep(_HEARTBEAT_SECONDS)
 
 
-async def _carry_out(database: Database, home: Path, run_id: str, owner: str) -> None:
+async def _carry_out(store: RunStore, home: Path, metrics: WorkerMetrics) -> None:
     """Carry a run out. Raises what `_Retry` decides about."""
-    store = PostgresRuns(database.url, owner).store(run_id)
-    record = await asyncio.to_thread(store.load)
-    if record.status in _DONE:
+    if (await asyncio.to_thread(store.load)).status in _DONE:
         return
+    status, report = "failed", None
+    _log.info("The run %s begins or goes on.", store.run_id)
+    metrics.begin()
     try:
-        await resume_run(store, RunEnvironment(home))
-    except (NeedsAnswer, Declined, RunTakenOver):
-        return
+        report = await resume_run(store, RunEnvironment(home))
+        status = "finished"
+    except (NeedsAnswer, Declined, RunTakenOver) as ended:
+        status = type(ended).__name__
     except asyncio.CancelledError:
+        status = "drained"
         raise _Drained from None
-    except (RunBusy, StoreError):
+    except (RunBusy, StoreError) as later:
+        status = type(later).__name__
         raise
     except ResearchError as error:  # the record says it
-        _log.info("The run %s ended without a report: %s", run_id, error.message)
+        _log.info("The run %s ended without a report: %s", store.run_id, error.message)
+    finally:
+        metrics.end(status, report)
+        _log.info("The run %s: %s.", store.run_id, status)

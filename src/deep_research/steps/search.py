@@ -26,6 +26,7 @@ from deep_research.i18n.language import columns
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Library, OutsideTool, SearchPlace
 from deep_research.run_context.context import RunContext, reason_of
+from deep_research.run_context.telemetry import span
 from deep_research.steps.read import PLACE, read
 from deep_research.text.cleaning import shorten
 from deep_research.text.contents_lists import is_contents_list
@@ -146,7 +147,8 @@ async def _ask(
         return (await _take_in(ctx, place, await ask(), known, action.query)).model_dump_json()
 
     try:
-        answer, reused = await ctx.journal.call("search", request, make)
+        with span("search", deep_research__source=place.name):
+            answer, reused = await ctx.journal.call("search", request, make)
     except Exception as error:  # noqa: BLE001 - one place failing costs only itself, also when it has a defect
         why = _why(error, place.name)
         # A place that was given up fails the same way each time: that is one gap.
@@ -264,8 +266,8 @@ def _says_little(text: str) -> bool:
 def _at_spans(found: Found, passages: list[Passage]) -> list[Passage]:
     """Return the passages that overlap the found spans, in the order of the spans."""
     chosen: dict[str, Passage] = {}
-    for span in found.spans:
+    for found_span in found.spans:
         for passage in passages:
-            if passage.start < span.end and span.start < passage.end:
+            if passage.start < found_span.end and found_span.start < passage.end:
                 chosen.setdefault(passage.id, passage)
     return list(chosen.values())

@@ -1,0 +1,78 @@
+"""What a run did when, as text and drawing; spans that are sent only where a collector is named; metrics of a worker."""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from deep_research.api import Run
+from deep_research.runs.worker_metrics import WorkerMetrics
+from tests.model.harness import research, served
+from tests.support.fake_web import FakeWeb
+from tests.support.web_answers import json_answer
+
+
+def test_a_timeline_shows_every_call_with_its_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(monkeypatch):
+        ran = research(tmp_path)
+    run = Run(ran.folder, ran.home)
+    lines = run.timeline().splitlines()
+    assert sum(" model " in line and "tokens" in line for line in lines[:-1]) == ran.report.ledger.model_calls
+    assert sum(" search " in line for line in lines[:-1]) == ran.report.ledger.searches
+    tokens = ran.report.ledger.prompt_tokens + ran.report.ledger.completion_tokens
+    assert f"{tokens:,} tokens" in lines[-1]
+    begins = [float(line.split()[0]) for line in lines[:-1]]
+    assert begins == sorted(begins)
+    drawing = ElementTree.fromstring(run.timeline(as_svg=True))
+    bars = [part for part in drawing if part.tag.endswith("rect")]
+    assert len(bars) == len(lines) - 1
+
+
+_TRACED = """
+import sys
+from deep_research.run_context.telemetry import span
+with span("chat m", gen_ai__request__model="m"):
+    pass
+print("opentelemetry" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_spans_are_sent_only_where_a_collector_is_named(named: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeWeb() as web:
+        web.site("collector.test").on("/v1/traces", json_answer({}), method="POST")
+        if named:
+            monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", web.base("collector.test"))
+        said = subprocess.run([sys.executable, "-c", _TRACED], capture_output=True, text=True, timeout=60, check=True)
+        assert said.stdout.strip() == str(named)
+        assert bool(web.count("collector.test", "/v1/traces")) is named
+        if named:
+            assert b"gen_ai.request.model" in web.requests[-1].body
+
+
+def test_a_worker_serves_its_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket  # noqa: PLC0415
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with served(monkeypatch):
+        report = research(tmp_path).report
+    metrics = WorkerMetrics(port)
+    metrics.begin()
+    metrics.end("finished", report)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    assert 'deep_research_runs_total{status="finished"} 1.0' in text
+    assert f'deep_research_spent_total{{what="model_calls"}} {report.ledger.model_calls}.0' in text
+
+
+def test_log_records_are_lines_of_json() -> None:
+    code = "from deep_research.runs.worker_metrics import log_as_json; import logging; log_as_json(); logging.getLogger('deep_research.x').info('one %s', 1)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    line = json.loads(said.stderr)
+    assert (line["level"], line["logger"], line["message"]) == ("info", "deep_research.x", "one 1")
