@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
@@ -225,6 +225,13 @@ def _loop_for_callers() -> asyncio.AbstractEventLoop:
 os.register_at_fork(after_in_child=_own_loop.clear) if hasattr(os, "register_at_fork") else None
 
 
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 def run_now(make: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     """Return what a coroutine returns, for code that is not asynchronous.
 
@@ -232,16 +239,24 @@ def run_now(make: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     chat model that is handed over keeps its connections from call to call. An interrupt (Ctrl-C) cancels the coroutine.
     """
 
-    async def work() -> _T:
-        return await make()
+    done = threading.Event()
 
-    ended = asyncio.run_coroutine_threadsafe(work(), _loop_for_callers())
+    async def work() -> _T:
+        try:
+            return await make()
+        finally:
+            done.set()
+
+    loop = _loop_for_callers()
+    if _running_loop() is loop:  # a function that a run calls begins another one
+        with ThreadPoolExecutor(1) as beside:
+            return beside.submit(contextvars.copy_context().run, asyncio.run, work()).result()
+    ended = asyncio.run_coroutine_threadsafe(work(), loop)
     try:
         return ended.result()
     except KeyboardInterrupt:
         ended.cancel()
-        with suppress(BaseException):
-            ended.result(_STOPPING_SECONDS)
+        done.wait(_STOPPING_SECONDS)
         raise
 
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from deep_research import (
     research,
     stream,
 )
+from deep_research.concurrency import run_now
 from deep_research.errors import ConfigError
 from deep_research.providers.provider_catalog import open_model
 from deep_research.stores.run_folder import list_runs
@@ -207,6 +210,37 @@ async def test_research_works_where_an_event_loop_runs(docs: list[str]) -> None:
     report = research(QUESTION, docs=docs)
     assert report.answered
     assert follow_up(report.run_id, "How fast is the Alpha engine?").report is not None
+
+
+def test_a_function_that_a_run_calls_may_begin_another_run(docs: list[str]) -> None:
+    def answer(_question: str) -> str:
+        return research("How fast is the Alpha engine?", docs=docs).title
+
+    report = run_now(lambda: aresearch("tell me about it", docs=docs, on_clarify_question=answer))
+    assert "Alpha" in report.title
+
+
+@pytest.mark.process
+def test_an_interrupt_stops_the_run_and_keeps_its_state(docs: list[str], own_state: Path) -> None:
+    program = """
+import asyncio, os, signal, sys
+from deep_research import research
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what starts the tests may ignore it
+
+async def slow(query: str) -> str:
+    "Search for a minute."
+    os.kill(os.getpid(), signal.SIGINT)
+    await asyncio.sleep(60)
+    return "late"
+
+research("How fast is the Alpha engine?", docs=[sys.argv[1]], tools=[slow])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, docs[0]], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "KeyboardInterrupt" in done.stderr
+    assert list_runs(own_state)[0].status == "stopped"
 
 
 async def test_stream_and_afollow_up_take_objects(docs: list[str], provider: ScriptedProvider) -> None:
