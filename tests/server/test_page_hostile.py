@@ -127,17 +127,16 @@ def test_hostile_texts_do_nothing(browser: Browser, own_state: Path) -> None:
 
 
 WORDS, CITATIONS = 10_000, 500
-TASKS = """() => {
-  window.slow = [];
-  new PerformanceObserver((list) => window.slow.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({ type: "longtask", buffered: true });
-}"""
 
 
 def longest_task(browser: Browser, address: str, run: str) -> float:
-    """Return the longest task, in milliseconds, of opening a report, scrolling through it and filtering it."""
+    """Return the longest task of opening a report, scrolling through it and filtering it, in milliseconds.
+
+    Measured is the time that the page's own thread computes: other work on the machine does not count.
+    """
     made = Tab(browser)
     page = made.page
-    made.context.add_init_script(f"({TASKS})()")
+    browser.start_tracing(page=page, categories=["toplevel"])
     page.goto(f"{address}/#/runs/{run}")
     expect(page.locator(".cite")).to_have_count(CITATIONS)
     for _ in range(12):
@@ -145,9 +144,13 @@ def longest_task(browser: Browser, address: str, run: str) -> float:
         page.wait_for_timeout(30)
     page.locator(".filter").first.click(force=True)
     page.wait_for_timeout(100)
-    slow = page.evaluate("window.slow")
+    events = json.loads(browser.stop_tracing())["traceEvents"]
     made.context.close()
-    return max(slow, default=0)
+    named = [e for e in events if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain"]
+    threads = {(e["pid"], e["tid"]) for e in named}
+    tasks = [e.get("tdur", 0) / 1000 for e in events if e.get("ph") == "X" and (e["pid"], e["tid"]) in threads]
+    assert len(tasks) > 100
+    return max(tasks)
 
 
 def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_state: Path) -> None:
@@ -189,5 +192,4 @@ def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_sta
 
         tamper(own_state, run, grown)
         assert len(http.get(f"/api/v1/runs/{run}/report").json()["report"].split()) >= WORDS
-        # The best of three: other work on the machine also makes tasks long.
-        assert min(longest_task(browser, address, run) for _ in range(3)) < 100
+        assert longest_task(browser, address, run) < 100

@@ -164,10 +164,23 @@ class RunDetails(RunView):
     follow_ups: int
 
 
+class RunSummary(BaseModel):
+    """A run in a list; a long `question` is cut."""
+
+    id: str
+    question: str
+    title: str
+    status: RunState
+    created: str
+    has_report: bool
+    parent: str
+    origin: str
+
+
 class RunPage(BaseModel):
     """Runs, newest first; `next` is the cursor of the following page, empty on the last one."""
 
-    runs: list[RunView]
+    runs: list[RunSummary]
     next: str = ""
     total: int
 

@@ -1,7 +1,8 @@
 """The HTTP application put together: guard, routes, page; and the server that runs it."""
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,12 @@ import uvicorn
 from fastapi import FastAPI
 
 import deep_research
-from deep_research.errors import ConfigError
+from deep_research.errors import ConfigError, ResearchError
 from deep_research.server import evidence_routes, openai_routes, run_routes, server_routes
 from deep_research.server.access_tokens import AccessTokens
 from deep_research.server.event_feed import EventFeeds
 from deep_research.server.http_context import ServerContext, add_error_handlers
-from deep_research.server.page_files import ROUTES
+from deep_research.server.page_files import ROUTES, page_files
 from deep_research.server.request_guard import RequestGuard, is_loopback
 from deep_research.server.run_service import RunService
 from deep_research.server.uploads import UploadLimit
@@ -35,6 +36,13 @@ class ServerOptions:
     uploads: UploadLimit = field(default_factory=UploadLimit)
 
 
+def warm_up() -> None:
+    """Load what the first visitor would wait for."""
+    page_files()
+    with suppress(ResearchError):
+        server_routes.offered_choices(UploadLimit(), "")
+
+
 def make_app(options: ServerOptions) -> FastAPI:
     """Return the application."""
     tokens = AccessTokens(options.home) if options.require_tokens or not is_loopback(options.host) else None
@@ -43,7 +51,9 @@ def make_app(options: ServerOptions) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service = RunService(options.home, EventFeeds(), max_active=options.max_runs)
         app.state.context = ServerContext(service, tokens, options.uploads)
+        warming = asyncio.create_task(asyncio.to_thread(warm_up))
         yield
+        warming.cancel()
         await service.close()
 
     app = FastAPI(

@@ -25,6 +25,7 @@ from deep_research.server.api_models import (
     RunDetails,
     RunPage,
     RunState,
+    RunSummary,
     RunView,
     SteerInput,
     Taken,
@@ -48,6 +49,7 @@ After = Annotated[int, Query(ge=0, le=10_000_000, description="Number of the las
 LastEventId = Annotated[
     str, Header(alias="Last-Event-ID", description="Number of the last event that the client has received.")
 ]
+_LISTED_CHARS = 300
 EMPTY_PLAN = Brief(title="", objective="", sections=())
 _SSE: dict[int | str, dict[str, Any]] = {
     200: {"description": "Server-sent events", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
@@ -70,6 +72,19 @@ def view_of(service: RunService, home: Path, record: RunRecord, *, has_report: b
         error=record.error,
         asked=record.asked if record.status == "waiting" else None,
         has_report=has_report,
+        parent=record.parent,
+        origin=record.origin,
+    )
+
+
+def _summary(service: RunService, home: Path, record: RunRecord) -> RunSummary:
+    return RunSummary(
+        id=record.run_id,
+        question=record.question[:_LISTED_CHARS],
+        title=record.title,
+        status=_state(service, home, record),
+        created=record.created,
+        has_report=record.status == "finished",
         parent=record.parent,
         origin=record.origin,
     )
@@ -145,7 +160,7 @@ async def list_runs(
             raise ConfigError("The cursor is not one of this list.", setting="cursor", value=cursor)
         start = places[cursor] + 1 if cursor else 0
         shown = records[start : start + limit]
-        views = [view_of(context.service, home, r, has_report=r.status == "finished" and bool(r.title)) for r in shown]
+        views = [_summary(context.service, home, record) for record in shown]
         more = start + limit < len(records)
         return RunPage(runs=views, next=shown[-1].run_id if more else "", total=len(records))
 

@@ -19,7 +19,7 @@ from deep_research.server.api_models import (
 )
 from deep_research.server.http_context import Context, Owner, problems
 from deep_research.server.request_guard import COOKIE, Refusal
-from deep_research.server.uploads import UploadedDocuments
+from deep_research.server.uploads import UploadedDocuments, UploadLimit
 from deep_research.settings import load_settings
 
 router = APIRouter(prefix="/api/v1", tags=["server"])
@@ -30,10 +30,11 @@ _DocumentId = Annotated[str, Path(pattern=r"^d[0-9a-f]{16}$")]
 @router.get("/options", responses=problems())
 async def show_options(context: Context, owner: Owner) -> Options:
     """Show what can be chosen for a run on this server."""
-    return await asyncio.to_thread(_options, context, owner)
+    return await asyncio.to_thread(offered_choices, context.uploads, owner)
 
 
-def _options(context: Context, owner: str) -> Options:
+def offered_choices(limit: UploadLimit, owner: str) -> Options:
+    """Return what can be chosen for a run."""
     settings = load_settings()
     try:
         seen = api.preview_run(settings)
@@ -52,8 +53,8 @@ def _options(context: Context, owner: str) -> Options:
         exports=[NamedText(name=one.name, purpose=one.purpose) for one in api.list_exporters()],
         languages=list(languages()),
         uploads=UploadLimits(
-            megabytes=context.uploads.megabytes,
-            documents=context.uploads.documents,
+            megabytes=limit.megabytes,
+            documents=limit.documents,
             types=list(api.readable_suffixes()),
         ),
     )
