@@ -60,9 +60,10 @@ def _foreign_words(claim: str, ground: str) -> list[str]:
 def is_too_specific(text: str) -> Verdict | None:
     """Return why a statement without a source may not stand: it has a figure, a date or a quotation; else None.
 
-    A version behind the name of what it is of ("Python 3.14") is a name, and so is a level or format ("level 13").
+    A version behind the name of what it is of ("Python 3.14") is a name, and so is a level or format ("level 13"); what stands in code marks is a name too.
     """
-    if any(not _is_version(q, text) for q in _written_quantities(text)) or quotations(text):
+    plain = _CODE.sub(lambda code: " " * len(code[0]), text)
+    if any(not _is_version(q, plain) for q in _written_quantities(plain)) or quotations(plain):
         return verdict_of("unverified", "background_specific")
     return None
 
@@ -72,6 +73,7 @@ def has_amounts(text: str) -> bool:
     return bool(quotations(text)) or any(q.unit not in ("", "ordinal", *CALENDAR) for q in quantities(text))
 
 
+_CODE = re.compile(r"`[^`\n]{1,80}`")
 _NUMBERED_NAME = re.compile(rf"{any_word('numbers.name_before_patterns')}$", re.IGNORECASE)
 _NUMBERED = re.compile(any_word("numbers.name_behind_patterns"), re.IGNORECASE)
 _NAMED_BEFORE = re.compile(r"(?:\b[A-Z][\w+]*|[A-Za-z]\w*[A-Z]\w*) ?$")

@@ -46,6 +46,7 @@ _NOT_NUMBERS = re.compile(
     r"https?://[!-~]+|www\.[!-~]+|\bdoi:[!-~]+|\b10\.\d{4,}/[!-~]+|\barXiv:\s?[!-~]+|[!-~]{1,64}@[!-~]{1,64}\.[!-~]{1,64}"
     r"|\b\d+(?:\.\d+){2,}\b"  # 1.2.3
     r"|\b[vV]\d+(?:\.\d+)*\b"
+    r"|\b[A-Za-z][\w+-]{0,40}\(\d[a-z]{0,2}\)"  # the section of a manual page: printf(3)
     rf"|\b(?!(?i:{'|'.join(sorted(MONTHS, key=len, reverse=True))})-\d{{4}}\b)"
     r"(?![Uu][Ss]\b)[A-Za-z][A-Za-z0-9]{0,40}(?:[-_./][A-Za-z0-9]{1,40}){0,5}[-_./]?\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*"  # GPT-4, H100
     r"|\b[A-Z]\w*(?<!\bThe)(?<!\bOf)(?<!\bIn)(?<!\bAbout)(?<!\bOver)(?<!\bBy)(?<!\bAt)(?<!\bFrom)(?<!\bTo)(?<!\bWith)"
