@@ -132,7 +132,8 @@ def test_the_files_for_deployment_name_what_is_there() -> None:
     assert extras is not None
     assert set(extras[1].split(",")) <= set(PROJECT["project"]["optional-dependencies"])
     compose = (ROOT / "deploy" / "compose.yaml").read_text("utf-8")
-    commands = [["serve"], *([re.search(r'command: \["(\w+)"', compose)[1]],)]  # type: ignore[index]
+    commands = [["serve"], *(re.findall(r'"([^"]+)"', line) for line in re.findall(r"command: \[(.+)\]", compose))]
+    assert [name for name, *_ in commands] == ["serve", "worker", "mcp"]
     unit = configparser.ConfigParser(strict=False, interpolation=None)
     unit.read_string((ROOT / "deploy" / "deep-research.service").read_text("utf-8"))
     commands.append(unit["Service"]["execstart"].split()[1:])
