@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from deep_research.data import Claim, Passage, Section, Source
@@ -124,6 +125,23 @@ _LENGTHS = {
 _TOGETHER = {"brief": 420, "standard": 1_800, "deep": 7_000}
 """Words of all sections of a report."""
 _CHARACTERS_PER_WORD = {"zh": 2.2, "ja": 2.8, "ko": 3.2}
+
+
+class LengthRange(NamedTuple):
+    """The least and the most that a text may have, in words or in characters."""
+
+    least: int
+    most: int
+    in_characters: bool
+
+
+def range_of(kind: str, depth: str, language: str) -> LengthRange:
+    """Return how long a text around the sections is to be."""
+    least, most = _LENGTHS[depth][kind]
+    factor = _CHARACTERS_PER_WORD.get(language)
+    if factor is None:
+        return LengthRange(least, most, in_characters=False)
+    return LengthRange(round(least * factor), round(most * factor), in_characters=True)
 
 
 def length_of(kind: str, depth: str, language: str, *, sections: int = 1, more: bool = False) -> str:

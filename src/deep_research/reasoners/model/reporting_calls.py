@@ -31,6 +31,7 @@ from deep_research.reasoners.model.base import Thinker, told, user
 from deep_research.reasoners.model.prompt_views import cited, for_review, numbered, stock
 from deep_research.reasoners.model.research_turns import remarked
 from deep_research.reasoners.model.structured_calls import fitted
+from deep_research.reasoners.model.text_lengths import is_too_short, length_in, within_length
 from deep_research.text.token_count import estimate_tokens
 
 
@@ -163,7 +164,7 @@ class Reporting(Thinker):
         library: Library,
     ) -> Composition:
 
-        async def make(shown: Sequence[dict[str, str]]) -> ComposeAnswer:
+        async def make(shown: Sequence[dict[str, str]], more: Sequence[ModelMessage] = ()) -> ComposeAnswer:
             messages = self._sections_shown(
                 "compose",
                 brief,
@@ -177,13 +178,21 @@ class Reporting(Thinker):
                 answer_length=self._length("answer", brief.language),
                 conclusion_length=self._length("conclusion", brief.language),
             )
-            return await self._ask.structured("report", messages, ComposeAnswer, max_output_tokens=6000)
+            return await self._ask.structured("report", [*messages, *more], ComposeAnswer, max_output_tokens=6000)
 
         async def think() -> Composition:
-            if not any(s.content for s in sections):
+            texts = "\n\n".join(s.content for s in sections if s.content)
+            if not texts:
                 return Composition()
+            depth, language = self._depth, brief.language
             answer = await self._fitted(brief, sections, make)
-            return composition_of(answer)
+            if is_too_short(answer.answer, "answer", depth, language, of=texts):
+                note = user(self._render("compose_again", length=self._length("answer", language)))
+                again = await self._fitted(brief, sections, lambda shown: make(shown, [note]))
+                answer = max(answer, again, key=lambda made: length_in(made.answer, language))
+            abstract = within_length(answer.answer, "answer", depth, language)
+            conclusion = within_length(answer.conclusion, "conclusion", depth, language)
+            return composition_of(answer).model_copy(update={"abstract": abstract, "conclusion": conclusion})
 
         return await self._or_else(
             "report",
