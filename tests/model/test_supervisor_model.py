@@ -184,9 +184,10 @@ def composing(model: Model, gaps: list[Gap], *, window: int) -> Any:
 
 async def test_d5_a_report_too_long_for_the_window_is_trimmed_to_it_and_then_by_a_tenth() -> None:
     gaps: list[Gap] = []
-    model = Model(said(answer="Parts. [s1p1]", conclusion="", table=""), limit=11_500)
+    answer = f"Parts {'of engines ' * 30}. [s1p1]"
+    model = Model(said(answer=answer, conclusion="", table=""), limit=11_500)
     made = await composing(model, gaps, window=20_000)
-    assert made.abstract == "Parts. [s1p1]"
+    assert made.abstract == answer
     assert gaps == []
     sizes = [estimate_tokens(request.messages[-1].text) for request in model.asked]
     assert 2 <= len(sizes) <= 4

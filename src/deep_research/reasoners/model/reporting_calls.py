@@ -15,7 +15,7 @@ from deep_research.data import (
     SectionReview,
     Verdict,
 )
-from deep_research.errors import ContextTooLong
+from deep_research.errors import ContextTooLong, LimitReached, ModelError
 from deep_research.i18n.message_codes import verdict_of
 from deep_research.ports import Library
 from deep_research.reasoners.model.answer_mapping import composition_of, review_of, section_review_of
@@ -188,7 +188,10 @@ class Reporting(Thinker):
             answer = await self._fitted(brief, sections, make)
             if is_too_short(answer.answer, "answer", depth, language, of=texts):
                 note = user(self._render("compose_again", length=self._length("answer", language)))
-                again = await self._fitted(brief, sections, lambda shown: make(shown, [note]))
+                try:
+                    again = await self._fitted(brief, sections, lambda shown: make(shown, [note]))
+                except (ModelError, LimitReached):  # the short answer is better than none
+                    again = answer
                 answer = max(answer, again, key=lambda made: length_in(made.answer, language))
             abstract = within_length(answer.answer, "answer", depth, language)
             conclusion = within_length(answer.conclusion, "conclusion", depth, language)
