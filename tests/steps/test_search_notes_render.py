@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from deep_research.data import Action, Document, Found, Gap, Observation, SearchResult, Section, Span, Turn
+from deep_research.data import Action, Advice, Document, Found, Gap, Observation, SearchResult, Section, Span, Turn
 from deep_research.events import Searched
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
-from deep_research.report.render import References
+from deep_research.report.render import References, render_advice
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
 from deep_research.settings import Settings
@@ -196,3 +196,19 @@ def test_a_reference_quotes_paragraphs_not_the_frame_of_a_page(library: SqliteLi
     assert "“Engines need oil each year.”" in block
     assert "Navigation" not in block
     assert "result" not in block
+
+
+def test_a_step_of_one_case_keeps_its_place_among_those_of_all(library: SqliteLibrary) -> None:
+    first, own, last, other = (
+        Advice(action="Build it once.", why="There must be something to compare."),
+        Advice(case="It has a diff", action="Import the diff."),
+        Advice(action="Raise the level."),
+        Advice(case="No time", action="Leave it."),
+    )
+    text = "\n\n".join(render_advice([first, own, last, other], References(library), "en"))
+    assert (
+        "1. **Build it once.** *Why:* There must be something to compare.\n2. *It has a diff:* **Import the diff.**"
+        in text
+    )
+    assert "3. **Raise the level.**" in text
+    assert "| No time | **Leave it.** |" in text

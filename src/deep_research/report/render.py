@@ -152,7 +152,11 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     """Return the whole report; every citation is numbered, every frame sentence comes from the message catalogue."""
     given, parts, language = checked.given, checked.parts, checked.given.language
     references = References(library)
-    blocks = [_head(checked, references), *_opening(checked, references), *_advice(parts.advice, references, language)]
+    blocks = [
+        _head(checked, references),
+        *_opening(checked, references),
+        *render_advice(parts.advice, references, language),
+    ]
     if not checked.is_answered:
         blocks.append(_nothing(checked))
     contents: dict[str, str] = {}
@@ -260,13 +264,17 @@ def _marks(checked: CheckedReport) -> str:
     return join_sentences((phrase(name, language) for name in ("marks_fact", *names)), language) if names else ""
 
 
-def _advice(advice: Sequence[Advice], references: References, language: str) -> list[str]:
-    """Render what to do: numbered steps for everybody, then a table of the cases that differ."""
-    steps = [a for a in advice if not a.case]
-    cases = [a for a in advice if a.case]
+def render_advice(advice: Sequence[Advice], references: References, language: str) -> list[str]:
+    """Render what to do: numbered steps for everybody, then a table of the cases that differ; a step of one case that
+    comes before one of all keeps its place, with its case in front."""
+    general = [n for n, a in enumerate(advice) if not a.case]
+    last = general[-1] if general else -1
+    steps, cases = advice[: last + 1], advice[last + 1 :]
     blocks = [f"## {phrase('advice', language)}"] if advice else []
     if steps:
-        blocks.append("\n".join(f"{n}. {_step(a, references, language)}" for n, a in enumerate(steps, 1)))
+        blocks.append(
+            "\n".join(f"{n}. {_step(a, references, language, is_in_order=True)}" for n, a in enumerate(steps, 1))
+        )
     if cases:
         head = f"| {phrase('case', language)} | {phrase('what_to_do', language)} |\n|---|---|"
         rows = [f"| {_cell(a.case)} | {_cell(_step(a, references, language))} |" for a in cases]
@@ -274,8 +282,9 @@ def _advice(advice: Sequence[Advice], references: References, language: str) -> 
     return blocks
 
 
-def _step(advice: Advice, references: References, language: str) -> str:
-    said = [f"**{fold(advice.action)}**"]
+def _step(advice: Advice, references: References, language: str, *, is_in_order: bool = False) -> str:
+    said = [f"*{fold(advice.case)}{colon_of(language).rstrip()}*"] * is_in_order * bool(advice.case)
+    said.append(f"**{fold(advice.action)}**")
     for name, text in (("why", advice.why), ("condition", advice.condition), ("fallback", advice.fallback)):
         if text:
             said.append(f"*{phrase(name, language)}{colon_of(language).rstrip()}* {fold(text)}")
