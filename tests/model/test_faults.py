@@ -24,4 +24,6 @@ def test_a_fifth_of_the_calls_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert_presentable(ran)
     assert standing(ran.report)
     assert ran.report.answered
-    assert len(ran.report.sections) >= min(3, len(ENGINES))
+    # A plan that the model refused is made without it, and said; that one may need fewer sections.
+    without_model = any(gap.what == "plan" for gap in ran.report.gaps)
+    assert len(ran.report.sections) >= (1 if without_model else len(ENGINES))
