@@ -63,7 +63,7 @@ def _pieces(text: str) -> Iterator[str]:
 
     A text with definitions of links, which hold everywhere in it, is one piece.
     """
-    if _DEFINITION.search(text):
+    if "]:" in text and _DEFINITION.search(text):
         yield text
         return
     blocks = _BLANK.split(text)  # with what stands between them
@@ -104,9 +104,10 @@ def _parser() -> "MarkdownIt":
 
 def _prepare(text: str) -> str:
     """Remove HTML comments and the marks before notes, except inside fenced code; definitions stand alone."""
-    pieces = _FENCED.split(text)
+    pieces = _FENCED.split(text) if "```" in text else [text]
     for index in range(0, len(pieces), 2):
-        pieces[index] = _NOTE.sub(r"\1", _DEFINITION.sub("\n", _COMMENT.sub("", pieces[index])))
+        piece = _COMMENT.sub("", pieces[index]) if "<!--" in pieces[index] else pieces[index]
+        pieces[index] = _NOTE.sub(r"\1", _DEFINITION.sub("\n", piece)) if "]:" in piece else piece
     return "".join(pieces)
 
 

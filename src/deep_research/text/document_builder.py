@@ -42,7 +42,11 @@ class DocumentBuilder:
 
     def paragraph(self, text: str) -> None:
         """Add a paragraph on one line. Marks that would turn it into code or a heading are dropped."""
-        text = _LOOKS_LIKE_HEADING.sub("", _FENCE.sub("", fold(text), count=1), count=1)
+        text = fold(text)
+        if "```" in text or "~~~" in text:
+            text = _FENCE.sub("", text, count=1)
+        if "# " in text:
+            text = _LOOKS_LIKE_HEADING.sub("", text, count=1)
         if text:
             self._add("prose", text)
 
