@@ -14,6 +14,7 @@ from deep_research.i18n.catalog import phrase
 from deep_research.ports import Journal
 from deep_research.providers.call_tracing import show_call
 from deep_research.report.ledger import LOST, LostCall, PaidCall, paid_calls
+from deep_research.run_context.telemetry import span
 from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings
 from deep_research.text.token_count import estimate_tokens
@@ -60,10 +61,17 @@ class PaidCalls:
         )
 
         async def make() -> str:
-            with self._purse.holding(self._expected(request, role), role):
+            about = {
+                "gen_ai__operation__name": "chat",
+                "gen_ai__request__model": models[0],
+                "deep_research__role": role,
+            }
+            with self._purse.holding(self._expected(request, role), role), span(f"chat {models[0]}", **about) as traced:
                 begun = time.monotonic()
                 said, model = await self._asked(request, role)
                 answer = safe_noun(said)
+                if traced is not None:
+                    traced.set_attributes(_usage_attributes(answer))
             seconds = round(time.monotonic() - begun, 3)
             cost = self._cost(answer, role)
             paid = PaidCall(role=role, answer=answer, cost_usd=cost, seconds=seconds, model=model)
