@@ -196,3 +196,9 @@ def test_reasons_are_given_in_the_readers_language(finished: Finished) -> None:
     english, chinese = (finished.http.get(report, params={"language": code}).json() for code in ("en", "zh"))
     assert [gap["why"] for gap in english["gaps"]] != [gap["why"] for gap in chinese["gaps"]]
     assert english["report"] == chinese["report"]
+
+
+def test_what_a_run_did_when_is_shown(finished: Finished) -> None:
+    answer = finished.http.get(f"/api/v1/runs/{finished.run_id}/timeline")
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert "documents" in answer.text
