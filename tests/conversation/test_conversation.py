@@ -78,13 +78,13 @@ def test_b10_a_conversation_in_chinese_knows_what_it_points_at(tmp_path: Path) -
 
 def test_b10_a_question_back_is_answered_by_number_or_in_words(docs: str) -> None:
     with at_terminal("--docs", docs) as screen:
-        screen.say("databases")
+        screen.say("that drug")
         screen.until("1. ")
         screen.until("answer> ")
         screen.type("99\n")
         screen.until("There are the options 1 to")
         screen.until("answer> ")
-        screen.type("2\n")
+        screen.type("1\n")
         screen.until("Report: ")
         screen.say("/new tell me about it")
         screen.until("name the topic")
@@ -167,7 +167,7 @@ def test_b10_ctrl_c_stops_a_run_which_can_be_opened_again(
 
 def test_b10_ctrl_d_at_a_question_back_leaves_the_run_waiting(docs: str, own_state: Path) -> None:
     with at_terminal("--docs", docs) as screen:
-        screen.say("databases")
+        screen.say("that drug")
         screen.until("answer> ")
         screen.type("\x04")
         screen.until("State kept.")
