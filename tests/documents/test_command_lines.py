@@ -24,6 +24,11 @@ INTERACTIVE = sorted({tuple(arguments) for _, _, arguments in LINES if "-q" not 
 WITH_A_QUESTION = [(name, arguments) for name, _, arguments in LINES if "-q" in arguments]
 
 
+def line(arguments: str | list[str]) -> str:
+    """Return a parameter as its test is called."""
+    return arguments if isinstance(arguments, str) else shlex.join(arguments)
+
+
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     with served_everywhere(tmp_path, monkeypatch) as found:
@@ -41,7 +46,7 @@ def test_all_command_lines_are_here() -> None:
     assert len(LINES) == 11
 
 
-@pytest.mark.parametrize(("name", "arguments"), WITH_A_QUESTION, ids=shlex.join)
+@pytest.mark.parametrize(("name", "arguments"), WITH_A_QUESTION, ids=line)
 def test_b10_with_a_model(
     name: str, arguments: list[str], served: Served, own_state: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,7 +64,7 @@ def test_b10_with_a_model(
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"), [row for row in WITH_A_QUESTION if not {"-p", "--model"} & set(row[1])], ids=shlex.join
+    ("name", "arguments"), [row for row in WITH_A_QUESTION if not {"-p", "--model"} & set(row[1])], ids=line
 )
 def test_b10_without_a_model(
     name: str, arguments: list[str], own_state: Path, capsys: pytest.CaptureFixture[str]

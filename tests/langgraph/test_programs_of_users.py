@@ -18,7 +18,7 @@ NOTEBOOK = Path(__file__).parents[2] / "examples" / "notebook.ipynb"
 
 def run_bot(*arguments: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "ignore", str(BOT), *arguments],
+        [sys.executable, str(BOT), *arguments],
         capture_output=True,
         text=True,
         timeout=120,
