@@ -155,6 +155,7 @@ class Section(Noun):
     failed: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    as_of: str = ""
 
 
 class Brief(Noun):

@@ -85,16 +85,10 @@ class References:
         snapshots = (self._library.snapshot(source) for source in sources)
         return {detect(snapshot.text[:3000]) for snapshot in snapshots if snapshot is not None}
 
-    def state(self, claims: Sequence[Claim], language: str) -> str:
-        """Return of which version or date nearly all cited sources are; "" where they differ or the date is new."""
+    def uniform(self, claims: Sequence[Claim]) -> str:
+        """Return the version or date that nearly all cited sources have (`uniform_standing`); "" where they differ."""
         cited = tuple(dict.fromkeys(p.split("p")[0] for c in claims if c.stands for p in c.passages))
-        uniform = uniform_standing(self._library, cited) if cited else ""
-        if not uniform:
-            return ""
-        version = uniform.removeprefix("version ")
-        if version != uniform:
-            return phrase("uniform_version", language, version=version)
-        return phrase("uniform_date", language, date=written_date(uniform, language))
+        return uniform_standing(self._library, cited) if cited else ""
 
     def verbatim(self, claim: Claim) -> bool:
         """Return whether the claim is word for word in a passage that it cites."""
@@ -148,6 +142,14 @@ class References:
         )
 
 
+def _state_of(uniform: str, language: str) -> str:
+    """Return the sentence that names the version or date of nearly all sources; "" for none."""
+    version = uniform.removeprefix("version ")
+    if version != uniform:
+        return f"*{phrase('uniform_version', language, version=version)}*"
+    return f"*{phrase('uniform_date', language, date=written_date(uniform, language))}*" if uniform else ""
+
+
 def render_report(checked: CheckedReport, library: Library) -> Rendered:
     """Return the whole report; every citation is numbered, every frame sentence comes from the message catalogue."""
     given, parts, language = checked.given, checked.parts, checked.given.language
@@ -165,7 +167,10 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         contents[section.title] = make_inert(_cited(section.content, references))
         found[section.title] = tuple(make_inert(_cited(f, references)) for f in section.key_findings)
         if section.content:
-            blocks.append(f"## {section.title}\n\n{contents[section.title]}")
+            blocks.append(f"## {section.title}")
+            if section.as_of and section.as_of != references.uniform(checked.claims):
+                blocks.append(_state_of(section.as_of, language))  # its writer was told that this is said
+            blocks.append(contents[section.title])
     if checked.contradictions:
         blocks.append(references.contradiction_tables(checked.contradictions, language))
     if parts.conclusion:
@@ -241,8 +246,8 @@ def _opening(checked: CheckedReport, references: References) -> list[str]:
     shown = (("abstract", parts.abstract), ("at_a_glance", parts.table))
     blocks = [f"## {phrase(name, language)}\n\n{_cited(text, references)}" for name, text in shown if text]
     notes = [f"*{marks}*"] if (marks := _marks(checked)) else []
-    if state := references.state(checked.claims, language):
-        notes.append(f"*{state}*")
+    if state := _state_of(references.uniform(checked.claims), language):
+        notes.append(state)
     if assumed := checked.given.decision.assumptions:
         notes.append(f"{bold_heading('assumptions', language)}{join_list(assumed, language)}")
     place = 1 if parts.abstract else 0

@@ -63,7 +63,7 @@ class Ground(NamedTuple):
     """What a draft may use beside its passages: the arithmetic its writer asks for, what was `known` before (the
     question and the terms of the plan), what was `sought` (the facts planned and the searches made), what a conclusion may
     take names from (`named`: all that the draft cites), whether general knowledge may stand, the `language` of the report, and `today`, by which what sources say of their own time is dated
-    (None: not at all)."""
+    (None: not at all); `told_date` is the date that the report names for the whole text."""
 
     computations: Sequence[Computation] = ()
     known: str = ""
@@ -72,6 +72,7 @@ class Ground(NamedTuple):
     background: bool = False
     language: str = "en"
     today: date | None = None
+    told_date: str = ""
 
 
 NO_GROUND = Ground()
@@ -225,7 +226,7 @@ def _with_notes(judged: Sequence[_Judged], kept: Collection[int], work: _Work) -
     That a source is a mere draft or proposal, or of what time it speaks, is said once in a draft, not behind each of its
     sentences.
     """
-    done, told, dated = list(judged), set[str](), set[str]()
+    done, told, dated = list(judged), set[str](), {work.ground.told_date} - {""}
     for i, item in enumerate(judged):
         flags = _flags(item, work.library, work.ground) if i in kept else ()
         done[i] = replace(item, flags=flags)

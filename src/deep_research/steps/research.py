@@ -22,6 +22,7 @@ from deep_research.events import SectionClosed, SectionWritten
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
+from deep_research.search.source_standing import uniform_standing
 from deep_research.steps import review, search
 from deep_research.steps.check_claims import NO_GROUND, Checked, Ground, check_draft
 from deep_research.text.contents_lists import is_contents_list
@@ -144,7 +145,9 @@ def found_by_others(section: Section, library: Library, noted: Collection[Passag
     for cell in dict.fromkeys([*section.missing, *section.covers, *section.queries]):
         wanted = set(content_terms(cell))
         for hit in library.search(cell, limit=3) if wanted else ():
-            terms = set(content_terms(f"{hit.passage.heading} {hit.passage.text}"))
+            source = library.source(hit.passage.source)
+            title = source.title if source is not None else ""
+            terms = set(content_terms(f"{title} {hit.passage.heading} {hit.passage.text}"))
             says = len(wanted & terms) >= _SAYS * len(wanted)
             if says and hit.passage.id not in known and not is_contents_list(hit.passage.text):
                 best.setdefault(hit.passage.id, hit.passage)
@@ -210,6 +213,8 @@ async def write(
     # A further attempt sees what the first one saw, in the same order: nothing good is lost, and providers cache it.
     recalled = await _recalled(ctx, section, noted)
     passages = list({p.id: p for p in (*_seen_before(section, ctx.library), *noted, *recalled)}.values())
+    as_of = uniform_standing(ctx.library, [passage.source for passage in passages])
+    section = section.model_copy(update={"as_of": as_of})
     draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), passages, ctx.library)
     section = section.model_copy(update={"shown": tuple(passage.id for passage in passages)})
     adds = not section.content or bool(_cited(draft.content) - _cited(section.content))
@@ -293,6 +298,7 @@ def ground_of(
         background=ctx.settings.background == "all",
         language=brief.language,
         today=ctx.today,
+        told_date=sections[0].as_of if len(sections) == 1 else "",
     )
 
 

@@ -16,6 +16,7 @@ from deep_research.data import (
     Verdict,
 )
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
+from deep_research.i18n.catalog import phrase
 from deep_research.i18n.message_codes import verdict_of
 from deep_research.ports import Library
 from deep_research.reasoners.model.answer_mapping import composition_of, review_of, section_review_of
@@ -175,6 +176,7 @@ class Reporting(Thinker):
                 missing=list(dict.fromkeys(fact for s in sections for fact in s.missing)),
                 searched=list(dict.fromkeys(query for s in sections for query in s.searched))[:_MOST_SEARCHES],
                 background=self._background,
+                nothing=phrase("not_found_cell", brief.language),
                 answer_length=self._length("answer", brief.language),
                 conclusion_length=self._length("conclusion", brief.language),
             )

@@ -15,7 +15,6 @@ from deep_research.reasoners.model.base import Thinker, told, told_plainly, user
 from deep_research.reasoners.model.prompt_views import fenced, fenced_passage, stock
 from deep_research.reasoners.model.research_turns import actions_of, leads_in, messages_of
 from deep_research.reasoners.model.structured_calls import shrinking
-from deep_research.search.source_standing import uniform_standing
 from deep_research.text.token_count import estimate_tokens
 
 _PARTS = 4
@@ -238,7 +237,8 @@ class Researching(Thinker):
                 faults=section.faults,
                 output_format=brief.output_format,
                 order=f"{phrase('in_this_order', brief.language)}{colon_of(brief.language).rstrip()}",
-                uniform=uniform_standing(library, [passage.source for passage in passages]),
+                uniform=section.as_of,
+                nothing=phrase("not_found_cell", brief.language),
                 words=self._length(
                     "section",
                     brief.language,
