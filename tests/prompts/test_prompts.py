@@ -90,6 +90,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "entities": {"target": "engines", "passages": PASSAGE},
     "plan_from_query": PLAN,
     "plan_again": {"count": 2, "least": 3},
+    "compose_again": {"length": "100 to 150 words"},
     "revise_plan": {
         "title": "Engines",
         "objective": "Compare engines.",
