@@ -104,6 +104,7 @@ def test_a_conclusion_may_use_what_the_question_names() -> None:
         ("今天通常用 `debhelper-compat (= 13)` 声明级别 13 †。", True),
         ("Format 3 and printf(3) are used today. †", True),
         ("오늘날에는 레벨 13을 쓴다 †.", True),
+        ("debhelper 已弃用级别 9，通常以 debhelper-compat (= 13) 声明。†", True),
         ("It takes 13 minutes at level 3. †", False),
         ("Its author calls it “done”. †", False),
         ("一般来说应先做压力测试。†", True),

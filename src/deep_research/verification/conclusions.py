@@ -75,6 +75,8 @@ def has_amounts(text: str) -> bool:
 
 _CODE = re.compile(r"`[^`\n]{1,80}`")
 _NUMBERED_NAME = re.compile(rf"{any_word('numbers.name_before_patterns')}$", re.IGNORECASE)
+_CONSTRAINT = re.compile(r"[(（]\s?[<>=≥≤]{1,2}$")
+"""How the version that a package needs is given: name (>= 2)."""
 _NUMBERED = re.compile(any_word("numbers.name_behind_patterns"), re.IGNORECASE)
 _NAMED_BEFORE = re.compile(r"(?:\b[A-Z][\w+]*|[A-Za-z]\w*[A-Z]\w*) ?$")
 
@@ -84,7 +86,7 @@ def _is_version(quantity: Quantity, text: str) -> bool:
     if re.fullmatch(r"\d+(?:\.\d+)*", written) is None:
         return False
     before, behind = text[: quantity.start].rstrip(), text[quantity.end :].lstrip()
-    if _NUMBERED_NAME.search(before) or _NUMBERED.match(behind):
+    if _NUMBERED_NAME.search(before) or _CONSTRAINT.search(before) or _NUMBERED.match(behind):
         return True
     return "." in written and bool(_NAMED_BEFORE.search(text[: quantity.start]))
 
