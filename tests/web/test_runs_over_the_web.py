@@ -126,5 +126,5 @@ def test_the_command_when_nothing_is_found_anywhere(world: World, tmp_path: Path
     world.wikipedia({})
     said = _command(world, tmp_path, "--source", "searxng", "--source", "wikipedia", "--workflow", "quick")
     assert said.code == 3, said.err
-    assert "General web search" in said.out
+    assert "Searched in: searxng; wikipedia." in said.out
     assert shows_no_traceback(said)
