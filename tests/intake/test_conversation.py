@@ -185,7 +185,7 @@ async def test_a8_the_library_takes_the_conversation(tmp_path: Path) -> None:
     assert report.assumptions[0].rstrip(".。") in report.report
 
 
-@pytest.mark.parametrize("turn", [{"role": "system", "text": "x"}, {"role": "user"}, {"text": "x"}])
+@pytest.mark.parametrize("turn", [{"role": "oracle", "text": "x"}, {"role": "user"}, {"text": "x"}])
 async def test_a8_a_message_that_is_none_is_refused(turn: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="history"):
         await aresearch("that target", home=tmp_path, history=[turn])
