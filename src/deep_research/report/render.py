@@ -163,12 +163,13 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         blocks.append(_nothing(checked))
     contents: dict[str, str] = {}
     found: dict[str, tuple[str, ...]] = {}
+    uniform = references.uniform(checked.claims)
     for section in given.sections:
         contents[section.title] = make_inert(_cited(section.content, references))
         found[section.title] = tuple(make_inert(_cited(f, references)) for f in section.key_findings)
         if section.content:
             blocks.append(f"## {section.title}")
-            if section.as_of and section.as_of != references.uniform(checked.claims):
+            if section.as_of and section.as_of != uniform:
                 blocks.append(_state_of(section.as_of, language))  # its writer was told that this is said
             blocks.append(contents[section.title])
     if checked.contradictions:
