@@ -225,3 +225,18 @@ def test_errors_are_problem_details(http: httpx.Client) -> None:
     assert "question" in problem_of(http.post("/api/v1/runs", json={}))["detail"]
     wrong = problem_of(http.post("/api/v1/runs", json={**QUESTION, "model_provider": "nobody"}))
     assert (wrong["status"], "nobody" in wrong["detail"]) == (400, True)
+
+
+def test_settings_that_cannot_be_used_are_told_and_not_shown_as_choices_without_content(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert http.get("/api/v1/options").json()["problem"] == ""
+    for name, value, told in (
+        ("DEEP_RESEARCH_MODEL_PROVIDER", "nobody", "nobody"),
+        ("DEEP_RESEARCH_MAX_SECTIONS", "99", "max_sections"),
+    ):
+        monkeypatch.setenv(name, value)
+        options = http.get("/api/v1/options").json()
+        assert told in options["problem"]
+        assert options["strategies"]
+        monkeypatch.delenv(name)

@@ -22,6 +22,11 @@ class Person:
     given: str = ""
     literal: str = ""
 
+    @property
+    def sorted_name(self) -> str:
+        """The name with the family name first."""
+        return self.literal or f"{self.family}, {self.given}"
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from deep_research.data import ExportFigure, ExportInput, Report
+from deep_research.data import ExportFigure, ExportInput, Report, VerdictKind
 from deep_research.exporters._cited_passages import CitedPassages
+from deep_research.exporters._evidence_table import VERDICTS, count_verdicts
 from deep_research.i18n.catalog import phrase
 
 _LONGEST_HEADING, _SUBHEADING = 100, 3
@@ -115,11 +116,27 @@ class Chart:
 Block = Heading | Paragraph | Items | Table | Code | Quote | Chart
 
 
+@dataclass(frozen=True)
+class Count:
+    """How many statements of the report have a verdict, and its name in the report's language."""
+
+    verdict: VerdictKind
+    number: int
+    text: str
+
+
 @dataclass
 class Document:
-    """A report to be laid out: `references` are the blocks of each entry of the source list by its number."""
+    """A report to be laid out: `references` are the blocks of each entry of the source list by its number.
+
+    `made` says when and by which run it was made, `counts` how many statements have which verdict, `cited` how many
+    sources are cited.
+    """
 
     title: str
+    made: str = ""
+    counts: tuple[Count, ...] = ()
+    cited: str = ""
     blocks: list[Block] = field(default_factory=list)
     references_title: str = ""
     references: dict[int, tuple[Block, ...]] = field(default_factory=dict)
@@ -130,7 +147,7 @@ def read_document(given: ExportInput) -> Document:
     report = given.report
     tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(report.report)
     blocks = _Parser(tokens, report).blocks()
-    document = Document(title=report.title)
+    document = _headed(report)
     if blocks and isinstance(blocks[0], Heading) and blocks[0].level == 1:
         document.title = plain_text(blocks[0].content)
         blocks = blocks[1:]
@@ -144,6 +161,22 @@ def read_document(given: ExportInput) -> Document:
         blocks = blocks[:last]
     document.blocks = _with_figures(blocks, given)
     return document
+
+
+def _headed(report: Report) -> Document:
+    """Return the document of a report with what stands at its head alone."""
+    language, counted = report.language, count_verdicts(report)
+    date = max((source.retrieved_at[:10] for source in report.sources.values()), default="")
+    return Document(
+        title=report.title,
+        made=phrase("made_on", language, date=date, run=report.run_id),
+        counts=tuple(
+            Count(verdict, counted[verdict], phrase(f"verdict_{verdict}", language))
+            for verdict in VERDICTS
+            if counted[verdict] or verdict == "supported"
+        ),
+        cited=phrase("said_of_sources", language, count=len(report.references)),
+    )
 
 
 def _with_figures(blocks: list[Block], given: ExportInput) -> list[Block]:

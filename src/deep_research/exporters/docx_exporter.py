@@ -26,7 +26,6 @@ from deep_research.exporters._document import (
     read_document,
     text_width,
 )
-from deep_research.exporters._evidence_table import VERDICTS, count_verdicts
 from deep_research.i18n.catalog import phrase
 
 if TYPE_CHECKING:
@@ -137,15 +136,11 @@ class _Writer:
         paragraph._p.append(field)
 
     def _head(self) -> None:
-        report, language = self._report, self._report.language
-        self._file.add_paragraph(self._document.title, style="Title")
-        counted = count_verdicts(report)
-        verdicts = [f"{counted[v]} {phrase(f'verdict_{v}', language)}" for v in VERDICTS if counted[v]]
-        cited = phrase("said_of_sources", language, count=len(report.references))
-        date = max((source.retrieved_at[:10] for source in report.sources.values()), default="")
-        made = phrase("made_on", language, date=date, run=report.run_id)
+        document = self._document
+        self._file.add_paragraph(document.title, style="Title")
+        verdicts = [f"{count.number} {count.text}" for count in document.counts]
         paragraph = self._file.add_paragraph()
-        self._grey(paragraph.add_run(" · ".join([made, *verdicts, cited])))
+        self._grey(paragraph.add_run(" · ".join([document.made, *verdicts, document.cited])))
 
     def _grey(self, run: Any) -> None:
         from docx.shared import Pt, RGBColor  # noqa: PLC0415

@@ -28,7 +28,6 @@ from deep_research.exporters._document import (
     plain_text,
     read_document,
 )
-from deep_research.exporters._evidence_table import VERDICTS, count_verdicts
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.message_codes import explain
 
@@ -83,18 +82,13 @@ class _Page:
         return escape(phrase(name, self._language, **values))
 
     def _head(self) -> str:
-        counted = count_verdicts(self._report)
-        cited = self._say("said_of_sources", count=len(self._references))
+        document = self._document
         chips = "".join(
-            f'<li class="{verdict}"><b>{counted[verdict]}</b> {self._say(f"verdict_{verdict}")}</li>'
-            for verdict in VERDICTS
-            if counted[verdict] or verdict == "supported"
+            f'<li class="{count.verdict}"><b>{count.number}</b> {escape(count.text)}</li>' for count in document.counts
         )
-        date = max((source.retrieved_at[:10] for source in self._report.sources.values()), default="")
-        made = self._say("made_on", date=date, run=self._report.run_id)
         return (
-            f'<header>\n<p class="made">{made}</p>\n<h1>{escape(self._document.title)}</h1>\n'
-            f'<ul class="counts">{chips}<li>{cited}</li></ul>\n</header>\n'
+            f'<header>\n<p class="made">{escape(document.made)}</p>\n<h1>{escape(document.title)}</h1>\n'
+            f'<ul class="counts">{chips}<li>{escape(document.cited)}</li></ul>\n</header>\n'
         )
 
     def _contents(self) -> str:
@@ -238,12 +232,11 @@ class _Page:
 
     def _statements(self) -> str:
         """Return the table of all statements with their verdicts, which can be limited to those of one."""
-        counted = count_verdicts(self._report)
-        shown = [(kind, counted[kind]) for kind in VERDICTS if counted[kind]]
         choices = "".join(
-            f'<input type="radio" name="only" id="only-{kind}"><label for="only-{kind}">'
-            f"{self._say(f'verdict_{kind}')} ({count})</label>"
-            for kind, count in shown
+            f'<input type="radio" name="only" id="only-{one.verdict}"><label for="only-{one.verdict}">'
+            f"{escape(one.text)} ({one.number})</label>"
+            for one in self._document.counts
+            if one.number
         )
         total = f'<input type="radio" name="only" id="only-all" checked><label for="only-all">{len(self._report.claims)}</label>'
         head = "".join(f'<th scope="col">{self._say(name)}</th>' for name in ("statement", "kind", "verdict", "source"))

@@ -30,7 +30,6 @@ from deep_research.exporters._document import (
     read_document,
     text_width,
 )
-from deep_research.exporters._evidence_table import VERDICTS, count_verdicts
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import CJK
 
@@ -114,26 +113,19 @@ def _values(given: ExportInput, families: Sequence[str]) -> dict[str, Any]:
     """Return what the layout shows."""
     report, document = given.report, read_document(given)
     language = report.language
-    counted = count_verdicts(report)
-    counts = [
-        {"kind": verdict, "number": str(counted[verdict]), "text": phrase(f"verdict_{verdict}", language)}
-        for verdict in VERDICTS
-        if counted[verdict] or verdict == "supported"
-    ]
-    cited = phrase("said_of_sources", language, count=len(report.references))
-    date = max((source.retrieved_at[:10] for source in report.sources.values()), default="")
+    counts = [{"kind": one.verdict, "number": str(one.number), "text": one.text} for one in document.counts]
     headings = sum(isinstance(block, Heading) and block.level <= 2 for block in document.blocks)
     is_cjk = language in _CJK_REGIONS
     return {
         "title": document.title or "-",
         "short": document.title[:_SHORT_CHARS],
         "run": report.run_id,
-        "made": phrase("made_on", language, date=date, run=report.run_id),
+        "made": document.made,
         "lang": language if re.fullmatch("[a-z]{2,3}", language) else "en",
         "region": _CJK_REGIONS[language][1] if is_cjk else None,
         "justify": language != "ko",
         "leading": 0.95 if is_cjk else 0.68,
-        "counts": [*counts, {"kind": "sources", "number": "", "text": cited}],
+        "counts": [*counts, {"kind": "sources", "number": "", "text": document.cited}],
         "contents": headings >= _LONG_ENOUGH_FOR_CONTENTS,
         "contents-title": phrase("contents", language),
         **{look: _families(look, language, families) for look in _LATIN},

@@ -21,7 +21,6 @@ from deep_research.exporters._document import (
     read_document,
     text_width,
 )
-from deep_research.exporters._evidence_table import VERDICTS, count_verdicts
 from deep_research.i18n.catalog import phrase
 from deep_research.text.sentences import sentences
 
@@ -113,11 +112,8 @@ class _Slides:
             shape.top, shape.height = Inches(top), Inches(height)
         size = 44 if text_width(self._document.title) < 60 else 32
         self._write(title.text_frame, [self._document.title[:200]], size=size, bold=True)
-        counted = count_verdicts(self._report)
-        counts = [f"{counted[v]} {phrase(f'verdict_{v}', self._language)}" for v in VERDICTS if counted[v]]
-        cited = phrase("said_of_sources", self._language, count=len(self._report.references))
-        date = max((source.retrieved_at[:10] for source in self._report.sources.values()), default="")
-        made = phrase("made_on", self._language, date=date, run=self._report.run_id)
+        made, cited = self._document.made, self._document.cited
+        counts = [f"{count.number} {count.text}" for count in self._document.counts]
         lines = [self._report.question[:240], " · ".join([*counts, cited]), made]
         self._write(below.text_frame, lines, size=16, colour=_SOFT)
 

@@ -1,7 +1,7 @@
 """References for reference managers (EndNote, Zotero, Mendeley): the RIS format."""
 
 from deep_research.data import ExportInput
-from deep_research.exporters._bibliography import Entry, Person, date_parts, entries_of
+from deep_research.exporters._bibliography import Entry, date_parts, entries_of
 
 _TYPES = {"preprint": "UNPB", "article": "JOUR", "webpage": "ELEC", "document": "GEN"}
 
@@ -24,7 +24,7 @@ def _record(entry: Entry) -> list[str]:
     retrieved = date_parts(entry.retrieved)
     fields = [
         ("TY", _TYPES[entry.kind]),
-        *(("AU", _person(person)) for person in entry.authors),
+        *(("AU", person.sorted_name) for person in entry.authors),
         ("TI", entry.title),
         ("PY", entry.published[:4]),
         ("DA", _date(date) if len(date) > 1 else ""),
@@ -37,10 +37,6 @@ def _record(entry: Entry) -> list[str]:
     ]
     lines = [f"{tag}  - {' '.join(value.split())}" for tag, value in fields if value]
     return [*lines, "ER  - ", ""]
-
-
-def _person(person: Person) -> str:
-    return person.literal or f"{person.family}, {person.given}"
 
 
 def _date(parts: list[int]) -> str:

@@ -35,7 +35,7 @@ class XlsxExporter:
         _fill(book.create_sheet("Evidence"), COLUMNS, rows_of(given))
         _colour(book["Evidence"])
         references = [
-            (e.number, e.title, "; ".join(p.literal or f"{p.family}, {p.given}" for p in e.authors), e.published,
+            (e.number, e.title, "; ".join(p.sorted_name for p in e.authors), e.published,
              e.retrieved, e.url or e.location, e.doi, e.arxiv)
             for e in entries_of(given)
         ]  # fmt: skip

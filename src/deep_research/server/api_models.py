@@ -317,9 +317,13 @@ class UploadLimits(BaseModel):
 
 
 class Options(BaseModel):
-    """What can be chosen for a run on this server; `model` is what answers by default, "" without one."""
+    """What can be chosen for a run on this server; `model` is what answers by default, "" without one.
+
+    `problem` says why no run can be begun with the server's settings as they are.
+    """
 
     version: str
+    problem: str = ""
     owner: str
     provider: str
     model: str

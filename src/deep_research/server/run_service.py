@@ -157,8 +157,6 @@ class RunService:
                 await work(lambda _event: self.feeds.notify())
             except ResearchError as error:  # the record says it
                 _log.info("The run %s ended without a report: %s", run.id, error.message)
-            except asyncio.CancelledError:
-                raise
             except Exception:  # noqa: BLE001 - one run that fails must not end the server
                 _log.exception("The run %s failed.", run.id)
 

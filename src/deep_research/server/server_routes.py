@@ -20,7 +20,7 @@ from deep_research.server.api_models import (
 from deep_research.server.http_context import Context, Owner, problems
 from deep_research.server.request_guard import COOKIE, Refusal
 from deep_research.server.uploads import UploadedDocuments, UploadLimit
-from deep_research.settings import load_settings
+from deep_research.settings import Settings, load_settings
 
 router = APIRouter(prefix="/api/v1", tags=["server"])
 health = APIRouter(tags=["server"])
@@ -34,14 +34,17 @@ async def show_options(context: Context, owner: Owner) -> Options:
 
 
 def offered_choices(limit: UploadLimit, owner: str) -> Options:
-    """Return what can be chosen for a run."""
-    settings = load_settings()
+    """Return what can be chosen for a run, and what is wrong with the server's own settings."""
+    provider = model = web = problem = ""
+    settings = Settings()
     try:
+        settings = load_settings()
         seen = api.preview_run(settings)
         provider, model, web = seen.provider, seen.model, seen.web
-    except ConfigError:
-        provider, model, web = "", "", ""
+    except ConfigError as error:
+        problem = error.message
     return Options(
+        problem=problem,
         version=deep_research.__version__,
         owner=owner,
         provider=provider,

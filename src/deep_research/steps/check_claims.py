@@ -50,9 +50,7 @@ Rewrite = Callable[[Sequence[Claim], Library], Awaitable[Sequence[str]]]
 
 _CODE = verdict_of("unverified", "loose_code")
 _UNCITED = verdict_of("unverified", "uncited")
-_BY_JUDGE = Verdict(
-    kind="supported", reason="worded by the judge after the passage; nothing in it says otherwise", by_model=True
-)
+_BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
 _NO_COMPUTATION = verdict_of("unverified", "computation_missing")
 _ROW_BORDER = re.compile(r"\s\|\s?")
 _CANDIDATES = 8

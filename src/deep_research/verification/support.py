@@ -31,7 +31,6 @@ class Support(NamedTuple):
     partial: float
     best: tuple[int, ...]
     covered: float
-    explanation: str
     conflict: str = ""
     opposing: int = -1
 
@@ -73,7 +72,7 @@ def support(claim: str, evidence: Sequence[str], *, title: str = "", context: st
     to find the sentences when the claim says "it". Without evidence or without terms the score is 0.
     """
     if not any(s.strip() for s in evidence) or not content_terms(claim):
-        return Support(0.0, 0.0, (), 0.0, "there is nothing to compare")
+        return Support(0.0, 0.0, (), 0.0)
     match = Match(claim, evidence, title, context)
     values = match.features()
     score = _logistic(values, _SCORE, _SCORE_INTERCEPT)
@@ -82,19 +81,11 @@ def support(claim: str, evidence: Sequence[str], *, title: str = "", context: st
     against, opposing = next(((why, i) for i in alike if (why := conflict(claim, evidence[i]))), ("", -1))
     if against and denied_elsewhere(claim, evidence):
         against, opposing = "", -1
-    return Support(score, partial, match.best, values["covered_by_best"], _explain(values), against, opposing)
+    return Support(score, partial, match.best, values["covered_by_best"], against, opposing)
 
 
 def _logistic(values: dict[str, float], weights: dict[str, float], intercept: float) -> float:
     return 1 / (1 + math.exp(-intercept - sum(weights[name] * values[name] for name in weights)))
-
-
-def _explain(values: dict[str, float]) -> str:
-    parts = [f"{values['covered_by_best']:.0%} of the claim's terms in the best sentences"]
-    for name, label in (("numbers_missing", "numbers"), ("names_missing", "names")):
-        if values[name]:
-            parts.append(f"{values[name]:.0f} {label} missing")
-    return ", ".join(parts)
 
 
 class Match:

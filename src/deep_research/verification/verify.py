@@ -45,7 +45,7 @@ class Evidence(NamedTuple):
     about: str = ""
 
 
-VERBATIM = Verdict(kind="supported", reason="verbatim in the passage", score=1.0)
+VERBATIM = verdict_of("supported", "verbatim", score=1.0)
 """The verdict on a whole sentence of the evidence."""
 _LONGEST_CLAIM = 4000
 """Characters of a claim; what is longer is no statement, and would take long to compare."""
@@ -243,9 +243,9 @@ def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     if altered and (supported or altered.kind == "contradicted"):
         return altered
     if altered is None and not supported and not measured.conflict and is_restated(claim, lines, about):
-        return Verdict(kind="supported", reason="the passage says it in other words", score=score)
+        return verdict_of("supported", "restated", score=score)
     if supported:
-        return Verdict(kind="supported", reason=measured.explanation, score=score)
+        return verdict_of("supported", "words_together", score=score, share=f"{measured.covered:.0%}")
     return verdict_of("unverified", "low_support", score=score, share=f"{measured.covered:.0%}")
 
 
@@ -295,7 +295,7 @@ def _across_languages(claim: str, lines: Sequence[str]) -> Verdict:
         return verdict_of("unverified", "foreign_few")
     if conflict(claim, there) or bool(negated(normalise(claim))) != bool(negated(normalise(there))):
         return verdict_of("unverified", "foreign_sign")
-    return Verdict(kind="supported", reason=f"in another language; {anchors} names and numbers agree")
+    return verdict_of("supported", "foreign_agrees", count=str(anchors))
 
 
 def verify_against_document(claim: str, text: str) -> Verdict:

@@ -40,8 +40,10 @@ export class AskView {
     this.question.focus();
   }
 
+  // What answers and where it looks; or why nothing can be asked until the server's settings are mended.
   who() {
-    const { model, provider, web } = this.options;
+    const { model, provider, web, problem } = this.options;
+    if (problem) return h("p", { class: "notice bad", role: "alert" }, problem);
     const thinks = model ? t("answers_with_model", { model, provider }) : t("answers_without_model");
     return h("p", { class: "hint composer-note" }, thinks, " ", web ? t("searches_web", { web }) : t("searches_bundled"));
   }
