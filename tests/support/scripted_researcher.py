@@ -54,10 +54,10 @@ class Shown(NamedTuple):
 
 
 def schema_of(request: Request) -> Mapping[str, Any] | None:
-    """Return the schema of the answer: of the request's own field, or as the last message asks for it in words."""
+    """Return the schema of the answer: of the request's own field, or as the first message asks for it in words."""
     if request["schema"] or not request["messages"]:
         return request["schema"]
-    said = request["messages"][-1]["text"]
+    said = request["messages"][0]["text"]
     start = said.rfind(_IN_WORDS)
     try:
         return json.JSONDecoder().raw_decode(said[start + len(_IN_WORDS) :].lstrip())[0] if start >= 0 else None

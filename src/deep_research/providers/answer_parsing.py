@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from deep_research.data import FinishReason, ModelAnswer, ModelRequest, ToolCall, Usage
+from deep_research.data import FinishReason, ModelAnswer, ModelMessage, ModelRequest, ToolCall, Usage
 from deep_research.data.noun import Noun
 from deep_research.errors import MalformedOutput, Refused
 from deep_research.providers.model_families import Family, Structured
@@ -168,9 +168,18 @@ def means_for(request: ModelRequest, family: Family, *, thinking: bool) -> Struc
     return family.structured
 
 
-def schema_instruction(request: ModelRequest) -> str:
-    """Return what is added to the last message when the schema can only be asked for in words."""
-    return f"\n\nAnswer with one JSON object of this JSON schema and nothing else:\n{_dumps(request.schema_)}"
+def in_words(request: ModelRequest) -> ModelRequest:
+    """Return a request that asks for its schema in words: behind the standing instructions, so that requests of one kind
+    begin alike and providers cache their beginning, with a reminder at the end."""
+    schema = f"Answer with one JSON object of this JSON schema and nothing else:\n{_dumps(request.schema_)}"
+    messages = list(request.messages)
+    if messages[0].role == "system":
+        messages[0] = messages[0].model_copy(update={"text": f"{messages[0].text}\n\n{schema}"})
+    else:
+        messages.insert(0, ModelMessage(role="system", text=schema))
+    last = messages[-1]
+    messages[-1] = last.model_copy(update={"text": f"{last.text}\n\nAnswer with the JSON object alone."})
+    return request.model_copy(update={"messages": tuple(messages)})
 
 
 def _dumps(value: object) -> str:

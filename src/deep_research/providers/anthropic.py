@@ -11,8 +11,8 @@ from deep_research.providers.answer_parsing import (
     Heard,
     RawCall,
     answer_limit,
+    in_words,
     means_for,
-    schema_instruction,
     thinks,
     understood,
     word,
@@ -57,9 +57,11 @@ class AnthropicModel(WiredModel):
         thinking = thinks(request, family, enabled=self._thinking) and not any(m.tool_calls for m in request.messages)
         limit = answer_limit(request, family, thinking=thinking)
         body: dict[str, Any] = {"model": self.model, "max_tokens": limit}
-        if system := "\n\n".join(message.text for message in request.messages if message.role == "system"):
+        means = means_for(request, family, thinking=thinking)
+        asked = in_words(request) if means in ("json", "text") else request
+        if system := "\n\n".join(message.text for message in asked.messages if message.role == "system"):
             body["system"] = [{"type": "text", "text": system, "cache_control": _CACHED}]
-        body["messages"] = _messages([message for message in request.messages if message.role != "system"])
+        body["messages"] = _messages([message for message in asked.messages if message.role != "system"])
         if request.tools:
             body["tools"] = [
                 {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
@@ -69,7 +71,7 @@ class AnthropicModel(WiredModel):
         if request.temperature is not None and family.temperature and not thinking:
             body["temperature"] = request.temperature
         body |= family.thinking_on if thinking else family.thinking_off
-        _ask_for_schema(body, request, means_for(request, family, thinking=thinking))
+        _ask_for_schema(body, request, means)
         if "cache_control" in self._left_out:
             body = _without_cache(body)
         elif body["messages"] and request.tools:
@@ -122,8 +124,6 @@ def _ask_for_schema(body: dict[str, Any], request: ModelRequest, means: str | No
         tool = {"name": request.schema_name, "description": "Gives the answer.", "input_schema": request.schema_}
         body["tools"] = [tool]
         body["tool_choice"] = {"type": "tool", "name": request.schema_name}
-    elif means:
-        body["messages"][-1]["content"].append({"type": "text", "text": schema_instruction(request).strip()})
 
 
 def _unbounded(schema: Any, *, names: bool = False) -> Any:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
 from deep_research.errors import ConfigError, ModelError, ModelSetupError
-from deep_research.providers.answer_parsing import Heard, RawCall, schema_instruction, understood, word
+from deep_research.providers.answer_parsing import Heard, RawCall, in_words, understood, word
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import About, translate
@@ -46,9 +46,8 @@ class LangChainModel:
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Return the model's answer; see `OpenModel.complete`."""
-        messages = [message_of(message) for message in request.messages]
-        if request.schema_ is not None:
-            messages[-1].content = f"{messages[-1].content}{schema_instruction(request)}"
+        asked = request if request.schema_ is None else in_words(request)
+        messages = [message_of(message) for message in asked.messages]
         tools = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
         try:
             model = self._chat_model.bind_tools(tools) if tools else self._chat_model

@@ -15,9 +15,9 @@ from deep_research.providers.answer_parsing import (
     Heard,
     RawCall,
     answer_limit,
+    in_words,
     means_for,
     prompt_tokens,
-    schema_instruction,
     thinks,
     understood,
     word,
@@ -65,20 +65,20 @@ class OllamaModel(WiredModel):
         }
         if request.temperature is not None:
             options["temperature"] = request.temperature
+        means = means_for(request, self.family, thinking=thinking)
+        is_native = means == "native" and not request.tools
+        asked = in_words(request) if means and not is_native else request
         names = {call.id: call.name for message in request.messages for call in message.tool_calls}
         body: dict[str, Any] = {
             "model": self.model,
-            "messages": [_message(message, names) for message in request.messages],
+            "messages": [_message(message, names) for message in asked.messages],
             "options": options,
             "stream": True,
         }
         if request.tools:
             body["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
-        means = means_for(request, self.family, thinking=thinking)
-        if means == "native" and not request.tools:
+        if is_native:
             body["format"] = request.schema_
-        elif means:
-            body["messages"][-1]["content"] += schema_instruction(request)
         body |= self.family.thinking_on if thinking else self.family.thinking_off
         return {name: value for name, value in body.items() if name not in self._left_out}
 

@@ -11,8 +11,8 @@ from deep_research.providers.answer_parsing import (
     Heard,
     RawCall,
     answer_limit,
+    in_words,
     means_for,
-    schema_instruction,
     thinks,
     understood,
     word,
@@ -212,7 +212,9 @@ class OpenAICompatibleModel(WiredModel):
         family = self.family
         thinking = thinks(request, family, enabled=self._thinking)
         limit = answer_limit(request, family, thinking=thinking)
-        messages = [written(message, self._system_role) for message in request.messages]
+        means = means_for(request, family, thinking=thinking)
+        asked = in_words(request) if means in ("json", "text") else request
+        messages = [written(message, self._system_role) for message in asked.messages]
         body: dict[str, Any] = {"model": self.model, "messages": messages, family.output_parameter: limit}
         if request.temperature is not None and family.temperature:
             body["temperature"] = request.temperature
@@ -221,7 +223,7 @@ class OpenAICompatibleModel(WiredModel):
             if family.parallel_tools:
                 body["parallel_tool_calls"] = request.parallel_tool_calls
         body |= family.thinking_on if thinking else family.thinking_off
-        _ask_for_schema(body, request, means_for(request, family, thinking=thinking))
+        _ask_for_schema(body, request, means)
         if family.stream_only or (thinking and family.thinking_streams) or limit > LONG_ANSWER_TOKENS or is_streamed():
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return {name: value for name, value in body.items() if name not in self._left_out}
@@ -264,7 +266,5 @@ def _ask_for_schema(body: dict[str, Any], request: ModelRequest, means: str | No
         body["tools"] = [{"type": "function", "function": function}]
         body["tool_choice"] = {"type": "function", "function": {"name": name}}
         body.pop("parallel_tool_calls", None)
-    elif means:
-        body["messages"][-1]["content"] += schema_instruction(request)
-        if means == "json" and not request.tools:
-            body["response_format"] = {"type": "json_object"}
+    elif means == "json" and not request.tools:
+        body["response_format"] = {"type": "json_object"}

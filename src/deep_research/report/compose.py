@@ -25,8 +25,9 @@ from deep_research.report.render import Rendered, render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
 from deep_research.steps.check_advice import CheckedAdvice, check_advice, check_limits
-from deep_research.steps.check_claims import Ground, with_premises
+from deep_research.steps.check_claims import Checked, Ground, with_premises
 from deep_research.steps.confirm_contradictions import Confirmed, confirm
+from deep_research.steps.judging_together import JudgingTogether
 from deep_research.steps.research import check_text, ground_of
 from deep_research.text.near_duplicates import are_several
 from deep_research.text.question_parts import question_parts
@@ -98,18 +99,10 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[Composition, li
     except ModelError as error:
         ctx.report_gap(gap_from("abstract", error))
         return Composition(), []
-    texts = (made.abstract, made.conclusion, made.table)
     ground = ground_of(ctx, given.brief, made.computations, given.sections)
     # Around the sections, what may have changed since the sources may be said as general knowledge.
     ground = ground._replace(background=ctx.settings.background != "none")
-    advising = asyncio.create_task(_advice(ctx, given, made, ground))
-    try:
-        checked = await side_by_side(
-            check_text(ctx, text, section="", settled=given.claims, ground=ground) for text in texts
-        )
-        advised = await advising
-    finally:
-        advising.cancel()
+    checked, advised = await _checked(ctx, given, made, ground)
     limits, limit_claims = check_limits(made.limits, given.searched)
     known = {(c.text, c.passages) for c in given.claims}
     own = [c for part in checked for c in part.claims if (c.text, c.passages) not in known]
@@ -127,13 +120,33 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[Composition, li
     return shown, list(new.values())
 
 
-async def _advice(ctx: RunContext, given: ReportInput, made: Composition, ground: Ground) -> CheckedAdvice:
-    judge = ctx.reasoner.judge if made.advice else None
-    rewrite = ctx.reasoner.rewrite if made.advice else None
-    checked = await check_advice(made.advice, given.claims, ctx.library, ground, judge, rewrite)
-    for gap in checked.failures:
+async def _checked(
+    ctx: RunContext, given: ReportInput, made: Composition, ground: Ground
+) -> tuple[list[Checked], CheckedAdvice]:
+    """Check abstract, conclusion and table, and the advice, with one call of the judge."""
+    texts = (made.abstract, made.conclusion, made.table)
+    together = JudgingTogether(ctx.reasoner.judge, len(texts) + 1)
+
+    async def check(number: int, text: str) -> Checked:
+        with together.check(number) as judge:
+            return await check_text(ctx, text, section="", settled=given.claims, ground=ground, judge=judge)
+
+    async def advise() -> CheckedAdvice:
+        with together.check(len(texts)) as judge:
+            rewrite = ctx.reasoner.rewrite if made.advice else None
+            return await check_advice(
+                made.advice, given.claims, ctx.library, ground, judge if made.advice else None, rewrite
+            )
+
+    advising = asyncio.create_task(advise())
+    try:
+        checked = await side_by_side(check(number, text) for number, text in enumerate(texts))
+        advised = await advising
+    finally:
+        advising.cancel()
+    for gap in advised.failures:
         ctx.report_gap(gap)
-    return checked
+    return checked, advised
 
 
 def _parts(given: ReportInput, made: Composition, own: Sequence[Claim], claims: Sequence[Claim]) -> tuple[Part, ...]:

@@ -30,6 +30,7 @@ from deep_research.verification.computations import ComputationError, Result, ca
 from deep_research.verification.conclusions import BACKGROUND, FOLLOWS, has_amounts, is_too_specific, is_unfounded
 from deep_research.verification.currency import Dated, flags_of, with_note
 from deep_research.verification.drafts import PLACEHOLDER, Draft, parse_draft, settle_marks
+from deep_research.verification.procedures import steps_left_out
 from deep_research.verification.verify import (
     VERBATIM,
     Evidence,
@@ -167,7 +168,7 @@ async def check_draft(
         judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
     if ground.today is not None:
-        judged = await in_background(_with_notes, judged, kept, work)
+        judged = await in_background(_with_notes, draft, judged, kept, work)
     changes = {i: (j.text, _shown_ids(i, draft, judged, kept)) if i in kept else None for i, j in enumerate(judged)}
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
 
@@ -205,6 +206,8 @@ def _by_code(draft_markdown: str, library: Library, ground: Ground) -> tuple[Dra
         for s in draft.sentences
     ]
     judged = [replace(j, flags=_flags(j, library, ground)) for j in judged]
+    for i in _steps_left_out(draft, judged, [i for i, j in enumerate(judged) if j.shown], library):
+        judged[i] = replace(judged[i], flags=(*judged[i].flags, "steps"))
     return draft, judged, [i for i, j in enumerate(judged) if _is_for_judge(j, library)]
 
 
@@ -214,19 +217,37 @@ def _flags(judged: _Judged, library: Library, ground: Ground) -> tuple[str, ...]
     return flags_of(judged.claim, _dated(judged, library), ground.today)
 
 
+def _steps_left_out(
+    draft: Draft, judged: Sequence[_Judged], kept: Collection[int], library: Library
+) -> dict[int, list[str]]:
+    """Return, by the last sentence of each numbered list, the steps that its sources have and the text has not."""
+    left: dict[int, list[str]] = {}
+    for steps in draft.numbered_lists():
+        told = [" ".join(judged[i].text for i in step if i in kept) for step in steps]
+        numbers = [i for step in steps for i in step if i in kept]
+        passages = _known(dict.fromkeys(key for i in numbers for key in judged[i].passages), library)
+        said = [*told, *(judged[i].text for i in kept)]
+        if missing := [step for passage in passages for step in steps_left_out(said, passage.text)]:
+            left[numbers[-1]] = list(dict.fromkeys(missing))
+    return left
+
+
 def _dated(judged: _Judged, library: Library) -> list[Dated]:
     return [dated_source(library, source) for source in dict.fromkeys(key.split("p")[0] for key in judged.passages)]
 
 
-def _with_notes(judged: Sequence[_Judged], kept: Collection[int], work: _Work) -> list[_Judged]:
-    """Return the sentences with the date or standing in brackets that a reader needs; a quotation stays as it is.
+def _with_notes(draft: Draft, judged: Sequence[_Judged], kept: Collection[int], work: _Work) -> list[_Judged]:
+    """Return the sentences with the date, standing or steps left out in brackets that a reader needs; a quotation stays
+    as it is.
 
     That a source is a mere draft or proposal, or of what time it speaks, is said once in a draft, not behind each of its
     sentences.
     """
     done, told, dated = list(judged), set[str](), {work.ground.told_date} - {""}
+    left_out = _steps_left_out(draft, judged, kept, work.library)
     for i, item in enumerate(judged):
         flags = _flags(item, work.library, work.ground) if i in kept else ()
+        flags = (*flags, "steps") if i in left_out else flags
         done[i] = replace(item, flags=flags)
         if not flags or item.verdict == VERBATIM or item.context:
             continue
@@ -238,7 +259,8 @@ def _with_notes(judged: Sequence[_Judged], kept: Collection[int], work: _Work) -
         noted = [f for f in noted if f != "relative_time" or not days <= dated]
         told |= names if "not_current" in flags else set()
         dated |= days if "relative_time" in flags else set()
-        done[i] = replace(done[i], text=with_note(item.text, noted, sources, work.ground.language))
+        text = with_note(item.text, noted, sources, work.ground.language, left_out.get(i, ()))
+        done[i] = replace(done[i], text=text)
     return done
 
 

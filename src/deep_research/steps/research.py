@@ -24,7 +24,7 @@ from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
 from deep_research.steps import review, search
-from deep_research.steps.check_claims import NO_GROUND, Checked, Ground, check_draft
+from deep_research.steps.check_claims import NO_GROUND, Checked, Ground, Judge, check_draft
 from deep_research.text.contents_lists import is_contents_list
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids
@@ -255,14 +255,21 @@ async def write(
 
 
 async def check_text(
-    ctx: RunContext, text: str, *, section: str, ground: Ground = NO_GROUND, settled: Sequence[Claim] = ()
+    ctx: RunContext,
+    text: str,
+    *,
+    section: str,
+    ground: Ground = NO_GROUND,
+    settled: Sequence[Claim] = (),
+    judge: Judge | None = None,
 ) -> Checked:
-    """Check a text of the report with what the run has (`check_draft`), and log what failed."""
+    """Check a text of the report with what the run has (`check_draft`), and log what failed. `judge` is asked in place of
+    the run's reasoner."""
     checked = await check_draft(
         text,
         section=section,
         library=ctx.library,
-        judge=ctx.reasoner.judge,
+        judge=judge or ctx.reasoner.judge,
         rewrite=ctx.reasoner.rewrite,
         settled=settled,
         ground=ground,

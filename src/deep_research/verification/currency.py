@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from deep_research.i18n import lexicon
 from deep_research.i18n.catalog import bracket, phrase
+from deep_research.text.cleaning import shorten
 from deep_research.text.standing import NOT_CURRENT, UNDECIDED, Standing
 from deep_research.verification.dates import CALENDAR, date_parts
 from deep_research.verification.numbers import quantities
@@ -20,6 +21,7 @@ from deep_research.verification.units import Quantity
 OLD_AFTER_DAYS = 270
 """From this age on, what a source says of its own time is not today's."""
 _APART_DAYS = 400
+_STEP_CHARS, _MOST_STEPS = 80, 3
 _END = re.compile(r"[.!?。！？…]*[\"'”’」』）)\]]*\s*$")
 
 
@@ -50,8 +52,11 @@ def flags_of(claim: str, sources: Sequence[Dated], today: datetime.date) -> tupl
     return tuple(found)
 
 
-def with_note(claim: str, flags: Sequence[str], sources: Sequence[Dated], language: str) -> str:
-    """Return the claim with what its flags ask for in brackets: the date it is as of, the standing of its source."""
+def with_note(
+    claim: str, flags: Sequence[str], sources: Sequence[Dated], language: str, left_out: Sequence[str] = ()
+) -> str:
+    """Return the claim with what its flags ask for in brackets: the date it is as of, the standing of its source, the
+    steps of its source that the text has `left_out`."""
     notes: list[str] = []
     dates = sorted(source.date for source in sources if source.date)
     if dates and {"relative_time", "past_future"} & set(flags):
@@ -64,6 +69,9 @@ def with_note(claim: str, flags: Sequence[str], sources: Sequence[Dated], langua
         standing = phrase(f"standing_{weak.status}", language)
         name = "source_standing_by" if weak.by else "source_standing"
         notes.append(phrase(name, language, standing=standing, by=weak.by))
+    if left_out:
+        shown = "; ".join(shorten(step, _STEP_CHARS) for step in left_out[:_MOST_STEPS])
+        notes.append(phrase("steps_left_out", language, steps=shown))
     if not notes:
         return claim
     end = _END.search(claim)

@@ -84,8 +84,21 @@ class Draft:
 
     def is_step(self, number: int) -> bool:
         """Return whether a sentence is part of a numbered list."""
-        items = (part for part in self._parts if part.kind == "item" and _NUMBERED.match(part.frame))
-        return any(number in line for part in items for line in part.lines)
+        return any(number in step for steps in self.numbered_lists() for step in steps)
+
+    def numbered_lists(self) -> list[list[tuple[int, ...]]]:
+        """Return the numbered lists, each as the sentences of its items."""
+        found: list[list[tuple[int, ...]]] = []
+        is_inside = False
+        for part in self._parts:
+            if part.kind != "item":
+                is_inside = False
+            elif _NUMBERED.match(part.frame):
+                if not is_inside:
+                    found.append([])
+                is_inside = True
+                found[-1].append(tuple(n for line in part.lines for n in line if isinstance(n, int)))
+        return found
 
 
 def _write(part: _Part, written: Callable[[int], str | None]) -> str | None:
