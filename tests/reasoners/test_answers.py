@@ -1,7 +1,10 @@
 """Answers without a model: whole blocks in their context, one for each part, nothing for what is not there."""
 
+from pathlib import Path
+
 import pytest
 
+from deep_research.api import research
 from deep_research.data import Brief, Section, SectionDraft
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
@@ -144,6 +147,24 @@ def test_what_only_comes_close_stands_below_a_line_that_says_so() -> None:
     draft = answer("Who audits the budget of the museum quarterly?", made)
     assert draft.missing == ("Who audits the budget of the museum quarterly",)
     assert "do not say" in draft.content.partition("The budget of the museum")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("What is the phone number of Petra Kesselmann?", "The documents do not say “phone”"),
+        ("王晓东的月薪是多少？", "文档未提及“月薪”"),
+    ],
+)
+def test_the_line_over_what_only_comes_close_stands_in_the_report(tmp_path: Path, question: str, line: str) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "mail.md").write_text("# Delay\n\nThe order is late.\n\nBest regards,\n\nPetra Kesselmann\n", "utf-8")
+    (docs / "会议.md").write_text(
+        "# 供应链会议\n\n主持：李梅；记录：王晓东\n\n## 待办\n\n- 王晓东：比较报价\n", "utf-8"
+    )
+    report = research(question, docs=[docs], workflow="quick").report
+    assert f"**{line}" in report.partition("Petra Kesselmann [")[0].partition("王晓东 [")[0]
 
 
 def test_a_part_without_an_answer_is_a_gap_that_names_the_closest_passage() -> None:

@@ -22,7 +22,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
 from deep_research.reasoners.extractive.asked_words import Word, terms_of
 from deep_research.reasoners.extractive.block_ranking import Candidate, weigh
 from deep_research.reasoners.extractive.document_headings import plain_heading
-from deep_research.reasoners.extractive.quoting import first_sentence, quoted
+from deep_research.reasoners.extractive.quoting import first_sentence, label_of, quoted
 
 ANSWER_CHARS, SUPPORTING = 1200, 3
 """How long an answer may be, and how many blocks it may have beyond one for each part of the question."""
@@ -113,7 +113,10 @@ def answered_text(parts: Sequence[PartAnswer], language: str) -> str:
             words = ", ".join(part.missing[:3]) or part.text
             words = words if len(words) <= _LABEL_WORDS_CHARS else f"{words[: _LABEL_WORDS_CHARS - 1].rstrip()}…"
             texts.append(f"**{phrase('only_closest', language, words=words)}**")
-        texts += [quoted(part.blocks)] if part.blocks else []
+        if part.blocks:
+            # A label with another one below it would be taken for one without a text.
+            is_labelled = part.answered == "partly"
+            texts.append(quoted(part.blocks, below=label_of(part.blocks[0]) if is_labelled else ""))
     return "\n\n".join(texts)
 
 
