@@ -10,6 +10,7 @@ its research on the same outside. The last line is one JSON object.
 
 import argparse
 import asyncio
+import compileall
 import json
 import os
 import resource
@@ -291,6 +292,8 @@ def main() -> int:
     if arguments.work:
         print(json.dumps(work(json.load(sys.stdin))))
         return 0
+    # An installed package has its bytecode; a checkout may be forbidden to write it (PYTHONDONTWRITEBYTECODE).
+    compileall.compile_dir(HERE.parent / "src", quiet=1)
     found: dict[str, Any] = {}
     failed = False
     for name in arguments.only.split(","):
