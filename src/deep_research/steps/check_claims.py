@@ -37,6 +37,7 @@ from deep_research.verification.verify import (
     certain_disproof,
     disproof,
     is_error_text,
+    is_nearly_said,
     is_plainly_said,
     is_sentence_of,
     may_be_supported,
@@ -145,7 +146,7 @@ async def check_draft(
     gaps: list[Gap] = []
     work = _Work(section, library, ground, gaps)
     # In a thread: this is arithmetic over words, and other sections wait for the event loop.
-    draft, judged, open_ = await in_background(_by_code, draft_markdown, library, ground)
+    draft, judged, open_ = await in_background(_by_code, draft_markdown, library, ground, has_judge=judge is not None)
     if judge is not None:  # it sees all that was cited: a part that code takes for enough may be half of it
         for i in open_:
             if judged[i].kind == "fact" and set(judged[i].passages) < set(draft.sentences[i].passages):
@@ -190,7 +191,9 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[_Judged], kept: Colle
     return own
 
 
-def _by_code(draft_markdown: str, library: Library, ground: Ground) -> tuple[Draft, list[_Judged], list[int]]:
+def _by_code(
+    draft_markdown: str, library: Library, ground: Ground, *, has_judge: bool
+) -> tuple[Draft, list[_Judged], list[int]]:
     """Return the draft, its sentences as the mechanical checks judge them, and which of them a judge may judge."""
     draft = parse_draft(settle_marks(draft_markdown))
     said = "\n".join(s.text for s in draft.sentences if s.role != "limit")
@@ -202,7 +205,9 @@ def _by_code(draft_markdown: str, library: Library, ground: Ground) -> tuple[Dra
     )
     results = {c.name: _computed(c, library) for c in ground.computations}
     judged = [
-        _check_sentence(s, library) if s.role == "fact" else _check_own(s, library, ground, results)
+        _check_sentence(s, library, has_judge=has_judge)
+        if s.role == "fact"
+        else _check_own(s, library, ground, results)
         for s in draft.sentences
     ]
     judged = [replace(j, flags=_flags(j, library, ground)) for j in judged]
@@ -324,8 +329,11 @@ def _ids(sentence: CitedSentence, library: Library) -> tuple[str, ...]:
     return tuple(p.id for p in _known(sentence.passages or sentence.near, library))
 
 
-def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
-    """Judge a sentence against what it cites, then what its neighbours cite, then what the library has."""
+def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: bool) -> _Judged:
+    """Judge a sentence against what it cites, then what its neighbours cite, then what the library has.
+
+    The library is not searched where a judge will decide on what is cited anyway.
+    """
     cited = _known(sentence.passages, library)
     first = _judge_text(sentence, cited, library)
     if first.shown or is_error_text(sentence.text):
@@ -335,18 +343,37 @@ def _check_sentence(sentence: CitedSentence, library: Library) -> _Judged:
     near = _known(sentence.near, library) if not cited else []
     if sentence.kind == "cell" and len(near) > 1 and (whole := _judge_text(sentence, near, library)).shown:
         return whole  # a cell without ids of its own rests on all that its row cites
-    for candidate in (*near, *_candidates(sentence, cited, library)):
-        if not _may_support(sentence, candidate, library):
-            continue
-        second = _judge_text(sentence, [candidate], library)
-        if candidate in near and second.verdict == VERBATIM:
-            return second  # one citation at the end of a stretch stands for all of it
-        if second.shown and (candidate in near or is_plainly_said(second.claim, _evidence(candidate, library))):
-            return replace(second, repair="passage")
+    for neighbour in near:
+        if _may_support(sentence, neighbour, library):
+            second = _judge_text(sentence, [neighbour], library)
+            if second.verdict == VERBATIM:
+                return second  # one citation at the end of a stretch stands for all of it
+            if second.shown:
+                return replace(second, repair="passage")
     if near and not sentence.passages:
         # What opens or joins a paragraph and cites nothing itself rests on what its neighbours cite: a judge may say so.
-        return replace(first, passages=tuple(p.id for p in near))
-    return first
+        first = replace(first, passages=tuple(p.id for p in near))
+    if has_judge and _is_for_judge(first, library) and _leaves_to_judge(sentence, cited or near, library):
+        return first
+    return _supported_elsewhere(sentence, cited, library) or first
+
+
+def _supported_elsewhere(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> _Judged | None:
+    """Return the sentence with another passage of the library that plainly says it, or None."""
+    for candidate in _candidates(sentence, cited, library):
+        if _may_support(sentence, candidate, library):
+            second = _judge_text(sentence, [candidate], library)
+            if second.shown and is_plainly_said(second.claim, _evidence(candidate, library)):
+                return replace(second, repair="passage")
+    return None
+
+
+def _leaves_to_judge(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> bool:
+    """Tell whether a cited passage makes nearly the statement of the sentence, with all its names and numbers: no better
+    passage is to be expected, and a judge decides."""
+    claim = claim_text(sentence.text, sentence.context)
+    evidence = [_evidence(p, library) for p in cited]
+    return any(may_be_supported(claim, e) and is_nearly_said(claim, e) for e in evidence)
 
 
 def _known(ids: Iterable[str], library: Library) -> list[Passage]:

@@ -97,6 +97,11 @@ def is_plainly_said(claim: str, evidence: Evidence) -> bool:
     )
 
 
+def is_nearly_said(claim: str, evidence: Evidence) -> bool:
+    """Return whether one sentence of the evidence has most of the claim's terms."""
+    return bool(same_statement(claim, [], evidence_sentences(evidence.text)))
+
+
 def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
     """Return the verdict where code alone settles that the evidence does not support `claim`, else None.
 
