@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.verification.verify import Evidence, certain_disproof, disproof, verify
+from deep_research.verification.verify import Evidence, certain_disproof, disproof, is_error_text, verify
 
 CREATED = "PEP: 751\nCreated: 16-Jul-2020\nStatus: Final"
 
@@ -105,3 +105,23 @@ OTHER_VALUE = [
 @pytest.mark.parametrize(("claim", "passage"), OTHER_VALUE)
 def test_another_value_is_still_refused(claim: str, passage: str) -> None:
     assert certain_disproof(claim, [Evidence(passage)]) is not None
+
+
+ERRORS = "A connection from another address is refused with an error. Passing `loop=` to the function raises an error since 3.10."
+
+
+@pytest.mark.parametrize(
+    ("text", "is_failure"),
+    [
+        ("Error: passing `loop=` to the function, since 3.10.", False),
+        ("The connection from another address was refused.", False),
+        ("Error: the page of the function could not be read.", True),
+        ("Search failed: HTTP 503 from another address.", True),
+        ("No documents were found about the connection.", True),
+    ],
+)
+def test_an_error_that_the_passage_speaks_of_is_a_subject_and_one_of_the_research_is_not(
+    text: str, is_failure: bool
+) -> None:
+    assert is_error_text(text)
+    assert is_error_text(text, ERRORS) is is_failure

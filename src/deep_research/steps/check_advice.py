@@ -110,7 +110,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
     known = f"{ground.known}\n{' '.join(f.text for f in facts if f.stands)}"
 
     def refused(text: str) -> Verdict | None:
-        if is_error_text(text):
+        if is_error_text(text, "\n".join(grounds)):
             return verdict_of("unverified", "error_text")
         own = _BACKGROUND.sub("", f"{text[:1].lower()}{text[1:]}")  # its first word is a verb, not a name
         unfounded = is_unfounded(own, grounds, known) if own.strip() or not grounds else None

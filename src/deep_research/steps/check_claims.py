@@ -320,7 +320,7 @@ def _judge_own(judged: _Judged, library: Library, ground: Ground) -> _Judged:
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
     premises = [f"{e.about}\n{e.text}" for e in evidence]
     unfounded = is_unfounded(judged.bare or judged.text, premises, ground.known, ground.named)
-    if is_error_text(judged.text):
+    if is_error_text(judged.text, "\n".join(premises)):
         unfounded = verdict_of("unverified", "error_text")
     return replace(judged, verdict=unfounded) if unfounded else judged
 
@@ -336,7 +336,7 @@ def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: boo
     """
     cited = _known(sentence.passages, library)
     first = _judge_text(sentence, cited, library)
-    if first.shown or is_error_text(sentence.text):
+    if first.shown or is_error_text(sentence.text, "\n".join(passage.text for passage in cited)):
         return first
     if first.verdict.kind == "contradicted" and first.verdict.score is not None:
         return first  # the passage says the opposite: agreement elsewhere would be an accident

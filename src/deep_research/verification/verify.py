@@ -64,9 +64,13 @@ _ANCHORS, _CHARS_PER_ANCHOR = 3, 22
 _ERROR = re.compile(any_word("failure.patterns"), re.IGNORECASE)
 
 
-def is_error_text(text: str) -> bool:
-    """Return whether `text` tells of a failure of the research itself (ours or a model's), not of its subject."""
-    return _ERROR.search(text) is not None
+def is_error_text(text: str, evidence: str = "") -> bool:
+    """Return whether `text` tells of a failure of the research itself (ours or a model's), not of its subject: `evidence`
+    that has the words of the failure, and half of all its words, speaks of a connection refused or an error raised."""
+    failures = " ".join(match[0] for match in _ERROR.finditer(text))
+    there, own = set(content_terms(evidence)), content_terms(text)
+    is_subject = there.issuperset(content_terms(failures)) and 2 * sum(term in there for term in own) >= len(own)
+    return bool(failures) and not (there and is_subject)
 
 
 def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
@@ -110,9 +114,9 @@ def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
     """
     if len(claim) > _LONGEST_CLAIM:
         return TOO_LONG
-    if is_error_text(claim):
-        return verdict_of("unverified", "error_text")
     whole, about, lines = _laid_out(evidence)
+    if is_error_text(claim, whole):
+        return verdict_of("unverified", "error_text")
     if misquoted := _misquoted(claim, whole):
         return misquoted
     return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
@@ -126,9 +130,9 @@ def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None
     """
     if len(claim) > _LONGEST_CLAIM:
         return TOO_LONG
-    if is_error_text(claim):
-        return verdict_of("unverified", "error_text")
     whole, about, lines = _laid_out(evidence)
+    if is_error_text(claim, whole):
+        return verdict_of("unverified", "error_text")
     if misquoted := _misquoted(claim, whole):
         return misquoted
     there = {q.value for q in quantities(f"{whole}\n{about}")}
