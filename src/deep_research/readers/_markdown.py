@@ -48,23 +48,24 @@ def write_markdown(text: str, builder: DocumentBuilder) -> dict[str, str]:
         fields = {name.lower(): value.strip("\"'[] ") for name, value in _FIELD.findall(match.group(1))}
         text = text[match.end() :]
     blocks = _Blocks(builder)
-    for piece in _pieces(_prepare(text)):
-        if heading := _HEADING.fullmatch(piece):
+    for piece, is_plain in _pieces(_prepare(text)):
+        if is_plain and (heading := _HEADING.fullmatch(piece)):
             builder.heading(len(heading[1]), heading[2])
-        elif _is_prose(piece):
+        elif is_plain:
             builder.paragraph(piece)
         else:
             blocks.write(_parser().parse(piece))
     return fields
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Yield paragraphs and headings without any marks, which need no parser, each by itself, and what stands between them.
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield paragraphs and headings without any marks, which need no parser, each by itself, and what stands between them;
+    with each whether it is plain.
 
     A text with definitions of links, which hold everywhere in it, is one piece.
     """
     if "]:" in text and _DEFINITION.search(text):
-        yield text
+        yield text, False
         return
     blocks = _BLANK.split(text)  # with what stands between them
     others: list[str] = []
@@ -72,13 +73,13 @@ def _pieces(text: str) -> Iterator[str]:
         block = blocks[number]
         if (_is_prose(block) or _HEADING.fullmatch(block)) and not _is_open(others):
             if others:
-                yield "".join(others)
+                yield "".join(others), False
                 others = []
-            yield block
+            yield block, True
         else:
             others += blocks[number : number + 2]
     if others:
-        yield "".join(others)
+        yield "".join(others), False
 
 
 def _is_prose(block: str) -> bool:

@@ -45,7 +45,7 @@ def uniform_standing(library: Library, sources: Sequence[str] = ()) -> str:
     """Return the version ("version 3.11.2") or date ("2024-05-31") that nearly all sources have, of `sources` or of all
     that were read; "" where they differ."""
     ids = sources or [source.id for source in library.sources()]
-    told = [dated_source(library, key) for key in ids if library.snapshot(key) is not None]
+    told = [dated_source(library, key) for key in ids if library.is_read(key)]
     if len(told) < _FEW:
         return ""
     versions = Counter(one.standing.version for one in told)

@@ -59,4 +59,6 @@ def fold(text: str) -> str:
     A line break between two Chinese or Japanese characters is no word border and disappears.
     """
     text = clean(text)
+    if text.isascii() and not ("\n" in text or "  " in text or "\t" in text):
+        return text.strip()
     return " ".join((text if text.isascii() else _WRAP_IN_WIDE_TEXT.sub("", text)).split())

@@ -24,6 +24,8 @@ _LETTERS = rf"(?:[a-z0-9]++|[^\W_{_GRAMS}{HANGUL}]|[{_INDIC}])++"
 _WORD = r"[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])|(?:(?<![\w.])\.(?=[a-z]))?{0}(?:[.'\-_+#&]{0})*+[+#]*+"
 _TOKEN = re.compile(rf"[{HANGUL}]+|[{_GRAMS}]+|" + _WORD.format(_LETTERS))
 _ASCII_TOKEN = re.compile(_WORD.format("[a-z0-9]++"), re.ASCII)
+_APART = "".join(sign if sign.isalnum() or sign in ".'-_+#&," else " " for sign in map(chr, range(128))).lower()
+"""A table for `str.translate`: capitals become small, what stands in no ASCII token becomes a space."""
 _KNOWN_WORDS = 200_000
 _LONGEST = 64  # what is longer (keys, encoded data) is no word; its beginning will do
 _HANGUL = re.compile(f"[{HANGUL}]")
@@ -79,18 +81,22 @@ def fold_diacritics(word: str) -> str:
 
 def tokenize(text: str) -> list[str]:
     """Return the index terms of `text` in order, stop words included (callers decide)."""
-    return _terms(_runs(text), _TERMS, stop_words=True)
+    return _terms(_plain(text), _TERMS, questions=True)
 
 
 def content_terms(text: str) -> list[str]:
     """Return the index terms without stop words and question words, in order."""
-    return _terms(_runs(text, questions=False), _CONTENT_TERMS, stop_words=False)
+    return _terms(_plain(text), _CONTENT_TERMS, questions=False)
 
 
-def _terms(runs: Sequence[str], known: "_WordTerms", *, stop_words: bool) -> list[str]:
+def _terms(plain: str, known: "_ChunkTerms", *, questions: bool) -> list[str]:
     terms: list[str] = []
-    for run in runs:
-        terms += known[run] if run.isascii() else _run_terms(run, stop_words=stop_words)
+    if plain.isascii():
+        for chunk in plain.translate(_APART).split():
+            terms += known[chunk]
+        return terms
+    for run in _split(plain, questions=questions):
+        terms += known[run] if run.isascii() else _run_terms(run, stop_words=questions)
     return terms
 
 
@@ -106,11 +112,10 @@ def index_terms(text: str) -> list[str]:
 def join_index_terms(text: str) -> str:
     """Return `index_terms` separated by spaces, which no term holds; some spaces may be double."""
     plain = _plain(text)
-    runs = _split(plain, questions=False)
     if plain.isascii():  # the short way through for most of what is ever indexed
-        return " ".join([_JOINED_TERMS[run] for run in runs])
+        return " ".join([_JOINED_TERMS[chunk] for chunk in plain.translate(_APART).split()])
     terms: list[str] = []
-    for run in runs:
+    for run in _split(plain, questions=False):
         if run.isascii():
             terms.append(_JOINED_TERMS[run])
             continue
@@ -123,38 +128,39 @@ def join_index_terms(text: str) -> str:
     return " ".join(terms)
 
 
-class _JoinedTerms(dict[str, str]):
-    """The terms of ASCII words that were met before; a dictionary, because nothing else is as fast."""
+class _ChunkTerms(dict[str, tuple[str, ...]]):
+    """The terms of ASCII chunks that were met before, with or without stop words: what stands between spaces, or one run.
 
-    def __missing__(self, run: str) -> str:
-        if len(self) >= _KNOWN_WORDS:
-            self.clear()
-        self[run] = terms = " ".join(_word_terms(run[:_LONGEST])[1])
-        return terms
-
-
-_JOINED_TERMS = _JoinedTerms()
-
-
-class _WordTerms(dict[str, tuple[str, ...]]):
-    """The terms of ASCII words that were met before, with or without stop words."""
+    A dictionary, because nothing else is as fast.
+    """
 
     def __init__(self, *, stop_words: bool) -> None:
         super().__init__()
         self._stop_words = stop_words
 
-    def __missing__(self, run: str) -> tuple[str, ...]:
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
         if len(self) >= _KNOWN_WORDS:
             self.clear()
-        self[run] = terms = _word_terms(run[:_LONGEST])[0 if self._stop_words else 1]
+        kept = 0 if self._stop_words else 1
+        terms = tuple(term for run in _ASCII_TOKEN.findall(chunk) for term in _word_terms(run[:_LONGEST])[kept])
+        if len(chunk) <= _LONGEST:
+            self[chunk] = terms
         return terms
 
 
-_TERMS, _CONTENT_TERMS = _WordTerms(stop_words=True), _WordTerms(stop_words=False)
+class _JoinedTerms(dict[str, str]):
+    """The terms of ASCII chunks without stop words, with spaces between them."""
+
+    def __missing__(self, chunk: str) -> str:
+        if len(self) >= _KNOWN_WORDS:
+            self.clear()
+        terms = " ".join(_CONTENT_TERMS[chunk])
+        if len(chunk) <= _LONGEST:
+            self[chunk] = terms
+        return terms
 
 
-def _runs(text: str, *, questions: bool = True) -> list[str]:
-    return _split(_plain(text), questions=questions)
+_TERMS, _CONTENT_TERMS, _JOINED_TERMS = _ChunkTerms(stop_words=True), _ChunkTerms(stop_words=False), _JoinedTerms()
 
 
 def _plain(text: str) -> str:
@@ -224,4 +230,5 @@ def _written(word: str) -> list[str]:
 
 def words(text: str) -> Iterator[str]:
     """Yield the words of spaced scripts as written, case-folded and without diacritics, compounds whole."""
-    return (fold_diacritics(run) for run in _runs(text) if not _GRAM.match(run) and not _HANGUL.match(run))
+    runs = _split(_plain(text), questions=True)
+    return (fold_diacritics(run) for run in runs if not _GRAM.match(run) and not _HANGUL.match(run))
