@@ -1,6 +1,8 @@
 """What all tests share: a state folder of their own, and one run over the bundled library per language."""
 
+import hashlib
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from deep_research.assembly.reasoner_choice import key_variables
 from deep_research.settings import PREFIX
 from tests.runs.running import Ran, run
+from tests.support.postgres import postgres_server
 from tests.support.processes import Watch, starts_process
 
 QUESTIONS = {
@@ -66,3 +69,12 @@ def bundled(request: pytest.FixtureRequest, shared_home: Path) -> Iterator[Ran]:
         yield request.getfixturevalue("english")
     else:
         yield run(QUESTIONS[request.param], home=shared_home)
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that all test processes share."""
+    # Not below pytest's own folder: the server runs as a user of its own where the tests run as root.
+    name = hashlib.sha256(str(tmp_path_factory.getbasetemp().parent).encode()).hexdigest()[:12]
+    with postgres_server(Path(tempfile.gettempdir()) / f"deep-research-postgres-{name}") as address:
+        yield address

@@ -19,7 +19,7 @@ from deep_research.runs import research_run
 from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail
-from deep_research.stores.open_stores import open_runs
+from deep_research.stores.open_stores import open_runs, owner_of
 from deep_research.stores.run_folder import write_atomically, write_bytes_atomically
 from deep_research.stores.run_store import RunRecord, RunStore
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
     from deep_research.runs.run_evidence import PassageInContext, SourceFacts
+    from deep_research.runs.run_queue import QueueState
     from deep_research.runs.single_step import Material, StepResult
     from deep_research.sources import SourceRow
     from deep_research.stores.run_store import ForkPoint
@@ -116,15 +117,29 @@ class Run:
         )
         return await research_run.resume_run(self._store, environment)
 
-    def enqueue(self, *, priority: int = 0) -> None:
+    def enqueue(self, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
         """Have the run, or what is left of it, carried out by a worker; it outlives this process.
 
-        `priority` is higher for what should come first among an owner's runs. Raises ConfigError without a database
+        `priority` is higher for what should come first among an owner's runs. With `may_ask` the run waits where it
+        asks something; `answer` is the user's to what it asked. Raises ConfigError without a database
         (DEEP_RESEARCH_DATABASE_URL) and for a run that has ended, RunBusy for one that is queued already.
         """
         from deep_research.runs.run_queue import enqueue_run  # noqa: PLC0415 - an extra
 
-        enqueue_run(self._store, priority=priority)
+        enqueue_run(self._store, priority=priority, may_ask=may_ask, answer=answer)
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether the run waits for a worker, or a worker carries it out. Raises ConfigError without a database."""
+        from deep_research.runs.run_queue import is_queued  # noqa: PLC0415 - an extra
+
+        return is_queued(self._store)
+
+    def dequeue(self) -> bool:
+        """Take the run out of the queue, and have its worker stop; return whether it was there."""
+        from deep_research.runs.run_queue import dequeue_run  # noqa: PLC0415 - an extra
+
+        return dequeue_run(self._store)
 
     async def follow_up(
         self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any
@@ -331,10 +346,13 @@ def start_run(
     return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
 
 
-def open_run(run_id: str, *, home: Path | None = None) -> Run:
-    """Return an earlier run by its id or an unambiguous part of it. Raises RunNotFound."""
-    home = home or settings_module.home()
-    return Run(open_runs(home).open(run_id), home)
+def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False) -> Run:
+    """Return an earlier run by its id or an unambiguous part of it; one that `is_known` is not looked up.
+
+    Raises RunNotFound.
+    """
+    home, runs = home or settings_module.home(), open_runs(home or settings_module.home())
+    return Run(runs.store(run_id) if is_known else runs.open(run_id), home)
 
 
 async def work(
@@ -358,6 +376,16 @@ async def work(
     await work_at_queue(
         home or settings_module.home(), runs_at_once=runs_at_once, until_empty=until_empty, metrics_port=metrics_port
     )
+
+
+def queue_state(*, home: Path | None = None) -> "QueueState":
+    """Return how many workers are alive, and how many runs of the owner of a state folder are in the queue.
+
+    Raises ConfigError without a database, and where the extra `worker` is not installed.
+    """
+    from deep_research.runs.run_queue import queue_state as state_of  # noqa: PLC0415 - an extra
+
+    return state_of(owner_of(home or settings_module.home()))
 
 
 def read_bundle(path: Path, *, home: Path | None = None) -> Run:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 import socket
 import threading
@@ -13,8 +14,24 @@ import httpx
 import uvicorn
 
 from deep_research.server.http_app import ServerOptions, server_config
+from tests.model.harness import PLAN
+from tests.support.scripted_replies import Request
+from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
 TIMEOUT = 60.0
+
+
+class Held:
+    """A scripted researcher that writes nothing before `go` is set: there is time to look at the run, and to steer it."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self._script = ScriptedResearcher(sections=PLAN, sentences=4)
+
+    def __call__(self, request: Request) -> Any:
+        if step_of(request) == "write_section":
+            assert self.go.wait(60)
+        return self._script(request)
 
 
 class _Server(uvicorn.Server):
@@ -52,7 +69,11 @@ def client(address: str, **options: Any) -> httpx.Client:
 
 def events_of(http: httpx.Client, path: str, *, last: int = 0, most: int = 100_000) -> list[dict[str, Any]]:
     """Return the events of a stream, at most `most`, the `end` among them."""
-    found: list[dict[str, Any]] = []
+    return list(itertools.islice(followed(http, path, last=last), most))
+
+
+def followed(http: httpx.Client, path: str, *, last: int = 0) -> Iterator[dict[str, Any]]:
+    """Give the events of a stream as they come, the `end` among them."""
     headers = {"Last-Event-ID": str(last)} if last else {}
     with http.stream("GET", path, headers=headers) as answer:
         assert answer.status_code == 200, answer.read()
@@ -60,14 +81,11 @@ def events_of(http: httpx.Client, path: str, *, last: int = 0, most: int = 100_0
         for line in answer.iter_lines():
             if not line:
                 if "data" in event:
-                    found.append(event)
+                    yield event
                 event = {}
-                if len(found) >= most:
-                    break
             else:
                 name, _, value = line.partition(": ")
                 event[name] = json.loads(value) if name == "data" else value
-    return found
 
 
 def until_report(http: httpx.Client, run_id: str) -> dict[str, Any]:

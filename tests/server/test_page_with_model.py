@@ -1,10 +1,8 @@
 """The page while a language model researches: sections advance, the run is steered, kinds of claims are told apart."""
 
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -13,24 +11,9 @@ from playwright.sync_api import Browser, expect
 from tests.model.harness import PLAN, QUESTION, served
 from tests.runs.running import engines
 from tests.server.browser import Tab, browsing
-from tests.server.serving import client, serving
-from tests.support.scripted_replies import Request
-from tests.support.scripted_researcher import ScriptedResearcher, step_of
+from tests.server.serving import Held, client, serving
 
 pytestmark = pytest.mark.process  # a browser is started
-
-
-class Held:
-    """A scripted researcher that writes nothing before `go` is set: there is time to look at the run, and to steer it."""
-
-    def __init__(self) -> None:
-        self.go = threading.Event()
-        self._script = ScriptedResearcher(sections=PLAN, sentences=4)
-
-    def __call__(self, request: Request) -> Any:
-        if step_of(request) == "write_section":
-            assert self.go.wait(60)
-        return self._script(request)
 
 
 @pytest.fixture(scope="module")

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     "--max-upload", type=click.IntRange(1, 1000), default=64, show_default=True, help="Megabytes of a document."
 )
 @click.option("--require-tokens", is_flag=True, help="Require a token at this machine's own address too.")
-def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_tokens: bool) -> None:
+@click.option("--in-process", is_flag=True, help="Carry runs out in this process, also where there is a database.")
+def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_tokens: bool, in_process: bool) -> None:
     """Serve the page and the HTTP API until Ctrl-C.
 
     At this machine's own address (127.0.0.1) no token is needed. At any other one each request needs a token, and each
-    owner sees their own runs alone.
+    owner sees their own runs alone. With a database (DEEP_RESEARCH_DATABASE_URL) the runs are carried out by
+    `deep-research worker`, on this machine or others.
 
     \b
     deep-research serve
@@ -29,9 +31,10 @@ def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_
     """
     from deep_research.server.http_app import ServerOptions, serve  # noqa: PLC0415 - help stays fast
     from deep_research.server.uploads import UploadLimit  # noqa: PLC0415
-    from deep_research.settings import home  # noqa: PLC0415
+    from deep_research.settings import database_url, home  # noqa: PLC0415
 
-    options = ServerOptions(home(), host, port, require_tokens, max_runs, UploadLimit(max_upload))
+    queued = bool(database_url()) and not in_process
+    options = ServerOptions(home(), host, port, require_tokens, max_runs, queued, UploadLimit(max_upload))
     shown = f"[{host}]" if ":" in host else host
     click.echo(
         f"The page: http://{shown}:{port}/   The API: http://{shown}:{port}/openapi.json   Stop: Ctrl-C", err=True

@@ -86,6 +86,7 @@ async def carry_out(task: RunTask, environment: RunEnvironment) -> Report:
     asyncio.CancelledError when it was stopped, another ResearchError when it failed. It can be taken up again.
     """
     with span("research", deep_research__run_id=task.store.run_id), noting_end(task, environment) as log:
+        task.note(status="running", waiting_for="", asked=None, error="")
         async with open_task(task, environment, log) as (ctx, start):
             values = await _drive(task, ctx, start, environment.answer)
         report = await keep_report(task, log, values)

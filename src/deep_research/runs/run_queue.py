@@ -5,24 +5,29 @@ and a heartbeat that stops: another takes the run up within a minute, and goes o
 """
 
 import asyncio
+import hashlib
 import logging
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from deep_research.assembly.environment import RunEnvironment
+from deep_research.data import Asked
 from deep_research.errors import ConfigError, Declined, NeedsAnswer, ResearchError, RunBusy, RunTakenOver, StoreError
 from deep_research.runs.research_run import resume_run
 from deep_research.runs.worker_metrics import WorkerMetrics
+from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings, database_url
 from deep_research.state_files import OWNERS
 from deep_research.stores.postgres_database import Database, close_databases, database_at
 from deep_research.stores.postgres_runs import PostgresRuns
-from deep_research.stores.run_store import RunStore
+from deep_research.stores.run_store import RunRecord, RunStore
 
 try:
     import procrastinate
-    from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+    from procrastinate.exceptions import AlreadyEnqueued, ConnectorException, JobAborted
+    from procrastinate.job_context import AbortReason, JobContext
     from procrastinate.jobs import Job
     from procrastinate.schema import SchemaManager
 except ImportError as error:
@@ -36,6 +41,16 @@ _BUSY_SECONDS, _RETRY_SECONDS, _MOST_TRIES = 4, 5, 30
 _DRAIN_SECONDS = 20.0
 """How long a worker that is told to stop lets its runs go on; what is left then is taken up by others."""
 _DONE = frozenset({"finished", "declined", "waiting"})
+_ready: set[str] = set()
+"""Addresses of the databases whose queue is known to be there."""
+_OPEN = "status IN ('todo', 'doing')"
+
+
+class QueueState(NamedTuple):
+    """The queue as an owner sees it: how many workers are alive, and how many of the owner's runs are in it."""
+
+    workers: int
+    runs: int
 
 
 class _Drained(Exception):
@@ -62,7 +77,9 @@ def _database() -> Database:
         message = "A queue needs a database: set DEEP_RESEARCH_DATABASE_URL to that of a PostgreSQL."
         raise ConfigError(message, setting="DEEP_RESEARCH_DATABASE_URL")
     database = database_at(url)
-    database.run(_make_queue)
+    if url not in _ready:
+        database.run(_make_queue)
+        _ready.add(url)
     return database
 
 
@@ -73,9 +90,45 @@ def _make_queue(connection: Any) -> None:
         connection.execute(SchemaManager.get_schema().encode())
 
 
-def enqueue_run(store: RunStore, *, priority: int = 0) -> None:
+def queue_state(owner: str) -> QueueState:
+    """Return how many workers are alive and how many runs of an owner are in the queue. Raises ConfigError."""
+    alive = f"SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - interval '{_STALLED_SECONDS} s'"  # noqa: S608 - our own number
+    own = f"SELECT count(*) FROM procrastinate_jobs WHERE {_OPEN} AND args->>'owner' = %s"  # noqa: S608 - our own words
+    database = _database()
+    return QueueState(int(database.rows(alive)[0][0]), int(database.rows(own, (owner,))[0][0]))
+
+
+def is_queued(store: RunStore) -> bool:
+    """Return whether the run waits for a worker, or a worker carries it out."""
+    query = f"SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = %s AND {_OPEN}"  # noqa: S608 - our own words
+    return bool(_database().rows(query, (store.run_id,)))
+
+
+def dequeue_run(store: RunStore) -> bool:
+    """Take a run out of the queue, and have the worker stop that carries it out; return whether it was there."""
+    query = f"SELECT id FROM procrastinate_jobs WHERE queueing_lock = %s AND {_OPEN}"  # noqa: S608 - our own words
+    jobs = [int(number) for (number,) in _database().rows(query, (store.run_id,))]
+    with _client() as app:
+        for number in jobs:
+            app.job_manager.cancel_job_by_id(number, abort=True)
+    record = store.load()
+    if jobs and record.status == "queued" and not store.is_held():
+        store.save(record.model_copy(update={"status": "stopped"}))
+    return bool(jobs)
+
+
+@contextmanager
+def _client() -> "Iterator[procrastinate.App]":
+    """Give the queue as it is written to; the workers' side is `work`."""
+    app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector(conninfo=_database().url))
+    with app.open():
+        yield app
+
+
+def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
     """Have a run carried out by a worker; `priority` is higher for what should come first among an owner's runs.
 
+    With `may_ask` it waits where it asks something, else it goes on without; `answer` is the user's to what it asked.
     Owners take turns: the more runs an owner has in the queue, the later its next one comes. At most
     `max_runs_per_owner` of an owner go on at a time. Raises ConfigError without a database, RunBusy for a run that is
     queued already.
@@ -87,9 +140,10 @@ def enqueue_run(store: RunStore, *, priority: int = 0) -> None:
     owner, limit = record.owner, Settings(**record.settings).max_runs_per_owner
     query = "SELECT count(*) FROM procrastinate_jobs WHERE status IN ('todo', 'doing') AND args->>'owner' = %s"
     waiting = int(database.rows(query, (owner,))[0][0])
-    app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector(conninfo=database.url))
+    if is_queued(store) and record.status in ("queued", "running"):
+        raise RunBusy(f"The run {record.run_id} is in the queue already.", run_id=record.run_id)
     store.save(record.model_copy(update={"status": "queued"}))
-    with app.open():
+    with _client() as app:
         job = app.configure_task(
             _TASK,
             queue="runs",
@@ -98,9 +152,25 @@ def enqueue_run(store: RunStore, *, priority: int = 0) -> None:
             priority=priority * 10_000 - waiting,
         )
         try:
-            job.defer(run_id=record.run_id, owner=owner)
+            job.defer(run_id=record.run_id, owner=owner, may_ask=may_ask, **_answer_of(record, answer))
         except AlreadyEnqueued as error:
             raise RunBusy(f"The run {record.run_id} is in the queue already.", run_id=record.run_id) from error
+
+
+def _answer_of(record: RunRecord, answer: str | None) -> dict[str, str]:
+    """Return an answer as a job has it: with what was asked, so that it is given to that alone."""
+    if answer is None or record.asked is None:
+        return {}
+    return {"answer": answer, "asked": _digest(record.asked)}
+
+
+def _digest(asked: Asked) -> str:
+    return hashlib.sha256(safe_noun(asked).model_dump_json().encode()).hexdigest()
+
+
+def _reply(answer: str, digest: str) -> Callable[[Asked], str | None]:
+    """Return what answers the questions of a run: the one that was answered, as often as it is asked, and no other."""
+    return lambda asked: answer if digest and _digest(asked) == digest else None
 
 
 async def work(
@@ -113,10 +183,17 @@ async def work(
     database, metrics = await asyncio.to_thread(_database), WorkerMetrics(metrics_port)
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=database.url))
 
-    @app.task(name=_TASK, queue="runs", retry=_Retry())
-    async def carry_out(run_id: str, owner: str) -> None:
+    @app.task(name=_TASK, queue="runs", retry=_Retry(), pass_context=True)
+    async def carry_out(  # the names are those of the job in the database
+        context: JobContext, run_id: str, owner: str, *, may_ask: bool = False, answer: str = "", asked: str = ""
+    ) -> None:
         store = PostgresRuns(database.url, owner).store(run_id)
-        await _carry_out(store, home / OWNERS / owner if owner else home, metrics)
+        environment = RunEnvironment(
+            home / OWNERS / owner if owner else home, answer=_reply(answer, asked) if may_ask else None
+        )
+        done = _DONE - {"waiting"} if asked else _DONE
+        if (await asyncio.to_thread(store.load)).status not in done:
+            await _carry_out(store, environment, metrics, context)
 
     try:
         while not await _serve(app, runs_at_once, until_empty=until_empty):
@@ -160,19 +237,20 @@ async def _rescue(app: "procrastinate.App") -> None:
         await asyncio.sleep(_HEARTBEAT_SECONDS)
 
 
-async def _carry_out(store: RunStore, home: Path, metrics: WorkerMetrics) -> None:
-    """Carry a run out. Raises what `_Retry` decides about."""
-    if (await asyncio.to_thread(store.load)).status in _DONE:
-        return
+async def _carry_out(store: RunStore, environment: RunEnvironment, metrics: WorkerMetrics, context: JobContext) -> None:
+    """Carry a run out. Raises what `_Retry` decides about, and JobAborted where the user stopped it."""
     status, report = "failed", None
     _log.info("The run %s begins or goes on.", store.run_id)
     metrics.begin()
     try:
-        report = await resume_run(store, RunEnvironment(home))
+        report = await resume_run(store, environment)
         status = "finished"
     except (NeedsAnswer, Declined, RunTakenOver) as ended:
         status = type(ended).__name__
     except asyncio.CancelledError:
+        if context.abort_reason() is AbortReason.USER_REQUEST:
+            status = "stopped"
+            raise JobAborted from None
         status = "drained"
         raise _Drained from None
     except (RunBusy, StoreError) as later:

@@ -1,11 +1,10 @@
 """The events of runs as server-sent events: each client gets all of them in order, from the one it names on.
 
-All readers of a run share what was read of its log. A run that another process carries out is followed too: its
-log is looked at from time to time.
+The log of a run is read once for all its readers, when something happens and from time to time: so a run that another
+process carries out is followed too.
 """
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
@@ -14,19 +13,25 @@ from deep_research.api import EventTail
 LOOK_SECONDS, KEEPALIVE_SECONDS = 0.5, 15.0
 
 
-@dataclass
+@dataclass(eq=False)
 class _Tail:
-    """What was read of a log of events: its whole lines; how many readers there are."""
+    """What was read of a log of events: its lines so far; how many readers there are; the task that reads on."""
 
     log: EventTail
+    is_going_on: Callable[[], bool]
     lines: list[bytes] = field(default_factory=list)
     readers: int = 0
-    reading: threading.Lock = field(default_factory=threading.Lock)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    reading: "asyncio.Task[None] | None" = None
 
-    def read(self) -> None:
-        """Take in what the log has grown by; one reader at a time."""
-        with self.reading:
-            self.lines += self.log.read()
+    def look(self) -> tuple[bool, list[bytes]]:
+        """Return whether the run goes on, and what its log has grown by: in this order nothing can be missed."""
+        return self.is_going_on(), self.log.read()
+
+    def tell(self) -> None:
+        """Wake the readers."""
+        self.news.set()
+        self.news = asyncio.Event()
 
 
 class EventFeeds:
@@ -34,47 +39,71 @@ class EventFeeds:
 
     def __init__(self) -> None:
         self._tails: dict[str, _Tail] = {}
-        self._news = asyncio.Event()
-        self.readers = 0
+        self._changed = asyncio.Event()
 
     def notify(self) -> None:
-        """Wake the readers: something has happened."""
-        self._news.set()
-        self._news = asyncio.Event()
+        """Have the logs read at once: something has happened in this process."""
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     async def follow(self, log: EventTail, after: int, is_going_on: Callable[[], bool]) -> AsyncIterator[bytes | None]:
         """Give the lines after number `after`, each as it is kept, until nothing goes on any more.
 
-        None is given when nothing has happened for a while, so that the connection is kept.
+        `is_going_on` may block. None is given when nothing has happened for a while, so that the connection is kept.
+        Raises StoreError when the log cannot be read.
         """
-        tail = self._tails.setdefault(log.place, _Tail(log))
+        tail = self._tail(log, is_going_on)
         tail.readers += 1
-        self.readers += 1
-        sent, quiet = max(0, after), 0.0
+        sent = max(0, after)
         try:
             while True:
-                going_on, news = is_going_on(), self._news  # before the log is read: nothing can be missed
-                await asyncio.to_thread(tail.read)
+                news, reading = tail.news, tail.reading
                 while sent < len(tail.lines):
-                    sent, quiet = sent + 1, 0.0
+                    sent += 1
                     yield tail.lines[sent - 1]
-                if not going_on:
+                if reading is None or reading.done():
+                    if reading is not None:
+                        reading.result()
                     return
-                quiet += await _wait(news)
-                if quiet >= KEEPALIVE_SECONDS:
-                    quiet = 0.0
+                if not await _comes(news, KEEPALIVE_SECONDS):
                     yield None
         finally:
-            self.readers -= 1
             tail.readers -= 1
-            if not tail.readers:
-                self._tails.pop(log.place, None)
+            if not tail.readers and tail.reading is not None:
+                tail.reading.cancel()
+                self._close(tail)
+
+    def _tail(self, log: EventTail, is_going_on: Callable[[], bool]) -> _Tail:
+        """Return the log as it is being read; one that nothing reads yet is begun with."""
+        tail = self._tails.get(log.place)
+        if tail is None:
+            tail = self._tails[log.place] = _Tail(log, is_going_on)
+            tail.reading = asyncio.create_task(self._read(tail))
+            tail.reading.add_done_callback(lambda _task: self._close(tail))
+        return tail
+
+    def _close(self, tail: _Tail) -> None:
+        if self._tails.get(tail.log.place) is tail:
+            del self._tails[tail.log.place]
+        tail.tell()
+
+    async def _read(self, tail: _Tail) -> None:
+        """Read a log until its run goes on no more."""
+        going_on = True
+        while going_on:
+            changed = self._changed  # before the log is read: nothing can be missed
+            going_on, lines = await asyncio.to_thread(tail.look)
+            if lines:
+                tail.lines += lines
+                tail.tell()
+            if going_on:
+                await _comes(changed, LOOK_SECONDS)
 
 
-async def _wait(news: asyncio.Event) -> float:
-    """Wait for news or until it is time to look; return the seconds without news."""
+async def _comes(news: asyncio.Event, seconds: float) -> bool:
+    """Wait for news for so long; return whether there is any."""
     try:
-        await asyncio.wait_for(news.wait(), LOOK_SECONDS)
+        await asyncio.wait_for(news.wait(), seconds)
     except TimeoutError:
-        return LOOK_SECONDS
-    return 0.0
+        return False
+    return True

@@ -1,6 +1,7 @@
 """The HTTP application put together: guard, routes, page; and the server that runs it."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 import deep_research
+from deep_research import api
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.server import evidence_routes, openai_routes, run_routes, server_routes
 from deep_research.server.access_tokens import AccessTokens
@@ -18,21 +20,26 @@ from deep_research.server.event_feed import EventFeeds
 from deep_research.server.http_context import ServerContext, add_error_handlers
 from deep_research.server.page_files import ROUTES, page_files
 from deep_research.server.request_guard import RequestGuard, is_loopback
-from deep_research.server.run_service import RunService
+from deep_research.server.run_service import QueuedRunService, RunService
 from deep_research.server.uploads import UploadLimit
 
+_log = logging.getLogger(__name__)
 _MAX_BODY = 1_000_000
 
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """How the server is run; `home` is the state folder. Any address but loopback requires tokens."""
+    """How the server is run; `home` is the state folder. Any address but loopback requires tokens.
+
+    With `queued` runs are carried out by the workers of the database, else in this process, `max_runs` at a time.
+    """
 
     home: Path
     host: str = "127.0.0.1"
     port: int = 8000
     require_tokens: bool = False
     max_runs: int = 4
+    queued: bool = False
     uploads: UploadLimit = field(default_factory=UploadLimit)
 
 
@@ -49,7 +56,8 @@ def make_app(options: ServerOptions) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = RunService(options.home, EventFeeds(), max_active=options.max_runs)
+        carrier = QueuedRunService if options.queued else RunService
+        service = carrier(options.home, EventFeeds(), max_active=options.max_runs)
         app.state.context = ServerContext(service, tokens, options.uploads)
         warming = asyncio.create_task(asyncio.to_thread(warm_up))
         yield
@@ -94,4 +102,6 @@ def serve(options: ServerOptions) -> None:
             "Make one for each owner: deep-research token create NAME"
         )
         raise ConfigError(message, setting="host", value=options.host)
+    if options.queued and not api.queue_state(home=options.home).workers:
+        _log.warning("No worker is alive: runs wait until `deep-research worker` is started.")
     uvicorn.Server(server_config(options)).run()

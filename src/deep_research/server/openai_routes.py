@@ -58,13 +58,13 @@ class _Asking(NamedTuple):
 
     def is_active(self) -> bool:
         """Return whether the run goes on."""
-        return self.service.is_active(self.service.home_of(self.owner), self.run.id)
+        return self.service.is_active(self.service.home_of(self.owner), self.run)
 
     async def wait(self) -> None:
         """Wait for the end; whoever stops waiting stops the run."""
         home = self.service.home_of(self.owner)
         try:
-            await self.service.wait(home, self.run.id)
+            await self.service.wait(home, self.run)
         except asyncio.CancelledError:
             await self.service.cancel(home, self.run)
             raise

@@ -56,8 +56,9 @@ _SSE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def view_of(service: RunService, home: Path, record: RunRecord, *, has_report: bool) -> RunView:
+def view_of(service: RunService, home: Path, run: Run) -> RunView:
     """Return a run as clients see it; a run that nothing carries out any more is shown as stopped."""
+    record = run.record
     return RunView(
         id=record.run_id,
         question=record.question,
@@ -71,7 +72,7 @@ def view_of(service: RunService, home: Path, record: RunRecord, *, has_report: b
         settings={name: value for name, value in record.settings.items() if name in NewRun.model_fields},
         error=record.error,
         asked=record.asked if record.status == "waiting" else None,
-        has_report=has_report,
+        has_report=run.has_report,
         parent=record.parent,
         origin=record.origin,
     )
@@ -91,18 +92,18 @@ def _summary(service: RunService, home: Path, record: RunRecord) -> RunSummary:
 
 
 def _state(service: RunService, home: Path, record: RunRecord) -> RunState:
-    active = service.is_active(home, record.run_id)
-    if record.status == "running" and not active:
-        return "running" if api.open_run(record.run_id, home=home).is_running else "stopped"
-    if active and record.status in ("waiting", "failed", "stopped"):
+    if record.status in ("running", "queued"):
+        run = api.open_run(record.run_id, home=home, is_known=True)
+        if service.is_active(home, run):
+            return record.status
+        return "running" if run.is_running else "stopped"
+    if record.status in ("waiting", "failed", "stopped") and service.has_task(home, record.run_id):
         return "queued"  # taken up again, and not begun yet
     return record.status
 
 
 async def _view(context: Context, home: Path, run: Run) -> RunView:
-    return await asyncio.to_thread(
-        lambda: view_of(context.service, home, run.record, has_report=run.has_report),
-    )
+    return await asyncio.to_thread(view_of, context.service, home, run)
 
 
 @router.post(
@@ -173,7 +174,7 @@ async def show_run(context: Context, owner: Owner, run: OwnRun) -> RunDetails:
     home = context.service.home_of(owner)
 
     def look() -> RunDetails:
-        view = view_of(context.service, home, run.record, has_report=run.has_report)
+        view = view_of(context.service, home, run)
         ledger = run.report.ledger if run.has_report else run.cost_so_far()
         return RunDetails(
             **dict(view),
@@ -189,7 +190,7 @@ async def show_run(context: Context, owner: Owner, run: OwnRun) -> RunDetails:
 async def delete_run(context: Context, owner: Owner, run: OwnRun) -> None:
     """Delete a run with everything that only it needed."""
     home = context.service.home_of(owner)
-    if context.service.is_active(home, run.id):
+    if await asyncio.to_thread(context.service.is_active, home, run):
         await context.service.cancel(home, run)
     done = await asyncio.to_thread(api.delete_runs, [run.id], home=home)
     if done.busy:
@@ -208,7 +209,7 @@ async def answer_run(given: AnswerInput, context: Context, owner: Owner, run: Ow
     """Answer what the run asks: an option (its text or number), yes or no to the plan, or any words."""
     home = context.service.home_of(owner)
     await asyncio.to_thread(_asked, run)
-    context.service.carry_out(home, run, given.answer)
+    await context.service.carry_out(home, run, given.answer)
     return await _view(context, home, run)
 
 
@@ -219,7 +220,7 @@ async def edit_plan(plan: PlanInput, context: Context, owner: Owner, run: OwnRun
     asked = await asyncio.to_thread(_asked, run)
     if asked.brief is None:
         raise RunBusy("The run does not show a plan.", run_id=run.id)
-    context.service.carry_out(home, run, api.format_plan(plan.brief(asked.brief)))
+    await context.service.carry_out(home, run, api.format_plan(plan.brief(asked.brief)))
     return await _view(context, home, run)
 
 
@@ -245,7 +246,7 @@ async def resume_run(context: Context, owner: Owner, run: OwnRun) -> RunView:
     view = await _view(context, home, run)
     if view.status not in ("stopped", "failed"):
         raise RunBusy(f"The run is {view.status}: there is nothing to take up again.", run_id=run.id)
-    context.service.carry_out(home, run)
+    await context.service.carry_out(home, run)
     return await _view(context, home, run)
 
 
@@ -269,7 +270,7 @@ async def refresh_run(response: Response, context: Context, owner: Owner, run: O
 
 async def _carry_on(context: Context, owner: str, response: Response, made: Run) -> RunView:
     home = context.service.home_of(owner)
-    context.service.carry_out(home, made)
+    await context.service.carry_out(home, made)
     response.headers["location"] = f"/api/v1/runs/{made.id}"
     return await _view(context, home, made)
 
@@ -278,10 +279,10 @@ async def _carry_on(context: Context, owner: str, response: Response, made: Run)
 async def rerun_section(given: RerunInput, context: Context, owner: Owner, run: OwnRun) -> RunView:
     """Have one section of a finished report researched again; the report then has the new one in its place."""
     home = context.service.home_of(owner)
-    if context.service.is_active(home, run.id):
+    if await asyncio.to_thread(context.service.is_active, home, run):
         raise RunBusy("The run is going on already.", run_id=run.id)
     await asyncio.to_thread(run.rerun_section, given.section, given.remark)
-    context.service.carry_out(home, run)
+    await context.service.carry_out(home, run)
     return await _view(context, home, run)
 
 
@@ -359,7 +360,7 @@ def _stream(
     start = int(last_event_id) if last_event_id.isdecimal() and last_event_id.isascii() else after
 
     def is_going_on() -> bool:
-        return context.service.is_active(home, run.id) or run.is_running
+        return context.service.is_active(home, run) or run.is_running
 
     def last_state() -> str:
         return _state(context.service, home, run.record)

@@ -1,9 +1,13 @@
-"""The runs that this server carries out: started, answered, cancelled and taken up again, a bounded number at a time."""
+"""The runs of a server: started, answered, cancelled and taken up again, a bounded number at a time.
+
+They are carried out in its own process, or, with a database, by the workers of its queue.
+"""
 
 import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,8 @@ from deep_research.settings import Settings
 
 _log = logging.getLogger(__name__)
 _STOP_SECONDS = 20.0
+_NO_EVENT = 10**9
+"""A number that no event has: after it there is nothing to read but the end."""
 _Key = tuple[Path, str]
 
 
@@ -26,6 +32,8 @@ class RunService:
 
     At most `max_active` at a time, `max_waiting` more wait for their turn; beyond that LimitReached is raised.
     """
+
+    is_queued = False
 
     def __init__(self, home: Path, feeds: EventFeeds, *, max_active: int = 4, max_waiting: int = 100) -> None:
         self.home, self.feeds = home, feeds
@@ -66,19 +74,24 @@ class RunService:
             wanted = _id_of(owner, key, fingerprint) if key else ""
             if wanted and (made := await asyncio.to_thread(_made_before, home, wanted)) is not None:
                 return made, False
-            self._check_capacity()
+            await self._check_capacity(home)
             run = await asyncio.to_thread(
                 api.start_run, question, settings, docs=docs, history=history, home=home, wanted_id=wanted
             )
-            self.carry_out(home, run)
+            await self.carry_out(home, run)
         return run, True
 
-    def is_active(self, home: Path, run_id: str) -> bool:
-        """Return whether this server carries the run out, or will in its turn."""
+    def has_task(self, home: Path, run_id: str) -> bool:
+        """Return whether this process carries the run out, or will in its turn."""
         return (home, run_id) in self._tasks
 
-    def carry_out(self, home: Path, run: Run, answer: str | None = None) -> None:
+    def is_active(self, home: Path, run: Run) -> bool:
+        """Return whether the run is carried out, or will be in its turn; may block."""
+        return self.has_task(home, run.id)
+
+    async def carry_out(self, home: Path, run: Run, answer: str | None = None) -> None:
         """Do what is left of a run, beginning with the user's `answer` where it waits for one. Raises RunBusy."""
+        await self._check_capacity(home)
         answers = [answer] if answer is not None else []
 
         def reply(_asked: Asked) -> str | None:
@@ -97,6 +110,7 @@ class RunService:
 
             return run.follow_up(question, listener=note, **settings)
 
+        await self._check_capacity(home)
         task = self._launch(home, run, work)
         waiting = asyncio.create_task(begun.wait())
         await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
@@ -116,9 +130,9 @@ class RunService:
         task.cancel()
         await asyncio.wait([task], timeout=_STOP_SECONDS)
 
-    async def wait(self, home: Path, run_id: str) -> None:
+    async def wait(self, home: Path, run: Run) -> None:
         """Wait until the run has ended, or waits for an answer."""
-        if (task := self._tasks.get((home, run_id))) is not None:
+        if (task := self._tasks.get((home, run.id))) is not None:
             await asyncio.wait([task])
 
     async def close(self) -> None:
@@ -129,8 +143,12 @@ class RunService:
         if tasks:
             await asyncio.wait(tasks, timeout=_STOP_SECONDS)
 
-    def _check_capacity(self) -> None:
-        if len(self._tasks) >= self._most:
+    async def _check_capacity(self, _home: Path) -> None:
+        """Raise LimitReached where no more runs are taken."""
+        self._check_room(len(self._tasks))
+
+    def _check_room(self, taken: int) -> None:
+        if taken >= self._most:
             raise LimitReached("The server carries out as many runs as it can; try again later.", kind="runs")
 
     def _launch(
@@ -139,7 +157,6 @@ class RunService:
         key = (home, run.id)
         if key in self._tasks:
             raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
-        self._check_capacity()
         task = asyncio.create_task(self._work(key, run, work))
         self._tasks[key] = task
         task.add_done_callback(lambda _task: self._ended(key))
@@ -159,6 +176,41 @@ class RunService:
                 _log.info("The run %s ended without a report: %s", run.id, error.message)
             except Exception:  # noqa: BLE001 - one run that fails must not end the server
                 _log.exception("The run %s failed.", run.id)
+
+
+class QueuedRunService(RunService):
+    """Has the runs carried out by the workers of the database; only follow-up questions are answered in this process.
+
+    At most `max_active` + `max_waiting` runs of an owner are in the queue; beyond that LimitReached is raised.
+    """
+
+    is_queued = True
+
+    def is_active(self, home: Path, run: Run) -> bool:
+        """See `RunService.is_active`: asks the database."""
+        return super().is_active(home, run) or run.is_queued
+
+    async def carry_out(self, home: Path, run: Run, answer: str | None = None) -> None:
+        """See `RunService.carry_out`: puts the run into the queue."""
+        await self._check_capacity(home)
+        await asyncio.to_thread(run.enqueue, may_ask=True, answer=answer)
+        self.feeds.notify()
+
+    async def cancel(self, home: Path, run: Run) -> None:
+        """See `RunService.cancel`: takes the run out of the queue, and has its worker stop."""
+        if await asyncio.to_thread(run.dequeue):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.wait(home, run), _STOP_SECONDS)
+        else:
+            await super().cancel(home, run)
+
+    async def wait(self, home: Path, run: Run) -> None:
+        """See `RunService.wait`."""
+        async for _ in self.feeds.follow(run.tail_events(), _NO_EVENT, lambda: self.is_active(home, run)):
+            pass
+
+    async def _check_capacity(self, home: Path) -> None:
+        self._check_room((await asyncio.to_thread(api.queue_state, home=home)).runs)
 
 
 def _id_of(owner: str, key: str, fingerprint: str) -> str:

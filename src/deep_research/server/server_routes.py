@@ -106,7 +106,10 @@ async def tell_health() -> dict[str, str]:
 
 
 @health.get("/readyz", responses=problems(503))
-async def tell_readiness(context: Context) -> dict[str, str]:
-    """Say that the state can be read."""
+async def tell_readiness(context: Context) -> dict[str, str | int]:
+    """Say that the state can be read; with a queue, how many workers are alive."""
     await asyncio.to_thread(api.list_runs, home=context.service.home)
-    return {"status": "ready"}
+    if not context.service.is_queued:
+        return {"status": "ready"}
+    state = await asyncio.to_thread(api.queue_state, home=context.service.home)
+    return {"status": "ready", "workers": state.workers}

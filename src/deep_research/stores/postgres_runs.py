@@ -264,6 +264,9 @@ class PostgresRuns:
         return PostgresRun(self._database, run_id)
 
     def open(self, run_id: str) -> PostgresRun:
+        whole = "SELECT 1 FROM deep_research.runs WHERE run_id = %s AND owner = %s"
+        if self._database.rows(whole, (run_id, self._owner)):
+            return self.store(run_id)
         return self.store(unshortened_id(run_id, [record.run_id for record in self.list()]))
 
     def list(self) -> Sequence[RunRecord]:

@@ -184,7 +184,9 @@ class RunFolder:
         try:
             with self.held():
                 self.path.rename(renamed)
-            shutil.rmtree(renamed)
+            shutil.rmtree(renamed, ignore_errors=True)
+            if renamed.exists():  # a thread of a run that was just stopped wrote its last
+                shutil.rmtree(renamed)
         except OSError as error:
             message = f"Cannot delete {str(self.path)!r}: {error.strerror or error}. Check the disk and the rights."
             raise StoreError(message, path=str(self.path)) from error

@@ -1,0 +1,137 @@
+"""The API and a worker as two processes on one PostgreSQL: the API queues, the worker works, all is seen in the API."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from deep_research.server.access_tokens import AccessTokens
+from tests.cli.terminal import COMMAND
+from tests.model.harness import served
+from tests.runs.running import engines
+from tests.server.serving import Held, client, events_of, followed, serving, until_report
+from tests.support.postgres import new_database
+
+pytest.importorskip("procrastinate", reason="no queue here: pip install 'deep-research[worker]'")
+pytestmark = pytest.mark.process
+QUESTION = "Which kinds of engines are there?"
+
+
+@pytest.fixture
+def url(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with new_database(postgres) as address:
+        monkeypatch.setenv("DEEP_RESEARCH_DATABASE_URL", address)
+        yield address
+
+
+@contextmanager
+def working() -> Iterator[None]:
+    """Have a worker process inside the block; it is told to stop at the end, and must end by itself."""
+    process = subprocess.Popen([str(COMMAND), "worker"], stderr=subprocess.DEVNULL)
+    try:
+        yield
+        process.terminate()
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def begin(http: httpx.Client, docs: Path, **settings: object) -> str:
+    """Begin a run over uploaded documents, and return its id."""
+    ids = [
+        http.post("/api/v1/documents", files={"file": (path.name, path.read_bytes())}).json()["id"]
+        for path in sorted(docs.iterdir())
+    ]
+    new = {"question": QUESTION, "documents": ids, "model_provider": "extractive", **settings}
+    made = http.post("/api/v1/runs", json=new)
+    assert made.status_code == 201, made.text
+    return made.json()["id"]
+
+
+def test_the_whole_life_of_a_run_in_two_processes(url: str, own_state: Path, tmp_path: Path) -> None:
+    docs = engines(tmp_path / "docs")
+    with serving(own_state, queued=True) as address, client(address) as http:
+        assert http.get("/readyz").json() == {"status": "ready", "workers": 0}
+        # Without a worker it waits; stopped while it waits, it can be taken up again.
+        run = begin(http, docs, confirm_plan=True)
+        at = f"/api/v1/runs/{run}"
+        assert http.get(at).json()["status"] == "queued"
+        assert http.post(f"{at}/cancel").json()["status"] == "stopped"
+        assert http.post(f"{at}/resume").json()["status"] == "queued"
+        with working():
+            shown = events_of(http, f"{at}/events")
+            assert shown[-1]["data"] == {"status": "waiting"}
+            plan = http.get(at).json()["asked"]["brief"]
+            sections = [{"title": "The Alpha engine", "queries": ["Alpha engine"]}]
+            assert http.put(f"{at}/plan", json={"sections": sections}).status_code == 202
+            last = int(shown[-2]["id"])
+            more = events_of(http, f"{at}/events", last=last)
+            assert int(more[0]["id"]) == last + 1  # nothing twice, nothing left out
+            asked = http.get(at).json()["asked"]["brief"]
+            assert [one["title"] for one in asked["sections"]] == ["The Alpha engine"] != plan["sections"]
+            assert http.post(f"{at}/answer", json={"answer": "yes"}).status_code == 202
+            report = until_report(http, run)
+            assert "The Alpha engine" in [one["title"] for one in report["sections"]]
+            assert http.get("/readyz").json()["workers"] == 1
+            # A follow-up, a version, another owner's view, and the end.
+            asked = http.post(f"{at}/follow-ups", json={"question": "How fast is the Gamma engine?"})
+            assert asked.status_code == 202, asked.text
+            assert events_of(http, f"{at}/follow-ups/1/events")[-1]["event"] == "end"
+            assert "21,000" in http.get(f"{at}/follow-ups/1").json()["report"]
+            fork = http.post(f"{at}/fork", json={"at": "report", "depth": "brief"}).json()["id"]
+            until_report(http, fork)
+            assert http.delete(f"/api/v1/runs/{fork}").status_code == 204
+        assert [one["id"] for one in http.get("/api/v1/runs").json()["runs"]] == [run]
+        assert not (own_state / "runs").exists()
+
+
+def test_a_run_in_a_worker_is_steered_and_stopped_from_the_api(
+    url: str, own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = Held()
+    with served(monkeypatch, script), serving(own_state, queued=True) as address, client(address) as http, working():
+        run = begin(http, engines(tmp_path / "docs"), model_provider="compatible", model_name="scripted")
+        at = f"/api/v1/runs/{run}"
+        feed = followed(http, f"{at}/events")
+        assert any(event["event"] == "section_started" for event in feed)
+        assert http.post(f"{at}/steer", json={"kind": "remark", "text": "Mind the weight"}).json()["going_on"]
+        assert any(event["event"] == "steered" for event in feed)
+        assert http.get(at).json()["status"] == "running"
+        assert http.post(f"{at}/resume").status_code == 409
+        assert http.post(f"{at}/cancel").json()["status"] == "stopped"
+        assert [event["data"] for event in feed][-1] == {"status": "stopped"}
+        script.go.set()
+        assert http.post(f"{at}/resume").json()["status"] == "queued"
+        assert "Mind the weight" in until_report(http, run)["report"]
+
+
+def test_owners_on_a_database_never_see_each_other(url: str, own_state: Path, tmp_path: Path) -> None:
+    docs = engines(tmp_path / "docs")
+    tokens = AccessTokens(own_state)
+    with serving(own_state, queued=True, require_tokens=True) as address, working():
+        anna, ben = (
+            client(address, headers={"Authorization": f"Bearer {tokens.create(name)}"}) for name in ("anna", "ben")
+        )
+        with anna, ben:
+            run = begin(anna, docs, workflow="quick")
+            until_report(anna, run)
+            for method, path, body in (
+                ("GET", "", None), ("GET", "/report", None), ("GET", "/events", None), ("GET", "/sources/s1", None),
+                ("GET", "/export/json", None), ("POST", "/cancel", None), ("POST", "/resume", None),
+                ("POST", "/answer", {"answer": "yes"}), ("POST", "/follow-ups", {"question": "Why?"}),
+                ("POST", "/steer", {"kind": "finish"}), ("DELETE", "", None),
+            ):  # fmt: skip
+                assert ben.request(method, f"/api/v1/runs/{run}{path}", json=body).status_code == 404, path
+            assert ben.get("/api/v1/runs").json()["total"] == 0
+            assert ben.get(f"/v1/responses/resp_{run}").status_code == 404
+            # The same key of two owners means two runs.
+            new = {"question": QUESTION, "model_provider": "extractive"}
+            made = [http.post("/api/v1/runs", json=new, headers={"Idempotency-Key": "k"}) for http in (anna, ben, ben)]
+            assert [one.status_code for one in made] == [201, 201, 200]
+            assert made[0].json()["id"] != made[1].json()["id"] == made[2].json()["id"]
+            for http, one in zip((anna, ben), made, strict=False):
+                assert http.post(f"/api/v1/runs/{one.json()['id']}/cancel").status_code == 202
