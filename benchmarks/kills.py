@@ -4,6 +4,9 @@
 
 The command works with a scripted model, a web search like Tavily's with its extraction, and pages, all real servers on
 127.0.0.1. A request counts as answered when its answer was sent 50 ms before the kill; none of those may come again.
+What was sent later and comes again is counted apart, with the time that it had: between the last byte on the wire and
+the journal's commit lies a window that no program can close. The report's text must be that of a run which nobody
+killed, and the ledger must name as many model calls and tokens as the server gave.
 """
 
 import argparse
@@ -17,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from pathlib import Path
@@ -27,14 +30,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.cli.terminal import COMMAND
 from tests.support.fake_web import FakeWeb
-from tests.support.scripted_provider import ScriptedProvider
-from tests.support.scripted_replies import Reply, Request
+from tests.support.scripted_provider import RecordedCall, ScriptedProvider
 from tests.support.scripted_researcher import ScriptedResearcher
 from tests.support.web_answers import SeenRequest, WebAnswer, json_answer, page, status
 
 from deep_research.data import Report
 from deep_research.stores.run_folder import FolderRuns
-from deep_research.stores.run_store import RunStores
+from deep_research.stores.run_store import RunStore, RunStores
 
 QUESTION = "Which kinds of engines are there, and how do they differ?"
 NAMES = ("Alpha", "Beta", "Gamma")
@@ -44,11 +46,12 @@ _LATENCY = 0.05
 
 
 class Seen(NamedTuple):
-    """A request that was answered: its kind, what identifies it, and when."""
+    """A request: its kind, what identifies it, when it came, and when its answer was sent (0: never)."""
 
     kind: str
     key: str
-    at: float
+    came: float
+    sent: float
 
 
 class Servers:
@@ -62,25 +65,25 @@ class Servers:
             sections={f"{n} engine": [f"{n} engine speed", f"{n} engine use"] for n in NAMES}
         )
 
-        def think(request: Request) -> Reply:
-            self.note("model", json.dumps(request["body"], sort_keys=True), after=_LATENCY)
-            return researcher(request)
-
-        self.think = think
+        self.think = researcher
+        self.calls: list[RecordedCall] = []
         web.site("tavily.test").on("/search", self._counted("search", self._search), method="POST")
         web.site("tavily.test").on("/extract", self._counted("extract", self._extract), method="POST")
         for name in NAMES:
             for number in range(3):
                 web.site(f"{name.lower()}{number}.test").on("/", self._counted("page", self._page(name, number)))
 
-    def note(self, kind: str, key: str, *, after: float = 0.0) -> None:
-        """Write down that a request is answered in so many seconds."""
+    def all(self) -> list[Seen]:
+        """Return all requests so far, those to the model too."""
+        asked = [Seen("model", call.digest, call.started, call.sent) for call in list(self.calls)]
         with self._lock:
-            self.seen.append(Seen(kind, key, time.monotonic() + after))
+            return [*asked, *self.seen]
 
     def _counted(self, kind: str, answer: Callable[[SeenRequest], WebAnswer]) -> Callable[[SeenRequest], WebAnswer]:
         def counted(request: SeenRequest) -> WebAnswer:
-            self.note(kind, f"{request.host}{request.target} {request.body.decode()}")
+            now = time.monotonic()
+            with self._lock:
+                self.seen.append(Seen(kind, f"{request.host}{request.target} {request.body.decode()}", now, now))
             return answer(request)
 
         return counted
@@ -114,10 +117,21 @@ class Servers:
         )
         return lambda _request: page(body)
 
-    def again(self, since: float) -> Counter[str]:
-        """Return how many requests, by kind, came after `since` that had been answered well before it."""
-        before = {(one.kind, one.key) for one in self.seen if one.at < since - SETTLED}
-        return Counter(one.kind for one in self.seen if one.at > since and (one.kind, one.key) in before)
+    def repeated(self, kill: float) -> dict[tuple[str, str], float]:
+        """Return what was asked for after a kill and had been answered before: how many seconds before the kill."""
+        seen = self.all()
+        later = {(one.kind, one.key) for one in seen if one.came > kill}
+        return {
+            (one.kind, one.key): kill - one.sent for one in seen if 0 < one.sent < kill and (one.kind, one.key) in later
+        }
+
+    def surely_given(self, kills: Sequence[float]) -> set[str]:
+        """Return the digests of model calls of which an answer came to a process that lived on long enough."""
+        return {
+            call.digest
+            for call in self.calls
+            if call.sent and all(kill < call.started or kill - call.sent > SETTLED for kill in kills)
+        }
 
 
 def _text(name: str, number: int) -> str:
@@ -162,16 +176,25 @@ def _runs(home: Path, database: str) -> RunStores:
 
 
 class Outcome(NamedTuple):
-    """One run: how often it was killed, what was asked for again by kind, and what else is wrong."""
+    """One run: how often it was killed, what was asked for again by kind, and what else is wrong.
+
+    `late` are answers that were asked for again and do not count: how many seconds before a kill they were sent, and their
+    kind.
+    """
 
     killed: int
     again: Counter[str]
+    late: list[tuple[float, str]]
     wrong: tuple[str, ...]
     requests: int
+    text: str
 
 
-def one_run(kills: int, draw: random.Random, *, total: int = 34, database: str = "") -> Outcome:
-    """Do one run that is killed up to `kills` times, each after a random number of further requests."""
+def one_run(kills: int, draw: random.Random, *, total: int = 34, database: str = "", expected: str = "") -> Outcome:
+    """Do one run that is killed up to `kills` times, each after a random number of further requests.
+
+    `expected` is the report of a run that was not killed.
+    """
     with FakeWeb() as web, tempfile.TemporaryDirectory() as folder:
         web.otherwise = status(404)
         servers = Servers(web)
@@ -181,11 +204,12 @@ def one_run(kills: int, draw: random.Random, *, total: int = 34, database: str =
             ScriptedProvider(servers.think, latency_seconds=_LATENCY) as provider,
             _command(servers, provider, home, database) as command,
         ):
+            servers.calls = provider.calls
             words = [QUESTION, "-p", "compatible", "--model", "scripted", "--no-clarify", "--source", "tavily"]
             moments: list[float] = []
             process = command(*words)
             for _ in range(kills):
-                if not _reached(process, servers, len(servers.seen) + draw.randint(1, max(2, total // kills))):
+                if not _reached(process, servers, len(servers.all()) + draw.randint(1, max(2, total // kills))):
                     break
                 time.sleep(draw.random() * 0.2)
                 process.send_signal(signal.SIGKILL)
@@ -193,33 +217,52 @@ def one_run(kills: int, draw: random.Random, *, total: int = 34, database: str =
                 process.communicate()
                 process = command(*(["resume", runs[0].run_id] if (runs := kept.list()) else words))
             _, said = process.communicate(timeout=_END_SECONDS)
-            wrong = tuple(_wrong(kept, process.returncode, said, provider))
-    return Outcome(len(moments), sum(map(servers.again, moments), Counter[str]()), wrong, len(servers.seen))
+            if process.returncode:
+                wrong, text = [f"exit code {process.returncode}: {said.decode()[-300:]}"], ""
+            else:
+                store = kept.store(kept.list()[0].run_id)
+                text = _text_of(store.load_result(), web.port)
+                wrong = [*_wrong(store, servers, moments)]
+                if expected and text != expected:
+                    wrong.append("the report is another one")
+            repeated = [pair for moment in moments for pair in servers.repeated(moment).items()]
+    again = Counter(kind for (kind, _), before in repeated if before > SETTLED)
+    late = [(before, kind) for (kind, _), before in repeated if before <= SETTLED]
+    return Outcome(len(moments), again, late, tuple(wrong), len(servers.all()), text)
 
 
 def _reached(process: "subprocess.Popen[bytes]", servers: Servers, count: int) -> bool:
     """Wait until so many requests were answered; False when the command ends before."""
     end = time.monotonic() + _END_SECONDS
-    while len(servers.seen) < count:
+    while len(servers.all()) < count:
         if process.poll() is not None or time.monotonic() > end:
             return False
         time.sleep(0.002)
     return True
 
 
-def _wrong(runs: RunStores, code: int, said: bytes, provider: ScriptedProvider) -> Iterator[str]:
-    """Yield what must never be: a run that does not end, events with holes, a ledger that understates."""
-    if code != 0:
-        yield f"exit code {code}: {said.decode()[-300:]}"
-        return
-    store = runs.store(runs.list()[0].run_id)
+def _text_of(report: Report, port: int) -> str:
+    """Return the text of a report without what differs between any two runs: the port of the pages, the line of costs."""
+    lines = report.report.replace(f":{port}", "").splitlines()
+    return "\n".join(line for line in lines if " model calls. " not in line)
+
+
+def _wrong(store: RunStore, servers: Servers, kills: Sequence[float]) -> Iterator[str]:
+    """Yield what must never be: events with holes, a ledger that differs from the servers' count."""
     report: Report = store.load_result()
     numbers = [event.number for event in store.read_events()]
     if numbers != list(range(1, len(numbers) + 1)):
         yield "the events have holes"
-    answered = len({call.digest for call in provider.calls if call.answered})
-    if report.ledger.model_calls < answered - 8:  # those in flight at a kill were answered to nobody
-        yield f"the ledger says {report.ledger.model_calls} model calls, the server answered {answered}"
+    given = {call.digest: call.counted for call in servers.calls if call.sent}
+    sure = servers.surely_given(kills)
+    counted = {"model_calls": len(sure), "prompt_tokens": sum(given[one].prompt for one in sure)}
+    most = {"model_calls": len(given), "prompt_tokens": sum(one.prompt for one in given.values())}
+    for name, least in counted.items():
+        if not least <= (told := getattr(report.ledger, name)) <= most[name]:
+            yield f"the ledger says {told} {name}, the server gave {least} to {most[name]}"
+    searches = len({one.key for one in servers.all() if one.kind == "search"})
+    if report.ledger.searches != searches:
+        yield f"the ledger says {report.ledger.searches} searches, the server answered {searches}"
     if not report.answered:
         yield "the report answers nothing"
 
@@ -248,15 +291,20 @@ def count_kills(
     """Do so many runs, each with a database of its own where one is made; see `main`."""
     draw = random.Random(seed)
     total: Counter[str] = Counter()
+    late: list[tuple[float, str]] = []
     faults = killed = 0
+    with make_database() as database:
+        expected = one_run(0, draw, database=database).text
     for number in range(runs):
         with make_database() as database:
-            outcome = one_run(draw.randint(1, kills), draw, database=database)
+            outcome = one_run(draw.randint(1, kills), draw, database=database, expected=expected)
         killed += outcome.killed
         total += outcome.again
+        late += outcome.late
         faults += len(outcome.wrong)
         print(f"run {number}: {outcome.killed} kills, {outcome.requests} requests, again {dict(outcome.again)}, wrong {outcome.wrong}", flush=True)  # fmt: skip
-    print(f"{runs} runs, {killed} kills: again {dict(total)}, {faults} wrong")
+    window = [f"{kind} {before * 1000:.1f} ms" for before, kind in sorted(late)]
+    print(f"{runs} runs, {killed} kills: again {dict(total)}, {faults} wrong; sent just before a kill: {window}")
     return 1 if total or faults else 0
 
 

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -70,6 +70,17 @@ async def in_background(work: Callable[..., _T], *about: Any, **named: Any) -> _
     """
     carried = contextvars.copy_context()
     return await asyncio.get_running_loop().run_in_executor(_BACKGROUND, partial(carried.run, work, *about, **named))
+
+
+_KEEPING = ThreadPoolExecutor(8, thread_name_prefix="keeping")
+
+
+def keep_soon(work: Callable[..., _T], *about: Any) -> "Future[_T]":
+    """Begin `work(*about)` at once, in a thread that does nothing but write what must not be lost.
+
+    The default threads of an event loop may all be reading pages; a paid answer does not wait for them.
+    """
+    return _KEEPING.submit(work, *about)
 
 
 class TurnWaits:

@@ -204,6 +204,13 @@ class Journal(Protocol):
         """
         ...
 
+    def keep(self, kind: str, request: str, answer: str) -> None:
+        """Begin to keep the answer of a call that is under way, before `make` returns it.
+
+        A process that is killed while `make` still works with the answer has it then. Only the first answer is kept.
+        """
+        ...
+
     def find(self, kind: str, request: str) -> str | None:
         """Return the answer of a call that was made before, or None."""
         ...

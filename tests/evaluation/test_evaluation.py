@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from deep_research import api
+from deep_research.cli.eval_command import _print_result
 from deep_research.data.evaluation import EvaluationQuestion, QuestionResult, summarise
 from deep_research.errors import ConfigError
 from deep_research.runs.measure_reports import measure, read_questions
@@ -18,7 +19,7 @@ from deep_research.settings import Settings
 from tests.house.sources import ROOT
 from tests.model.harness import served
 from tests.runs.running import engines, run
-from tests.support.scripted_replies import Request
+from tests.support.scripted_replies import Reply, Request
 from tests.support.scripted_researcher import step_of
 
 QUESTIONS = ROOT / "examples" / "evaluation.jsonl"
@@ -83,6 +84,21 @@ def test_a_judge_is_a_second_opinion_on_each_citation(tmp_path: Path, monkeypatc
     assert result.checked == result.statements
     assert result.failed[0].by == "judge"
     assert summarise([result]).precision_by_judge == round(result.agreed / result.judged, 4)
+
+
+def test_a_judge_that_fails_is_named_and_is_no_agreement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = EvaluationQuestion(question=QUESTION, docs=(str(engines(tmp_path / "docs")),))
+    settings = Settings(allow_clarification=False, model_provider="extractive")
+    with served(monkeypatch, lambda _request: Reply(fault="bad_key")):
+        judge = Settings(model_provider="compatible", model_name="scripted")
+        result = asyncio.run(api.evaluate(asked, settings, judge=judge, home=tmp_path / "home"))
+    assert result.checked == result.statements > 4
+    assert (result.judged, result.agreed) == (0, 0)
+    assert "does not accept the key" in result.judge_error
+    _print_result(1, result, verbose=False)
+    assert "The judge failed" in capsys.readouterr().out
 
 
 def test_a_run_that_fails_is_a_result(tmp_path: Path) -> None:

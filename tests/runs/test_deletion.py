@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import pytest
 
 from deep_research import api
 from deep_research.errors import ConfigError, RunNotFound
+from deep_research.fetch.addresses import parse_address
+from deep_research.fetch.http_cache import AnswerStore
+from deep_research.fetch.transport import Answer
 from deep_research.runs.deletion import delete_runs, parse_age, runs_older_than
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import RunFolder, list_runs
@@ -79,6 +83,22 @@ def test_deleting_a_run_takes_what_only_it_needed(own_state: Path, tmp_path: Pat
     assert [record.run_id for record in list_runs(own_state)] == [second.folder.run_id]
     assert len(list((own_state / "documents").glob("*.db"))) == 1
     assert RunFolder(own_state, second.folder.run_id).load_result().report == second.report.report
+
+
+def test_pages_stay_where_it_is_not_known_who_needs_them(own_state: Path, tmp_path: Path) -> None:
+    docs = engines(tmp_path / "docs")
+    first, second = (begin(QUESTION, home=own_state, docs=[docs]).folder for _ in range(2))
+    with closing(AnswerStore(own_state / "pages.db")) as cache:
+        cache.put(Answer(parse_address("http://a.test/"), 200, {}, b"text"), at=0.0)
+    second.library.write_bytes(b"damaged" * 1000)
+    done = call("delete", first.run_id, "--yes")
+    assert done.code == 0
+    assert f"Pages of the web were left, because what these runs have read is not readable: {second.run_id}" in done.err
+    assert holding(own_state, "http://a.test/")
+    second.library.unlink()
+    third = begin(QUESTION, home=own_state, docs=[docs]).folder
+    assert delete_runs(own_state, [third.run_id]).unreadable == ()
+    assert not holding(own_state, "http://a.test/")
 
 
 def test_an_index_that_another_run_names_stays(own_state: Path, tmp_path: Path) -> None:

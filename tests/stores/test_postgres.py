@@ -3,16 +3,19 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from langgraph.checkpoint.base import empty_checkpoint
 from tests.model.harness import research, served
 from tests.runs.running import engines, run
 from tests.support.postgres import new_database
 
 from deep_research.errors import RunTakenOver
 from deep_research.events import StageStarted
+from deep_research.graph.run_graph import open_checkpoints
 from deep_research.runs.replay import replay_run
-from deep_research.stores.run_store import RunRecord
+from deep_research.stores.run_store import Checkpoints, RunRecord
 
 psycopg = pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")
 
@@ -60,7 +63,7 @@ def test_who_was_taken_over_writes_nothing_more(url: str) -> None:
         with psycopg.connect(url, autocommit=True) as connection:  # the process slept, and its lease ran out
             connection.execute("UPDATE deep_research.runs SET lease_until = '-infinity'")
         with new.held():
-            journal, log = old.open_journal(), old.open_log(lambda _event: None)
+            journal, log, at = old.open_journal(), old.open_log(lambda _event: None), old.checkpoints_at()
 
             async def answer() -> str:
                 return "late"
@@ -71,9 +74,18 @@ def test_who_was_taken_over_writes_nothing_more(url: str) -> None:
                 log.emit(StageStarted(stage="late"))
             with pytest.raises(RunTakenOver):
                 old.save(old.load())
+            with pytest.raises(RunTakenOver):
+                asyncio.run(_write_checkpoint(at))
             assert new.open_journal().find("model", "q") is None
+            asyncio.run(_write_checkpoint(new.checkpoints_at()))
             new.save(new.load().model_copy(update={"title": "mine"}))
     assert runs.store("r").load().title == "mine"
+
+
+async def _write_checkpoint(at: Checkpoints) -> None:
+    async with open_checkpoints(at.location, at.guard) as saver:
+        config: Any = {"configurable": {"thread_id": at.thread, "checkpoint_ns": ""}}
+        await saver.aput(config, empty_checkpoint(), {}, {})
 
 
 def test_a_database_that_is_away_is_waited_for(url: str) -> None:
@@ -81,11 +93,10 @@ def test_a_database_that_is_away_is_waited_for(url: str) -> None:
 
     runs = PostgresRuns(url)
     store = runs.create(RunRecord(run_id="r", question="Why?", language="en", status="running", created="2026"))
-    with psycopg.connect(
-        url.replace(url.split("/")[3].split("?", maxsplit=1)[0], "postgres"), autocommit=True
-    ) as connection:
+    with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname LIKE 'test_%'"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE pid <> pg_backend_pid() AND datname = current_database()"
         )
     store.save(store.load().model_copy(update={"title": "after"}))
     assert store.load().title == "after"

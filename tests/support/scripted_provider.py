@@ -45,7 +45,10 @@ _ENDED = "script_ended"
 
 @dataclass
 class RecordedCall:
-    """One request and what became of it; times are `time.monotonic()`, headers come without secrets."""
+    """One request and what became of it; times are `time.monotonic()`, headers come without secrets.
+
+    `sent` is when the last of a usable answer was given to the wire, 0 where it was not.
+    """
 
     number: int
     path: str
@@ -54,6 +57,7 @@ class RecordedCall:
     digest: str
     started: float
     ended: float = 0.0
+    sent: float = 0.0
     status: int = 200
     fault: str = ""
     reply: Reply | None = None
@@ -229,6 +233,7 @@ class ScriptedProvider:
         response = json_response(200, wire.whole(reply, call.request, counted))
         if reply.fault in ("cut_stream", "error_in_stream"):
             raise half_of(response)
+        call.sent = time.monotonic()
         return response
 
     async def _stream(
@@ -247,7 +252,7 @@ class ScriptedProvider:
             if pause:
                 await asyncio.sleep(pause)
             yield event
-        call.ended = time.monotonic()
+        call.ended = call.sent = time.monotonic()
 
     def _latency(self, reply: Reply) -> float:
         return self.latency_seconds if reply.latency_seconds is None else reply.latency_seconds

@@ -2,14 +2,14 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
-from deep_research.errors import LimitReached, ResearchError
+from deep_research.errors import LimitReached
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Journal
 from deep_research.providers.call_tracing import show_call
@@ -26,15 +26,39 @@ _SHARES: dict[Role, float] = {"research": 0.5, "read": 0.5, "write": 0.8, "judge
 """Up to which share of a budget each kind of work may spend."""
 _USUAL_ANSWER = 700
 """Tokens of a usual answer."""
-_ATTEMPTS: "ContextVar[list[CallRecord] | None]" = ContextVar("attempts", default=None)
-"""The attempts of the call that is being made, of which each task has its own."""
+
+
+class _OpenCall:
+    """A model call that is being made: its attempts, and its answer, which is kept the moment that it is there."""
+
+    def __init__(self, role: Role, keep: Callable[[str], None]) -> None:
+        self._role: Role = role
+        self._keep, self._begun = keep, time.monotonic()
+        self.attempts: list[CallRecord] = []
+        self.paid: PaidCall | None = None
+
+    def note(self, record: "CallRecord") -> None:
+        """Remember an attempt, and keep its answer where it is the first good one."""
+        self.attempts.append(record)
+        if record.answer is not None and self.paid is None:
+            self.paid = PaidCall(
+                role=self._role,
+                answer=safe_noun(record.answer),
+                cost_usd=record.cost_usd,
+                seconds=round(time.monotonic() - self._begun, 3),
+                model=f"{record.model} ({record.provider})",
+            )
+            self._keep(self.paid.model_dump_json())
+
+
+_OPEN_CALL: ContextVar[_OpenCall | None] = ContextVar("open_call", default=None)
+"""The call that is being made, of which each task has its own."""
 
 
 def note_attempt(record: "CallRecord") -> None:
     """Remember an attempt; the client calls it after each."""
-    attempts = _ATTEMPTS.get()
-    if attempts is not None:
-        attempts.append(record)
+    if (opened := _OPEN_CALL.get()) is not None:
+        opened.note(record)
 
 
 class PaidCalls:
@@ -67,38 +91,31 @@ class PaidCalls:
                 "deep_research__role": role,
             }
             with self._purse.holding(self._expected(request, role), role), span(f"chat {models[0]}", **about) as traced:
-                begun = time.monotonic()
-                said, model = await self._asked(request, role)
-                answer = safe_noun(said)
+                paid = await self._asked(request, role, lambda answer: self._journal.keep("model", asked, answer))
                 if traced is not None:
-                    traced.set_attributes(_usage_attributes(answer))
-            seconds = round(time.monotonic() - begun, 3)
-            cost = self._cost(answer, role)
-            paid = PaidCall(role=role, answer=answer, cost_usd=cost, seconds=seconds, model=model)
-            self._purse.pay(answer.usage, paid.cost_usd)
+                    traced.set_attributes(_usage_attributes(paid.answer))
+            self._purse.pay(paid.answer.usage, paid.cost_usd)
             return paid.model_dump_json()
 
         text, _ = await self._journal.call("model", asked, make)
         return PaidCall.model_validate_json(text).answer
 
-    async def _asked(self, request: ModelRequest, role: Role) -> tuple[ModelAnswer, str]:
-        """Ask the client; return the answer with the model that gave it, "MODEL (PROVIDER)".
+    async def _asked(self, request: ModelRequest, role: Role, keep: Callable[[str], None]) -> PaidCall:
+        """Ask the client, with its answer given to `keep` before anything is made of it.
 
         Attempts that failed on the way are paid for as well.
         """
-        attempts: list[CallRecord] = []
-        within = _ATTEMPTS.set(attempts)
+        opened = _OpenCall(role, keep)
+        within = _OPEN_CALL.set(opened)
         try:
             model = self._client.models_of(role)[0]
-            answer = await show_call(request, role, model, lambda: self._client.complete(request, role=role))
-        except ResearchError:
-            await self._keep(attempts)
-            raise
+            await show_call(request, role, model, lambda: self._client.complete(request, role=role))
         finally:
-            _ATTEMPTS.reset(within)
-        await self._keep(attempts)
-        good = [record for record in attempts if not record.error]
-        return answer, f"{good[-1].model} ({good[-1].provider})" if good else ""
+            _OPEN_CALL.reset(within)
+            await self._keep(opened.attempts)
+        if opened.paid is None:
+            raise AssertionError("the client accounts for each answer")
+        return opened.paid
 
     async def _keep(self, attempts: "Sequence[CallRecord]") -> None:
         for record in attempts:
@@ -111,11 +128,6 @@ class PaidCalls:
                 return text
 
             await self._journal.call(LOST, f"{record.model} {time.time_ns()}", known)
-
-    def _cost(self, answer: ModelAnswer, role: Role) -> float | None:
-        models = self._client.models_of(role)
-        used = next((m for m in models if answer.model and m.model == answer.model), models[0])
-        return used.family.cost_usd(answer.usage)
 
     def _expected(self, request: ModelRequest, role: Role) -> "Spent":
         """About what a call will cost, for what is in flight."""

@@ -15,7 +15,7 @@ class JournalSince:
 
     def __init__(self, journal: Journal, before: Mapping[str, int]) -> None:
         self._journal, self._before = journal, before
-        self.call, self.close = journal.call, journal.close
+        self.call, self.keep, self.close = journal.call, journal.keep, journal.close
         self.find, self.note, self.notes = journal.find, journal.note, journal.notes
 
     def count(self, kind: str) -> int:

@@ -41,6 +41,7 @@ class RecordedJournal:
     def __init__(self, journal: Journal) -> None:
         self._journal, self._moments = journal, _Moments()
         self.find, self.note, self.notes, self.close = journal.find, journal.note, journal.notes, journal.close
+        self.keep = journal.keep
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         moment = self._moments.name(kind, request)
@@ -75,6 +76,9 @@ class RerunJournal:
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         return await self._journal.call(kind, request + self._suffix, make)
+
+    def keep(self, kind: str, request: str, answer: str) -> None:
+        self._journal.keep(kind, request + self._suffix, answer)
 
     def find(self, kind: str, request: str) -> str | None:
         return self._journal.find(kind, request + self._suffix)
@@ -124,6 +128,9 @@ class ReplayedJournal:
         if answer is None:
             raise differs(self._run_id, kind, request)
         return answer, False
+
+    def keep(self, kind: str, request: str, answer: str) -> None:
+        """Keep nothing: the record stays as it is."""
 
     def note(self, kind: str, request: str, answer: str) -> None:
         """Keep nothing: the record stays as it is."""

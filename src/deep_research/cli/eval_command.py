@@ -32,7 +32,8 @@ def eval_command(file: str, as_json: bool, **flags: Any) -> int:
     FILE has one question a line, or JSON Lines: {"question": "…", "docs": ["…"], "settings": {…}}.
 
     Every statement of the report's text that cites passages is held against nothing but these passages: by the check
-    (code) and, with --judge, by a model. Exit code 1: a run failed, or a precision is below --min-precision.
+    (code) and, with --judge, by a model. Exit code 1: a run or the judge failed, or a precision is below
+    --min-precision.
     """
     import asyncio  # noqa: PLC0415 - help stays fast
 
@@ -57,7 +58,8 @@ def eval_command(file: str, as_json: bool, **flags: Any) -> int:
         _print_totals(made)
     least = flags["min_precision"] or 0.0
     precisions = [p for p in (made.precision_by_check, made.precision_by_judge) if p is not None]
-    return 1 if made.runs_failed or any(precision < least for precision in precisions) else 0
+    failed = made.runs_failed or any(result.judge_error for result in results)
+    return 1 if failed or any(precision < least for precision in precisions) else 0
 
 
 def _judge_settings(name: str | None, values: dict[str, Any]) -> "Settings | None":
@@ -83,6 +85,8 @@ def _print_result(number: int, result: "QuestionResult", *, verbose: bool) -> No
         f"{result.answered:g}/{result.parts} · {result.sources} sources · {result.cost_usd:.4f} US dollars · "
         f"{result.seconds:.1f} s · {result.run_id}"
     )
+    if result.judge_error:
+        click.echo(f"     The judge failed, {result.statements - result.judged} not judged: {result.judge_error}")
     for failed in result.failed if verbose else ():
         click.echo(
             f"     {failed.by}: {failed.verdict}: {failed.text} ({', '.join(failed.passages)}) — {failed.reason}"

@@ -179,6 +179,9 @@ def delete_command(run_ids: tuple[str, ...], older_than: str, everything: bool, 
     click.echo(f"Deleted {_count(len(done.runs))} and {done.freed / 1e6:,.1f} MB.")
     for run_id in done.busy:
         click.echo(f"Left, because a process is carrying it out: {run_id}", err=True)
+    if done.unreadable:
+        named = ", ".join(done.unreadable)
+        click.echo(f"Pages of the web were left, because what these runs have read is not readable: {named}", err=True)
     return 1 if done.busy else 0
 
 

@@ -31,7 +31,7 @@ class QuestionResult(Noun):
 
     `statements` are those of the report's text that cite passages as facts; `checked` of them the check supports when
     it sees them anew with nothing but their passages, `agreed` of the `judged` ones a model. `answered` sums the parts
-    of the question, a part that is answered partly for a half.
+    of the question, a part that is answered partly for a half. `judge_error` is why the judge did not judge some.
     """
 
     question: str
@@ -41,6 +41,7 @@ class QuestionResult(Noun):
     checked: int = 0
     judged: int = 0
     agreed: int = 0
+    judge_error: str = ""
     parts: int = 0
     answered: float = 0.0
     words: int = 0

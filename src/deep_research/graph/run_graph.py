@@ -27,6 +27,7 @@ from deep_research.data.noun import Noun
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.position import node_position
 from deep_research.state_files import make_private_file
+from deep_research.stores.run_store import Guard
 
 _G = TypeVar("_G", bound=CompiledStateGraph[Any, Any, Any, Any])
 Ask = Callable[[Asked], Awaitable[str]]
@@ -116,12 +117,12 @@ def has_ended(state: Mapping[str, Any]) -> bool:
 
 
 @asynccontextmanager
-async def open_checkpoints(location: Path | str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+async def open_checkpoints(location: Path | str, guard: Guard | None = None) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     """Open or make the checkpoints in a file or a database; our nouns are the only classes they may hold."""
     if str(location).startswith("postgres"):
         from deep_research.graph.postgres_checkpoints import open_postgres_checkpoints  # noqa: PLC0415 - an extra
 
-        async with open_postgres_checkpoints(str(location), _noun_serializer()) as saver:
+        async with open_postgres_checkpoints(str(location), _noun_serializer(), guard) as saver:
             yield saver
         return
     make_private_file(location)

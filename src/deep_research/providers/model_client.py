@@ -37,7 +37,10 @@ class OpenModel(Protocol):
 
 
 class CallRecord(NamedTuple):
-    """One attempt: what it cost (None: price unknown), how long it took, and its error's class ("" when it was good)."""
+    """One attempt: what it cost (None: price unknown), how long it took, and its error's class ("" when it was good).
+
+    `answer` is that of a good attempt.
+    """
 
     role: Role
     provider: str
@@ -46,6 +49,7 @@ class CallRecord(NamedTuple):
     cost_usd: float | None
     seconds: float
     error: str
+    answer: ModelAnswer | None = None
 
 
 OnOutage = Callable[[OpenModel, str], object]
@@ -291,10 +295,10 @@ class ModelClient:
                 if isinstance(error, ModelRateLimited):
                     gate.limited(started=started, seconds=error.retry_after or 0.0)
                 raise
+            self._record(role, model, answer.usage, started, "", answer)  # first: it is paid for
             gate.answered(model.model)
             self._answered += 1
             self._usual.note(role, answer.usage.completion_tokens, self._clock.monotonic() - started)
-            self._record(role, model, answer.usage, started, "")
             return answer
 
     async def _in_time(self, model: OpenModel, request: ModelRequest) -> ModelAnswer:
@@ -306,11 +310,19 @@ class ModelClient:
             message = f"{model.provider} ({model.model}) gave no answer within {limit:g} s."
             raise ProviderDown(message, provider=model.provider, model=model.model, reason="timeout") from error
 
-    def _record(self, role: Role, model: OpenModel, usage: object, started: float, error: str) -> None:
+    def _record(
+        self,
+        role: Role,
+        model: OpenModel,
+        usage: object,
+        started: float,
+        error: str,
+        answer: ModelAnswer | None = None,
+    ) -> None:
         used = usage if isinstance(usage, Usage) else Usage()
         cost = model.family.cost_usd(used)
         seconds = self._clock.monotonic() - started
-        self._account(CallRecord(role, model.provider, model.model, used, cost, seconds, error))
+        self._account(CallRecord(role, model.provider, model.model, used, cost, seconds, error, answer))
 
     def _gate(self, provider: str) -> Gate:
         if self._gates is not None and provider in self._gates:

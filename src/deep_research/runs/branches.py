@@ -139,7 +139,7 @@ async def state_of(store: RunStore) -> Mapping[str, Any]:
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
 
     at = store.checkpoints_at()
-    async with open_checkpoints(at.location) as checkpoints:
+    async with open_checkpoints(at.location, at.guard) as checkpoints:
         graph = compile_workflow(Settings(**store.load().settings).workflow, checkpoints)
         return (await graph.aget_state({"configurable": {"thread_id": at.thread}})).values
 

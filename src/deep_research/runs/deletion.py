@@ -15,17 +15,22 @@ from deep_research.state_files import DOCUMENTS, HISTORY, PAGES, REJECTED, RUNS
 from deep_research.stores.open_stores import open_runs
 from deep_research.stores.run_folder import BEING_DELETED
 from deep_research.stores.run_store import RunRecord, RunStore
+from deep_research.stores.sqlite_file import store_error
 
 _AGE = re.compile(r"(\d{1,5})\s*([hdwmy])", re.IGNORECASE)
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
 
 
 class Deletion(NamedTuple):
-    """What was deleted: the ids of runs, and of those that are being carried out and were left; the bytes freed."""
+    """What was deleted: the ids of runs, and of those that are being carried out and were left; the bytes freed.
+
+    `unreadable` are runs that were left whose library cannot be read: because of them no page of the web was deleted.
+    """
 
     runs: tuple[str, ...]
     busy: tuple[str, ...]
     freed: int
+    unreadable: tuple[str, ...] = ()
 
 
 def parse_age(text: str) -> timedelta:
@@ -71,10 +76,11 @@ def delete_runs(home: Path, run_ids: Iterable[str]) -> Deletion:
     for left in (home / RUNS).glob(f"{BEING_DELETED}*"):
         shutil.rmtree(left, ignore_errors=True)
     kept = [record for record in runs.list() if record.run_id not in {one.run_id for one in gone}]
+    unreadable: tuple[str, ...] = ()
     if gone:
         _delete_indexes(home, gone, kept)
-        _forget_pages(home, kept)
-    return Deletion(tuple(record.run_id for record in gone), tuple(busy), max(0, before - _size(home)))
+        unreadable = _forget_pages(home, kept)
+    return Deletion(tuple(record.run_id for record in gone), tuple(busy), max(0, before - _size(home)), unreadable)
 
 
 def _delete_indexes(home: Path, gone: Sequence[RunRecord], kept: Sequence[RunRecord]) -> None:
@@ -86,35 +92,46 @@ def _delete_indexes(home: Path, gone: Sequence[RunRecord], kept: Sequence[RunRec
             _remove(path)
 
 
-def _forget_pages(home: Path, kept: Sequence[RunRecord]) -> None:
-    """Delete the pages that no run of `kept` has read; with no run left, the whole cache and the typed lines."""
+def _forget_pages(home: Path, kept: Sequence[RunRecord]) -> tuple[str, ...]:
+    """Delete the pages that no run of `kept` has read; with no run left, the whole cache and the typed lines.
+
+    Of a run whose library cannot be read it is not known which pages it needs: then nothing is deleted, and the ids of
+    such runs are returned.
+    """
     cache = home / PAGES
     if not kept:
         for name in (PAGES, f"{PAGES}.damaged", REJECTED, HISTORY):
             for path in home.glob(f"{name}*"):
                 _remove(path)
-        return
+        return ()
     if not cache.exists():
-        return
+        return ()
     runs = open_runs(home)
-    addresses = set[str]().union(*(_addresses(runs.store(record.run_id)) for record in kept))
-    with suppress(sqlite3.Error), closing(sqlite3.connect(cache, timeout=30, isolation_level=None)) as database:
-        database.execute("PRAGMA secure_delete = ON")
-        rows = database.execute("SELECT url FROM answers").fetchall()
-        stale = [(url,) for (url,) in rows if url not in addresses]
-        database.executemany("DELETE FROM answers WHERE url = ?", stale)
-        if stale:
-            database.execute("VACUUM")
-            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    needed = {record.run_id: _addresses(runs.store(record.run_id)) for record in kept}
+    if unreadable := tuple(run_id for run_id, addresses in needed.items() if addresses is None):
+        return unreadable
+    addresses = set[str]().union(*(found for found in needed.values() if found))
+    try:
+        with closing(sqlite3.connect(cache, timeout=30, isolation_level=None)) as database:
+            database.execute("PRAGMA secure_delete = ON")
+            rows = database.execute("SELECT url FROM answers").fetchall()
+            stale = [(url,) for (url,) in rows if url not in addresses]
+            database.executemany("DELETE FROM answers WHERE url = ?", stale)
+            if stale:
+                database.execute("VACUUM")
+                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        raise store_error(error, str(cache)) from error
+    return ()
 
 
-def _addresses(store: RunStore) -> set[str]:
-    """Return the addresses of the sources of a run; of one whose library cannot be read, none."""
+def _addresses(store: RunStore) -> set[str] | None:
+    """Return the addresses of the sources of a run; None where its library cannot be read."""
     try:
         with closing(store.open_library()) as library:
             return {source.url for source in library.sources() if source.url}
     except StoreError:
-        return set()
+        return None
 
 
 def _remove(path: Path) -> None:

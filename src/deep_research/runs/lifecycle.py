@@ -196,7 +196,7 @@ async def _drive(task: RunTask, ctx: RunContext, start: dict[str, Any], answer: 
     from deep_research.graph.workflows import compile_workflow  # noqa: PLC0415
 
     at = task.checkpoints()
-    async with open_checkpoints(at.location) as checkpoints:
+    async with open_checkpoints(at.location, at.guard) as checkpoints:
         graph = await asyncio.to_thread(compile_workflow, task.workflow or ctx.settings.workflow, checkpoints)
         return await drive(
             graph, ctx, start, thread=at.thread, jump=task.jump(), ask=lambda asked: _ask(ctx, asked, answer)

@@ -1,6 +1,7 @@
 """Measure what a user can trust: research a set of questions, and check every citation of the reports anew."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,9 @@ from pydantic import ValidationError
 
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.assembly.reasoner_choice import choose_model, key_variables, open_reasoner, resolve_provider
-from deep_research.data import Claim, Report
+from deep_research.data import Claim, Gap, Report
 from deep_research.data.evaluation import EvaluationQuestion, FailedStatement, QuestionResult
-from deep_research.errors import ConfigError, ModelError, ResearchError
+from deep_research.errors import ConfigError, ModelError, ModelSetupError, ResearchError
 from deep_research.ports import Library
 from deep_research.report.ledger import PaidCall
 from deep_research.runs.research_run import create_run, resume_run
@@ -94,22 +95,23 @@ async def measure(
         verdict = check_claim(claim.text, "\n\n".join(texts))
         if verdict.kind != "supported":
             failed.append(_failure(claim, "check", verdict.kind, verdict.reason))
-    judged, refused, cost = await _ask_judge(shown, library, judge, home) if judge else (0, [], 0.0)
+    opinion = await _ask_judge(shown, library, judge, home) if judge else _Opinion()
     record = store.load()
     return QuestionResult(
         question=report.question,
         run_id=report.run_id,
         statements=len(shown),
         checked=len(shown) - len(failed),
-        judged=judged,
-        agreed=judged - len(refused),
+        judged=opinion.judged,
+        agreed=opinion.judged - len(opinion.refused),
+        judge_error=opinion.error,
         parts=len(report.parts),
         answered=sum(_PARTS[part.answered] for part in report.parts),
         words=len(tokenize(" ".join(section.content for section in report.sections))),
         sources=len(report.references),
-        cost_usd=round(report.ledger.cost_usd + cost, 6),
+        cost_usd=round(report.ledger.cost_usd + opinion.cost_usd, 6),
         seconds=round(record.seconds or report.ledger.seconds, 1),
-        failed=(*failed, *refused),
+        failed=(*failed, *opinion.refused),
     )
 
 
@@ -125,34 +127,46 @@ def _failure(claim: Claim, by: Any, verdict: str, reason: str) -> FailedStatemen
     return FailedStatement(text=claim.text, passages=claim.passages, by=by, verdict=verdict, reason=reason)
 
 
-async def _ask_judge(
-    claims: Sequence[Claim], library: Library, settings: Settings, home: Path
-) -> tuple[int, list[FailedStatement], float]:
-    """Return how many statements a model judged, those that it did not find supported, and what that cost."""
+@dataclass
+class _Opinion:
+    """What a model said of statements: how many it judged, those it did not find supported, the cost, the last failure."""
+
+    judged: int = 0
+    refused: list[FailedStatement] = field(default_factory=list)
+    cost_usd: float = 0.0
+    error: str = ""
+
+
+async def _ask_judge(claims: Sequence[Claim], library: Library, settings: Settings, home: Path) -> _Opinion:
+    """Return what a model says of statements; those of a call that failed are not judged, and the failure is kept."""
     keys = load_keys(key_variables())
     settings = settings.model_copy(update={"model_provider": resolve_provider(settings, keys)})
     if choose_model(settings, keys) is None:
         raise ConfigError("A judge is a language model: name one, as PROVIDER:MODEL.", setting="judge")
-    journal = SqliteJournal(":memory:")
-    opened = open_reasoner(settings, keys, journal=journal, home=home, on_gap=_pass_over)
-    judged, refused = 0, list[FailedStatement]()
+    journal, opinion = SqliteJournal(":memory:"), _Opinion()
+
+    def note_failure(gap: Gap) -> None:
+        opinion.error = gap.why
+
+    opened = open_reasoner(settings, keys, journal=journal, home=home, on_gap=note_failure)
     try:
         for first in range(0, len(claims), _BATCH):
             batch = claims[first : first + _BATCH]
             try:
                 verdicts = await opened.reasoner.judge(batch, library)
-            except ModelError:
-                continue  # not judged: it counts for neither side
+            except ModelError as error:
+                opinion.error = error.message
+                continue
+            except ModelSetupError as error:  # no other call would fare better
+                opinion.error = error.message
+                break
             for claim, verdict in zip(batch, verdicts, strict=True):
-                judged += verdict.by_model
+                opinion.judged += verdict.by_model
                 if verdict.by_model and verdict.kind != "supported":
-                    refused.append(_failure(claim, "judge", verdict.kind, verdict.reason))
+                    opinion.refused.append(_failure(claim, "judge", verdict.kind, verdict.reason))
         calls = [PaidCall.model_validate_json(text) for text in journal.answers("model")]
+        opinion.cost_usd = sum(call.cost_usd or 0.0 for call in calls)
     finally:
         await opened.close()
         journal.close()
-    return judged, refused, sum(call.cost_usd or 0.0 for call in calls)
-
-
-def _pass_over(_gap: object) -> None:
-    """Note no gap: a statement that a judge did not judge is counted as such."""
+    return opinion

@@ -100,7 +100,7 @@ def _is_event(line: bytes) -> bool:
 class EventLog:
     """Numbers events, keeps each before it is shown, and passes it on.
 
-    `earlier` are the events that were kept before.
+    `earlier` are the events that were kept before; of a sitting that was killed they alone say how long it worked.
     """
 
     def __init__(
@@ -112,8 +112,9 @@ class EventLog:
         seconds_before: float = 0.0,
     ) -> None:
         self._sink, self._listener = sink, listener
-        self._begun = time.monotonic() - seconds_before
         self.earlier = list(earlier)
+        worked = max((event.seconds for event in self.earlier), default=0.0)
+        self._begun = time.monotonic() - max(seconds_before, worked)
         self._number = len(self.earlier)
 
     @contextmanager

@@ -7,8 +7,10 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from pathlib import Path
 
+from deep_research.concurrency import keep_soon
 from deep_research.stores.run_store import StoredCall, StoredNote
 from deep_research.stores.sqlite_file import open_database, store_error
 
@@ -28,6 +30,8 @@ class SingleFlightJournal(ABC):
 
     def __init__(self) -> None:
         self._running: dict[str, asyncio.Future[str]] = {}
+        self._begun: dict[str, float] = {}
+        self._kept: dict[str, Future[None]] = {}
 
     @abstractmethod
     def _find(self, key: str) -> str | None:
@@ -56,6 +60,8 @@ class SingleFlightJournal(ABC):
         self._running[key] = future
         try:
             # Away from the event loop: the file may be waiting for the disk.
+            if (kept := self._kept.get(key)) is not None:  # its call was broken off with the answer there
+                await asyncio.shield(asyncio.wrap_future(kept))
             known = await asyncio.to_thread(self._find, key) if self._may_hold(key) else None
             answer = await self._made(key, kind, request, make) if known is None else known
             future.set_result(answer)
@@ -71,11 +77,27 @@ class SingleFlightJournal(ABC):
         return answer, known is not None
 
     async def _made(self, key: str, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> str:
-        """Make the call and keep its answer."""
-        begun = time.monotonic()
-        answer = await make()
-        await asyncio.to_thread(self._keep, key, kind, request, answer, time.monotonic() - begun)
+        """Make the call and keep its answer, unless `make` has kept it already."""
+        self._begun[key] = time.monotonic()
+        try:
+            answer = await make()
+            self.keep(kind, request, answer)
+            # Shielded: a task that is cancelled must not take a write back that waits for its thread.
+            await asyncio.shield(asyncio.wrap_future(self._kept[key]))
+        finally:
+            del self._begun[key]
+            self._kept = {one: kept for one, kept in self._kept.items() if one != key or not kept.done()}
         return answer
+
+    def keep(self, kind: str, request: str, answer: str) -> None:
+        key = call_key(kind, request)
+        if key not in self._kept:
+            seconds = time.monotonic() - self._begun.get(key, time.monotonic())
+            self._kept[key] = keep_soon(self._keep, key, kind, request, answer, seconds)
+
+    def finish_writing(self) -> None:
+        """Wait until what was to be kept is kept, or has failed."""
+        wait(self._kept.values())
 
     def find(self, kind: str, request: str) -> str | None:
         return self._find(call_key(kind, request))
@@ -167,6 +189,7 @@ class SqliteJournal(SingleFlightJournal):
             raise store_error(error, self._path) from error
 
     def close(self) -> None:
+        self.finish_writing()
         with self._lock:
             self._db.close()
 

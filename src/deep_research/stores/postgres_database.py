@@ -3,10 +3,11 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from importlib import resources
 from typing import Any, TypeVar
 
-from deep_research.errors import ConfigError, StoreError
+from deep_research.errors import ConfigError, RunTakenOver, StoreError
 
 try:
     import psycopg
@@ -20,8 +21,8 @@ _PATIENCE_SECONDS = 90.0
 """How long a database may be away before what needs it fails."""
 _MIGRATING = 7_214_001
 """The number of the advisory lock under which one process migrates."""
-
-
+_TAKEN_OVER = "DR001"
+"""What `check_fence` of the migrations says."""
 _open: dict[str, "Database"] = {}
 _opening = threading.Lock()
 
@@ -47,15 +48,24 @@ class Database:
         )
         self.run(_migrate)
 
-    def run(self, work: Callable[["psycopg.Connection[Any]"], _T]) -> _T:
+    def run(
+        self, work: Callable[["psycopg.Connection[Any]"], _T], *, at_once: bool = False, on_disk: bool = True
+    ) -> _T:
         """Return `work(connection)`, within one transaction. Raises StoreError, also after the database was away too long.
 
-        `work` is done again when the connection was lost, so it must be one that may be.
+        `work` is done again when the connection was lost, so it must be one that may be. `at_once` sends all its
+        statements in one round (a pipeline of libpq): for work that looks at no answer. Without `on_disk` the server
+        has the writes when this returns, and its disk a moment later (`synchronous_commit`).
         """
         end, wait = time.monotonic() + _PATIENCE_SECONDS, 0.2
         while True:
             try:
-                with self._pool.connection() as connection, connection.transaction():
+                with self._pool.connection() as connection, ExitStack() as stack:
+                    if at_once and psycopg.Pipeline.is_supported():
+                        stack.enter_context(connection.pipeline())
+                    stack.enter_context(connection.transaction())
+                    if not on_disk:
+                        connection.execute("SET LOCAL synchronous_commit = off")
                     return work(connection)
             except (psycopg.OperationalError, PoolTimeout) as error:
                 if time.monotonic() > end or isinstance(error, psycopg.errors.DiskFull):
@@ -81,6 +91,8 @@ class Database:
 def store_error(error: Exception) -> StoreError:
     """Return the StoreError for an error of the database, without the address and its password."""
     first = (str(error).splitlines() or [type(error).__name__])[0]
+    if getattr(error, "sqlstate", "") == _TAKEN_OVER:
+        return RunTakenOver(first, path="database")
     return StoreError(
         f"The database failed: {first}. Check DEEP_RESEARCH_DATABASE_URL and the server.", path="database"
     )

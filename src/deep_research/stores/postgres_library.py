@@ -77,7 +77,7 @@ class PostgresLibrary(SqliteLibrary):
                     [(self._run_id, int(s.id[1:]), _bytes(s.model_dump_json())) for s in sources],
                 )
 
-        self._database.run(keep)
+        self._database.run(keep, at_once=True)
         self._sources.update(source.id for source in sources)
 
     def _keep_snapshots(self, stored: list[StoredSnapshot]) -> None:
@@ -99,16 +99,21 @@ class PostgresLibrary(SqliteLibrary):
                 )  # fmt: skip
                 cursor.executemany(_INSERT_SNAPSHOT, list(rows))
 
-        self._database.run(keep)
+        self._database.run(keep, at_once=True)
         self._snapshots += len(stored)
 
     def remove_source(self, source: str) -> None:
         with self._lock:
             super().remove_source(source)
             number = int(source[1:])
-            for table, column in (("snapshots", "source"), ("sources", "number")):
-                query = f"DELETE FROM deep_research.{table} WHERE run_id = %s AND {column} = %s"  # noqa: S608 - our names
-                self._database.execute(query, (self._run_id, number))
+
+            def remove(connection: Any) -> None:
+                self._check(connection)
+                for table, column in (("snapshots", "source"), ("sources", "number")):
+                    query = f"DELETE FROM deep_research.{table} WHERE run_id = %s AND {column} = %s"  # noqa: S608 - our names
+                    connection.execute(query.encode(), (self._run_id, number))
+
+            self._database.run(remove, at_once=True)
             self._sources.discard(source)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from deep_research.data.instructions import Steer
 from deep_research.data.result import FollowUp, Report
-from deep_research.errors import RunBusy, RunNotFound, RunTakenOver, StoreError
+from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event, event_adapter
 from deep_research.safe_text import safe_noun
 from deep_research.stores.event_log import EventLog
@@ -22,7 +22,7 @@ from deep_research.stores.postgres_database import Database, database_at
 from deep_research.stores.postgres_journal import PostgresJournal
 from deep_research.stores.postgres_library import PostgresLibrary
 from deep_research.stores.run_folder import dated_id, is_run_id, unshortened_id
-from deep_research.stores.run_store import Checkpoints, RunRecord
+from deep_research.stores.run_store import Checkpoints, Guard, RunRecord
 
 LEASE_SECONDS = 30
 """After so long a process that has not renewed its lease counts as dead."""
@@ -55,21 +55,25 @@ class PostgresRun:
         self.report_place = f"deep-research show {run_id}"
         self._database = database
         self._fence: int | None = None
+        self._journal: PostgresJournal | None = None
 
     def _check(self, connection: Any) -> None:
-        """Raise RunTakenOver when this process held the run and another one has taken it over."""
-        if self._fence is None:
-            return
-        query = "SELECT 1 FROM deep_research.runs WHERE run_id = %s AND fence = %s FOR SHARE"
-        if connection.execute(query, (self.run_id, self._fence)).fetchone() is None:
-            raise RunTakenOver(f"The run {self.run_id} was taken over by another process.", path="database")
+        """Let the transaction fail with RunTakenOver where this process held the run and another has taken it over."""
+        if self._fence is not None:
+            connection.execute("SELECT deep_research.check_fence(%s, %s)", (self.run_id, self._fence))
 
-    def _write(self, query: str, values: tuple[Any, ...]) -> None:
+    def _write(self, query: str, values: tuple[Any, ...], *, soon: bool = False) -> None:
+        """Write in one round; `soon` does not wait for the server's disk."""
+
         def write(connection: Any) -> None:
             self._check(connection)
             connection.execute(query.encode(), values)
 
-        self._database.run(write)
+        self._database.run(write, at_once=True, on_disk=not soon)
+
+    def _write_event(self, query: str, values: tuple[Any, ...]) -> None:
+        # The next call that is kept waits for the disk, and what was written before it is on the disk with it.
+        self._write(query, values, soon=True)
 
     def _one(self, column: str) -> Any:
         query = f"SELECT {column} FROM deep_research.runs WHERE run_id = %s"  # noqa: S608 - our own names
@@ -110,17 +114,18 @@ class PostgresRun:
         return PostgresLibrary(self._database, self.run_id, self._check)
 
     def open_journal(self) -> PostgresJournal:
-        return PostgresJournal(self._database, self.run_id, self._check)
+        self._journal = PostgresJournal(self._database, self.run_id, self._check)
+        return self._journal
 
     def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
-        sink = _EventRows(self._write, self.run_id, part)
+        sink = _EventRows(self._write_event, self.run_id, part)
         return EventLog(sink, self.read_events(part), listener, seconds_before=seconds_before)
 
     def read_events(self, part: str = "") -> list[Event]:
         return [event_adapter.validate_json(line) for line in self.tail_events(part).read()]
 
     def restore_events(self, events: Sequence[Event], part: str = "") -> None:
-        sink = _EventRows(self._write, self.run_id, part)
+        sink = _EventRows(self._write_event, self.run_id, part)
         for event in events:
             sink.append(event.number, event.model_dump_json())
 
@@ -128,7 +133,12 @@ class PostgresRun:
         return _EventTail(self._database, self.run_id, part)
 
     def checkpoints_at(self, part: str = "") -> Checkpoints:
-        return Checkpoints(self._database.url, f"{self.run_id}/{part}" if part else self.run_id)
+        guard = Guard(self.run_id, self._fence, self._write_notes)
+        return Checkpoints(self._database.url, f"{self.run_id}/{part}" if part else self.run_id, guard)
+
+    def _write_notes(self) -> None:
+        if self._journal is not None:
+            self._journal.write_notes()
 
     @contextmanager
     def held(self) -> Iterator[None]:

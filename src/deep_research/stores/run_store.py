@@ -125,11 +125,24 @@ class StoredLibrary(Library, Protocol):
         ...
 
 
+class Guard(NamedTuple):
+    """What holds for each checkpoint in a database.
+
+    It is written only while the process has the fence token of the run (None: the run is not held), and after
+    `write_notes` has written what the journal knows: a run goes on from its checkpoint, and a replay needs the notes.
+    """
+
+    run_id: str
+    fence: int | None
+    write_notes: Callable[[], None]
+
+
 class Checkpoints(NamedTuple):
     """Where the engine keeps how far a run is: a file or the address of a database, and the name of the thread."""
 
     location: str
     thread: str
+    guard: Guard | None = None
 
 
 class RunStore(Protocol):
