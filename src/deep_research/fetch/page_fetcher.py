@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from math import inf
 from urllib.parse import quote
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights, keep_soon
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.fetch.addresses import Address, join_address, parse_address
 from deep_research.fetch.allowed_addresses import KnownAddresses
@@ -185,7 +186,8 @@ class Fetcher:
             answer = replace(kept.answer, headers={**kept.answer.headers, **refreshed(answer.headers)})
         stored = Stored(answer, self._now())
         if self._cache and may_be_kept(answer):
-            await asyncio.to_thread(self._cache.put, answer, at=stored.at)
+            kept = keep_soon(partial(self._cache.put, answer, at=stored.at))  # before any thread reads the page
+            await asyncio.shield(asyncio.wrap_future(kept))
         return stored
 
     async def _ask(self, address: Address, validators: Mapping[str, str]) -> Answer:
