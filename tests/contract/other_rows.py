@@ -2,25 +2,28 @@
 
 import asyncio
 import json
+import re
+from collections import Counter
 from typing import Any, get_type_hints
 
 import pytest
 
 from deep_research.assembly.environment import RunEnvironment
-from deep_research.assembly.web_search import WebPlace
 from deep_research.errors import ConfigError
-from deep_research.events import Reviewed, SectionStarted, SectionWritten, StageStarted
+from deep_research.events import Reviewed, Searched, SectionStarted, SectionWritten, StageStarted
 from deep_research.graph.loop import LoopState
 from deep_research.graph.supervisor import SupervisorState
 from deep_research.i18n.language import detect
 from deep_research.runs.research_run import resume_run
 from deep_research.settings import Settings
-from deep_research.sources import api_sources, strategies
+from deep_research.sources import api_sources, strategies, strategy_sources
+from tests.contract.recorded_places import ask_places, host_of
 from tests.contract.scenes import COMPARE, ENGINES, Broken, Player, Scenes
 from tests.graph.harness import Shelf
 from tests.mcp.serving import stdio
 from tests.model.harness import chinese, korean
 from tests.runs.running import Ran, begin
+from tests.sources.answers import ScriptedClient, answer, bodies, opened
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import step_of
 
@@ -94,18 +97,48 @@ def d2(s: Scenes) -> None:
 
 
 def d3(s: Scenes) -> None:
-    broken, good = Broken("broken", **NOTES), Shelf(**NOTES)
+    broken, good = Broken("broken", **NOTES), Busy(**NOTES)
     with s.playing():
         ran = s.run(COMPARE, workflow="supervisor", places=[broken, good], max_react_tool_calls=4)
     assert ran.report.answered
     assert any("broken is closed" in gap.why for gap in ran.report.gaps)
     assert "is closed" not in "".join(section.content for section in ran.report.sections)
-    assert {"openai_web_search", "anthropic_web_search"} <= set(api_sources())
+    for section in ran.report.sections:
+        queries = {
+            event.query for event in ran.of(Searched) if event.section == section.title and event.source != "broken"
+        }
+        assert len(queries) <= 4
+    assert good.most_at_once > 1
+    native, _ = ask_places(s, "openai_web_search", "anthropic_web_search")
+    assert _heard(native) == {"openai_web_search", "anthropic_web_search"}
+    assert native.report.answered
+
+
+class Busy(Shelf):
+    """A shelf that takes a moment, and counts how many ask at once."""
+
+    def __init__(self, **notes: str) -> None:
+        super().__init__(**notes)
+        self.most_at_once = self._now = 0
+
+    async def search(self, query: str, *, limit: int) -> Any:
+        self._now += 1
+        self.most_at_once = max(self.most_at_once, self._now)
+        await asyncio.sleep(0)
+        try:
+            return await super().search(query, limit=limit)
+        finally:
+            self._now -= 1
 
 
 def d4(s: Scenes) -> None:
+    state = s.state(s.supervisor)
+    assert state["raw_notes"]
+    seen = {key for row in state["raw_notes"] for key in row}
+    written = [section for section in state["sections"] if section.content]
+    assert {key for section in written for key in re.findall(r"s\d+p\d+", section.content)} <= seen
+    assert all(set(section.sources) == set(re.findall(r"\[(s\d+)p", section.content)) for section in written)
     if not s.has_model:
-        assert all(row for row in s.state(s.supervisor)["raw_notes"])
         return
     refused: list[Request] = []
     player = Player()
@@ -158,6 +191,19 @@ def d6(s: Scenes) -> None:
     assert used["compose"]["model"] == f"{base}-r"
     assert ran.report.reasoner.models["write"] == f"{base}-w"
     assert ran.report.reasoner.models["report"] == f"{base}-r"
+    assert used["write_section"]["max_output_tokens"] == 900
+    player, composed = Player(), []
+
+    def malformed(request: Request) -> Any:
+        if step_of(request) == "compose":
+            composed.append(request)
+            return Reply(text="no object") if len(composed) <= 2 else player(request)
+        return player(request)
+
+    with s.playing(malformed):
+        asked_again = s.run(COMPARE, max_structured_output_retries=2)
+    assert len(composed) == 3
+    assert not any("without_model" in gap.codes for gap in asked_again.report.gaps)
 
 
 def d7(s: Scenes) -> None:
@@ -172,18 +218,23 @@ def d7(s: Scenes) -> None:
                 return Reply(tool_calls=(Call(own[0], {"query": self.section_of(request) or "Alpha engine"}),))
             return super()._research(request)
 
-    servers = {"hn": stdio(calls), "gone": stdio(fault="start")}
-    with s.playing(Caller()), pytest.MonkeyPatch.context() as patch:
+    servers = {"hn": stdio(calls), "forum": stdio(), "gone": stdio(fault="start")}
+    told = {"mcp_servers": servers, "mcp_prompt": "Ask the forum before the library."}
+    with s.playing(Caller()) as provider, pytest.MonkeyPatch.context() as patch:
         config = s.folder / "mcp.toml"
         config.write_text(_toml(servers), "utf-8")
         patch.setenv("DEEP_RESEARCH_CONFIG", str(config))
         home = s.folder / "mcp-home"
-        ran = begin(COMPARE, home=home, docs=[s.docs], **{**s.model, "mcp_servers": servers})
+        ran = begin(COMPARE, home=home, docs=[s.docs], **{**s.model, **told})
         ran.finished = asyncio.run(resume_run(ran.folder, RunEnvironment(home, listener=ran.events.append)))
     assert calls.exists()
     assert any("gone" in f"{gap.what} {gap.why} {gap.source}" for gap in ran.report.gaps)
     assert ran.report.answered
-    assert "mcp_prompt" in Settings.model_fields
+    if provider is not None:
+        turns = [call.request for call in provider.calls if step_of(call.request) == "research"]
+        own = {name for turn in turns for name in turn["tools"] if name.endswith("search_stories")}
+        assert len(own) == 2  # one tool of that name from each server, told apart by the server's
+        assert all("Ask the forum before the library." in turn["prompt"] for turn in turns)
 
 
 def _toml(servers: dict[str, Any]) -> str:
@@ -227,25 +278,62 @@ def d8(s: Scenes) -> None:
     assert len([x for x in ran.of(SectionStarted) if x.attempt == 1]) >= 2
 
 
-def e1(_: Scenes) -> None:
-    wanted = "arxiv huggingface_papers huggingface_blog github github_issues zyte hackernews bocha tavily"
-    assert set(wanted.split()) <= set(api_sources())
-    assert WebPlace.read
-    assert {"pages"} <= set(api_sources()["zyte"].options_type.model_fields)
+PAPERS = ("arxiv", "huggingface_papers", "huggingface_blog", "bocha", "tavily")
+CODE = ("github", "github_issues", "zyte")
+TALK = ("hackernews", "bocha", "tavily")
+
+
+def _heard(ran: Ran) -> set[str]:
+    """Return the places whose searches brought something."""
+    return {event.source for event in ran.of(Searched) if event.found + event.new}
+
+
+def e1(s: Scenes) -> None:
+    for places in (PAPERS[:3], CODE, TALK):
+        ran, asked = ask_places(s, *(PAPERS if places == PAPERS[:3] else places))
+        assert set(places) <= _heard(ran)
+        assert ran.report.answered
+        assert {"github.test"} & {host for host, _ in asked} == ({"github.test"} & {host_of(name) for name in places})
+    asked = {address for places in (PAPERS, CODE, TALK) for address in ask_places(s, *places)[1]}
+    assert ("github.test", "/repos/ada/sparse/readme") in asked
+    assert {("huggingface.co", "/blog/sparse"), ("example.cn", "/a"), ("tavily.test", "/extract")} <= asked
+    assert {name for name in api_sources() if name.startswith("huggingface_")} >= {*PAPERS[1:3]}
+    one = ScriptedClient({"": answer(bodies("arxiv", "one")[""])})
+    papers = asyncio.run(opened("arxiv", one).search("2401.00001", limit=5)).found
+    assert [call.params["id_list"] for call in one.calls] == ["2401.00001"]
+    assert [paper.key for paper in papers] == ["arxiv:2401.00001"]
 
 
 def e1_mcp(s: Scenes) -> None:
-    d7(s)
+    d7(s)  # any server: its tools are called, and what they bring is cited
+    servers = {"hn": stdio(tools=["search_stories"])}
+    home = s.folder / "hn-home"
+    with s.playing(Player(sections={"Engines": ["rotary engine"]})):
+        ran = begin(COMPARE, home=home, **{**s.model, "mcp_servers": servers, "sources": ("hackernews",)})
+        environment = RunEnvironment(
+            home, listener=ran.events.append, mcp_servers=Settings(mcp_servers=servers).mcp_servers
+        )
+        ran.finished = asyncio.run(resume_run(ran.folder, environment))
+    assert {event.source for event in ran.of(Searched)} == {"hackernews"}
+    assert {source.origin for source in ran.report.sources.values()} == {"mcp:hn"}
 
 
-def e2(_: Scenes) -> None:
-    from deep_research.sources import strategy_sources  # noqa: PLC0415
-
+def e2(s: Scenes) -> None:
     web = {"duckduckgo", "searxng", "bocha", "brave", "tavily", "serper", "google_cse", "exa", "jina", "perplexity"}
     for name in strategies():
         places = [place for place in strategy_sources(name) if place]
         general = [place in web for place in places]
         assert general == sorted(general), (name, places)
+        assert not general[0], name
+    enough, _ = ask_places(s, *PAPERS)
+    found = Counter({event.query: 0 for event in enough.of(Searched)})
+    found.update(event.query for event in enough.of(Searched) if event.source not in web and event.found + event.new)
+    assert max(found.values()) >= len(PAPERS[:3])
+    assert all(found[event.query] < len(PAPERS[:3]) for event in enough.of(Searched) if event.source in web)
+    little, _ = ask_places(s, *TALK)
+    order = list(dict.fromkeys(event.source for event in little.of(Searched)))
+    assert order[0] == "hackernews"
+    assert set(order[1:]) == {"bocha", "tavily"}
 
 
 def e3(s: Scenes) -> None:

@@ -17,6 +17,8 @@ from deep_research.graph.workflows import compile_workflow
 from deep_research.ports import SearchPlace
 from deep_research.runs.research_run import resume_run
 from deep_research.settings import Settings
+from deep_research.templates import TemplateFile
+from deep_research.verification.citations import cite_ids, cut_cited
 from tests.graph.harness import Shelf
 from tests.intake.harness import Judgement, decided, question_of
 from tests.model.harness import served
@@ -37,11 +39,11 @@ PLAN = {name: [f"{name} speed weight", f"{name} used for"] for name in ENGINES}
 
 
 class Player(ScriptedResearcher):
-    """A scripted researcher that judges messages as told, makes a table, and fails where it is told to."""
+    """A scripted researcher that judges messages as told and makes a table; where `wordy`, it sums up with everything."""
 
-    def __init__(self, judgements: dict[str, Judgement] | None = None, **more: Any) -> None:
+    def __init__(self, judgements: dict[str, Judgement] | None = None, *, wordy: bool = False, **more: Any) -> None:
         super().__init__(**{"sections": PLAN, "sentences": 4, **more})
-        self.judgements = judgements or {}
+        self.judgements, self.wordy = judgements or {}, wordy
         self.prompts: list[str] = []
 
     def _decide(self, request: Request) -> dict[str, Any]:
@@ -56,6 +58,10 @@ class Player(ScriptedResearcher):
     def _compose(self, request: Request) -> dict[str, Any]:
         made = super()._compose(request)
         cited = made["answer"].rsplit("[", 1)[-1].rstrip("].") if "[" in made["answer"] else ""
+        if self.wordy:
+            found = cut_cited(request["messages"][-1]["text"], 0, "prose")
+            everything = " ".join(f"{s.text} {cite_ids(s.passages)}" for s in found if s.passages and "<" not in s.text)
+            return {**made, "answer": everything, "conclusion": everything}
         rows = "| Engine | Speed |\n|---|---|\n| Alpha engine | 3,000 rpm |"
         return {**made, "table": f"{rows[:-2]} [{cited}] |" if cited else ""}
 
@@ -126,13 +132,16 @@ class Scenes:
         history: Sequence[Message] = (),
         rounds: int = 0,
         place: Shelf | None = None,
+        templates: Sequence[TemplateFile] = (),
         **settings: Any,
     ) -> Decision:
         """Return what the front door decides; a model says `judgement` of the message."""
         made = Settings(**{**self.model, **settings})
         place = place or Shelf(note="# A note\n\nNothing that has to do with any of it.")
         with self.playing(Player({text: judgement} if judgement else None)):
-            return asyncio.run(decided(question_of(text, history), place, settings=made, templates=(), rounds=rounds))
+            return asyncio.run(
+                decided(question_of(text, history), place, settings=made, templates=templates, rounds=rounds)
+            )
 
     @cached_property
     def sections(self) -> Ran:
@@ -161,6 +170,18 @@ class Scenes:
                 "# Gamma engine\n\nThe Gamma engine turns at 21,000 rpm and was built in 2011 by Luis Prado."
             )
         with self.playing(Player(retry=["Gamma engine"])):
+            return self.run("Compare the Alpha engine, the Beta engine and the Gamma engine.", places=[Shelf(**notes)])
+
+    @cached_property
+    def long(self) -> Ran:
+        """A run over notes with much to say, where a model says far too much around the sections."""
+        notes = {
+            f"{name.partition(' ')[0].lower()}{dock}": f"# {name} at dock {dock}\n\nThe {name} was measured at dock {dock} "
+            f"in the {weather} of 20{dock}, where it turned {speed + dock} times a minute under the eyes of {dock} engineers."
+            for name, speed, weather in zip(ENGINES, (3000, 4500, 21000), ("rain", "snow", "calm"), strict=True)
+            for dock in range(11, 19)
+        }
+        with self.playing(Player(sentences=12, slips=False, wordy=True)):
             return self.run("Compare the Alpha engine, the Beta engine and the Gamma engine.", places=[Shelf(**notes)])
 
     @cached_property

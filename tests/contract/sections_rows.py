@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+from collections import Counter
 from typing import Any, get_type_hints
 
 from click.testing import CliRunner
 
 from deep_research import build_deep_research_graph, run_deep_research
+from deep_research.api import open_run
 from deep_research.data import Report, Section
 from deep_research.events import (
     Analyzed,
@@ -23,7 +25,9 @@ from deep_research.graph.graph_state import AgentState, ResearcherState, section
 from deep_research.graph.workflows import compile_workflow
 from deep_research.reasoners.extractive.question_analysis import analyze
 from deep_research.settings import Settings
-from tests.contract.scenes import COMPARE, ENGINES, Scenes
+from tests.contract.front_rows import VAGUE
+from tests.contract.scenes import COMPARE, ENGINES, KINDS, Player, Scenes
+from tests.support.scripted_researcher import step_of
 
 _STAGES = ("clarify", "analyze", "plan", "research", "review", "report")
 
@@ -69,23 +73,50 @@ def b3(s: Scenes) -> None:
     (analyzed,) = s.sections.of(Analyzed)
     assert (analyzed.query_type, analyzed.output_format) == ("comparison", "table")
     assert "|---" in s.sections.report.report.replace(" ", "")
+    (analyzed,) = s.listed.of(Analyzed)
+    assert analyzed.query_type == "list"
+    assert analyzed.output_format in ("list", "table")
+    assert analyzed.reasoning
+    found = s.state(s.listed)["analysis"]
+    assert found.needs_discovery
+    assert found.discovery_target
 
 
 def b4(s: Scenes) -> None:
-    (found,) = s.listed.of(Discovered)
-    assert found.entities if hasattr(found, "entities") else True
+    (told,) = s.listed.of(Discovered)
     state = s.state(s.listed)
     assert state["discovery_complete"]
-    items = state["discovered_items"]
-    assert len(items) >= 3
-    assert all(item.name and item.source and item.priority in ("high", "medium", "low") for item in items)
+    items, found = state["discovered_items"], state["discovery"]
+    assert tuple(item.name for item in items) == told.entities
+    assert set(ENGINES) <= set(told.entities)
+    assert all(item.name and item.brief and item.source for item in items)
+    assert all(item.urls and item.passages and item.priority in ("high", "medium", "low") for item in items)
+    assert found.summary == state["discovery_summary"] != ""
+    assert found.search_coverage
+    if not s.has_model:  # what a model says of categories is its own
+        assert all(item.category in found.categories for item in items)
     assert len(state["discovery_turns"]) <= Settings().max_discover_iterations
+    assert set(ENGINES) <= {section.subject for section in state["sections"]}  # a section of its own for each
+    with s.playing(Player(query_type="list")):
+        short = s.run(KINDS, max_discover_iterations=1)
+    assert len(s.state(short)["discovery_turns"]) == 1
     assert not any(event.stage == "discover" for event in s.sections.of(StageStarted))
 
 
 def b5(s: Scenes) -> None:
-    assert 3 <= len(s.sections.report.sections) <= 7
+    for ran in (s.sections, s.listed, s.long):
+        titles = [section.title for section in ran.report.sections]
+        assert 3 <= len(set(titles)) == len(titles) <= 7
     assert len(s.weak.of(Planned)) == 1  # also with sections that went out again
+    if s.has_model:  # a plan of too few sections is asked for once more, one of too many is cut
+        many = {f"Aspect {n} of the Alpha engine": [f"Alpha engine {n}"] for n in range(9)}
+        for sections in ({"Alpha engine": ["Alpha engine"]}, many):
+            with s.playing(Player(sections=sections)) as provider:
+                planned = s.run(COMPARE)
+            assert provider is not None
+            assert len(planned.report.sections) <= 7
+            asked = [call.request for call in provider.calls if step_of(call.request) == "plan"]
+            assert len(asked) == (2 if len(sections) < 3 else 1)
 
 
 def b6(s: Scenes) -> None:
@@ -95,6 +126,15 @@ def b6(s: Scenes) -> None:
         if section.content:
             assert section.sources
             assert section.key_findings
+    with s.playing():
+        few = s.run(COMPARE, max_tool_calls_per_researcher=1)
+    for section in few.report.sections:
+        assert len([event for event in few.of(Searched) if event.section == section.title]) <= 1
+    assert few.report.answered
+    if s.has_model:
+        tools = [set(request["tools"]) for request in s.steps("research")]
+        assert tools
+        assert all({"research_complete", "think"} <= offered for offered in tools)
     assert sum(bool(section.content) for section in s.sections.report.sections) >= 2
 
 
@@ -108,9 +148,18 @@ def b7(s: Scenes) -> None:
     assert again
     assert max(event.attempt for event in again) <= 1 + Settings().max_review_iterations
     assert s.weak.of(Reviewed)
-    rows = s.weak.report.reviews
-    assert all(1 <= row.score <= 10 or row.score == 0 for row in rows)
-    assert {row.section for row in rows} >= {"Alpha engine", "Beta engine"}
+    assert all(1 <= event.score <= 10 for event in (*s.weak.of(Reviewed), *s.weak.of(SectionReviewed)))
+    rows = {row.section: row for row in s.weak.report.reviews}
+    assert set(ENGINES) <= set(rows)
+    assert all(rows[name].status == "sufficient" and 1 <= rows[name].score <= 10 for name in ENGINES[:2])
+    assert rows["Gamma engine"].status in ("partial", "missing")
+    assert rows["Gamma engine"].missing
+    (plan,) = s.weak.of(Planned)
+    assert [section.title for section in s.weak.report.sections] == list(plan.sections)  # the outline stays
+    with s.playing(Player(retry=["Gamma engine"] * 9)):
+        stubborn = s.run("Compare the Alpha engine and the Beta engine and the Gamma engine.", max_review_iterations=1)
+    assert max(event.attempt for event in stubborn.of(SectionStarted)) <= 2
+    assert stubborn.report.answered
 
 
 def b8(s: Scenes) -> None:
@@ -120,19 +169,36 @@ def b8(s: Scenes) -> None:
     assert headings[0] == "Abstract"
     assert "Conclusion and outlook" in headings
     assert headings[-1] == "References"
-    abstract = report.report.split("## Abstract")[1].split("\n## ")[0]
-    assert len(abstract.split()) <= 250
-    assert report.references
+    for written in (s.long.report, *([] if s.has_model else [report])):
+        abstract = written.report.split("## Abstract")[1].split("\n## ")[0]
+        assert 100 <= len(re.sub(r"\[\d+\]", "", abstract).split()) <= 200
+    bodies = [section.title for section in report.sections if section.content]
+    assert [heading for heading in headings if heading in bodies] == bodies
+    cited = {key for section in report.sections for key in section.sources}
+    assert cited <= {reference.source for reference in report.references}
 
 
-def b9(_: Scenes) -> None:
+def b9(s: Scenes) -> None:
     defaults: dict[str, Any] = {
         "max_tool_calls_per_researcher": 10, "max_review_iterations": 2, "max_context_tokens": 100_000,
         "compression_target_tokens": 8_000, "allow_clarification": True, "model_name": None, "enable_thinking": False,
     }  # fmt: skip
     made = Settings()
     assert {name: getattr(made, name) for name in defaults} == defaults
-    assert "model_provider" in Settings.model_fields
+    given = {"max_tool_calls_per_researcher": 1, "max_review_iterations": 0, "max_context_tokens": 50_000}
+    given |= {"compression_target_tokens": 4_000, "allow_clarification": False, "enable_thinking": False}
+    given |= {"model_provider": s.provider, "model_name": s.model.get("model_name")}
+    own = {"docs": [str(s.docs)], "thread_id": "b9", "a_key_of_somebody_else": 1}
+    with s.playing():
+        graph = build_deep_research_graph()
+        report = asyncio.run(run_deep_research(COMPARE, graph, {"configurable": {**own, **given}}))
+    assert isinstance(report, Report)
+    run = open_run(report.run_id)
+    used = Settings(**run.record.settings)
+    assert {name: getattr(used, name) for name in given} == given
+    searches = Counter(event.section for event in run.read_events() if isinstance(event, Searched) and event.section)
+    assert set(searches.values()) == {1}
+    assert report.answered
 
 
 def b10(s: Scenes) -> None:
@@ -158,20 +224,32 @@ def b10(s: Scenes) -> None:
 
 
 def b11(s: Scenes) -> None:
-    graph = build_deep_research_graph(
-        model_provider=s.provider, model_name=s.model.get("model_name"), hn_mcp_tools=None
-    )
     asked: list[str] = []
+    called: list[str] = []
+
+    def search_stories(query: str) -> str:
+        """Search stories of Hacker News."""
+        called.append(query)
+        return "The Alpha engine turns at 3,000 rpm, says a story of Hacker News on the Alpha engine."
+
+    graph = build_deep_research_graph(
+        model_provider=s.provider, model_name=s.model.get("model_name"), hn_mcp_tools=[search_stories]
+    )
 
     async def on_clarify(question: str) -> str:
         asked.append(question)
         return "just start"
 
     config = {"configurable": {"docs": [str(s.docs)], "thread_id": "test-123", "max_review_iterations": 2}}
-    with s.playing():
+    with s.playing(Player({"engines": VAGUE})):
         report = asyncio.run(run_deep_research(COMPARE, graph, config, on_clarify))  # type: ignore[arg-type]
-    assert isinstance(report, Report)
-    assert report.answered
+        assert isinstance(report, Report)
+        assert report.answered
+        assert asked == []
+        assert called
+        config["configurable"] |= {"docs": [], "thread_id": "test-124"}
+        asyncio.run(run_deep_research("engines", graph, config, on_clarify))  # type: ignore[arg-type]
+    assert len(asked) == 1
 
 
 def b12(s: Scenes) -> None:

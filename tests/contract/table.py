@@ -45,7 +45,7 @@ def failures(reasoner: str, folder: Path, only: Sequence[str] = ()) -> Iterator[
                 continue
             try:
                 row.check(scenes)
-            except Exception as error:  # noqa: BLE001 - whatever goes wrong, the row is not green
+            except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - whatever goes wrong, the row is not green
                 at = traceback.extract_tb(error.__traceback__)
                 line = next((frame.line for frame in reversed(at) if "contract" in frame.filename), "")
                 yield row.id, f"{type(error).__name__}: {error} ({line})".strip()

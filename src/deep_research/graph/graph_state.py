@@ -116,6 +116,7 @@ class ResearcherState(MessagesState):
     previous_claims: list[Claim]
     max_review_iterations: int
     raw_notes: list[list[str]]
+    section_reviews: Annotated[dict[str, SectionReview], reviews_reducer]
     draft_review: SectionReview | None
 
 

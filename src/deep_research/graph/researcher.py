@@ -16,7 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from deep_research.data import Brief, Claim, Section, Turn
+from deep_research.data import Brief, Claim, Section, SectionReview, Turn
 from deep_research.events import SectionStarted
 from deep_research.graph.graph_state import Node, ResearcherOutput, ResearcherState
 from deep_research.graph.run_graph import recompiled
@@ -172,7 +172,7 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
     if previous and not section.faults and not research.brings_new(section, turns, before, ctx.library):
         # Another text of the same passages would be no better.
         done = section.model_copy(update={"status": "completed", "searched": research.queries_made(section, turns)})
-        return _free(state, ctx, {"sections": [done], "raw_notes": _raw_notes(state)})
+        return _free(state, ctx, {"sections": [done], "raw_notes": _raw_notes(state), **_last_review(state)})
     finishing = ctx.steering.now.finishing
     reviews = section.attempts <= state.get("max_review_iterations", 0) and not closed and not finishing
     written = await research.write(ctx, section, state["brief"], turns, reviews=reviews, settled=previous)
@@ -190,6 +190,7 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
         "claims": {section.title: claims},
         "raw_notes": _raw_notes(state),
         "draft_review": written.review,
+        **(_last_review(state) if kept.content == section.content else {}),
     }
     return Command(goto="review_section", update=update) if reviews else _free(state, ctx, update)
 
@@ -208,6 +209,12 @@ async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -
         goto="researcher_invoke",
         update={**begun, "section": review.again(section, judged), "section_reviews": reviews},
     )
+
+
+def _last_review(state: ResearcherState) -> dict[str, dict[str, SectionReview]]:
+    """Return the review of a text that a further attempt has not changed, as the last word on its section."""
+    row = state.get("section_reviews", {}).get(state["section"].title)
+    return {"section_reviews": {row.title: row.model_copy(update={"retry": False})}} if row is not None else {}
 
 
 def messages_of(turns: Sequence[Turn]) -> list[AnyMessage]:

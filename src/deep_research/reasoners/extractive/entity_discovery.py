@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from math import log
 
 from deep_research.data import DiscoveredItem, Discovery, Passage, Source
+from deep_research.i18n.catalog import join_list, phrase
 from deep_research.i18n.language import CJK, detect
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.document_headings import plain_heading
@@ -89,7 +90,7 @@ def discover(
     whole = [p for key in dict.fromkeys(p.source for p in passages) for p in library.passages(key)]
     kept = [c for c in pool.values() if not is_of_another_kind(c.name, wording, whole)]
     ranked = sorted(_listed(kept), key=lambda c: -c.score)
-    return _discovery(ranked, asked[0][0], len(passages), library)
+    return _discovery(ranked, asked[0][0], len(passages), library, language)
 
 
 def _listed(candidates: list[_Candidate]) -> list[_Candidate]:
@@ -103,7 +104,7 @@ def _listed(candidates: list[_Candidate]) -> list[_Candidate]:
     return listed if len(listed) >= _LISTED_ENOUGH else candidates
 
 
-def _discovery(ranked: list[_Candidate], target: str, seen: int, library: Library) -> Discovery:
+def _discovery(ranked: list[_Candidate], target: str, seen: int, library: Library, language: str) -> Discovery:
     top = ranked[0].score if ranked else 0.0
     kept = [c for c in ranked if c.score >= _ENOUGH * top][:MAX_ENTITIES]
     items = tuple(
@@ -118,7 +119,13 @@ def _discovery(ranked: list[_Candidate], target: str, seen: int, library: Librar
         )
         for index, candidate in enumerate(kept)
     )
-    return Discovery(entities=items, categories=(target,) if items else (), search_coverage=f"{seen} passages")
+    names = join_list((item.name for item in items), language)
+    return Discovery(
+        entities=items,
+        summary=phrase("entities_found", language, target=target, count=len(items), names=names) if items else "",
+        categories=(target,) if items else (),
+        search_coverage=phrase("passages_seen", language, count=seen),
+    )
 
 
 def _source_of(passages: Sequence[str], library: Library) -> Source | None:
