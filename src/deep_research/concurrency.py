@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import gc
 import os
 import threading
 import time
@@ -81,6 +82,45 @@ def keep_soon(work: Callable[..., _T], *about: Any) -> "Future[_T]":
     The default threads of an event loop may all be reading pages; a paid answer does not wait for them.
     """
     return _KEEPING.submit(work, *about)
+
+
+class ShortCollections:
+    """Keeps the garbage collector off what was there before, while work goes on.
+
+    To walk all modules of the process takes it a tenth of a second, in which no event loop goes on. Once the last block
+    ends it may walk them again. Nothing is changed in a program that freezes objects itself.
+    """
+
+    def __init__(self) -> None:
+        self._blocks, self._frozen, self._settled = 0, False, False
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        """Begin to spare what is there."""
+        with self._lock:
+            self._blocks += 1
+            if self._blocks == 1 and not gc.get_freeze_count():
+                gc.freeze()
+                self._frozen = True
+
+    def settle(self) -> None:
+        """Spare what has come since as well, once: the modules that the first block has loaded."""
+        with self._lock:
+            if self._frozen and not self._settled:
+                gc.freeze()
+                self._settled = True
+
+    def __exit__(self, *_: object) -> None:
+        """Let everything be walked again where no other block goes on."""
+        with self._lock:
+            self._blocks -= 1
+            if not self._blocks and self._frozen:
+                gc.unfreeze()
+                self._frozen = self._settled = False
+
+
+SHORT_COLLECTIONS = ShortCollections()
+"""Those of this process; a run is a block."""
 
 
 class TurnWaits:

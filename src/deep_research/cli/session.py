@@ -1,7 +1,6 @@
 """A run at the terminal: start or resume it, show its progress, ask what it asks, hand over the report."""
 
 import asyncio
-import gc
 import logging
 import signal
 import sys
@@ -153,8 +152,6 @@ class Session:
         self._ready = True
         if self._flags.get("verbose"):
             logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
-        # What was imported stays: a collection that walks it would hold the event loop up.
-        gc.freeze()
 
     def _is_set(self, flag: str) -> bool:
         return bool(self._flags.get(flag))

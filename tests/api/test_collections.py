@@ -1,0 +1,36 @@
+"""The garbage collector while runs go on."""
+
+import gc
+
+import pytest
+
+from deep_research.concurrency import ShortCollections
+
+
+@pytest.fixture(autouse=True)
+def nothing_frozen() -> None:
+    """Begin as a program begins; other tests may have left something frozen."""
+    gc.unfreeze()
+
+
+def test_what_was_there_is_spared_until_the_last_block_ends() -> None:
+    spared = ShortCollections()
+    with spared:
+        at_first = gc.get_freeze_count()
+        with spared:
+            loaded = [[] for _ in range(1000)]
+            spared.settle()
+            assert gc.get_freeze_count() >= at_first + len(loaded)
+        assert gc.get_freeze_count() > at_first > 0
+    assert gc.get_freeze_count() == 0
+
+
+def test_a_program_that_freezes_itself_keeps_what_it_froze() -> None:
+    gc.freeze()
+    own = gc.get_freeze_count()
+    spared = ShortCollections()
+    with spared:
+        spared.settle()
+        assert gc.get_freeze_count() == own
+    assert gc.get_freeze_count() == own
+    gc.unfreeze()
