@@ -62,9 +62,21 @@ def test_a_run_with_a_model_is_watched_and_steered(
         assert provider.calls
         report = http.get(f"/api/v1/runs/{run}/report").json()
         assert "Mind the weight" in report["report"]
-        kinds = {claim["kind"] for claim in report["claims"]}
-        for kind in kinds - {"fact"}:
-            expect(page.locator(f".claim.kind-{kind} .kind-sign").first).to_be_attached()
+        # What the writer calculated, concluded and did not find is told apart from what the sources say.
+        for kind, badge in (("computed", "Computed"), ("inference", "Conclusion"), ("limit", "Limit")):
+            expect(page.locator(f".report-text .claim.kind-{kind} .kind-sign").first).to_be_visible()
+            page.locator(f".report-text .claim.kind-{kind}").first.click()
+            expect(page.locator(".evidence .badges")).to_contain_text(badge)
+            page.keyboard.press("Escape")
+        page.locator(".report-text .claim.kind-inference").first.click()
+        page.locator(".evidence .premises button").first.click()
+        expect(page.locator(".evidence .badges")).to_contain_text("Fact")
+        page.keyboard.press("Escape")
+        # The kinds can be taken out of focus, by themselves.
+        page.locator(".filter-inference").click()
+        faded = "e => Number(getComputedStyle(e).opacity) < 0.5"
+        assert page.locator(".report-text .claim.kind-inference").first.evaluate(faded)
+        assert not page.locator(".report-text .claim.kind-computed").first.evaluate(faded)
         page.get_by_role("tab", name=re.compile("Process")).click()
         expect(page.locator(".ledger")).to_contain_text(str(report["ledger"]["model_calls"]))
         page.goto("about:blank")

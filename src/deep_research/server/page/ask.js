@@ -5,6 +5,7 @@ import { fill, h, icon, toast } from "./dom.js";
 import { t } from "./i18n.js";
 
 const DRAFT = "draft";
+const FOLDED = 7;
 
 export class AskView {
   constructor({ main, options, sidebar, fail }) {
@@ -115,8 +116,10 @@ export class AskView {
   }
 
   draw() {
-    fill(this.files, this.documents.map((one) => h("li", { class: one.id ? "" : "busy" }, icon("doc", 15), h("span", {}, one.name),
-      h("button", { type: "button", class: "ghost", "aria-label": t("remove_document", { name: one.name }), onclick: () => this.drop(one) }, icon("close", 13)))));
+    const hidden = this.unfolded ? 0 : Math.max(0, this.documents.length - FOLDED);
+    const all = hidden > 1 && h("li", { class: this.documents.every((one) => one.id) ? "" : "busy" }, h("button", { type: "button", class: "ghost", onclick: () => { this.unfolded = true; this.draw(); } }, t("more_documents", { n: hidden })));
+    fill(this.files, this.documents.slice(0, hidden > 1 ? FOLDED : undefined).map((one) => h("li", { class: one.id ? "" : "busy" }, icon("doc", 15), h("span", {}, one.name),
+      h("button", { type: "button", class: "ghost", "aria-label": t("remove_document", { name: one.name }), onclick: () => this.drop(one) }, icon("close", 13)))), all);
   }
 
   async drop(one) {

@@ -90,6 +90,12 @@ export class ClaimMarks {
   }
 }
 
+// The words of a text, of Chinese and its like the pairs of signs, by which texts are compared.
+export function terms(text) {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.flatMap((word) => (/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(word) ? [...word].map((sign, at) => sign + (word[at + 1] ?? "")) : [word]));
+}
+
 // The claim that a citation button belongs to: the marked one it stands in or behind, that cites this source.
 export function claimAt(button, byId, passages) {
   const box = button.closest("p, li, td, tr");
@@ -98,5 +104,28 @@ export function claimAt(button, byId, passages) {
     const claim = byId.get(span.dataset.claim);
     if (claim?.passages.some((key) => passages.includes(key))) return claim;
   }
-  return null;
+  const said = new Set(terms(saidBefore(button)));
+  let best = { score: 0 };
+  for (const claim of byId.values()) {
+    if (!claim.passages.some((key) => passages.includes(key))) continue;
+    const words = terms(claim.text);
+    const share = words.filter((word) => said.has(word)).length / Math.max(1, words.length);
+    const score = share < 0.85 ? 0 : share * words.length;
+    if (score > best.score) best = { score, claim };
+  }
+  return best.claim ?? null;
+}
+
+// What a citation button stands behind: its row below the header, or its paragraph since the citation before.
+export function saidBefore(button) {
+  const cells = [...(button.closest("table")?.tHead?.rows[0]?.cells ?? []), ...(button.closest("tr")?.cells ?? [])];
+  if (cells.length) return cells.map((cell) => cell.textContent).join(" ");
+  const range = document.createRange();
+  range.selectNodeContents(button.closest("p, li") ?? button);
+  range.setEndBefore(button);
+  const all = range.toString();
+  const before = [...(button.closest("p, li")?.querySelectorAll(".cite") ?? [])].filter((one) => one.compareDocumentPosition(button) & Node.DOCUMENT_POSITION_FOLLOWING).at(-1);
+  if (!before) return all;
+  range.setStartAfter(before);
+  return range.toString().trim() || all;
 }

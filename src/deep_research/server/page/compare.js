@@ -3,8 +3,8 @@
 import { api } from "./api.js";
 import { fill, h, icon } from "./dom.js";
 import { current, duration, moment, money, number, t } from "./i18n.js";
-import { Evidence, verdictBadge } from "./evidence.js";
-import { inline } from "./markdown.js";
+import { terms } from "./claims.js";
+import { Evidence, claimText, verdictBadge } from "./evidence.js";
 
 const ALIKE = 0.5;
 
@@ -17,7 +17,7 @@ export class CompareView {
     document.title = `${t("comparison")} · deep-research`;
     const [runs, reports] = await Promise.all([Promise.all(this.ids.map(api.run)), Promise.all(this.ids.map((id) => api.report(id, current())))]);
     this.panels = this.ids.map((id) => new Evidence(id));
-    const words = reports.map((report) => report.claims.filter((claim) => claim.verdict.kind === "supported").map((claim) => ({ claim, terms: terms(claim.text) })));
+    const words = reports.map((report) => report.claims.filter((claim) => claim.verdict.kind === "supported").map((claim) => ({ claim, terms: wordsOf(claim.text) })));
     const pairs = [];
     const taken = new Set();
     for (const left of words[0]) {
@@ -49,16 +49,14 @@ export class CompareView {
 
   rows(title, pairs) {
     if (!pairs.length) return "";
-    const cell = (claim, at) => claim ? h("button", { type: "button", class: "side", onclick: () => { this.panels[1 - at].hide(); this.panels[at].openClaim(claim, "AB"[at]); } }, h("p", {}, inline(claim.text)), verdictBadge(claim.verdict.kind)) : h("div", { class: "side none", "aria-label": t("nothing") }, "–");
+    const cell = (claim, at) => claim ? h("button", { type: "button", class: "side", onclick: () => { this.panels[1 - at].hide(); this.panels[at].openClaim(claim, "AB"[at]); } }, h("p", {}, claimText(claim.text)), verdictBadge(claim.verdict.kind)) : h("div", { class: "side none", "aria-label": t("nothing") }, "–");
     return h("section", {}, h("h2", {}, title), pairs.map(([a, b]) => h("div", { class: "two" }, cell(a, 0), cell(b, 1))));
   }
 
   close() { this.panels?.forEach((panel) => panel.close()); }
 }
 
-function terms(text) {
-  return new Set((text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) => (/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(word) ? [...word].map((sign, at) => sign + (word[at + 1] ?? "")) : word.length > 2 || /\d/.test(word) ? [word] : [])));
-}
+const wordsOf = (text) => new Set(terms(text).filter((word) => word.length > 2 || /\d|[^\x00-\x7f]/.test(word)));
 
 function overlap(a, b) {
   let shared = 0;

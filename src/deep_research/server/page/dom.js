@@ -109,7 +109,7 @@ export function menu(button, items, label) {
   button.addEventListener("click", () => {
     if (!list.hidden) return close(false);
     const made = typeof items === "function" ? items() : items;
-    fill(list, made.map((item) => h("button", { type: "button", role: "menuitem", class: item.danger ? "danger" : "",
+    fill(list, made.map((item) => item.isLine ? h("hr", { role: "separator" }) : h("button", { type: "button", role: "menuitem", class: item.danger ? "danger" : "",
       onclick: () => { close(true); item.run(); } }, item.icon && icon(item.icon, 16), h("span", {}, item.text), item.note && h("small", {}, item.note))));
     list.hidden = false;
     button.setAttribute("aria-expanded", "true");

@@ -3,8 +3,8 @@
 import { api } from "./api.js";
 import { announce, fill, h, icon } from "./dom.js";
 import { day, number, t } from "./i18n.js";
-import { KIND_ICONS } from "./claims.js";
-import { anchor, inline } from "./markdown.js";
+import { KIND_ICONS, terms } from "./claims.js";
+import { anchor, inline, table, tableOf } from "./markdown.js";
 
 const WINDOW = 40000;
 const known = new Map();
@@ -49,13 +49,13 @@ export class Evidence {
     const premises = claim.premises.map((id) => this.byId.get(id)).filter(Boolean);
     fill(this.body,
       h("div", { class: "badges" }, kindBadge(claim.kind), verdictBadge(claim.verdict.kind), claim.confidence && h("span", { class: `badge confidence-${claim.confidence.level}` }, t(`confidence_${claim.confidence.level}`)), claim.flags.map((flag) => h("span", { class: "badge flag" }, t(`flag_${flag}`) === `flag_${flag}` ? flag.replace(/_/g, " ") : t(`flag_${flag}`)))),
-      h("blockquote", { class: "claim-text" }, inline(claim.text)),
-      h("p", { class: "reason" }, icon(claim.verdict.kind === "supported" ? "check" : "question", 15), h("span", {}, claim.verdict.reason, claim.verdict.by_model && ` · ${t("judged_by_model")}`, claim.repair && ` · ${t(`repair_${claim.repair}`)}`)),
+      h("blockquote", { class: "claim-text" }, claimText(claim.text)),
+      h("p", { class: "reason" }, icon(claim.verdict.kind === "supported" ? "check" : "question", 15), h("span", {}, [claim.verdict.reason, claim.verdict.by_model && t("judged_by_model"), claim.repair && t(`repair_${claim.repair}`)].filter(Boolean).join(" · "))),
       claim.kind !== "fact" && h("p", { class: "hint" }, t(`kind_${claim.kind}_hint`)),
       premises.length > 0 && h("section", { class: "premises" }, h("h3", {}, t("premises")), h("ul", {}, premises.map((one) => h("li", {}, h("button", { type: "button", onclick: () => this.onClaim?.(one.id) }, inline(one.text)))))),
       keys.length > 0 && h("h3", {}, keys.length > 1 ? t("n_passages", { n: keys.length }) : t("passage")),
       keys.map((key) => this.card(key, claim.text)),
-      !keys.length && !premises.length && h("p", { class: "hint" }, t("no_passage")));
+      !keys.length && !premises.length && claim.kind !== "limit" && h("p", { class: "hint" }, t("no_passage")));
     this.body.scrollTop = 0;
     announce(`${t(`kind_${claim.kind}`)}, ${t(`verdict_${claim.verdict.kind}`)}`);
   }
@@ -83,7 +83,7 @@ export class Evidence {
     fill(box,
       h("header", {}, h("h4", {}, source.title), sourceFacts(source)),
       place && h("p", { class: "passage-place" }, place),
-      h("div", { class: "context" }, passage.before && h("span", { class: "around" }, "… ", tail(passage.before)), h("mark", {}, emphasised(passage.text, claim).flatMap(headings)), passage.after && h("span", { class: "around" }, head(passage.after), " …")),
+      h("div", { class: "context" }, passage.before && h("span", { class: "around" }, "… ", loose(tail(passage.before))), h("mark", {}, shown(passage.text, claim)), passage.after && h("span", { class: "around" }, loose(head(passage.after)), " …")),
       !passage.is_current && h("p", { class: "hint" }, t("read_again_since")),
       h("footer", {}, h("button", { type: "button", class: "chip", onclick: () => openSnapshot(this.run, passage) }, icon("book", 15), t("in_snapshot")),
         source.url && (() => { const link = anchor(source.url, t("open_source")); link.className = "chip"; link.append(icon("link", 14)); return link; })(),
@@ -97,6 +97,14 @@ export class Evidence {
     document.body.classList.remove("with-evidence");
     this.element.remove();
   }
+}
+
+// A claim as it is shown by itself: that of a table's row by its columns.
+export function claimText(text) {
+  const [, head, row] = /^(.+? \| .+?): (.+)$/s.exec(text) ?? [];
+  const [names, values] = [head?.split(" | ") ?? [], row?.split(" | ") ?? []];
+  if (names.length < 2 || names.length !== values.length) return inline(text);
+  return [h("b", {}, inline(values[0])), h("span", { class: "row-claim" }, names.slice(1).map((name, at) => h("span", {}, h("small", {}, inline(name)), " ", inline(values[at + 1]))))];
 }
 
 const tail = (text) => text.slice(-220).replace(/^\S*\s/, "");
@@ -116,32 +124,33 @@ export function sourceFacts(source) {
   return h("p", { class: "source-facts" }, h("span", {}, host), source.date && h("span", {}, source.date), standing && h("span", { class: `standing standing-${source.status}` }, standing, source.by && ` (${source.by})`), source.retrieved_at && h("span", {}, t("read_on", { date: day(source.retrieved_at) })));
 }
 
-// Return a passage with the words that it shares with the claim made stronger: its sentence that says the claim.
-function emphasised(text, claim) {
-  if (!claim) return [text];
+// Return a passage as it is shown: its tables as tables, its headings without their signs, and made stronger the
+// sentence or the row that says the claim most nearly. The snapshot shows the text as it was read.
+function shown(text, claim) {
   const words = new Set(terms(claim));
-  let best = null;
-  for (const m of text.matchAll(/[^.!?\u3002\uff01\uff1f\n]+[.!?\u3002\uff01\uff1f\n]*/g)) {
-    const own = terms(m[0]);
+  const parts = text.split(/((?:^\|.*\|[ \t]*(?:\n|$)){2,})/m).map((part) => (tableOf(part) ?? part));
+  const pieces = parts.flatMap((part) => (part.rows ? part.rows.map((row) => ({ part, row, said: row.join(" ") }))
+    : [...part.matchAll(/[^.!?\u3002\uff01\uff1f\n]+[.!?\u3002\uff01\uff1f\n]*/g)].map((m) => ({ part, from: m.index, said: m[0].trimEnd() }))));
+  let best = { score: 0.3 };
+  for (const piece of pieces) {
+    const own = terms(piece.said);
     const shared = own.filter((word) => words.has(word)).length;
-    const score = own.length ? shared / Math.sqrt(own.length * words.size) : 0;
-    if (shared > 1 && (!best || score > best.score)) best = { score, from: m.index, to: m.index + m[0].trimEnd().length };
+    const score = own.length && words.size ? shared / Math.sqrt(own.length * words.size) : 0;
+    if (shared > 1 && score > best.score) best = { ...piece, score };
   }
-  if (!best || best.score < 0.3) return [text];
-  return [text.slice(0, best.from), h("strong", {}, text.slice(best.from, best.to)), text.slice(best.to)];
+  return parts.flatMap((part) => {
+    if (part.rows) return [table(part, (row) => row === best.row)];
+    if (part !== best.part) return headings(part);
+    return [...headings(part.slice(0, best.from)), h("strong", {}, best.said), ...headings(part.slice(best.from + best.said.length))];
+  });
 }
 
-// Headings of a passage stand without their signs; the snapshot shows the text as it was read.
 function headings(piece) {
-  if (typeof piece !== "string") return [piece];
   return piece.split(/^(#{1,6} .*)$/m).map((part) => (/^#{1,6} /.test(part) ? h("b", {}, part.replace(/^#+ /, "")) : part));
 }
 
-function terms(text) {
-  const plain = text.toLowerCase();
-  const words = plain.match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.flatMap((word) => (/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(word) ? [...word].map((sign, at) => sign + (word[at + 1] ?? "")) : [word]));
-}
+// What stands around a passage is cut anywhere: of a table there the words are enough.
+const loose = (text) => text.replace(/^\|[\s|:-]+\|?$\n?/gm, "").replace(/^\| | \|$/gm, "").replaceAll(" | ", " · ");
 
 // Show the whole text of a source as it was read, scrolled to the passage.
 export async function openSnapshot(run, passage) {

@@ -77,7 +77,7 @@ export class LiveView {
       case "understood": this.understood = event; break;
       case "planned": for (const title of event.sections) this.section(title); this.title = event.title; announce(t("planned_n", { n: event.sections.length })); break;
       case "section_started": of.state = "searching"; of.attempt = event.attempt; break;
-      case "searched": if (of) { of.searches.push(event); of.found += event.new; if (of.state === "planned") of.state = "searching"; } break;
+      case "searched": if (of) { of.searches.push(event); of.found += event.found; if (of.state === "planned") of.state = "searching"; } break;
       case "section_written": Object.assign(of, { state: "written", sources: event.sources, claims: event.claims, supported: event.supported, cut: event.cut, content: event.content ?? "" }); announce(t("section_ready", { title: event.section })); this.costSoon(); break;
       case "section_reviewed": of.score = event.score; of.notes = event.notes; of.state = event.retry ? "again" : "done"; break;
       case "section_closed": of.state = "done"; break;

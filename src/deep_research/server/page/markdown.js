@@ -19,7 +19,7 @@ export function inline(text, cite) {
     else if (m[2]) out.push(h("code", {}, m[3].replace(/^ (.*\S.*) $/s, "$1")));
     else if (m[4]) out.push(h("strong", {}, inline(m[5], cite)));
     else if (m[6]) out.push(h("em", {}, inline(m[7], cite)));
-    else if (m[8]) out.push(...m[8].split(/\s*[,;]\s*/).map((key) => (cite ? cite(key) : `[${key}]`)));
+    else if (m[8]) out.push(...bound(out), ...m[8].split(/\s*[,;]\s*/).map((key) => (cite ? cite(key) : `[${key}]`)));
     else if (m[9]) out.push(anchor(m[10], m[9].replace(/\\(.)/g, "$1")));
     else if (m[11]) {
       const address = m[11].replace(/[.,;:!?]+$/, "");
@@ -28,6 +28,12 @@ export function inline(text, cite) {
   }
   if (last < text.length) out.push(text.slice(last));
   return out;
+}
+
+// A citation does not begin a line: the space before it binds.
+function bound(out) {
+  const last = out.at(-1);
+  return typeof last === "string" && last.endsWith(" ") ? [out.pop().slice(0, -1), "\u00a0"] : [];
 }
 
 export function anchor(address, text) {
@@ -122,11 +128,22 @@ export function block(one, cite) {
         }
         return h("li", {}, inline(lines[0], cite), nested.map((inner) => block(inner, cite)));
       }));
-    case "table": return h("div", { class: "table-box", tabindex: "0" }, h("table", {},
-      h("thead", {}, h("tr", {}, one.head.map((cell) => h("th", { scope: "col" }, inline(cell, cite))))),
-      h("tbody", {}, one.rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, inline(cell, cite))))))));
+    case "table": return table(one, () => false, cite);
   }
   return "";
+}
+
+// Return a table as elements; the rows that `isStrong` names stand out.
+export function table(one, isStrong, cite) {
+  return h("div", { class: "table-box", tabindex: "0" }, h("table", {},
+    h("thead", {}, h("tr", {}, one.head.map((cell) => h("th", { scope: "col" }, inline(cell, cite))))),
+    h("tbody", {}, one.rows.map((row) => h("tr", { class: isStrong(row) && "strong" }, row.map((cell) => h("td", {}, inline(cell, cite))))))));
+}
+
+// Return the table that a text is, null for any other text.
+export function tableOf(text) {
+  const found = /^\|/.test(text) ? blocks(text) : [];
+  return found.length === 1 && found[0].type === "table" ? found[0] : null;
 }
 
 export function render(markdown, cite) {

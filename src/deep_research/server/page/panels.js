@@ -3,7 +3,7 @@
 import { api } from "./api.js";
 import { fill, h, icon, s } from "./dom.js";
 import { number, t } from "./i18n.js";
-import { kindBadge, openSnapshot, passageOf, sourceFacts, verdictBadge } from "./evidence.js";
+import { claimText, kindBadge, openSnapshot, passageOf, sourceFacts, verdictBadge } from "./evidence.js";
 import { anchor, inline } from "./markdown.js";
 
 export async function statements(view) {
@@ -19,7 +19,7 @@ export async function statements(view) {
   return [view.filters(), parts.length > 0 && h("section", {}, h("h2", {}, t("parts_of_question")), h("ul", { class: "parts" }, parts.map((part) => h("li", { class: `answered-${part.answered}` }, icon({ yes: "check", no: "limit" }[part.answered] ?? "question", 16), h("span", {}, part.text), h("small", {}, t(`answered_${part.answered}`)))))),
     contradictions.length > 0 && h("section", {}, h("h2", {}, t("disagreements")), contradictions.map((one) => disagreement(one, view))),
     [...groups].map(([name, own]) => h("section", {}, h("h2", {}, name), h("ul", { class: "statements" }, own.map((claim) => h("li", { class: "statement", data: { claim: claim.id, kind: claim.kind, verdict: claim.verdict.kind }, hidden: view.off.has(claim.kind) || view.off.has(claim.verdict.kind) },
-      h("button", { type: "button", onclick: () => view.openClaim(claim.id) }, h("span", { class: "statement-text" }, inline(claim.text)), h("span", { class: "badges" }, claim.kind !== "fact" && kindBadge(claim.kind), verdictBadge(claim.verdict.kind), h("small", {}, t("n_passages", { n: claim.passages.length }))))))))) ,
+      h("button", { type: "button", onclick: () => view.openClaim(claim.id) }, h("span", { class: "statement-text" }, claimText(claim.text)), h("span", { class: "badges" }, claim.kind !== "fact" && kindBadge(claim.kind), verdictBadge(claim.verdict.kind), h("small", {}, t("n_passages", { n: claim.passages.length }))))))))) ,
     view.report.gaps.length > 0 && h("section", {}, h("h2", {}, t("gaps")), h("ul", { class: "gaps" }, view.report.gaps.map((gap) => h("li", {}, h("strong", {}, gap.what), h("span", {}, gap.why)))))];
 }
 
@@ -37,7 +37,7 @@ export async function sources(view) {
   const others = list.filter((one) => !one.cited);
   const numbers = new Map(view.report.references.map((one) => [one.source, one.number]));
   const claimsOf = (source) => view.report.claims.filter((claim) => claim.passages.some((key) => key.startsWith(`${source}p`)));
-  const sites = new Set(cited.map((one) => (one.url ? new URL(one.url).hostname : one.location || one.id)));
+  const sites = new Set(cited.filter((one) => one.url).map((one) => new URL(one.url).hostname));
   const years = cited.map((one) => Number(one.date.slice(0, 4))).filter(Boolean).sort();
   const card = (one) => {
     const own = claimsOf(one.id);
@@ -46,7 +46,7 @@ export async function sources(view) {
       h("p", { class: "badges" }, h("span", { class: "badge" }, one.origin), one.media_type && h("span", { class: "badge" }, one.media_type.replace(/^(text|application)\//, "")), own.length > 0 && h("span", { class: "badge verdict-supported" }, t("carries_n", { n: own.length })))),
     h("div", { class: "source-tools" }, own.length > 0 && h("button", { type: "button", class: "chip", onclick: () => view.openClaim(own[0].id) }, icon("quote", 14), t("statements")), h("button", { type: "button", class: "chip", onclick: () => whole(view.run.id, one) }, icon("book", 14), t("in_snapshot"))));
   };
-  return [h("dl", { class: "ledger" }, [["sources_cited", number(cited.length)], ["independent_sites", number(sites.size)], ["dates", years.length ? (years[0] === years.at(-1) ? String(years[0]) : `${years[0]}–${years.at(-1)}`) : t("unknown")], ["sources_read", number(list.length)]].map(([name, value]) => h("div", {}, h("dt", {}, t(name)), h("dd", {}, value)))),
+  return [h("dl", { class: "ledger" }, [["sources_cited", number(cited.length)], sites.size > 0 && ["independent_sites", number(sites.size)], years.length > 0 && ["dates", years[0] === years.at(-1) ? String(years[0]) : `${years[0]}–${years.at(-1)}`], ["sources_read", number(list.length)]].filter(Boolean).map(([name, value]) => h("div", {}, h("dt", {}, t(name)), h("dd", {}, value)))),
     years.length > 2 && spread(years), h("ol", { class: "source-list" }, cited.map(card)),
     others.length > 0 && h("details", { class: "more" }, h("summary", {}, icon("chevron", 14), t("read_not_cited", { n: others.length })), h("ol", { class: "source-list" }, others.map(card)))];
 }

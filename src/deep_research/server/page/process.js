@@ -9,7 +9,7 @@ const BAD = new Set(["gap_found", "run_failed", "run_declined"]);
 
 function sentence(event) {
   switch (event.kind) {
-    case "run_started": return t(event.resumed ? "event_resumed" : "event_started", { reasoner: event.reasoner });
+    case "run_started": return t(event.resumed ? "event_resumed" : "event_started", { reasoner: event.reasoner === "extractive" ? t("without_model") : event.reasoner });
     case "stage_started": return t(`stage_${event.stage}`);
     case "progress": return event.total ? `${t("event_progress")} ${number(event.done)}/${number(event.total)}` : t("event_progress");
     case "understood": return event.verification;
@@ -36,6 +36,7 @@ export function eventLine(event) {
   return h("li", { class: `event event-${event.kind}${LOUD.has(event.kind) ? " loud" : ""}${BAD.has(event.kind) ? " bad" : ""}` }, h("time", {}, clock(event.seconds)), h("span", {}, sentence(event)));
 }
 
+const shortClock = (seconds, end) => (end < 20 ? duration(Math.round(seconds * 10) / 10) : clock(seconds));
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
 export class ProcessTab {
@@ -51,7 +52,7 @@ export class ProcessTab {
 
   draw(events) {
     const { ledger, reasoner } = this.report;
-    const facts = [["seconds_spent", duration(ledger.seconds)], ["cost", money(ledger.cost_usd)], ["model_calls", number(ledger.model_calls)], ["tokens", number(ledger.prompt_tokens + ledger.completion_tokens)], ["cached_tokens", number(ledger.cached_tokens)], ["searches", number(ledger.searches)], ["fetches", number(ledger.fetches)]];
+    const facts = [["seconds_spent", duration(ledger.seconds)], ["cost", money(ledger.cost_usd)], ["model_calls", number(ledger.model_calls)], ["tokens", number(ledger.prompt_tokens + ledger.completion_tokens)], ["cached_tokens", number(ledger.cached_tokens)], ["searches", number(ledger.searches)], ["fetches", number(ledger.fetches)]].filter(([name]) => ledger.model_calls || ["seconds_spent", "searches", "fetches"].includes(name));
     const models = Object.entries(reasoner.models ?? {});
     fill(this.element,
       h("section", {}, h("h2", {}, t("cost_and_time")), h("dl", { class: "ledger" }, facts.map(([name, value]) => h("div", {}, h("dt", {}, t(`ledger_${name}`)), h("dd", {}, value)))),
@@ -75,6 +76,6 @@ export class ProcessTab {
       h("div", { class: "lane-track", role: "img", "aria-label": t("lane_label", { n: one.searches.length, time: one.bars.map((bar) => `${clock(bar.from)}–${clock(bar.to)}`).join(", ") }) },
         one.bars.map((bar) => h("span", { class: "lane-bar", css: { "inset-inline-start": share(bar.from), "inline-size": `max(3px, ${share(bar.to - bar.from)})` } })),
         one.searches.map((event) => h("span", { class: "lane-dot", title: event.query, css: { "inset-inline-start": share(event.seconds) } }))))),
-    h("div", { class: "lane axis", "aria-hidden": "true" }, h("span"), h("div", {}, [0, 0.25, 0.5, 0.75, 1].map((part) => h("span", {}, clock(end * part))))));
+    h("div", { class: "lane axis", "aria-hidden": "true" }, h("span"), h("div", {}, [0, 0.25, 0.5, 0.75, 1].map((part) => h("span", {}, shortClock(end * part, end))))));
   }
 }

@@ -1,9 +1,9 @@
 // A finished report: text with its claims told apart, filters, sources, figures, disagreements, how it came about, further questions.
 
-import { api, eventsOf, follow, followUpEventsOf } from "./api.js";
+import { api, follow, followUpEventsOf } from "./api.js";
 import { announce, fill, h, icon, inSlices, menu } from "./dom.js";
 import { current, duration, moment, money, number, t } from "./i18n.js";
-import { ClaimMarks, KINDS, KIND_ICONS, VERDICTS, claimAt } from "./claims.js";
+import { ClaimMarks, KINDS, KIND_ICONS, VERDICTS, claimAt, saidBefore, terms } from "./claims.js";
 import { block, blocks, render } from "./markdown.js";
 import { Evidence } from "./evidence.js";
 
@@ -17,6 +17,12 @@ function dialogForm(title, fields, onSubmit) {
 
 const TABS = ["report", "statements", "sources", "figures", "process"];
 const DATA_HEADINGS = 2;
+// To read, to calculate with, to cite with.
+const FORMATS = [
+  [["pdf", "PDF"], ["docx", "Word"], ["html", "HTML"], ["pptx", "PowerPoint"], ["markdown", "Markdown"]],
+  [["xlsx", "Excel"], ["csv", "CSV"], ["json", "JSON"]],
+  [["bibtex", "BibTeX"], ["ris", "RIS"], ["csl", "CSL-JSON"]],
+];
 
 export class ReportView {
   constructor(context, run, tab) {
@@ -46,8 +52,11 @@ export class ReportView {
       { text: t("fork"), icon: "edit", run: () => this.askFork() },
       { text: t("rerun"), icon: "search", run: () => this.askRerun() },
       { text: t("delete"), icon: "trash", danger: true, run: () => this.remove() }], t("more"));
-    const formats = this.options.exports.length ? this.options.exports : [{ name: "md", purpose: "Markdown" }, { name: "json", purpose: "JSON" }];
-    const exports_ = menu(h("button", { type: "button", class: "button quiet" }, icon("download", 16), t("export")), formats.map((one) => ({ text: one.purpose || one.name, run: () => this.download(one.name) })), t("export"));
+    const offered = new Map(this.options.exports.map((one) => [one.name, one]));
+    const known = FORMATS.map((group) => group.filter(([name]) => offered.has(name)).map(([name, text]) => ({ text, note: t(`export_${name}`), run: () => this.download(name) })));
+    const others = [...offered.values()].filter((one) => !FORMATS.flat().some(([name]) => name === one.name)).map((one) => ({ text: one.name, note: one.purpose, run: () => this.download(one.name) }));
+    const formats = [...known, others].filter((group) => group.length).flatMap((group, at) => (at ? [{ isLine: true }, ...group] : group));
+    const exports_ = menu(h("button", { type: "button", class: "button quiet" }, icon("download", 16), t("export")), formats, t("export"));
     return h("header", { class: "run-head" }, h("h1", {}, this.report.title),
       this.report.title.replace(/[\s?.\uff1f\u3002]/g, "") !== this.run.question.replace(/[\s?.\uff1f\u3002]/g, "") && h("p", { class: "asked-line" }, this.run.question),
       h("div", { class: "run-facts" }, h("span", {}, moment(this.run.created)), h("span", {}, icon("clock", 15), duration(this.report.ledger.seconds)), this.run.parent && h("a", { href: `#/runs/${this.run.parent}` }, t(`from_${this.run.origin}`)), this.run.origin === "refresh" && h("button", { type: "button", class: "chip", onclick: () => this.showChanges() }, t("what_changed")),
@@ -118,7 +127,11 @@ export class ReportView {
     const titles = new Set([this.report.title]);
     let holder = text;
     let section = "";
-    await inSlices(blocks(this.report.report), (one) => {
+    const parsed = blocks(this.report.report);
+    const references = parsed.findLast((one) => one.type === "heading");
+    let inReferences = false;
+    await inSlices(parsed, (one) => {
+      inReferences ||= one === references;
       if (!text.isConnected) return;
       if (one.type === "heading" && one.level === 1 && titles.has(one.text.replace(/\\(.)/g, "$1"))) return;
       if (one.type === "heading" && one.level <= DATA_HEADINGS) {
@@ -137,7 +150,7 @@ export class ReportView {
       const made = block(one, cite);
       holder.append(made);
       marks.mark(made, section);
-      if (!section) for (const other of ["", ...sections]) marks.mark(made, other);
+      if (!section && !inReferences) for (const other of ["", ...sections]) marks.mark(made, other);
     });
     this.text = text;
     this.filter();
@@ -166,7 +179,15 @@ export class ReportView {
     const claim = claimAt(button, this.byId, reference.passages);
     if (claim) return this.openClaim(claim.id, claim.passages.filter((key) => reference.passages.includes(key)));
     this.select(null);
-    this.evidence.openPassages(reference.passages);
+    const said = saidBefore(button);
+    this.evidence.openPassages(this.nearestFirst(reference.passages, said), said);
+  }
+
+  // The passages of a source that share most words with what is said stand first.
+  nearestFirst(keys, said) {
+    const words = new Set(terms(said));
+    const shared = new Map(keys.map((key) => [key, new Set(terms(this.report.passages[key]?.text ?? "").filter((word) => words.has(word))).size]));
+    return [...keys].sort((a, b) => shared.get(b) - shared.get(a));
   }
 
   openClaim(id, prefer = []) {
@@ -219,10 +240,8 @@ export class ReportView {
   }
 
   async download(format) {
-    const plain = { md: ["report.md", "text/markdown"], json: ["report", "application/json"] };
-    const path = this.options.exports.length ? api.exportPath(this.run.id, format) : eventsOf(this.run.id).replace("events", plain[format][0]);
     try {
-      const answer = await fetch(path, { credentials: "same-origin" });
+      const answer = await fetch(api.exportPath(this.run.id, format), { credentials: "same-origin" });
       if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).detail ?? `HTTP ${answer.status}`);
       const named = /filename="?([^";]+)/.exec(answer.headers.get("content-disposition") ?? "")?.[1];
       const link = h("a", { href: URL.createObjectURL(await answer.blob()), download: named ?? `${this.run.id}.${format}` });
@@ -330,7 +349,7 @@ export class ReportView {
         event.stopPropagation();
         const claim = claimAt(event.currentTarget, byId, reference.passages);
         if (claim) open(claim);
-        else this.evidence.openPassages(reference.passages);
+        else this.evidence.openPassages(reference.passages, saidBefore(event.currentTarget));
       } }, key);
     };
     const marks = new ClaimMarks(one.result.claims, (id) => open(byId.get(id)));
