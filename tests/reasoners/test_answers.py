@@ -95,6 +95,31 @@ def test_a_row_is_quoted_under_its_header_and_cites_as_a_whole() -> None:
     assert "| columns per table | 1,600 | see the note below | [s1p1]" in said
 
 
+def test_two_rows_of_a_captioned_table_answer_two_parts() -> None:
+    said = answer(
+        "How many columns may a table have, and what is the field size limit?", library(limits=LIMITS)
+    ).content
+    assert "1,600" in said
+    assert "1 GB" in said
+
+
+GLOSSARY = """# Glossary
+
+- Multi-version concurrency control (MVCC): A mechanism that lets readers and writers of a row not wait for each other.
+- Null: A value that is not there.
+
+# Index checks
+
+Because of MVCC, it is always necessary to allow duplicate entries in an index. MVCC snapshots see one of them, and
+MVCC is why an index scan of the MVCC model looks at the MVCC data of a row.
+"""
+
+
+def test_the_entry_of_an_acronym_says_what_it_is() -> None:
+    said = answer("What is MVCC?", library(manual=GLOSSARY)).content
+    assert said.startswith("**Glossary**\n\n- Multi-version")
+
+
 def test_a_value_is_not_quoted_without_the_sentence_that_corrects_it() -> None:
     text = (
         "SERIALIZABLE is the default transaction isolation level in the standard. In PostgreSQL the default is "

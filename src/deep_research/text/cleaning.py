@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from deep_research.i18n.language import HAN, KANA
+from deep_research.i18n.lexicon import any_word
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 # Soft hyphen, zero-width and bidirectional controls, byte-order marks, variation selectors of the second
@@ -22,6 +23,7 @@ _WRAP_IN_WIDE_TEXT = re.compile(f"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
 _PLAIN = re.compile("[\n\t -~]*+")
 """Text that is clean as it stands, which is most of it."""
 _SHORTEST_SECRET = 6
+_NUMBERING = re.compile(any_word("headings.numbering_patterns"), re.IGNORECASE)
 
 
 def clean(text: str) -> str:
@@ -62,3 +64,8 @@ def fold(text: str) -> str:
     if text.isascii() and not ("\n" in text or "  " in text or "\t" in text):
         return text.strip()
     return " ".join((text if text.isascii() else _WRAP_IN_WIDE_TEXT.sub("", text)).split())
+
+
+def plain_heading(title: str) -> str:
+    """Return a heading without its number and marks."""
+    return _NUMBERING.sub("", " ".join(title.split())).strip(" .:：¶#")

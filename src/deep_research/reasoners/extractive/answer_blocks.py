@@ -322,7 +322,12 @@ def _said(rows: Sequence[Sequence[float]], words: Sequence[Word]) -> float:
 def overlap(one: Candidate, other: Candidate) -> bool:
     """Return whether two blocks quote the same sentence, or the same words in another document."""
     if one.region.source == other.region.source:
-        a, b = one.region, other.region
-        ones = {a.start + a.outline.atoms[n].start for n in one.block.atoms if a.outline.atoms[n].kind != "header"}
-        return any(b.start + b.outline.atoms[n].start in ones for n in other.block.atoms)
+        return not _quoted_offsets(one).isdisjoint(_quoted_offsets(other))
     return one.text == other.text
+
+
+def _quoted_offsets(candidate: Candidate) -> set[int]:
+    """Return where the atoms of a block begin in the snapshot; of a table its rows alone, which share caption and header."""
+    atoms = [candidate.region.outline.atoms[n] for n in candidate.block.atoms]
+    rows = [atom for atom in atoms if atom.kind == "row"]
+    return {candidate.region.start + atom.start for atom in rows or atoms}

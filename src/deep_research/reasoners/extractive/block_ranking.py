@@ -10,14 +10,17 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from deep_research.data import Passage
 from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.asked_words import Word, is_identifier, terms_of
+from deep_research.text.cleaning import plain_heading
 from deep_research.text.question_parts import Shape
 from deep_research.text.quotable_blocks import Outline, QuotableBlock, is_record, outline, quotable_blocks
+from deep_research.text.tokens import content_terms
 
 _BEFORE, _AFTER = 1, 2
 """Passages beside each hit in which blocks may begin or end."""
@@ -31,6 +34,10 @@ _RECORD = 0.4
 """What a block of lines such as "Published: 2022-11" loses where the question names none of their keys."""
 _FENCE = re.compile(r"^```[^\n]*$", re.MULTILINE)
 _KEY = re.compile(r"^\W*([^:：\n|]{1,80}?)(?:[:：](?:\s|$)|\s\||\s[—–-]\s)")
+_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]")
+_ACRONYM_ASIDE = re.compile(r"[(（]([A-Z][A-Z0-9]+)[)）]")
+_PHRASE = 0.3
+"""What a block gains where words that follow each other in the question follow each other in it ("market share")."""
 _OPENING = 80
 _DEFINES_PATTERN = re.compile(any_word("quoting.defines_patterns"))
 
@@ -205,8 +212,31 @@ def _scored(
     again = weigh(words, [_saturated(sum(row[i] for row in rows)) for i in range(len(words))])
     rank = min(region.rank(n) for n in block.atoms)
     score = (covered + _FOCUS * focus + _AGAIN * again) / total + _PRIOR / (1 + rank / 5)
+    score += _PHRASE * _phrased(region, block, words)
     full = tuple(max(o, h, 0.5 * n) for o, h, n in zip(own, above, near, strict=True))
     return Candidate(region, block, score, own, full)
+
+
+def _phrased(region: Region, block: QuotableBlock, words: Sequence[Word]) -> float:
+    """Return how many of the words that follow each other in a question do so in an atom of a block (0–1), by weight.
+
+    Scripts without spaces have no such words: their terms are pairs of characters already.
+    """
+    pairs = {
+        (*one.ways[0], *other.ways[0]): min(one.weight, other.weight)
+        for one, other in pairwise(words)
+        if one.text.isascii() and other.text.isascii() and len(one.ways[0]) == len(other.ways[0]) == 1
+    }
+    if not pairs:
+        return 0.0
+    said = frozenset[tuple[str, ...]]().union(*(_sequence(region.outline.of(n)) for n in block.atoms))
+    return sum(weight for pair, weight in pairs.items() if pair in said) / sum(pairs.values())
+
+
+@lru_cache(maxsize=20_000)
+def _sequence(text: str) -> frozenset[tuple[str, ...]]:
+    """Return the pairs of content terms that follow each other in a text."""
+    return frozenset(pairwise(content_terms(text)))
 
 
 def weigh(words: Sequence[Word], said: Sequence[float]) -> float:
@@ -229,7 +259,8 @@ def _favoured(
     if is_record(outlined, block) and not any(named(outlined.of(n).split(":")[0], words) for n in block.atoms):
         gain = -_RECORD
     if block.kind in ("item", "row", "paragraph") and (key := _KEY.match(_unit_text(outlined, first))):
-        gain += max(_ENTRY * named(key[1], words), _OWN_ENTRY * _is_entry(key[1], words))
+        entry = _ENTRY + _DEFINES if shape == "definition" else _ENTRY
+        gain += max(entry * named(key[1], words), _OWN_ENTRY * _is_entry(key[1], words))
     if shape == "definition" and (verb := _DEFINES_PATTERN.search(text[:_OPENING])):
         gain = max(gain, _DEFINES * named(text[: verb.start()], words))
     if block.atoms[0] == section[0]:
@@ -255,10 +286,24 @@ def _unit_text(outlined: Outline, atom: int) -> str:
 
 
 def named(name: str, words: Sequence[Word]) -> float:
-    """Return how much of a question a name says (0–1); one that says more than was asked names something else."""
-    terms = terms_of(name)
+    """Return how much of a question a name says (0–1); one that says more than was asked names something else.
+
+    What a name has in parentheses adds nothing to it, and an acronym there names the same by itself.
+    """
     total = weigh(words, [1.0] * len(words))
-    if not terms or not total:
+    if not total:
         return 0.0
     asked = frozenset(term for word in words for way in word.ways for term in way)
-    return weigh(words, [word.share(terms) for word in words]) / total * len(terms & asked) / len(terms)
+    names = [terms for terms in _names_in(name) if terms & asked]
+    shares = (
+        weigh(words, [w.share(terms) for w in words]) / total * len(terms & asked) / len(terms) for terms in names
+    )
+    return max(shares, default=0.0)
+
+
+@lru_cache(maxsize=20_000)
+def _names_in(name: str) -> tuple[frozenset[str], ...]:
+    """Return the terms of each name that a heading or key gives: "Write-Ahead Logging (WAL)" gives two."""
+    plain = plain_heading(name).replace("-", " ")
+    names = [plain, _ASIDE.sub(" ", plain), *_ACRONYM_ASIDE.findall(plain)]
+    return tuple(dict.fromkeys(terms_of(each) for each in names))

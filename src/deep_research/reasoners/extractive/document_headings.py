@@ -8,10 +8,10 @@ from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import any_word
 from deep_research.reasoners.extractive.asked_words import Word, terms_of
 from deep_research.reasoners.extractive.block_ranking import Candidate, weigh
+from deep_research.text.cleaning import plain_heading
 from deep_research.text.tokens import STOP_WORDS, content_terms
 
 MAX_HEADINGS = 6
-_NUMBERING = re.compile(any_word("headings.numbering_patterns"), re.IGNORECASE)
 _GENERIC = re.compile(f"(?:{any_word('headings.generic_patterns')})$", re.IGNORECASE)
 _CODE_LIKE = re.compile(r"[(){}<>=_\\$|]|::|--")
 _LONGEST, _SHORTEST = 80, 2
@@ -19,11 +19,6 @@ _BLOCKS, _OF_ONE = 60, 3
 """Blocks whose headings are looked at, and how many of one heading count."""
 _DOCUMENTS = 3
 _ALIKE, _SAYS = 0.6, 0.6
-
-
-def plain_heading(title: str) -> str:
-    """Return a heading without its number and marks."""
-    return _NUMBERING.sub("", " ".join(title.split())).strip(" .:：¶#")
 
 
 def is_telling(title: str) -> bool:

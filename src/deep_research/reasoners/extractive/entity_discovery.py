@@ -15,8 +15,8 @@ from deep_research.data import DiscoveredItem, Discovery, Passage, Source
 from deep_research.i18n.catalog import join_list, phrase
 from deep_research.i18n.language import CJK, detect
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.document_headings import plain_heading
 from deep_research.reasoners.extractive.entity_mentions import OWN_PAGE, is_of_another_kind, mentions
+from deep_research.text.cleaning import plain_heading
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import STOP_WORDS, content_terms
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from deep_research.data import Heading, Passage
 from deep_research.i18n.language import CJK, detect
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.document_headings import plain_heading
 from deep_research.reasoners.extractive.document_names import called
+from deep_research.text.cleaning import plain_heading
 from deep_research.text.question_terms import Unit, specific, units_for
 from deep_research.text.question_terms import coverage as share
 from deep_research.text.sentences import sentences

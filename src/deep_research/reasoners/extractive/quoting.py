@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from deep_research.reasoners.extractive.block_ranking import Candidate, Region
-from deep_research.reasoners.extractive.document_headings import plain_heading
+from deep_research.text.cleaning import plain_heading
 from deep_research.text.quotable_blocks import standing
 from deep_research.text.sentences import ITEM_MARKER
 from deep_research.verification.citations import cite_ids

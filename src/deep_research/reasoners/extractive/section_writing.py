@@ -21,8 +21,8 @@ from deep_research.reasoners.extractive.answer_blocks import (
 )
 from deep_research.reasoners.extractive.asked_words import Word, terms_of
 from deep_research.reasoners.extractive.block_ranking import Candidate, weigh
-from deep_research.reasoners.extractive.document_headings import plain_heading
 from deep_research.reasoners.extractive.quoting import first_sentence, label_of, quoted
+from deep_research.text.cleaning import plain_heading
 
 ANSWER_CHARS, SUPPORTING = 1200, 3
 """How long an answer may be, and how many blocks it may have beyond one for each part of the question."""
