@@ -284,8 +284,9 @@ class ScriptedResearcher:
 
 
 def _said(statement: str) -> str:
-    """A numbered statement of a prompt without its kind and its ids."""
-    return _ID.sub("", re.sub(r"^(?:FACT|CONCLUSION|ADVICE|ROW): ", "", statement)).strip()
+    """A numbered statement of a prompt without its kind, its ids and what code remarks."""
+    bare = re.split(r" — (?:note|refused)\b", statement)[0]
+    return _ID.sub("", re.sub(r"^(?:FACT|CONCLUSION|ADVICE|ROW): ", "", bare)).strip()
 
 
 def _note(title: str, number: int) -> str:

@@ -639,3 +639,40 @@ def test_code_stands_where_it_is_verbatim_and_nowhere_else() -> None:
     assert only(check(f"{code}\n[s1p1]", library)).stands
     loose = only(check("```\nwhen the divisor is zero raise ValueError\n```\n[s1p1]", library))
     assert (loose.stands, loose.verdict.codes) == (False, ("loose_code",))
+
+
+def test_what_a_judge_confirms_is_kept_and_not_asked_about_twice(library: SqliteLibrary) -> None:
+    """A name that stands just before the passage: code refuses it, the judge has seen why and lets it stand."""
+    asked: list[list[str]] = []
+
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        asked.append([f"{claim.text} | {claim.verdict.reason}" for claim in claims])
+        return [Verdict(kind="supported", reason="")] * len(claims)
+
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
+        raise AssertionError(claims)
+
+    source = library.add_source(Found(key="s5", title="News", origin="test"))
+    long = " ".join(f"Sentence {number} says a little about nothing in particular." for number in range(60))
+    library.add_snapshot(
+        source.id, Document(text=f"{long}\n\nAdded the TaskGroup class,\n\nwhich is advised."), retrieved_at=""
+    )
+    *_, last = library.passages(source.id)
+    draft = f"New code is advised to use the TaskGroup class. [{last.id}]"
+    checked = check(draft, library, judge=judge, rewrite=rewrite)
+    assert checked.content == draft
+    assert len(asked) == 1
+
+
+def test_a_cell_that_the_judge_corrects_as_a_row_stays_a_cell(library: SqliteLibrary) -> None:
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        return [Verdict(kind="unverified" if "45" in claim.text else "supported", reason="no") for claim in claims]
+
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
+        return ["H100 | 80 GB of HBM3 memory [s2p1] | released later"] * len(claims)
+
+    draft = (
+        "| Card | Memory | Released |\n|---|---|---|\n| H100 | some 45 GB of memory [s2p1] | after the A100 [s2p1] |"
+    )
+    checked = check(draft, library, judge=judge, rewrite=rewrite)
+    assert "| H100 | 80 GB of HBM3 memory [s2p1] | after the A100 [s2p1] |" in checked.content

@@ -125,3 +125,19 @@ def test_an_error_that_the_passage_speaks_of_is_a_subject_and_one_of_the_researc
 ) -> None:
     assert is_error_text(text)
     assert is_error_text(text, ERRORS) is is_failure
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("The server keeps a log; its size is told in section 3.", "The server keeps a log of a certain size."),
+        ("级别由教程规定，见第 1 节。", "级别由教程规定。"),
+        ("저장소를 줄인다(제2절 참조).", "저장소를 줄인다."),
+        ("サーバーは記録を残す（第2節を参照）。", "サーバーは記録を残す。"),
+        ("The page “Porting to the new server” advises a backup.", "It advises a backup."),
+    ],
+)
+def test_a_pointer_to_another_section_and_the_title_of_the_source_are_no_figure_and_no_quotation(
+    claim: str, passage: str
+) -> None:
+    assert certain_disproof(claim, [Evidence(passage, "Porting to the new server")]) is None

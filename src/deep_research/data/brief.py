@@ -136,7 +136,8 @@ class Section(Noun):
     ("" when it is about none); `attempts` counts how often it was researched. `covers` are the facts that have
     their home in it; `missing` are those for which nothing was found so far, `searched` the queries made for
     it, `failed` the places and pages that could not be reached, `faults` what a review found wrong in its text,
-    `shown` the ids of the passages that its writer has seen, in their order.
+    `shown` the ids of the passages that its writer has seen, in their order. `gained` says whether its last attempt has
+    brought enough to make another one worth its price.
     """
 
     title: str
@@ -156,6 +157,7 @@ class Section(Noun):
     faults: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     as_of: str = ""
+    gained: bool = True
 
 
 class Brief(Noun):

@@ -171,14 +171,15 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
     before = {key for keys in state.get("raw_notes", []) for key in keys}
     if previous and not section.faults and not research.brings_new(section, turns, before, ctx.library):
         # Another text of the same passages would be no better.
-        done = section.model_copy(update={"status": "completed", "searched": research.queries_made(section, turns)})
+        searched = research.queries_made(section, turns)
+        done = section.model_copy(update={"status": "completed", "searched": searched, "gained": False})
         return _free(state, ctx, {"sections": [done], "raw_notes": _raw_notes(state), **_last_review(state)})
     finishing = ctx.steering.now.finishing
     reviews = section.attempts <= state.get("max_review_iterations", 0) and not closed and not finishing
     written = await research.write(ctx, section, state["brief"], turns, reviews=reviews, settled=previous)
     kept, claims = written.section, list(written.claims)
     if previous and not review.better(section, written.section, previous, claims):
-        kept, claims = section.model_copy(update={"status": "completed"}), previous
+        kept, claims = section.model_copy(update={"status": "completed", "gained": False}), previous
     # Where a further attempt has brought nothing, another one would bring the same.
     reviews = reviews and kept.content != section.content and written.adds
     update = {

@@ -53,6 +53,8 @@ Rewrite = Callable[[Sequence[Claim], Library], Awaitable[Sequence[str]]]
 _CODE = verdict_of("unverified", "loose_code")
 _UNCITED = verdict_of("unverified", "uncited")
 _BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
+_OPEN = Verdict(kind="unverified", reason="")
+"""What a judge is to decide, without prejudice."""
 _NO_COMPUTATION = verdict_of("unverified", "computation_missing")
 _ROW_BORDER = re.compile(r"\s\|\s?")
 _CANDIDATES = 8
@@ -159,7 +161,7 @@ async def check_draft(
     unsure = {i for i in open_ if (judged[i].text, judged[i].passages) not in known}
     unsure |= {i for i, j in enumerate(judged) if j.verdict == BACKGROUND}
     kept = {i for i, j in enumerate(judged) if j.shown}
-    heard: set[int] = set()
+    heard: dict[int, bool] = {}
     if judge is not None and unsure:
         # What code has refused already goes along where there is a rewrite: the judge says what it should be.
         refused = {i for i, j in enumerate(judged) if i not in kept and j.passages} if rewrite is not None else set()
@@ -340,9 +342,13 @@ def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: boo
         return first
     if first.verdict.kind == "contradicted" and first.verdict.score is not None:
         return first  # the passage says the opposite: agreement elsewhere would be an accident
-    near = _known(sentence.near, library) if not cited else []
-    if sentence.kind == "cell" and len(near) > 1 and (whole := _judge_text(sentence, near, library)).shown:
-        return whole  # a cell without ids of its own rests on all that its row cites
+    beside = _known(sentence.near, library)
+    if sentence.kind == "cell" and len(beside) > max(1, len(cited)):
+        whole = _judge_text(sentence, beside, library)  # what a cell says may be told where its row cites
+        if whole.shown:
+            return whole
+        first = replace(first, passages=whole.passages) if cited and has_judge else first
+    near = [] if cited else beside
     for neighbour in near:
         if _may_support(sentence, neighbour, library):
             second = _judge_text(sentence, [neighbour], library)
@@ -441,34 +447,52 @@ async def _rewritten(
     rewrite: Rewrite,
     judged: Sequence[_Judged],
     failed: Sequence[int],
-    heard: Collection[int],
+    heard: Mapping[int, bool],
     work: _Work,
 ) -> list[_Judged]:
     """Ask once for sentences that the passages do support; each goes through the mechanical checks again.
 
-    Of `heard`, which the judge has judged, it is the judge who says what the passages support.
+    Of those in `heard` the judge has said whether they stand, and it is the judge who says what the passages support. A
+    fact that it finds supported, having been told why code refused it, is not asked about again.
     """
-    claims = [_claim(f"c{i}", judged[i], work.section) for i in failed]
     done = list(judged)
+    others = {j.claim for i, j in enumerate(judged) if i not in failed}
+    left: list[int] = []
+    for i in failed:
+        stands = heard.get(i) and judged[i].kind == "fact"
+        second = await _confirmed(judged[i].text, judged[i], work) if stands else None
+        if second is None or not second.shown:
+            left.append(i)
+        else:
+            done[i] = second
+            others.add(second.claim)
+    if not left:
+        return done
     try:
-        texts = await rewrite(claims, work.library)
+        texts = await rewrite([_claim(f"c{i}", judged[i], work.section) for i in left], work.library)
     except (ModelError, LimitReached) as error:
         work.gaps.append(gap_from("rewrite", error))
         return done
-    others = {j.claim for i, j in enumerate(judged) if i not in failed}
-    for i, text in zip(failed, texts, strict=False):
+    for i, text in zip(left, texts, strict=False):
         repeated = text.strip() in (judged[i].text, judged[i].claim)
-        if repeated and i in heard:
+        if repeated and heard.get(i) is False:
             continue  # what a judge has refused does not stand because it is said again
-        confirmed = bool(text.strip()) and repeated
-        by_judge = i in heard or confirmed
-        known = f"{work.ground.known}\n{_around(judged[i].passages, work.library)}" if confirmed else ""
-        second = await in_background(_again, text, judged[i], work, by_judge=by_judge, known=known)
+        if repeated and text.strip():
+            second = await _confirmed(text, judged[i], work)
+        else:
+            second = await in_background(_again, text, judged[i], work, by_judge=i in heard, known="")
+            second = second and replace(second, repair="rewritten")
         # What another sentence says already is not said twice.
         if second is not None and second.shown and second.claim not in others:
-            done[i] = replace(second, repair="" if confirmed else "rewritten")
+            done[i] = second
             others.add(second.claim)
     return done
+
+
+async def _confirmed(text: str, before: _Judged, work: _Work) -> _Judged | None:
+    """Return a sentence that the judge confirms as it is, as the mechanical checks judge it with what is known besides."""
+    known = f"{work.ground.known}\n{_around(before.passages, work.library)}"
+    return await in_background(_again, text, before, work, by_judge=True, known=known)
 
 
 def _again(text: str, before: _Judged, work: _Work, *, by_judge: bool, known: str) -> _Judged | None:
@@ -505,8 +529,16 @@ def _sentence_of(text: str, before: _Judged) -> CitedSentence | None:
             return None
         ids = tuple(dict.fromkeys(key for _at, keys, _end in citations for key in keys))
         return CitedSentence(row, ids, 0, len(row), "cell", row)
+    if before.context and _ROW_BORDER.search(bare):
+        bare = _cell_like(before.text, bare)  # a judge gives the whole row, where a cell was asked about
     again = parse_draft(bare).sentences
     return again[0] if len(again) == 1 else None
+
+
+def _cell_like(cell: str, row: str) -> str:
+    """Return the cell of a row that has most words of `cell`."""
+    words = set(content_terms(cell))
+    return max(_ROW_BORDER.split(row.strip("| ")), key=lambda text: len(words & set(content_terms(text))))
 
 
 def _around(ids: Sequence[str], library: Library) -> str:
@@ -549,14 +581,16 @@ async def _ask(
     refused: Collection[int],
     kept: set[int],
     work: _Work,
-) -> tuple[list[_Judged], set[int], set[int]]:
-    """Let the judge decide on `unsure`: the sentences, which are kept, and which the judge was heard on.
+) -> tuple[list[_Judged], set[int], dict[int, bool]]:
+    """Let the judge decide on `unsure`: the sentences, which are kept, and of those the judge was heard on, whether it
+    found that they stand.
 
-    Where it fails, what passed the scorer is marked unverified. `refused` are shown to it as well; its verdicts
-    on them count for nothing.
+    Where it fails, what passed the scorer is marked unverified. `refused` are shown to it as well, with the reason; its
+    verdicts on them do not bind code.
     """
     asked = sorted({*unsure, *refused})
-    claims = [_claim(f"c{i}", judged[i], work.section) for i in asked]
+    shown = {i: replace(judged[i], verdict=_OPEN) if i in unsure else judged[i] for i in asked}
+    claims = [_claim(f"c{i}", item, work.section) for i, item in shown.items()]
     try:
         verdicts = list(await judge(claims, work.library))
         failure = None if len(verdicts) == len(claims) else gap_of("judge", "judge_count")
@@ -568,11 +602,12 @@ async def _ask(
         for i in unsure:
             if judged[i].verdict != BACKGROUND:
                 done[i] = replace(judged[i], verdict=_not_judged(failure, judged[i].verdict.score))
-        return done, kept, set()
+        return done, kept, {}
     for i, verdict in zip(asked, verdicts, strict=True):
         if i in unsure and not (judged[i].verdict == BACKGROUND and verdict.kind == "supported"):
             done[i] = replace(judged[i], verdict=verdict)  # general knowledge stays marked: nobody has a source for it
-    return done, {i for i, j in enumerate(done) if j.shown}, set(asked)
+    stands = {i: verdict.kind == "supported" for i, verdict in zip(asked, verdicts, strict=True)}
+    return done, {i for i, j in enumerate(done) if j.shown}, stands
 
 
 def _not_judged(failure: Gap, score: float | None) -> Verdict:

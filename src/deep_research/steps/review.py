@@ -42,7 +42,7 @@ async def review_section(
     if draft is not None and not draft.retry and (cut := _mostly_cut(claims)):
         notes = f"no source supported: {' '.join(cut)}"
         judged = draft.model_copy(update={"status": "partial", "notes": notes, "retry": True})
-    if judged.retry and not _is_new(section, judged):
+    if judged.retry and not (section.gained and _is_new(section, judged)):
         judged = judged.model_copy(update={"retry": False})
     ctx.emit(
         SectionReviewed(
@@ -185,7 +185,7 @@ def _retry(ctx: RunContext, sections: Sequence[Section], judged: Review, iterati
     most = ctx.settings.max_review_iterations
     if judged.is_sufficient or iterations >= (min(1, most) if streams(ctx) else most):
         return ()
-    may = {s.title for s in sections if not streams(ctx) or s.attempts <= most}
+    may = {s.title for s in sections if s.gained and (not streams(ctx) or s.attempts <= most)}
     return tuple(t for t in judged.sections_to_retry if t in may)
 
 

@@ -6,7 +6,7 @@ whoever cuts it. Passages do not overlap.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from deep_research.data import Document, Heading
@@ -18,8 +18,9 @@ TARGET_CHARS = 900
 MAX_CHARS = 1800
 """A single block longer than this is cut at sentence ends, or hard where there is none."""
 
-_ANNOUNCEMENT = 200
-_ENDED = re.compile(r"[.!?。！？…;；,，][\"'”’」』）)\]]*$")
+_CARRIED = 0.4
+"""Share of a passage's length that goes at most to the next one where it ends in the middle of a sentence."""
+_ENDED = re.compile(r"[.!?。！？…;；][\"'”’」』）)\]]*$")
 
 _CJK_CHAR = re.compile(f"[{CJK}]")
 
@@ -55,34 +56,39 @@ def _scale(text: str) -> float:
 
 
 def _stretches(text: str, borders: list[int], target: int, limit: int) -> Iterator[tuple[int, int]]:
-    start = end = -1
+    taken: list[Block] = []
     headed = False  # the open passage holds nothing but headings so far
-    before = last = None  # the block that was taken last, and the end of the one before it
     for block in _small_blocks(text, borders, limit):
-        page_break = start >= 0 and bisect_right(borders, start) != bisect_right(borders, block.start)
-        full = start >= 0 and block.end - start > target and not headed
-        new_topic = start >= 0 and block.kind == "heading" and not headed
-        if start >= 0 and (page_break or full or new_topic):
-            announces = full and not (page_break or new_topic) and last is not None and _announces(text, last)
-            if announces and before is not None and last is not None and before > start:
-                yield start, before
-                start, headed = last.start, False
-            else:
-                yield start, end
-                start = -1
-        if start < 0:
-            start, headed, last = block.start, True, None
-        before, last = (end if last is not None else None), block
-        end = block.end
-        headed = headed and block.kind == "heading"
-    if start >= 0:
-        yield start, end
+        if taken:
+            start = taken[0].start
+            page_break = bisect_right(borders, start) != bisect_right(borders, block.start)
+            new_topic = block.kind == "heading" and not headed
+            full = block.end - start > target and not headed
+            if page_break or new_topic or full:
+                whole = not (page_break or new_topic)
+                carried = _unfinished(text, taken, int(_CARRIED * target)) if whole else 0
+                yield start, taken[len(taken) - carried - 1].end
+                taken = taken[len(taken) - carried :]
+        headed = block.kind == "heading" and (headed or not taken)
+        taken.append(block)
+    if taken:
+        yield taken[0].start, taken[-1].end
 
 
-def _announces(text: str, block: Block) -> bool:
-    """Return whether a block is the name or the opening of what follows: a signature, a term, "It offers:"."""
-    said = text[block.start : block.end]
-    return block.kind == "prose" and len(said) <= _ANNOUNCEMENT and not _ENDED.search(said)
+def _unfinished(text: str, taken: Sequence[Block], most: int) -> int:
+    """Return how many blocks at the end of a full passage belong to what follows: the lines of a sentence that is not at
+    its end, a signature, a term, "It offers:"; none where they are longer than `most`, or all there is."""
+    for count in range(len(taken)):
+        block = taken[len(taken) - count - 1]
+        carried = taken[-1].end - block.end if count else 0
+        if carried > most:
+            break
+        if block.kind != "prose" or _ENDED.search(text[block.start : block.end]):
+            return count
+    last = taken[-1]
+    is_short = last.end - last.start <= most
+    announces = last.kind == "prose" and is_short and not _ENDED.search(text[last.start : last.end])
+    return int(announces and len(taken) > 1)
 
 
 def _small_blocks(text: str, borders: list[int], limit: int) -> Iterator[Block]:

@@ -385,7 +385,7 @@ def _whole_row(line: str, at: int, header: Sequence[str]) -> CitedSentence | Non
     bare, _places, citations = lift(line)
     ids = tuple(dict.fromkeys(key for _at, keys, _end in citations for key in keys))
     raw = re.sub(r"(?:\s*\|)+\s*$", "", bare.strip().removeprefix("|")).strip()
-    if header and len(told) + 1 == len(header) == len(cells):
+    if len(header) == len(cells) and cited == [len(cells) - 1] and not _plain_cell(cells[-1]).strip():
         raw += " |"  # a column of its own for the ids
     about = " | ".join(name for name in header if name)
     return CitedSentence(raw, ids, at, at + len(line), "cell", raw, context=about)

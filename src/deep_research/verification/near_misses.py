@@ -19,6 +19,7 @@ _SUBJECT = re.compile(r"[\s*_“\"]*(?:The |A |An )?([A-Z][a-zA-Z-]{2,})\b")
 _KIND = re.compile(any_word("statement.numbered_kind_patterns"), re.IGNORECASE)
 _KIND_REACH = 80
 """How far before a number the word of its kind begins at most."""
+_OTHER_SECTION = re.compile(any_word("statement.other_section_patterns"), re.IGNORECASE)
 _PART = re.compile(any_word("statement.part_patterns"), re.IGNORECASE)
 _RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
 _GENERIC = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
@@ -56,8 +57,10 @@ def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
 
 
 def amounts(text: str) -> list[Quantity]:
-    """Return the quantities of `text` that are no part of a name: not the 100 of "CodeBreaK 100"."""
+    """Return the quantities of `text` that are no part of a name or of a pointer to another section: not the 100 of
+    "CodeBreaK 100", not the 2 of "see section 2"."""
     named = [(n.start, n.end) for n in names(text) if re.search(r"\s\d", n.text)]
+    named = sorted([*named, *(pointer.span() for pointer in _OTHER_SECTION.finditer(text))])
     starts = [start for start, _ in named]
     found = ((q, bisect_right(starts, q.start) - 1) for q in quantities(text))
     return [q for q, last in found if last < 0 or q.start >= named[last][1]]

@@ -117,7 +117,7 @@ def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
     whole, about, lines = _laid_out(evidence)
     if is_error_text(claim, whole):
         return verdict_of("unverified", "error_text")
-    if misquoted := _misquoted(claim, whole):
+    if misquoted := _misquoted(claim, f"{whole}\n{about}"):
         return misquoted
     return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
 
@@ -133,7 +133,7 @@ def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None
     whole, about, lines = _laid_out(evidence)
     if is_error_text(claim, whole):
         return verdict_of("unverified", "error_text")
-    if misquoted := _misquoted(claim, whole):
+    if misquoted := _misquoted(claim, f"{whole}\n{about}"):
         return misquoted
     there = {q.value for q in quantities(f"{whole}\n{about}")}
     kinds = labels(claim)

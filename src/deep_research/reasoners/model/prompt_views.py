@@ -53,7 +53,7 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
             "text": c.text,
             "cited": "".join(f"[{key}]" for key in c.passages),
             "flag": "; ".join(phrase(f"flag_{flag}", "en") for flag in c.flags),
-            "reason": c.verdict.reason,
+            "reason": "" if c.stands else c.verdict.reason,
         }
         for c in claims
     ]

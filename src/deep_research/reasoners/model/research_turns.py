@@ -7,6 +7,7 @@ can be read again by id.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import cast
 
@@ -30,7 +31,7 @@ _READ = "Read more of a source by its id (s7), or its text from a passage on (s7
 _READ_PAGES = f"{_READ} Also opens a web address that a passage or the question names, copied exactly."
 _SHOWN_PASSAGES, _SHOWN_TOKENS = 5, 800
 """How many passages of one search are shown whole, and in how many tokens together."""
-_NAMED_PASSAGES = 8
+_NAMED_SOURCES = 6
 """How many more of its results are named, with their titles."""
 _STUB_CHARS = 260
 _TOLD_CHARS = 400
@@ -176,7 +177,10 @@ def _shown(passages: Sequence[Passage], library: Library, shown: dict[str, bool]
     shown.update((p.id, True) for p in fitting)
     parts = [fenced_passage(p, library) for p in fitting]
     if left := new[len(fitting) :]:
-        parts.append(f"Also found, read them by id:\n{_line_per_source(left[:_NAMED_PASSAGES], library)}")
+        # Without their ids: what nobody has seen is not to be named for the writer.
+        counts = Counter(passage.source for passage in left)
+        more = (f"{key} {_title_of(key, library)} ({count})" for key, count in counts.most_common(_NAMED_SOURCES))
+        parts.append(f"More passages, to be opened with read: {'; '.join(more)}")
     if known:
         parts.append(f"Shown before: {', '.join(known)}")
     return parts
@@ -229,5 +233,9 @@ def _line_per_source(passages: Sequence[Passage], library: Library) -> str:
     groups: dict[str, list[str]] = {}
     for passage in passages:
         groups.setdefault(passage.source, []).append(passage.id)
-    titles = {key: source.title if (source := library.source(key)) else "" for key in groups}
-    return "\n".join(f"{key} {attribute(titles[key])}: {', '.join(ids)}" for key, ids in groups.items())
+    return "\n".join(f"{key} {_title_of(key, library)}: {', '.join(ids)}" for key, ids in groups.items())
+
+
+def _title_of(key: str, library: Library) -> str:
+    source = library.source(key)
+    return attribute(source.title) if source is not None else ""
