@@ -53,8 +53,6 @@ Rewrite = Callable[[Sequence[Claim], Library], Awaitable[Sequence[str]]]
 _CODE = verdict_of("unverified", "loose_code")
 _UNCITED = verdict_of("unverified", "uncited")
 _BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
-_OPEN = Verdict(kind="unverified", reason="")
-"""What a judge is to decide, without prejudice."""
 _NO_COMPUTATION = verdict_of("unverified", "computation_missing")
 _ROW_BORDER = re.compile(r"\s\|\s?")
 _CANDIDATES = 8
@@ -589,8 +587,7 @@ async def _ask(
     verdicts on them do not bind code.
     """
     asked = sorted({*unsure, *refused})
-    shown = {i: replace(judged[i], verdict=_OPEN) if i in unsure else judged[i] for i in asked}
-    claims = [_claim(f"c{i}", item, work.section) for i, item in shown.items()]
+    claims = [_claim(f"c{i}", judged[i], work.section) for i in asked]
     try:
         verdicts = list(await judge(claims, work.library))
         failure = None if len(verdicts) == len(claims) else gap_of("judge", "judge_count")

@@ -185,7 +185,7 @@ def _retry(ctx: RunContext, sections: Sequence[Section], judged: Review, iterati
     most = ctx.settings.max_review_iterations
     if judged.is_sufficient or iterations >= (min(1, most) if streams(ctx) else most):
         return ()
-    may = {s.title for s in sections if s.gained and (not streams(ctx) or s.attempts <= most)}
+    may = {s.title for s in sections if not streams(ctx) or (s.gained and s.attempts <= most)}
     return tuple(t for t in judged.sections_to_retry if t in may)
 
 

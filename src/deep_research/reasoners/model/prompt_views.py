@@ -53,7 +53,8 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
             "text": c.text,
             "cited": "".join(f"[{key}]" for key in c.passages),
             "flag": "; ".join(phrase(f"flag_{flag}", "en") for flag in c.flags),
-            "reason": "" if c.stands else c.verdict.reason,
+            # A measured support says nothing that a judge needs; what is missing does.
+            "reason": "" if c.stands or c.verdict.score is not None else c.verdict.reason,
         }
         for c in claims
     ]
