@@ -1,7 +1,7 @@
 """Every protocol on one page: what the program asks of a source, reader, reasoner and store."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
 from deep_research.data import (
@@ -236,6 +236,40 @@ class Journal(Protocol):
 
     def close(self) -> None:
         """Let go of the file."""
+        ...
+
+
+class Closed(NamedTuple):
+    """For how many more seconds something is not to be asked, and why."""
+
+    seconds: float
+    why: str
+
+
+class SharedLimits(Protocol):
+    """Limits of providers and hosts that hold for all processes which share a database; `name` is that of one of them."""
+
+    def place(self, name: str, most: int) -> AbstractAsyncContextManager[None]:
+        """Hold one of `most` places inside the block; waits until one is free. A process that dies holds none."""
+        ...
+
+    async def turn(self, name: str, every: float, ahead: float, most_wait: float) -> float:
+        """Take the next turn and return the seconds until it; turns lie `every` seconds apart, `ahead` of them at once.
+
+        A name that is closed for longer than `most_wait` gives these seconds as a negative number, and no turn.
+        """
+        ...
+
+    async def closed(self, name: str) -> Mapping[str, Closed]:
+        """Return what is closed now: models of a provider by their names, and under "" all of it."""
+        ...
+
+    def close(self, name: str, seconds: float, *, model: str = "", why: str = "") -> None:
+        """Let nobody ask for so many seconds: at all, or for one model."""
+        ...
+
+    def open(self, name: str, model: str) -> None:
+        """Let a model be asked again."""
         ...
 
 

@@ -15,7 +15,8 @@ from deep_research.errors import RunTakenOver
 from deep_research.events import StageStarted
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.runs.replay import replay_run
-from deep_research.stores.run_store import Checkpoints, RunRecord
+from deep_research.stores.answer_spool import AnswerSpool
+from deep_research.stores.run_store import Checkpoints, RunRecord, StoredCall
 
 psycopg = pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")
 
@@ -80,6 +81,26 @@ def test_who_was_taken_over_writes_nothing_more(url: str) -> None:
             asyncio.run(_write_checkpoint(new.checkpoints_at()))
             new.save(new.load().model_copy(update={"title": "mine"}))
     assert runs.store("r").load().title == "mine"
+
+
+def test_answers_that_a_killed_process_had_are_taken_over(url: str, tmp_path: Path) -> None:
+    from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
+
+    store = PostgresRuns(url, home=tmp_path).create(
+        RunRecord(run_id="r", question="Why?", language="en", status="running", created="2026")
+    )
+    spool = AnswerSpool(tmp_path / "spool", "r", 0)
+    spool.append(StoredCall("model", "q", "paid \udc80", 1.0, 2.0))
+    spool.append(StoredCall("model", "cut", "short", 1.0, 2.0))
+    spool.close(delete=False)
+    (file,) = (tmp_path / "spool").iterdir()
+    file.write_bytes(file.read_bytes()[:-9])
+    with store.held():
+        journal = store.open_journal()
+        assert journal.find("model", "q") == "paid \udc80"
+        assert journal.count("model") == 1
+        journal.close()
+    assert list((tmp_path / "spool").iterdir()) == []
 
 
 async def _write_checkpoint(at: Checkpoints) -> None:

@@ -12,6 +12,7 @@ from deep_research.i18n.message_codes import outage_gap
 from deep_research.ports import Journal, Reasoner, SearchPlace
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.settings import Settings, load_keys
+from deep_research.stores.open_stores import shared_limits
 
 if TYPE_CHECKING:
     from deep_research.providers.model_client import ModelClient, OpenModel
@@ -278,7 +279,7 @@ def _gates(settings: Settings, models: "Sequence[OpenModel]") -> "dict[str, Gate
         most = settings.max_model_requests
         if name in PROVIDERS:
             most = min(most, PROVIDERS[name].requests)
-        gates[name] = gate_of(name, getattr(model, "address", ""), Ceiling(requests=most))
+        gates[name] = gate_of(name, getattr(model, "address", ""), Ceiling(requests=most), shared=shared_limits())
     return gates
 
 

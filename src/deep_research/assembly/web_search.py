@@ -16,6 +16,7 @@ from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Journal, Progress, SearchPlace
 from deep_research.settings import Settings, load_keys
 from deep_research.state_files import PAGES, REJECTED, make_private_folder
+from deep_research.stores.open_stores import shared_limits
 
 if TYPE_CHECKING:
     from deep_research.assembly.environment import RunEnvironment
@@ -139,6 +140,7 @@ def _web_options(
         cache=home / PAGES,
         silence_seconds=seconds,
         fetch=FetchOptions(obey_robots=settings.obey_robots, limits=FetchLimits().within(seconds), run_began=began),
+        shared=shared_limits(),
     )
 
 

@@ -14,6 +14,7 @@ from deep_research.fetch.http_cache import AnswerStore
 from deep_research.fetch.page_fetcher import ARCHIVE_BASE, Fetcher, FetchOptions
 from deep_research.fetch.transport import Transport, user_agent
 from deep_research.fetch.web_api import API_LIMITS, WebApiClient
+from deep_research.ports import SharedLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class WebOptions:
     `base_addresses` are addresses the user wrote into the settings (of sources, of the archive): their
     hosts may be internal, for API calls only. `api_rates` say how often each API may be called, by its host
     (with its port where one is written). `cache` is the file of the page cache, None for none. `silence_seconds` is how long an
-    API may stay silent (pages: `fetch.limits`).
+    API may stay silent (pages: `fetch.limits`). `shared` are the limits that hold for other processes too.
     """
 
     contact: str = ""
@@ -38,6 +39,7 @@ class WebOptions:
     api_rates: tuple[tuple[str, Rate], ...] = ()
     silence_seconds: float = API_LIMITS.read_seconds
     fetch: FetchOptions = field(default_factory=FetchOptions)
+    shared: SharedLimits | None = None
 
 
 class Web:
@@ -64,7 +66,7 @@ class Web:
 
         self.pages = transport((*options.allowed_internal_hosts, *_opened(options.fetch.archive_base, ARCHIVE_BASE)))
         opened = [entry for base in options.base_addresses for entry in _opened(base)]
-        self._paces = paces_of(dial, options.page_rate, options.page_concurrency, clock)
+        self._paces = paces_of(dial, options.page_rate, options.page_concurrency, clock, options.shared)
         limits = API_LIMITS.within(options.silence_seconds)
         apis = transport((*options.allowed_internal_hosts, *opened))
         rates = dict(options.api_rates)

@@ -162,6 +162,7 @@ class ModelClient:
     ) -> ModelAnswer:
         """Ask one model as often as the policy of each error allows; one that is known to be down is not asked."""
         gate = self._gate(model.provider)
+        await gate.learn()
         if message := gate.outage(model.model):
             self._on_outage(model, message)
             raise _outage(model, message)

@@ -1,4 +1,5 @@
-"""How many requests may be in flight at a provider, shared by the whole process; and what follows each error.
+"""How many requests may be in flight at a provider, shared by the whole process, or by all processes on a database; and
+what follows each error.
 
 Additive increase, multiplicative decrease (AIMD; Chiu and Jain 1989, as TCP does it): each answer raises
 the number a little, each 429 halves it and closes the gate for as long as the provider asks.
@@ -22,6 +23,7 @@ from deep_research.errors import (
     Refused,
     ResearchError,
 )
+from deep_research.ports import SharedLimits
 
 
 class Ceiling(NamedTuple):
@@ -49,8 +51,19 @@ class _Outage(NamedTuple):
 class Gate:
     """Lets requests through to one provider, first come first served; safe across threads and event loops."""
 
-    def __init__(self, ceiling: Ceiling = USUAL, clock: Clock = SYSTEM_CLOCK) -> None:
-        """`clock` says when a pause that the provider asked for is over."""
+    def __init__(
+        self,
+        ceiling: Ceiling = USUAL,
+        clock: Clock = SYSTEM_CLOCK,
+        *,
+        name: str = "",
+        shared: SharedLimits | None = None,
+    ) -> None:
+        """`clock` says when a pause that the provider asked for is over.
+
+        With `shared` the requests of the ceiling, pauses and outages are those of all processes, under `name`.
+        """
+        self._name, self._shared = name, shared
         self._ceiling = ceiling
         self._clock = clock
         self._lock = threading.Lock()
@@ -81,16 +94,35 @@ class Gate:
                 break
             self._leave(tokens)  # it was closed while this one stood in line
         try:
-            yield self._clock.monotonic()
+            if self._shared is None:
+                yield self._clock.monotonic()
+            else:
+                async with self._shared.place(self._name, self._ceiling.requests):
+                    yield self._clock.monotonic()
         finally:
             self._leave(tokens)
+
+    async def learn(self) -> None:
+        """Take over what other processes have found out: pauses that the provider asked for, models that are down."""
+        if self._shared is None:
+            return
+        closed = await self._shared.closed(self._name)
+        with self._lock:
+            now = self._clock.monotonic()
+            for model, found in closed.items():
+                if model:
+                    self._outages[model] = _Outage(found.why, now + found.seconds)
+                else:
+                    self._opens_at = max(self._opens_at, now + found.seconds)
 
     def answered(self, model: str = "") -> None:
         """Note a good answer of `model`: it is up, and a little more may be in flight."""
         with self._lock:
             self.has_answered = True
-            self._outages.pop(model, None)
+            was_out = self._outages.pop(model, None)
             self.allowed = min(self._ceiling.requests, self.allowed + 1 / self.allowed)
+        if was_out and self._shared is not None:
+            self._shared.open(self._name, model)
 
     def limited(self, *, started: float, seconds: float) -> None:
         """Note a 429 to a request let through at `started`: half as many, and none for `seconds`.
@@ -103,11 +135,15 @@ class Gate:
                 self.allowed = max(1.0, self.allowed / 2)
                 self._lowered_at = now
             self._opens_at = max(self._opens_at, now + seconds)
+        if seconds and self._shared is not None:
+            self._shared.close(self._name, seconds)
 
     def note_outage(self, model: str, message: str, seconds: float) -> None:
         """Note that `model` does not answer, and need not be asked for `seconds`; `message` says why."""
         with self._lock:
             self._outages[model] = _Outage(message, self._clock.monotonic() + seconds)
+        if self._shared is not None:
+            self._shared.close(self._name, seconds, model=model, why=message)
 
     def outage(self, model: str) -> str:
         """Return why `model` is not to be asked now; "" where it is."""
@@ -172,14 +208,15 @@ def _grant(granted: "asyncio.Future[None]") -> None:
         granted.set_result(None)
 
 
-_GATES: dict[tuple[str, str, Ceiling], Gate] = {}
+_GATES: dict[tuple[str, Ceiling, SharedLimits | None], Gate] = {}
 _GATES_LOCK = threading.Lock()
 
 
-def gate_of(provider: str, base_url: str = "", ceiling: Ceiling = USUAL) -> Gate:
+def gate_of(provider: str, base_url: str = "", ceiling: Ceiling = USUAL, *, shared: SharedLimits | None = None) -> Gate:
     """Return the gate of a provider at an address: one for the whole process and each ceiling."""
+    name = f"{provider} {base_url}"
     with _GATES_LOCK:
-        return _GATES.setdefault((provider, base_url, ceiling), Gate(ceiling))
+        return _GATES.setdefault((name, ceiling, shared), Gate(ceiling, name=name, shared=shared))
 
 
 class Policy(NamedTuple):

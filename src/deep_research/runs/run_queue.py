@@ -187,10 +187,9 @@ async def work(
     async def carry_out(  # the names are those of the job in the database
         context: JobContext, run_id: str, owner: str, *, may_ask: bool = False, answer: str = "", asked: str = ""
     ) -> None:
-        store = PostgresRuns(database.url, owner).store(run_id)
-        environment = RunEnvironment(
-            home / OWNERS / owner if owner else home, answer=_reply(answer, asked) if may_ask else None
-        )
+        own = home / OWNERS / owner if owner else home
+        store = PostgresRuns(database.url, owner, own).store(run_id)
+        environment = RunEnvironment(own, answer=_reply(answer, asked) if may_ask else None)
         done = _DONE - {"waiting"} if asked else _DONE
         if (await asyncio.to_thread(store.load)).status not in done:
             await _carry_out(store, environment, metrics, context)

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from pathlib import Path
 
-from deep_research.concurrency import keep_soon
 from deep_research.stores.run_store import StoredCall, StoredNote
 from deep_research.stores.sqlite_file import open_database, store_error
 
@@ -42,8 +41,8 @@ class SingleFlightJournal(ABC):
         return True
 
     @abstractmethod
-    def _keep(self, key: str, kind: str, request: str, answer: str, seconds: float) -> None:
-        """Keep an answer. Raises StoreError."""
+    def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
+        """Begin to keep a call: a kill of this process must not cost it any more when this returns."""
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         key = call_key(kind, request)
@@ -93,11 +92,11 @@ class SingleFlightJournal(ABC):
         key = call_key(kind, request)
         if key not in self._kept:
             seconds = time.monotonic() - self._begun.get(key, time.monotonic())
-            self._kept[key] = keep_soon(self._keep, key, kind, request, answer, seconds)
+            self._kept[key] = self._begin_keeping(key, StoredCall(kind, request, answer, time.time(), seconds))
 
     def finish_writing(self) -> None:
         """Wait until what was to be kept is kept, or has failed."""
-        wait(self._kept.values())
+        wait(list(self._kept.values()))
 
     def find(self, kind: str, request: str) -> str | None:
         return self._find(call_key(kind, request))
@@ -127,16 +126,16 @@ class SqliteJournal(SingleFlightJournal):
             row = self._db.execute("SELECT answer FROM calls WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
-    def _keep(self, key: str, kind: str, request: str, answer: str, seconds: float) -> None:
+    def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
+        kept: Future[None] = Future()
         try:
-            with self._lock:
-                self._db.execute(
-                    "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)",
-                    (key, kind, request, answer, time.time(), seconds),
-                )
+            with self._lock:  # in the thread that has the answer: another one may have to wait for its turn
+                self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", (key, *call))
             self._keys.add(key)
+            kept.set_result(None)
         except sqlite3.Error as error:
-            raise store_error(error, self._path) from error
+            kept.set_exception(store_error(error, self._path))
+        return kept
 
     def note(self, kind: str, request: str, answer: str) -> None:
         keep = (

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from deep_research.ports import SharedLimits
 from deep_research.settings import database_url
 from deep_research.state_files import OWNERS
 from deep_research.stores.run_folder import FolderRuns
@@ -18,7 +19,16 @@ def open_runs(home: Path) -> RunStores:
         return FolderRuns(home)
     from deep_research.stores.postgres_runs import PostgresRuns  # noqa: PLC0415 - an extra
 
-    return PostgresRuns(url, owner_of(home))
+    return PostgresRuns(url, owner_of(home), home)
+
+
+def shared_limits() -> SharedLimits | None:
+    """Return the limits that hold for all processes on the database; None where there is none."""
+    if not (url := database_url()):
+        return None
+    from deep_research.stores.postgres_limits import limits_at  # noqa: PLC0415 - an extra
+
+    return limits_at(url)
 
 
 def owner_of(home: Path) -> str:

@@ -43,6 +43,8 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self.closing: list[Callable[[], object]] = []
+        """What is done before the connections are closed."""
         self._pool = ConnectionPool(
             url, min_size=0, max_size=8, timeout=10, open=True, kwargs={"autocommit": True}, name="deep-research"
         )
@@ -77,6 +79,8 @@ class Database:
 
     def close(self) -> None:
         """Close all connections."""
+        for end in self.closing:
+            end()
         self._pool.close()
 
     def rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

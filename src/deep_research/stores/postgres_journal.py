@@ -1,11 +1,13 @@
 """The journal of a run in PostgreSQL. Each write checks the fence: who has lost the run to another writes nothing."""
 
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from typing import Any
 
+from deep_research.concurrency import keep_soon
 from deep_research.errors import StoreError
+from deep_research.stores.answer_spool import AnswerSpool
 from deep_research.stores.journal import SingleFlightJournal, call_key
 from deep_research.stores.postgres_database import Database
 from deep_research.stores.run_store import StoredCall, StoredNote
@@ -22,15 +24,26 @@ _NOTES_AT_ONCE = 100
 class PostgresJournal(SingleFlightJournal):
     """Implements `ports.Journal`; notes wait for the next call that is kept, so that they cost no round of their own."""
 
-    def __init__(self, database: Database, run_id: str, check: Any) -> None:
-        """`check` raises when another process has taken the run over; it is given the connection of each write."""
+    def __init__(self, database: Database, run_id: str, check: Any, spool: AnswerSpool | None = None) -> None:
+        """`check` raises when another process has taken the run over; it is given the connection of each write.
+
+        What a killed process has left in its `spool` is taken over.
+        """
         super().__init__()
+        self._spool, self._is_whole = spool, True
         self._database, self._run_id, self._check = database, run_id, check
         self._waiting: dict[tuple[str, str], str] = {}
-        self._lock, self._writing = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
         query = "SELECT key FROM deep_research.calls WHERE run_id = %s"
         # Only the process that holds the run adds to them.
         self._keys = {key for (key,) in database.rows(query, (run_id,))}
+        if spool is not None:
+            spool.hand_over(self._take_over)
+
+    def _take_over(self, calls: Iterable[StoredCall]) -> None:
+        left = {key: call for call in calls if (key := call_key(call.kind, call.request)) not in self._keys}
+        self._write(left.values())
+        self._keys.update(left)
 
     def _may_hold(self, key: str) -> bool:
         return key in self._keys
@@ -40,58 +53,54 @@ class PostgresJournal(SingleFlightJournal):
         rows = self._database.rows(query, (self._run_id, key))
         return _text(rows[0][0]) if rows else None
 
-    def _keep(self, key: str, kind: str, request: str, answer: str, seconds: float) -> None:
-        # First where a kill of this process does not reach it, which takes no wait for the server's disk; then there.
-        self._write_calls([StoredCall(kind, request, answer, time.time(), seconds)], on_disk=False)
-        self._keys.add(key)
-        self._write_notes(flush=True)
+    def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
+        if self._spool is not None:
+            self._spool.append(call)
+        return keep_soon(self._keep, key, call)
 
-    def _write_calls(self, calls: Iterable[StoredCall], *, on_disk: bool) -> None:
+    def _keep(self, key: str, call: StoredCall) -> None:
+        try:
+            self._write([call])
+        except StoreError:
+            self._is_whole = False
+            raise
+        self._keys.add(key)
+
+    def _write(self, calls: Iterable[StoredCall]) -> None:
+        """Write calls, and the notes that wait, in one transaction."""
         rows = [
             (self._run_id, call_key(c.kind, c.request), c.kind, _bytes(c.request), _bytes(c.answer), c.at, c.seconds)
             for c in calls
         ]
+        with self._lock:
+            waiting, self._waiting = self._waiting, {}
+        notes = [(self._run_id, kind, request, _bytes(answer)) for (kind, request), answer in waiting.items()]
 
         def write(connection: Any) -> None:
             self._check(connection)
             with connection.cursor() as cursor:
+                cursor.executemany(_NOTE, notes)
                 cursor.executemany(_KEEP, rows)
 
-        self._database.run(write, at_once=True, on_disk=on_disk)
+        try:
+            if notes or rows:
+                self._database.run(write, at_once=True)
+        except StoreError:
+            with self._lock:
+                self._waiting = waiting | self._waiting
+            raise
 
     def write_notes(self) -> None:
-        """Write the notes that wait."""
-        self._write_notes(flush=False)
-
-    def _write_notes(self, *, flush: bool) -> None:
-        """Write the notes that wait; with `flush` what was written before is on the server's disk then."""
-        with self._writing:
-            with self._lock:
-                waiting, self._waiting = self._waiting, {}
-            notes = [(self._run_id, kind, request, _bytes(answer)) for (kind, request), answer in waiting.items()]
-
-            def write(connection: Any) -> None:
-                self._check(connection)
-                connection.execute(
-                    "SELECT pg_current_xact_id()"
-                )  # the end of a transaction with a number is waited for
-                with connection.cursor() as cursor:
-                    cursor.executemany(_NOTE, notes)
-
-            try:
-                if notes or flush:
-                    self._database.run(write, at_once=True)
-            except StoreError:
-                with self._lock:
-                    self._waiting = waiting | self._waiting
-                raise
+        """Write the notes that wait, and wait for those that are being written."""
+        self.finish_writing()
+        self._write([])
 
     def note(self, kind: str, request: str, answer: str) -> None:
         with self._lock:
             self._waiting[kind, request] = answer
             full = len(self._waiting) >= _NOTES_AT_ONCE
         if full:
-            self.write_notes()
+            self._write([])
 
     def notes(self, kind: str) -> Mapping[str, str]:
         self.write_notes()
@@ -121,12 +130,12 @@ class PostgresJournal(SingleFlightJournal):
 
     def restore(self, calls: Iterable[StoredCall], notes: Iterable[StoredNote]) -> None:
         self._waiting.update({(note.kind, note.request): note.answer for note in notes})
-        self._write_calls(calls, on_disk=True)
-        self.write_notes()
+        self._write(calls)
 
     def close(self) -> None:
-        self.finish_writing()
         self.write_notes()
+        if self._spool is not None:
+            self._spool.close(delete=self._is_whole)
 
 
 def _bytes(text: str) -> bytes:

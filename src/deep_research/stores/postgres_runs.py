@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from deep_research.data.instructions import Steer
@@ -17,6 +18,8 @@ from deep_research.data.result import FollowUp, Report
 from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event, event_adapter
 from deep_research.safe_text import safe_noun
+from deep_research.state_files import SPOOL
+from deep_research.stores.answer_spool import AnswerSpool, delete_spools
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.postgres_database import Database, database_at
 from deep_research.stores.postgres_journal import PostgresJournal
@@ -49,8 +52,9 @@ class PostgresRun:
 
     poll_seconds = 1.0
 
-    def __init__(self, database: Database, run_id: str) -> None:
-        self.run_id = run_id
+    def __init__(self, database: Database, run_id: str, spools: Path | None = None) -> None:
+        """`spools` is the folder of this machine for answers on their way into the database."""
+        self.run_id, self._spools = run_id, spools
         self.place = f"the database, run {run_id}"
         self.report_place = f"deep-research show {run_id}"
         self._database = database
@@ -114,7 +118,10 @@ class PostgresRun:
         return PostgresLibrary(self._database, self.run_id, self._check)
 
     def open_journal(self) -> PostgresJournal:
-        self._journal = PostgresJournal(self._database, self.run_id, self._check)
+        spool = None
+        if self._spools is not None and self._fence is not None:
+            spool = AnswerSpool(self._spools, self.run_id, self._fence)
+        self._journal = PostgresJournal(self._database, self.run_id, self._check, spool)
         return self._journal
 
     def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
@@ -226,6 +233,8 @@ class PostgresRun:
                     connection.execute(by_thread.encode(), (self.run_id, f"{self.run_id}/"))
 
         self._database.run(delete)
+        if self._spools is not None:
+            delete_spools(self._spools, self.run_id)
 
 
 class _EventRows:
@@ -260,8 +269,10 @@ class _EventTail:
 class PostgresRuns:
     """The runs of an owner in a database (`RunStores`); the owner "" is the user of the command line."""
 
-    def __init__(self, url: str, owner: str = "") -> None:
+    def __init__(self, url: str, owner: str = "", home: Path | None = None) -> None:
+        """`home` is the state folder, for what lies on this machine."""
         self._database, self._owner = database_at(url), owner
+        self._spools = home / SPOOL if home is not None else None
 
     def create(self, record: RunRecord) -> PostgresRun:
         safe = safe_noun(record).model_copy(update={"owner": record.owner or self._owner})
@@ -271,7 +282,7 @@ class PostgresRuns:
         return self.store(safe.run_id)
 
     def store(self, run_id: str) -> PostgresRun:
-        return PostgresRun(self._database, run_id)
+        return PostgresRun(self._database, run_id, self._spools)
 
     def open(self, run_id: str) -> PostgresRun:
         whole = "SELECT 1 FROM deep_research.runs WHERE run_id = %s AND owner = %s"
