@@ -13,6 +13,9 @@ _ADVICE = {
     "SQLITE_READONLY": "It may not be written to: check its permissions",
     "SQLITE_BUSY": "Another process is writing to it: wait for it, or stop it",
 }
+_CACHES = 40_000_000
+"""Bytes that SQLite's caches of all files of the process may take together: each run has three files open, and takes up to
+7 MB where nothing else wants them."""
 _NO_FTS5 = "The SQLite library of this Python was built without FTS5: use a Python that has it"
 
 
@@ -29,6 +32,7 @@ def open_database(path: str) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         # Overwriting what is deleted with zeros, the default of some systems, makes every merge of the index dearer.
         connection.execute("PRAGMA secure_delete = OFF")
+        connection.execute(f"PRAGMA soft_heap_limit = {_CACHES}")
     except sqlite3.Error as error:
         raise store_error(error, path) from error
     return connection
