@@ -192,8 +192,11 @@ def test_a_reference_quotes_paragraphs_not_the_frame_of_a_page(library: SqliteLi
     library.add_snapshot(source.id, Document(text=text), retrieved_at="2025-01-01T00:00:00Z")
     references = References(library)
     references.cite(["s3p1"])
-    block = references.block(references.entries()[0], {"s3p1": ["Engines need oil, says the next manual."]}, "en")
+    (entry,) = references.entries()
+    quotes = references.quotes(entry, {"s3p1": ["Engines need oil, says the next manual."]})
+    block = references.block(entry, quotes, "en")
     assert "“Engines need oil each year.”" in block
+    assert "“Engines need …”" in references.block(entry, quotes, "en", most=16)
     assert "Navigation" not in block
     assert "result" not in block
 

@@ -43,7 +43,11 @@ from deep_research.verification.currency import Dated, written_date
 from deep_research.verification.quotations import is_verbatim
 
 _NAVIGATION = re.compile(r" \| .* \| |»")
-_QUOTED_CHARS, _MOST_QUOTES, _LEAST_QUOTE, _FEW_TERMS = 300, 2, 60, 3
+_QUOTED_CHARS = (300, 220, 160, 120)
+"""How many characters of a source its reference quotes: so many that the list stays within its share of the report."""
+_REFERENCES = 1 / 3
+"""Characters of the list of references for one of what stands before it: a quarter of the whole."""
+_MOST_QUOTES, _LEAST_QUOTE, _FEW_TERMS = 2, 60, 3
 
 
 class Rendered(NamedTuple):
@@ -95,8 +99,13 @@ class References:
         found = (self._library.passage(p) for p in claim.passages)
         return any(is_verbatim(claim.text, p.text) for p in found if p is not None)
 
-    def block(self, entry: Reference, said: dict[str, list[str]], language: str) -> str:
-        """Return one entry of the reference list: title, place, date, standing, and the sentences that carry its claims."""
+    def quotes(self, entry: Reference, said: dict[str, list[str]]) -> list[str]:
+        """Return the one or two sentences of a source that carry most of what is `said` of it, by passage."""
+        return _carrying([p for key in entry.passages if (p := self._library.passage(key)) is not None], said)
+
+    def block(self, entry: Reference, quotes: Sequence[str], language: str, *, most: int = 300) -> str:
+        """Return one entry of the reference list: title, place, date, standing, and the sentences that carry its claims,
+        in `most` characters together."""
         source, snapshot = self._library.source(entry.source), self._library.snapshot(entry.source)
         if source is None:
             raise KeyError(entry.source)
@@ -104,9 +113,8 @@ class References:
         place = _place_of(source, passages, snapshot.retrieved_at if snapshot else "", language)
         if noted := _standing_of(dated_source(self._library, entry.source), language):
             place = f"{place} · {noted}"
-        quoted = _carrying(passages, said)
-        quotes = " … ".join(f"“{text}”" for text in quoted)
-        return f"{entry.number}. **{source.title}** — {place}" + (f"  \n   {quotes}" if quotes else "")
+        quoted = " … ".join(f"“{text}”" for text in _within(quotes, most))
+        return f"{entry.number}. **{source.title}** — {place}" + (f"  \n   {quoted}" if quoted else "")
 
     def contradiction_tables(self, contradictions: Sequence[Contradiction], language: str) -> str:
         """Return where sources disagree: what each says, beside its title and date."""
@@ -183,7 +191,8 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     blocks.append(_gaps(listed, parts.limits, language))
     blocks.append(render_method_note(checked, verbatim=sum(references.verbatim(c) for c in checked.claims if c.stands)))
     if entries:
-        blocks.append(_reference_list(entries, checked.claims, references, language))
+        room = int(_REFERENCES * sum(map(len, blocks)))
+        blocks.append(_reference_list(entries, checked.claims, references, language, room))
     return Rendered(make_inert("\n\n".join(blocks).strip()) + "\n", contents, found, entries)
 
 
@@ -336,14 +345,21 @@ def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
 
 
 def _reference_list(
-    entries: Sequence[Reference], claims: Sequence[Claim], references: References, language: str
+    entries: Sequence[Reference], claims: Sequence[Claim], references: References, language: str, room: int
 ) -> str:
+    """Return the list of references, its quotations as long as they may be in `room` characters, and never missing."""
     said: dict[str, list[str]] = defaultdict(list)
     for claim in claims:
         for key in claim.passages:
             said[key].append(claim.text)
-    blocks = [references.block(entry, said, language) for entry in entries]
-    return f"## {phrase('references', language)}\n\n" + "\n\n".join(blocks)
+    quoted = [references.quotes(entry, said) for entry in entries]
+    text = ""
+    for most in _QUOTED_CHARS:
+        pairs = zip(entries, quoted, strict=True)
+        text = "\n\n".join(references.block(entry, quotes, language, most=most) for entry, quotes in pairs)
+        if len(text) <= room:
+            break
+    return f"## {phrase('references', language)}\n\n{text}"
 
 
 def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, language: str) -> str:
@@ -368,16 +384,20 @@ def _standing_of(dated: Dated, language: str) -> str:
 
 
 def _carrying(passages: Sequence[Passage], said: dict[str, list[str]]) -> list[str]:
-    """Return the one or two sentences of a source that carry most of what is said of it, `_QUOTED_CHARS` together."""
     counted: Counter[str] = Counter()
     for passage in passages:
         text = _prose(passage.text)
         for claim in said.get(passage.id, []):
             if place := _nearest(claim, text):
                 counted[text[place[0] : place[1]].strip()] += 1
+    return [text for text, _ in counted.most_common(_MOST_QUOTES)]
+
+
+def _within(quotes: Sequence[str], most: int) -> list[str]:
+    """Return the first of the quotations that fit in so many characters, the last one shortened."""
     found: list[str] = []
-    left = _QUOTED_CHARS
-    for text, _ in counted.most_common(_MOST_QUOTES):
+    left = most
+    for text in quotes:
         if left < _LEAST_QUOTE and found:
             break
         shown = text if len(text) <= left else f"{text[: _to_word(text, left - 2)].rstrip()} …"
