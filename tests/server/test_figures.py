@@ -33,7 +33,7 @@ def report(finished: Finished) -> Report:
 def test_numbers_of_one_unit_that_are_said_in_one_way_become_bars(report: Report) -> None:
     made = make_figures(report.model_copy(update={"claims": tuple(claim(*said) for said in SPEEDS)}))
     (figure,) = made
-    assert (figure.kind, len(figure.points)) == ("bar", 3)
+    assert (figure.kind, figure.title, len(figure.points)) == ("bar", "The … engine turns at … rpm", 3)
     assert [(p.label, p.value, p.claim) for p in figure.points] == [
         ("Gamma", 21_000, "c3"),
         ("Beta", 4_500, "c2"),

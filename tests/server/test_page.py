@@ -164,7 +164,7 @@ def test_another_version_is_begun_from_a_report(tab: Tab, own_state: Path) -> No
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_serious_stands_in_the_way_of_assistive_technology(
-    browser: Browser, finished: Finished, theme: str
+    browser: Browser, finished: Finished, theme: str, own_state: Path
 ) -> None:
     made = Tab(browser, color_scheme=theme, reduced_motion="reduce", bypass_csp=True)
     page = made.page
@@ -192,6 +192,18 @@ def test_nothing_serious_stands_in_the_way_of_assistive_technology(
     page.get_by_role("button", name="In its text").first.click()
     expect(page.locator(".snapshot mark")).to_be_visible()
     check("snapshot")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Export").click()
+    check("menu")
+    page.goto(f"{finished.address}/#/compare/{finished.run_id}/{finished.run_id}")
+    page.reload()
+    expect(page.locator(".compare .two").nth(1)).to_be_visible()
+    check("compare")
+    with serving(own_state, require_tokens=True) as address:
+        page.goto(address)
+        expect(page.get_by_label("Token")).to_be_visible()
+        check("login")
+        page.goto("about:blank")
     made.context.close()
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from tests.model.harness import PLAN, QUESTION, served
 from tests.runs.running import engines
 from tests.server.browser import Tab, browsing
-from tests.server.serving import Held, client, serving
+from tests.server.serving import Held, Wire, client, serving
 
 pytestmark = pytest.mark.process  # a browser is started
 
@@ -32,6 +33,7 @@ def test_a_run_with_a_model_is_watched_and_steered(
         served(monkeypatch, script) as provider,
         serving(own_state) as address,
         client(address) as http,
+        closing(Wire(address)) as wire,
     ):
         documents = [
             http.post("/api/v1/documents", files={"file": (path.name, path.read_bytes())}).json()["id"]
@@ -39,7 +41,7 @@ def test_a_run_with_a_model_is_watched_and_steered(
         ]
         new = {"question": QUESTION, "documents": documents, "model_provider": "compatible", "model_name": "scripted"}
         run = http.post("/api/v1/runs", json=new).json()["id"]
-        page.goto(f"{address}/#/runs/{run}")
+        page.goto(f"{wire.address}/#/runs/{run}")
         expect(page.locator(".section-card:not(.skeleton)")).to_have_count(len(PLAN))
         serious = [
             (one["id"], [node["html"][:120] for node in one["nodes"][:2]])
@@ -57,8 +59,18 @@ def test_a_run_with_a_model_is_watched_and_steered(
         expect(page.locator(".section-card")).to_have_count(len(PLAN) + 1)
         page.get_by_role("button", name=re.compile("Drop the section Prices")).click()
         expect(page.locator(".section-card.is-dropped")).to_have_count(1)
+        # The connection is lost in the middle, and comes back: what happened meanwhile is shown, nothing twice.
+        lines = page.locator(".activity .event").count()
+        wire.cut()
+        expect(page.locator(".connection")).to_be_visible(timeout=30_000)
+        http.post(f"/api/v1/runs/{run}/steer", json={"kind": "remark", "text": "Said meanwhile"})
+        wire.mend()
+        expect(page.locator(".activity")).to_contain_text("You: Said meanwhile", timeout=30_000)
+        expect(page.locator(".activity .event")).to_have_count(lines + 1)
+        expect(page.locator(".connection")).to_be_hidden()
         script.go.set()
         expect(page.locator(".trust")).to_be_visible(timeout=90_000)
+        tab.faults[:] = [fault for fault in tab.faults if "net::ERR" not in fault]
         assert provider.calls
         report = http.get(f"/api/v1/runs/{run}/report").json()
         assert "Mind the weight" in report["report"]

@@ -16,6 +16,7 @@ _YEARS = range(1500, 2101)
 _LABEL_CHARS, _EVENT_CHARS = 60, 180
 _KINDS_OF_THEIR_OWN = frozenset({*CALENDAR, "decade", "ordinal", "clock"})
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_BETWEEN_CJK = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff…]) (?=[\u3040-\u30ff\u3400-\u9fff…])")
 _CITATION = re.compile(r"\s*\[(?:\d+|s\d+p\d+)\]")
 
 
@@ -85,8 +86,11 @@ def _unit_of(text: str, amount: Quantity) -> str:
 
 
 def _words(text: str, amount: Quantity) -> tuple[str, ...]:
-    plain = _CITATION.sub("", f"{text[: amount.start]} {text[amount.end :]}")
-    return tuple(_WORD.findall(plain))
+    return _words_of(f"{text[: amount.start]} {text[amount.end :]}")
+
+
+def _words_of(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(_CITATION.sub("", text)))
 
 
 def _said_alike(stated: Sequence[_Stated]) -> list[list[_Stated]]:
@@ -141,8 +145,12 @@ def _years(text: str) -> list[int]:
 
 
 def _title(group: Sequence[_Stated]) -> str:
-    """Return the words that all of a group have."""
-    title = " ".join(w for w in dict.fromkeys(group[0].words) if all(w in one.words for one in group))
+    """Return the words that all of a group have, in their order; "…" stands for what differs."""
+    text, amount = group[0].claim.text, group[0].amount
+    said = [*_words_of(text[: amount.start]), "…", *_words_of(text[amount.end :])]
+    words = [w if all(w in one.words for one in group) else "…" for w in said]
+    title = " ".join(w for w, before in zip(words, ["…", *words], strict=False) if w != before or w != "…")
+    title = _BETWEEN_CJK.sub("", title.removesuffix(" …"))
     return title[:1].upper() + title[1:]
 
 
