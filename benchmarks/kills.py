@@ -190,16 +190,29 @@ class Outcome(NamedTuple):
     text: str
 
 
-def one_run(kills: int, draw: random.Random, *, total: int = 34, database: str = "", expected: str = "") -> Outcome:
+def one_run(
+    kills: int,
+    draw: random.Random,
+    *,
+    total: int = 34,
+    database: str = "",
+    expected: str = "",
+    home: Path | None = None,
+) -> Outcome:
     """Do one run that is killed up to `kills` times, each after a random number of further requests.
 
-    `expected` is the report of a run that was not killed.
+    `expected` is the report of a run that was not killed; `home` keeps the run afterwards.
     """
     with FakeWeb() as web, tempfile.TemporaryDirectory() as folder:
         web.otherwise = status(404)
         servers = Servers(web)
-        home = Path(folder) / "home"
+        home = home or Path(folder) / "home"
         kept = _runs(home, database)
+        before = {record.run_id for record in kept.list()}
+
+        def begun() -> list[str]:
+            return [record.run_id for record in kept.list() if record.run_id not in before]
+
         with (
             ScriptedProvider(servers.think, latency_seconds=_LATENCY) as provider,
             _command(servers, provider, home, database) as command,
@@ -215,12 +228,12 @@ def one_run(kills: int, draw: random.Random, *, total: int = 34, database: str =
                 process.send_signal(signal.SIGKILL)
                 moments.append(time.monotonic())
                 process.communicate()
-                process = command(*(["resume", runs[0].run_id] if (runs := kept.list()) else words))
+                process = command(*(["resume", *ids] if (ids := begun()) else words))
             _, said = process.communicate(timeout=_END_SECONDS)
             if process.returncode:
                 wrong, text = [f"exit code {process.returncode}: {said.decode()[-300:]}"], ""
             else:
-                store = kept.store(kept.list()[0].run_id)
+                store = kept.store(begun()[0])
                 text = _text_of(store.load_result(), web.port)
                 wrong = [*_wrong(store, servers, moments)]
                 if expected and text != expected:

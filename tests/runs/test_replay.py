@@ -124,6 +124,15 @@ def test_a_bundle_replays_on_another_machine(tmp_path: Path, monkeypatch: pytest
     assert asyncio.run(second.replay()).report == ran.report.report
 
 
+def test_a_report_that_names_its_documents_replays_from_a_bundle(tmp_path: Path) -> None:
+    ran = run("甲型发动机的转速是多少？", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
+    assert not ran.report.answered
+    assert str(tmp_path / "docs") in ran.report.report
+    bundle = tmp_path / "run.zip"
+    Run(ran.folder, ran.home).write_bundle(bundle)
+    assert asyncio.run(read_bundle(bundle, home=tmp_path / "elsewhere").replay()) == ran.report
+
+
 def test_a_bundle_that_was_changed_is_refused(tmp_path: Path) -> None:
     ran = run("Which kinds of engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
     good, bad = tmp_path / "good.zip", tmp_path / "bad.zip"

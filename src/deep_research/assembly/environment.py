@@ -164,12 +164,13 @@ class JournaledPlace:
 
 @dataclass(frozen=True)
 class Outside:
-    """What a run reaches outside itself: places to search, tools of others, single pages."""
+    """What a run reaches outside itself: places to search, tools of others, single pages; `docs` as they were named."""
 
     places: tuple[SearchPlace, ...]
     tools: OpenTools = field(default_factory=OpenTools)
     pages: Pages | None = None
     opens_addresses: bool = False
+    docs: tuple[str, ...] = ()
 
 
 @asynccontextmanager
@@ -214,7 +215,7 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             library=seen,
             journal=_own_costs(calls, job),
             places=_lazy(outside.places, job, on_gap),
-            docs=tuple(job.record.docs),
+            docs=outside.docs,
             templates=load_templates(template_folders(environment.home)),
             pages=outside.pages,
             tools=outside.tools.tools,
@@ -255,8 +256,9 @@ async def _open_outside(
     for place in places:
         stack.push_async_callback(place.close)
     opens = web is not None and bool(job.settings.sources)
-    note_outside(journal, places, tools.specs, web="all" if opens else "question" if web is not None else "")
-    return Outside(places, tools, web.pages if web is not None else None, opens)
+    opened = "all" if opens else "question" if web is not None else ""
+    note_outside(journal, places, tools.specs, web=opened, docs=job.record.docs)
+    return Outside(places, tools, web.pages if web is not None else None, opens, job.record.docs)
 
 
 def _recorded_outside(job: Job, recorded: Journal) -> Outside:
@@ -274,6 +276,7 @@ def _recorded_outside(job: Job, recorded: Journal) -> Outside:
         tools=OpenTools(tools={tool.name: tool for tool in tools}),
         pages=ReplayedPages(everywhere=told["web"] == "all") if told["web"] else None,
         opens_addresses=told["web"] == "all",
+        docs=tuple(told.get("docs", job.record.docs)),
     )
 
 

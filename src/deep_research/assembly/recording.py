@@ -225,12 +225,18 @@ class ReplayedPages:
         raise differs("", "page", url)
 
 
-def note_outside(journal: Journal, places: Sequence[SearchPlace], tools: Sequence[ToolSpec], *, web: str) -> None:
-    """Note what the run could reach; `web` says which addresses it may open: all, those of the question, or none."""
+def note_outside(
+    journal: Journal, places: Sequence[SearchPlace], tools: Sequence[ToolSpec], *, web: str, docs: Sequence[str]
+) -> None:
+    """Note what the run could reach; `web` says which addresses it may open: all, those of the question, or none.
+
+    `docs` are noted because a report may name them, and a bundle leaves them out of the record.
+    """
     told = {
         "places": [[place.name, place.purpose] for place in places],
         "tools": [tool.model_dump(mode="json") for tool in tools],
         "web": web,
+        "docs": list(docs),
     }
     journal.note(OUTSIDE, "", json.dumps(told, ensure_ascii=False))
 
