@@ -1,13 +1,13 @@
 """The page while a language model researches: sections advance, the run is steered, kinds of claims are told apart."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.model.harness import PLAN, QUESTION, served
 from tests.runs.running import engines
@@ -21,6 +21,36 @@ pytestmark = pytest.mark.process  # a browser is started
 def browser() -> Iterator[Browser]:
     with browsing() as made:
         yield made
+
+
+def lose_connection(page: Page, wire: Wire, say: Callable[[], object]) -> None:
+    """Cut the connection in the middle: what was said meanwhile is shown when it is back, and nothing twice."""
+    lines = page.locator(".activity .event").count()
+    wire.cut()
+    expect(page.locator(".connection")).to_be_visible(timeout=30_000)
+    say()
+    wire.mend()
+    expect(page.locator(".activity")).to_contain_text("You: Said meanwhile", timeout=30_000)
+    expect(page.locator(".activity .event")).to_have_count(lines + 1)
+    expect(page.locator(".connection")).to_be_hidden()
+
+
+def check_kinds(page: Page) -> None:
+    """Check that what the writer calculated, concluded and did not find is told apart from what the sources say."""
+    for kind, badge in (("computed", "Computed"), ("inference", "Conclusion"), ("limit", "Limit")):
+        expect(page.locator(f".report-text .claim.kind-{kind} .kind-sign").first).to_be_visible()
+        page.locator(f".report-text .claim.kind-{kind}").first.click()
+        expect(page.locator(".evidence .badges")).to_contain_text(badge)
+        page.keyboard.press("Escape")
+    page.locator(".report-text .claim.kind-inference").first.click()
+    page.locator(".evidence .premises button").first.click()
+    expect(page.locator(".evidence .badges")).to_contain_text("Fact")
+    page.keyboard.press("Escape")
+    # The kinds can be taken out of focus, by themselves.
+    page.locator(".filter-inference").click()
+    faded = "e => Number(getComputedStyle(e).opacity) < 0.5"
+    assert page.locator(".report-text .claim.kind-inference").first.evaluate(faded)
+    assert not page.locator(".report-text .claim.kind-computed").first.evaluate(faded)
 
 
 def test_a_run_with_a_model_is_watched_and_steered(
@@ -59,36 +89,18 @@ def test_a_run_with_a_model_is_watched_and_steered(
         expect(page.locator(".section-card")).to_have_count(len(PLAN) + 1)
         page.get_by_role("button", name=re.compile("Drop the section Prices")).click()
         expect(page.locator(".section-card.is-dropped")).to_have_count(1)
-        # The connection is lost in the middle, and comes back: what happened meanwhile is shown, nothing twice.
-        lines = page.locator(".activity .event").count()
-        wire.cut()
-        expect(page.locator(".connection")).to_be_visible(timeout=30_000)
-        http.post(f"/api/v1/runs/{run}/steer", json={"kind": "remark", "text": "Said meanwhile"})
-        wire.mend()
-        expect(page.locator(".activity")).to_contain_text("You: Said meanwhile", timeout=30_000)
-        expect(page.locator(".activity .event")).to_have_count(lines + 1)
-        expect(page.locator(".connection")).to_be_hidden()
+        lose_connection(
+            page,
+            wire,
+            lambda: http.post(f"/api/v1/runs/{run}/steer", json={"kind": "remark", "text": "Said meanwhile"}),
+        )
         script.go.set()
         expect(page.locator(".trust")).to_be_visible(timeout=90_000)
         tab.faults[:] = [fault for fault in tab.faults if "net::ERR" not in fault]
         assert provider.calls
         report = http.get(f"/api/v1/runs/{run}/report").json()
         assert "Mind the weight" in report["report"]
-        # What the writer calculated, concluded and did not find is told apart from what the sources say.
-        for kind, badge in (("computed", "Computed"), ("inference", "Conclusion"), ("limit", "Limit")):
-            expect(page.locator(f".report-text .claim.kind-{kind} .kind-sign").first).to_be_visible()
-            page.locator(f".report-text .claim.kind-{kind}").first.click()
-            expect(page.locator(".evidence .badges")).to_contain_text(badge)
-            page.keyboard.press("Escape")
-        page.locator(".report-text .claim.kind-inference").first.click()
-        page.locator(".evidence .premises button").first.click()
-        expect(page.locator(".evidence .badges")).to_contain_text("Fact")
-        page.keyboard.press("Escape")
-        # The kinds can be taken out of focus, by themselves.
-        page.locator(".filter-inference").click()
-        faded = "e => Number(getComputedStyle(e).opacity) < 0.5"
-        assert page.locator(".report-text .claim.kind-inference").first.evaluate(faded)
-        assert not page.locator(".report-text .claim.kind-computed").first.evaluate(faded)
+        check_kinds(page)
         page.get_by_role("tab", name=re.compile("Process")).click()
         expect(page.locator(".ledger")).to_contain_text(str(report["ledger"]["model_calls"]))
         page.goto("about:blank")
