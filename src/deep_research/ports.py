@@ -20,6 +20,7 @@ from deep_research.data import (
     PlanEdit,
     QueryAnalysis,
     Question,
+    Ranking,
     ReasonerInfo,
     Review,
     SearchResult,
@@ -270,6 +271,19 @@ class SharedLimits(Protocol):
 
     def open(self, name: str, model: str) -> None:
         """Let a model be asked again."""
+
+
+class Ranker(Protocol):
+    """Orders a few texts by how well they answer a question, better than shared words can; `name` is for screens."""
+
+    name: str
+
+    async def rank(self, question: str, texts: Sequence[str]) -> Ranking:
+        """Return the worth of each of `texts` in their order; scales differ. Raises ModelError and ConfigError."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
         ...
 
 

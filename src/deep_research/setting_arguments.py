@@ -28,6 +28,8 @@ class SettingArguments(TypedDict, total=False):
     model_name: "str | None"
     model_base_url: "str"
     fallback_models: "Sequence[str] | str"
+    ranker: "str"
+    ranker_base_url: "str"
     enable_thinking: "bool"
     research_model: "str | OpenModel | BaseChatModel | None"
     read_model: "str | OpenModel | BaseChatModel | None"

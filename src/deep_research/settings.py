@@ -52,6 +52,13 @@ class Settings(BaseModel):
     fallback_models: tuple[str, ...] = _setting(
         (), "models", "Models to use when the model fails: MODEL or PROVIDER:MODEL, separated by commas."
     )
+    ranker: str = _setting(
+        "",
+        "models",
+        "Ranker of what is quoted without a model: `openai`, `compatible`, `ollama` (embeddings), `jina`, `cohere` "
+        "(rerank) or `model`, each with `:MODEL`. Empty: none.",
+    )
+    ranker_base_url: str = _setting("", "models", "Base address of the ranker's server. Empty: the provider's own.")
     enable_thinking: bool = _setting(False, "models", "Let models reason before they answer, where they can.")
     research_model: str | None = _setting(
         None, "models", "Model for planning and searching: MODEL or PROVIDER:MODEL. Empty: `model_name`."

@@ -89,6 +89,6 @@ async def test_its_review_names_the_sections_without_evidence(library: SqliteLib
 
 
 async def test_it_says_what_it_is() -> None:
-    assert ExtractiveReasoner.info.kind == "extractive"
-    assert ExtractiveReasoner.info.models == {}
+    assert ExtractiveReasoner().info.kind == "extractive"
+    assert ExtractiveReasoner().info.models == {}
     assert await ExtractiveReasoner().judge([], SqliteLibrary(":memory:")) == []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
 from deep_research.errors import ConfigError
 from deep_research.i18n.message_codes import outage_gap
-from deep_research.ports import Journal, Reasoner, SearchPlace
+from deep_research.ports import Journal, Ranker, Reasoner, SearchPlace
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import shared_limits
@@ -77,10 +77,10 @@ def ready_models(settings: Settings) -> dict[str, str]:
 
 
 def key_variables() -> tuple[str, ...]:
-    """Return the variables that hold keys and addresses of model providers."""
-    from deep_research.providers.provider_catalog import VARIABLES  # noqa: PLC0415
+    """Return the variables that hold keys and addresses of model providers and rankers."""
+    from deep_research.providers.provider_catalog import RANKER_VARIABLES, VARIABLES  # noqa: PLC0415
 
-    return VARIABLES
+    return tuple(dict.fromkeys([*VARIABLES, *RANKER_VARIABLES]))
 
 
 def placeholder_keys(variables: Sequence[str]) -> dict[str, str]:
@@ -91,14 +91,14 @@ def placeholder_keys(variables: Sequence[str]) -> dict[str, str]:
 class OpenReasoner:
     """The reasoner of a run and the connections that it holds open."""
 
-    def __init__(self, reasoner: Reasoner, client: "ModelClient | None" = None) -> None:
+    def __init__(self, reasoner: Reasoner, *held: "ModelClient | Ranker") -> None:
         self.reasoner = reasoner
-        self._client = client
+        self._held = held
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.close()
+        for each in self._held:
+            await each.close()
 
 
 class Offers(NamedTuple):
@@ -132,8 +132,10 @@ def open_reasoner(
 
     Raises ConfigError for an unknown provider, a missing key, and a model that was handed over and is missing now.
     """
-    if settings.model_provider == "extractive":
+    if settings.model_provider == "extractive" and not settings.ranker:
         return OpenReasoner(ExtractiveReasoner())
+    if settings.model_provider == "extractive":
+        return _open_ranked(settings, keys, journal, on_gap, watch)
     for slow in ("httpx", "jinja2"):  # in this thread, rather than in the event loop with the first call
         import_module(slow)
     from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415 - only with a model
@@ -162,6 +164,43 @@ def open_reasoner(
         complete, settings, info=info, home=home, on_gap=on_gap, offers=offers, context_tokens=context, today=today
     )
     return OpenReasoner(reasoner, client)
+
+
+def _open_ranked(
+    settings: Settings,
+    keys: Mapping[str, str],
+    journal: Journal,
+    on_gap: Callable[[Gap], object],
+    watch: Callable[[ModelRequest, Role], object],
+) -> OpenReasoner:
+    """Return the extractive reasoner with the ranker that the settings name. Raises ConfigError."""
+    from deep_research.assembly.run_ranker import RunRanker, ranking_model  # noqa: PLC0415 - only with a ranker
+
+    if named := ranking_model(settings):
+        from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415
+        from deep_research.providers.model_client import ModelClient, Patience  # noqa: PLC0415
+        from deep_research.providers.provider_catalog import open_model, split_model  # noqa: PLC0415
+        from deep_research.reasoners.model.model_ranker import ModelRanker  # noqa: PLC0415
+
+        seconds = settings.model_timeout_seconds
+        provider, name = split_model(named)
+        model = open_model(
+            provider or named, name, keys=keys, base_url=settings.ranker_base_url, timeout_seconds=seconds
+        )
+        _check_prices(settings, [model])
+        client = ModelClient([model], account=note_attempt, patience=Patience.for_silence(seconds))
+        paid = PaidCalls(client, journal, settings)
+
+        async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
+            watch(request, role)
+            return await paid.complete(request, role)
+
+        ranker = RunRanker(ModelRanker(complete, f"{model.model} ({model.provider})"), None, on_gap)
+        return OpenReasoner(ExtractiveReasoner(ranker), client)
+    from deep_research.providers.rankers import open_ranker  # noqa: PLC0415
+
+    ranker = RunRanker(open_ranker(settings.ranker, keys, base_url=settings.ranker_base_url), journal, on_gap)
+    return OpenReasoner(ExtractiveReasoner(ranker), ranker)
 
 
 def model_reasoner(

@@ -62,6 +62,7 @@ from deep_research.data.model_calls import FinishReason as FinishReason
 from deep_research.data.model_calls import ModelAnswer as ModelAnswer
 from deep_research.data.model_calls import ModelMessage as ModelMessage
 from deep_research.data.model_calls import ModelRequest as ModelRequest
+from deep_research.data.model_calls import Ranking as Ranking
 from deep_research.data.model_calls import Role as Role
 from deep_research.data.model_calls import ToolCall as ToolCall
 from deep_research.data.model_calls import ToolSpec as ToolSpec

@@ -83,3 +83,10 @@ class ModelAnswer(Noun):
     model: str = ""
     reasoning: str = ""
     request_id: str = ""
+
+
+class Ranking(Noun):
+    """What a ranker says of texts: the worth of each in their order (larger is better), and the tokens of the call."""
+
+    scores: tuple[float, ...]
+    usage: Usage = Usage()

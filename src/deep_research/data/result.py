@@ -83,12 +83,14 @@ class ReasonerInfo(Noun):
     """What reasoned: `extractive` (no model) or `model`, and which models in which role.
 
     In a report these are the models that really answered; `calls` counts the answers of each, "MODEL (PROVIDER)".
+    `ranker` put in order what was quoted without a model.
     """
 
     kind: str
     provider: str = ""
     models: dict[str, str] = Field(default_factory=dict)
     calls: dict[str, int] = Field(default_factory=dict)
+    ranker: str = ""
 
     @property
     def is_language_model(self) -> bool:

@@ -16,7 +16,7 @@ from deep_research.i18n.language import detect
 
 _STEPS: Final = (
     "intake", "analysis", "discovery", "plan", "research", "writing", "judge", "rewrite", "review", "supervision",
-    "abstract", "report", "reading", "model",
+    "abstract", "report", "reading", "model", "ranking",
 )  # fmt: skip
 
 

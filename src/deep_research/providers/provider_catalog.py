@@ -117,6 +117,33 @@ VARIABLES = tuple(
 )
 """The variables to read: settings.py hands them over as `keys`."""
 
+RankerForm = Literal["embeddings", "ollama", "rerank"]
+
+
+class RankerKind(NamedTuple):
+    """What is known about a server that ranks texts; see `Provider`."""
+
+    form: RankerForm
+    base_url: str
+    key: str
+    address: str
+    model: str
+
+
+RANKERS: dict[str, RankerKind] = {
+    "openai": RankerKind(
+        "embeddings", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", "text-embedding-3-small"
+    ),
+    "compatible": RankerKind("embeddings", "", "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL", ""),
+    "ollama": RankerKind("ollama", "http://localhost:11434", "", "OLLAMA_HOST", "bge-m3"),
+    "jina": RankerKind("rerank", "https://api.jina.ai/v1", "JINA_API_KEY", "", "jina-reranker-v2-base-multilingual"),
+    "cohere": RankerKind("rerank", "https://api.cohere.com/v2", "COHERE_API_KEY", "", "rerank-v3.5"),
+}
+RANKER_VARIABLES = tuple(
+    dict.fromkeys(variable for known in RANKERS.values() for variable in (known.key, known.address) if variable)
+)
+"""The variables to read for rankers."""
+
 _TIMEOUT_SECONDS = 120.0
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from pydantic import BaseModel
 
-from deep_research.data import Ledger, ModelAnswer, ReasonerInfo, Role, SearchRecord, Usage
+from deep_research.data import Ledger, ModelAnswer, Ranking, ReasonerInfo, Role, SearchRecord, Usage
 from deep_research.ports import Journal
 
 
@@ -34,16 +34,27 @@ LOST = "lost model call"
 """Under this name the journal keeps lost calls; answered ones are `model`."""
 
 
+RANKING = "ranking"
+"""Under this name the journal keeps what rankers answered."""
+
+
 def ledger_of(journal: Journal, *, sources: int, seconds: float) -> Ledger:
     """Return the ledger: calls, tokens and money of all sittings of a run, lost attempts included; `seconds` of work.
 
-    Searches that a model makes on its provider's side count with their tokens; their price is not known here.
+    Searches that a model makes on its provider's side count with their tokens, and so do calls of a ranker; their price
+    is not known here.
     """
     paid, lost = paid_calls(journal)
     searched = [SearchRecord.model_validate_json(text).usage for text in journal.answers("search")]
-    usage = [*(call.answer.usage for call in paid), *(call.usage for call in lost), *(u for u in searched if u)]
+    ranked = [Ranking.model_validate_json(text).usage for text in journal.answers(RANKING)]
+    usage = [
+        *(call.answer.usage for call in paid),
+        *(call.usage for call in lost),
+        *(u for u in searched if u),
+        *ranked,
+    ]
     return Ledger(
-        model_calls=len(paid),
+        model_calls=len(paid) + len(ranked),
         prompt_tokens=sum(u.prompt_tokens for u in usage),
         cached_tokens=sum(u.cached_tokens for u in usage),
         completion_tokens=sum(u.completion_tokens for u in usage),
@@ -60,7 +71,8 @@ def reasoner_of(configured: ReasonerInfo, journal: Journal) -> ReasonerInfo:
     Where a model was set up and none has answered, the reasoner is the extractive one.
     """
     if not configured.models:
-        return configured
+        ranked = journal.count(RANKING) or journal.count("model")
+        return configured if ranked else configured.model_copy(update={"ranker": ""})
     roles: dict[Role, Counter[str]] = defaultdict(Counter)
     for call in paid_calls(journal)[0]:
         named = f"{configured.models.get(call.role, call.answer.model)} ({configured.provider})"

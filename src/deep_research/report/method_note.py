@@ -42,6 +42,8 @@ def render_method_note(checked: CheckedReport, *, verbatim: int) -> str:
     lines.append(phrase("checked_how", language))
     if reasoner.is_language_model:
         lines += [_who(reasoner, language)] * bool(reasoner.models) + _judged(checked.claims, language)
+    elif reasoner.ranker:
+        lines.append(phrase("ranked_by", language, ranker=reasoner.ranker))
     levels = Counter(c.confidence.level for c in checked.claims if c.confidence is not None)
     if levels:
         counted = {level: levels[level] for level in ("high", "medium", "low")}

@@ -1,7 +1,8 @@
 """The blocks that answer a question: each part's best first, nothing unrelated for a part that no block speaks of."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from deep_research.conversation.coreference import without_request
@@ -31,6 +32,13 @@ _GOOD, _LACKING = 0.6, 0.45
 """A further block is quoted from this share of the best one's score on; less where it says a word that is missing."""
 _LONG, _SHORTEST, _KEPT = 480, 300, 0.98
 """A longer block is shortened, to no less than this, to a stretch that says this share of what all of it says."""
+
+JUDGED = 30
+"""How many of a part's best blocks a ranker is shown."""
+_SHOWN_CHARS = 2000
+Order = Mapping[str, Mapping[str, float]]
+"""By the text of a part: how well blocks answer it, each by its text with its headings, as a ranker says."""
+NO_ORDER: Order = MappingProxyType({})
 
 _FOREIGN, _DETECTED = 0.85, 2000
 """What a block in English is worth to a reader of another language; how much of a text tells its language."""
@@ -73,6 +81,7 @@ class Reading(NamedTuple):
     regions: tuple[Region, ...]
     vocabulary: Vocabulary
     language: str
+    order: Order = NO_ORDER
 
     def words(self, text: str) -> list[Word]:
         """Return the words of a text that say what it is about, weighed."""
@@ -104,13 +113,33 @@ def answer_parts(question: str, reading: Reading, *, chars: int, most: int) -> l
     parts = parts_of(question, reading)
     if not parts or _is_vague(parts, reading.regions):
         return []
-    return _chosen([(part, *_answered(part, reading.regions, reading.language)) for part in parts], chars, most)
+    return _chosen([(part, *_answered(part, reading)) for part in parts], chars, most)
+
+
+def blocks_to_rank(question: str, reading: Reading) -> dict[str, list[str]]:
+    """Return for each part of `question` its best blocks, as a ranker is to see them."""
+    best = {part.text: _answered(part, reading)[1][:JUDGED] for part in parts_of(question, reading)}
+    return {text: list(dict.fromkeys(map(_with_headings, blocks))) for text, blocks in best.items() if len(blocks) > 1}
+
+
+def _with_headings(candidate: Candidate) -> str:
+    return f"{candidate.region.title} > {candidate.heading}\n{candidate.text}"[:_SHOWN_CHARS]
+
+
+def _in_order(best: list[Candidate], worth: Mapping[str, float]) -> list[Candidate]:
+    """Return blocks with those that a ranker has judged in its order, which takes over the scores of ours."""
+    judged = [c for c in best[:JUDGED] if _with_headings(c) in worth]
+    scores = [c.score for c in judged]
+    ordered = sorted(judged, key=lambda c: -worth[_with_headings(c)])
+    known = {id(c) for c in judged}
+    rest = [c for c in best if id(c) not in known]
+    return sorted([*(c._replace(score=s) for c, s in zip(ordered, scores, strict=True)), *rest], key=lambda c: -c.score)
 
 
 def is_answered(question: str, reading: Reading) -> bool:
     """Return whether some part of `question` is spoken of in what was read."""
     parts = parts_of(question, reading)
-    return not parts or any(_answered(part, reading.regions, reading.language)[0] != "no" for part in parts)
+    return not parts or any(_answered(part, reading)[0] != "no" for part in parts)
 
 
 def section_blocks(
@@ -187,15 +216,15 @@ def _is_vague(parts: Sequence[Part], found: Sequence[Region]) -> bool:
     return not any(named(head, [word]) == 1.0 for head in headed)
 
 
-def _answered(part: Part, found: Sequence[Region], language: str) -> tuple[Answered, list[Candidate]]:
+def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     """Whether the blocks found speak of what a part names, and these, best first."""
-    best = _readable(ranked(found, part.words, part.shape), language)
+    best = _readable(ranked(reading.regions, part.words, part.shape), reading.language)
     total = weigh(part.own, [1.0] * len(part.own))
     said = max((weigh(part.own, c.said[: len(part.own)]) for c in best[:_TRIED]), default=0.0)
     share = said / total if total else 0.0
-    if share < _WITHOUT_NAME and any(_is_absent_name(i, part, best) for i in range(len(part.own))):
-        return "no", best
-    return "yes" if share >= _ANSWERS else "partly" if share >= _CLOSE else "no", best
+    absent = share < _WITHOUT_NAME and any(_is_absent_name(i, part, best) for i in range(len(part.own)))
+    answered: Answered = "yes" if share >= _ANSWERS else "partly" if share >= _CLOSE else "no"
+    return "no" if absent else answered, _in_order(best, reading.order.get(part.text, {}))
 
 
 def _is_absent_name(number: int, part: Part, best: Sequence[Candidate]) -> bool:

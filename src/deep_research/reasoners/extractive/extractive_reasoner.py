@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from deep_research.concurrency import side_by_side
 from deep_research.data import (
     Action,
     Brief,
@@ -23,7 +24,8 @@ from deep_research.data import (
     Turn,
     Verdict,
 )
-from deep_research.ports import Library
+from deep_research.i18n.catalog import phrase
+from deep_research.ports import Library, Ranker
 from deep_research.reasoners.extractive import (
     clarification_rules,
     composing,
@@ -34,15 +36,20 @@ from deep_research.reasoners.extractive import (
     section_reviews,
     section_writing,
 )
+from deep_research.reasoners.extractive.answer_blocks import NO_ORDER, Order, blocks_to_rank, read_around
 from deep_research.text.question_terms import asked_of
 
 
 class ExtractiveReasoner:
     """Implements `ports.Reasoner` without a model: the same graph, steps and checks as with one."""
 
-    info = ReasonerInfo(kind="extractive")
     works_ahead = False
     reads_conversation = False
+
+    def __init__(self, ranker: Ranker | None = None) -> None:
+        """`ranker` puts the blocks that answer a question in order, in place of the rules."""
+        self.info = ReasonerInfo(kind="extractive", ranker=ranker.name if ranker is not None else "")
+        self._ranker = ranker
 
     async def decide(
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
@@ -101,7 +108,21 @@ class ExtractiveReasoner:
     async def write_section(
         self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
     ) -> SectionDraft:
-        return section_writing.write_section(section, brief, passages, library)
+        order = NO_ORDER
+        if self._ranker is not None and section.title == phrase("answer", brief.language):
+            order = await self._rank(self._ranker, brief, passages, library)
+        return section_writing.write_section(section, brief, passages, library, order)
+
+    async def _rank(self, ranker: Ranker, brief: Brief, passages: Sequence[Passage], library: Library) -> Order:
+        """Return the ranker's order of the blocks for each part of the question; none of a part where it fails."""
+        question = brief.question or brief.title
+        shown = blocks_to_rank(question, read_around(question, brief.language, passages, library))
+        rankings = await side_by_side(ranker.rank(part, texts) for part, texts in shown.items())
+        return {
+            part: dict(zip(texts, ranking.scores, strict=True))
+            for (part, texts), ranking in zip(shown.items(), rankings, strict=True)
+            if len(ranking.scores) == len(texts)
+        }
 
     async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
         """Return the verdicts unchanged: the mechanical checks and the scorer are all there is."""

@@ -9,6 +9,8 @@ from deep_research.i18n.language import detect
 from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.answer_blocks import (
+    NO_ORDER,
+    Order,
     Part,
     PartAnswer,
     Reading,
@@ -38,12 +40,17 @@ _PLAINLY = 0.75
 _SUBTITLE = re.compile(r"[:：]\s|\s[—–-]\s")
 
 
-def write_section(section: Section, brief: Brief, passages: Sequence[Passage], library: Library) -> SectionDraft:
-    """Return the section as draft Markdown of verbatim blocks that cite their passages; "" where nothing answers."""
+def write_section(
+    section: Section, brief: Brief, passages: Sequence[Passage], library: Library, order: Order = NO_ORDER
+) -> SectionDraft:
+    """Return the section as draft Markdown of verbatim blocks that cite their passages; "" where nothing answers.
+
+    `order` is what a ranker says of the blocks that answer the question.
+    """
     language = brief.language
     question = brief.question or brief.title
     if section.title == phrase("answer", language):
-        return answer(brief, passages, library)
+        return answer(brief, passages, library, order)
     given = [*_under_heading(section.title, passages, library), *passages]
     query = " ".join([section.subject or section.title, *section.queries[:1]])
     reading = read_around(query, language, given, library)
@@ -91,10 +98,10 @@ def _answered_parts(brief: Brief, reading: Reading) -> list[PartAnswer]:
     return parts if kept else [parts[0]._replace(blocks=blocks)]
 
 
-def answer(brief: Brief, passages: Sequence[Passage], library: Library) -> SectionDraft:
+def answer(brief: Brief, passages: Sequence[Passage], library: Library, order: Order = NO_ORDER) -> SectionDraft:
     """Return the blocks that answer a question, part by part, and a gap for each part that none answers."""
     question, language = brief.question or brief.title, brief.language
-    reading = read_around(question, language, passages, library)
+    reading = read_around(question, language, passages, library)._replace(order=order)
     parts = _answered_parts(brief, reading)
     if not parts:
         return SectionDraft(content="", gaps=(gap_of(question, "too_vague"),))

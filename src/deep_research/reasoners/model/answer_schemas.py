@@ -72,6 +72,12 @@ class ReadAnswer(Answer):
     relevant: list[str]
 
 
+class RankAnswer(Answer):
+    """See the prompt `rank`."""
+
+    best: list[int]
+
+
 class SectionPlan(Answer):
     """One section of a plan."""
 
