@@ -13,7 +13,8 @@ from deep_research.ports import ApiResponse
 from deep_research.sources import api_rates, api_sources, source_rows, variables
 from tests.sources.answers import ADDRESS, Call, ScriptedClient, answer, bodies, opened, options_of, searched, secret
 
-pytestmark = pytest.mark.parametrize("name", sorted(api_sources()))
+OVER_HTTP = sorted(name for name, kind in api_sources().items() if kind.over_http)
+pytestmark = pytest.mark.parametrize("name", OVER_HTTP)
 QUERY = "sparse retrieval"
 PAGE = (
     "<!doctype html><html><head><title>Welcome</title></head><body><h1>Sign in</h1><p>Enable scripts.</p></body></html>"

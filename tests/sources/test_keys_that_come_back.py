@@ -21,7 +21,7 @@ from tests.support.fake_web import FakeWeb
 
 STATUSES = (200, 302, 400, 401, 403, 429, 500)
 CANARY = "CANARY0123456789"
-WITH_KEYS = sorted(name for name, kind in api_sources().items() if kind.variables())
+WITH_KEYS = sorted(name for name, kind in api_sources().items() if kind.variables() and kind.over_http)
 
 
 def _keys(patch: pytest.MonkeyPatch, variables: Any) -> dict[str, str]:

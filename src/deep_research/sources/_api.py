@@ -133,6 +133,8 @@ class ApiSource(Declaration, Generic[Options]):
     """The API wants every word of the query: it is asked with keywords, then with fewer."""
     max_query_chars: ClassVar[int] = 300
 
+    over_http: ClassVar[bool] = True
+    """Its results come by HTTP; not those of a database."""
     options_type: ClassVar[type[ApiOptions]]
     """The options that the class is declared with: `ApiSource[…]`."""
     asked_in: str = ""
