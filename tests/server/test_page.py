@@ -100,6 +100,44 @@ def test_every_part_of_a_report_is_shown(tab: Tab, finished: Finished) -> None:
     expect(page.locator(".lane-bar").first).to_be_visible()
 
 
+TABLE = (
+    """# Engines by speed and weight
+
+| Engine | Speed | Weight |
+|---|---|---|
+| Alpha engine | 3,000 rpm | 60 kg |
+| Beta engine | 4,500 rpm | 85 kg |
+
+The speed of the Beta engine is told at https://example.org/"""
+    + "engines/" * 40
+)
+
+
+def test_tables_and_long_addresses_keep_to_their_place(tab: Tab, own_state: Path) -> None:
+    page = tab.page
+    with serving(own_state) as address, client(address) as http:
+        document = http.post("/api/v1/documents", files={"file": ("a.md", TABLE.encode())}).json()["id"]
+        question = "What are the speed and the weight of the Beta engine?"
+        new = {"question": question, "documents": [document], "model_provider": "extractive"}
+        run = http.post("/api/v1/runs", json=new).json()["id"]
+        page.goto(f"{address}/#/runs/{run}/statements")
+        expect(page.locator(".statement").first).to_be_visible(timeout=60_000)
+        row = page.locator(".statement", has=page.locator(".row-claim"), has_text="Beta engine")
+        expect(row).to_contain_text("4,500 rpm")
+        row.locator("button").click()
+        expect(page.locator(".evidence .passage mark tr.strong")).to_contain_text("85 kg")
+        # Behind a row a citation opens the statement of that row.
+        page.get_by_role("tab", name=re.compile("^Report")).click()
+        page.locator(".report-text td .cite").last.click()
+        expect(page.locator(".evidence .claim-text")).to_contain_text("Beta engine")
+        for place in range(page.locator(".report-text .cite").count()):
+            page.locator(".report-text .cite").nth(place).click()
+            expect(page.locator(".evidence .passage mark").first).to_be_visible()
+            for box in (".evidence-body", "main"):
+                assert page.locator(box).evaluate("e => e.scrollWidth <= e.clientWidth + 1"), (box, place)
+        page.goto("about:blank")
+
+
 def test_each_format_is_downloaded(tab: Tab, finished: Finished) -> None:
     open_report(tab, finished)
     tab.page.get_by_role("button", name="Export").click()

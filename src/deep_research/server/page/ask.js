@@ -46,7 +46,7 @@ export class AskView {
     const { model, provider, web, problem } = this.options;
     if (problem) return h("p", { class: "notice bad", role: "alert" }, problem);
     const thinks = model ? t("answers_with_model", { model, provider }) : t("answers_without_model");
-    return h("p", { class: "hint composer-note" }, thinks, " ", web ? t("searches_web", { web }) : t("searches_bundled"));
+    return h("p", { class: "hint composer-note" }, thinks, /[\u3002]$/.test(thinks) ? "" : " ", web ? t("searches_web", { web }) : t("searches_bundled"));
   }
 
   strategy() {

@@ -130,7 +130,7 @@ function shown(text, claim) {
   const words = new Set(terms(claim));
   const parts = text.split(/((?:^\|.*\|[ \t]*(?:\n|$)){2,})/m).map((part) => (tableOf(part) ?? part));
   const pieces = parts.flatMap((part) => (part.rows ? part.rows.map((row) => ({ part, row, said: row.join(" ") }))
-    : [...part.matchAll(/[^.!?\u3002\uff01\uff1f\n]+[.!?\u3002\uff01\uff1f\n]*/g)].map((m) => ({ part, from: m.index, said: m[0].trimEnd() }))));
+    : [...part.matchAll(/\S[^\n]*?(?:[.!?]+["'\u201d\u2019)\]]*(?=\s|$)|[\u3002\uff01\uff1f]+|(?=\n|$))/g)].map((m) => ({ part, from: m.index, said: m[0].trimEnd() }))));
   let best = { score: 0.3 };
   for (const piece of pieces) {
     const own = terms(piece.said);
