@@ -25,6 +25,7 @@ CLAIM = {
     "cited": "[s7p3]",
     "flag": "its source is old",
     "reason": "the passage says 4",
+    "refused": "number: 5 is not in the passage",
 }
 REVIEWED = {
     "title": SECTION.title,

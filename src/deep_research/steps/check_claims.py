@@ -179,6 +179,8 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[_Judged], kept: Colle
     end, as long as the next kept sentence of the paragraph cites the same."""
     own = judged[number].passages
     sentence = draft.sentences[number]
+    if sentence.kind == "cell" and (cited := tuple(key for key in own if key in sentence.passages)):
+        return cited  # the others stand in the cells beside it
     if sentence.role == "inference" and not sentence.passages:
         return ()  # a lead that sums up its paragraph: what follows cites
     if sentence.passages or judged[number].verdict != VERBATIM:

@@ -43,18 +43,31 @@ def cited(claims: Sequence[Claim], library: Library) -> dict[str, str]:
 
 _KINDS = {"advice": "ADVICE", "inference": "CONCLUSION", "computed": "CONCLUSION", "background": "BACKGROUND"}
 _ROW = re.compile(r"\s\|\s")
+_CODE = re.compile(r"`[^`]*`")
+_TELLING = frozenset(
+    {
+        "number_missing",
+        "number_unit",
+        "number_rival",
+        "name_missing",
+        "name_rival",
+        "quotation_missing",
+        "quotation_changed",
+    }
+)
+"""Why code refuses a statement, where that tells a judge what to look for."""
 
 
 def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
     """Return claims as a prompt lists them: kind, text, ids, what code noticed, and why it refused them."""
     return [
         {
-            "kind": "ROW" if _ROW.match(c.text) else _KINDS.get(c.kind, "FACT"),
+            "kind": "ROW" if _ROW.search(_CODE.sub("", c.text)) else _KINDS.get(c.kind, "FACT"),
             "text": c.text,
             "cited": "".join(f"[{key}]" for key in c.passages),
             "flag": "; ".join(phrase(f"flag_{flag}", "en") for flag in c.flags),
-            # A measured support says nothing that a judge needs; what is missing does.
-            "reason": "" if c.stands or c.verdict.score is not None else c.verdict.reason,
+            "reason": c.verdict.reason,
+            "refused": c.verdict.reason if _TELLING & {*c.verdict.codes} else "",
         }
         for c in claims
     ]
