@@ -1,6 +1,7 @@
 """The workflows by name, loaded and compiled when asked for."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from langgraph.graph import StateGraph
@@ -18,7 +19,13 @@ def compile_workflow(
     name: str = "sections", checkpointer: Checkpointer = None
 ) -> CompiledStateGraph[Any, RunContext, Any, Any]:
     """Return the graph of a workflow, ready to run. Raises ConfigError for an unknown name."""
-    return load_builder(name)().compile(checkpointer=checkpointer, name="deep_research")
+    return _compiled(name).copy({"checkpointer": checkpointer})
+
+
+@cache
+def _compiled(name: str) -> CompiledStateGraph[Any, RunContext, Any, Any]:
+    """Build and compile a workflow, which holds nothing of a run, once in a process."""
+    return load_builder(name)().compile(name="deep_research")
 
 
 def load_builder(name: str) -> Callable[[], StateGraph[Any, RunContext, Any, Any]]:
