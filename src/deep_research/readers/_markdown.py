@@ -15,7 +15,7 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCED = re.compile(r"(^\s{0,3}```.*?^\s{0,3}```\s*$)", re.DOTALL | re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)\n(.*?)\n(?:---|\+\+\+)\s*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^\s*(title|date|published|authors?)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
-_BLANK = re.compile(r"(\n{2,})")
+_BLANK = re.compile(r"(\n\n+)")  # begins with a literal, which is quick to find
 _PLAIN = r"[^\\`*_\[\]<&|~\n]"
 _PROSE_LINE = rf"(?!\d+[.)])[\w“”\"'‘’«(（「《]{_PLAIN}*"
 _PROSE = re.compile(rf"{_PROSE_LINE}(?:\n{_PROSE_LINE})*")

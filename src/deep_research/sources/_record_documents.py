@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from deep_research.data import Document
+from deep_research.data import Document, Heading, PageStart
 from deep_research.text.document_builder import DocumentBuilder
 
 _ITEM = re.compile(r"(?:[-*•]|(\d{1,3}[.)]))\s+(?=\S)")
@@ -60,8 +60,8 @@ def joined(above: Document, below: Document) -> Document:
     if not below.text:
         return above
     shift = len(above.text) + 2 if above.text else 0
-    headings = [heading.model_copy(update={"start": heading.start + shift}) for heading in below.headings]
-    pages = [page.model_copy(update={"start": page.start + shift}) for page in below.pages]
+    headings = [Heading(start=h.start + shift, level=h.level, title=h.title) for h in below.headings]
+    pages = [PageStart(start=page.start + shift, number=page.number) for page in below.pages]
     return above.model_copy(
         update={
             "text": f"{above.text}\n\n{below.text}" if above.text else below.text,

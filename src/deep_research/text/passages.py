@@ -20,7 +20,7 @@ MAX_CHARS = 1800
 
 _CARRIED = 0.4
 """Share of a passage's length that goes at most to the next one where it ends in the middle of a sentence."""
-_ENDED = re.compile(r"[.!?。！？…;；][\"'”’」』）)\]]*$")
+_ENDS, _CLOSING = frozenset(".!?。！？…;；"), "\"'”’」』）)]"
 
 _CJK_CHAR = re.compile(f"[{CJK}]")
 
@@ -61,7 +61,7 @@ def _stretches(text: str, borders: list[int], target: int, limit: int) -> Iterat
     for block in _small_blocks(text, borders, limit):
         if taken:
             start = taken[0].start
-            page_break = bisect_right(borders, start) != bisect_right(borders, block.start)
+            page_break = bool(borders) and bisect_right(borders, start) != bisect_right(borders, block.start)
             new_topic = block.kind == "heading" and not headed
             full = block.end - start > target and not headed
             if page_break or new_topic or full:
@@ -83,19 +83,24 @@ def _unfinished(text: str, taken: Sequence[Block], most: int) -> int:
         carried = taken[-1].end - block.end if count else 0
         if carried > most:
             break
-        if block.kind != "prose" or _ENDED.search(text[block.start : block.end]):
+        if block.kind != "prose" or _has_end(text[block.start : block.end]):
             return count
     last = taken[-1]
     is_short = last.end - last.start <= most
-    announces = last.kind == "prose" and is_short and not _ENDED.search(text[last.start : last.end])
+    announces = last.kind == "prose" and is_short and not _has_end(text[last.start : last.end])
     return int(announces and len(taken) > 1)
+
+
+def _has_end(block: str) -> bool:
+    return block.rstrip(_CLOSING)[-1:] in _ENDS
 
 
 def _small_blocks(text: str, borders: list[int], limit: int) -> Iterator[Block]:
     """Blocks, none longer than `limit` and none across a page border."""
     for block in blocks(text):
         start = block.start
-        for border in [*borders[bisect_right(borders, start) : bisect_right(borders, block.end - 1)], block.end]:
+        inside = borders[bisect_right(borders, start) : bisect_right(borders, block.end - 1)] if borders else ()
+        for border in (*inside, block.end):
             piece = _strip(text, start, border)
             start = border
             if piece is None:

@@ -86,6 +86,8 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _kind_of(line: str, previous: BlockKind | None) -> BlockKind | None:
+    if line[:1].isalpha():  # most lines: no mark begins with a letter
+        return "item" if previous == "item" else "prose"
     if not line.strip():
         return None
     if _FENCE.match(line):
