@@ -5,8 +5,9 @@
 The command works with a scripted model, a web search like Tavily's with its extraction, and pages, all real servers on
 127.0.0.1. A request counts as answered when its answer was sent 50 ms before the kill; none of those may come again.
 What was sent later and comes again is counted apart, with the time that it had: between the last byte on the wire and
-the journal's commit lies a window that no program can close. The report's text must be that of a run which nobody
-killed, and the ledger must name as many model calls and tokens as the server gave.
+the journal's commit lies a window that no program can close. Answers that still lay in the process's sockets, unread, are
+counted too: the process is stopped first, then looked at, then killed. The report's text must be that of a run which
+nobody killed, and the ledger must name as many model calls and tokens as the server gave.
 """
 
 import argparse
@@ -179,12 +180,13 @@ class Outcome(NamedTuple):
     """One run: how often it was killed, what was asked for again by kind, and what else is wrong.
 
     `late` are answers that were asked for again and do not count: how many seconds before a kill they were sent, and their
-    kind.
+    kind; `unread` is on how many connections an answer lay unread at a kill.
     """
 
     killed: int
     again: Counter[str]
     late: list[tuple[float, str]]
+    unread: int
     wrong: tuple[str, ...]
     requests: int
     text: str
@@ -220,13 +222,16 @@ def one_run(
             servers.calls = provider.calls
             words = [QUESTION, "-p", "compatible", "--model", "scripted", "--no-clarify", "--source", "tavily"]
             moments: list[float] = []
+            unread: list[int] = []
             process = command(*words)
             for _ in range(kills):
                 if not _reached(process, servers, len(servers.all()) + draw.randint(1, max(2, total // kills))):
                     break
                 time.sleep(draw.random() * 0.2)
-                process.send_signal(signal.SIGKILL)
+                process.send_signal(signal.SIGSTOP)
                 moments.append(time.monotonic())
+                unread.append(_unread({web.port, provider.port}))
+                process.send_signal(signal.SIGKILL)
                 process.communicate()
                 process = command(*(["resume", *ids] if (ids := begun()) else words))
             _, said = process.communicate(timeout=_END_SECONDS)
@@ -238,10 +243,20 @@ def one_run(
                 wrong = [*_wrong(store, servers, moments)]
                 if expected and text != expected:
                     wrong.append("the report is another one")
-            repeated = [pair for moment in moments for pair in servers.repeated(moment).items()]
-    again = Counter(kind for (kind, _), before in repeated if before > SETTLED)
-    late = [(before, kind) for (kind, _), before in repeated if before <= SETTLED]
-    return Outcome(len(moments), again, late, tuple(wrong), len(servers.all()), text)
+            again: Counter[str] = Counter()
+            late: list[tuple[float, str]] = []
+            for moment, lying in zip(moments, unread, strict=True):
+                repeated = sorted((before, kind) for (kind, _), before in servers.repeated(moment).items())
+                read = repeated[lying:]  # what was sent last is what was not read yet
+                again.update(kind for before, kind in read if before > SETTLED)
+                late += [(before, kind) for before, kind in read if before <= SETTLED]
+    return Outcome(len(moments), again, late, sum(unread), tuple(wrong), len(servers.all()), text)
+
+
+def _unread(ports: set[int]) -> int:
+    """Return on how many connections to these ports of this machine data lie that the client has not read (Linux)."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(int(row[2][-4:], 16) in ports and int(row[4].partition(":")[2], 16) > 0 for row in rows)
 
 
 def _reached(process: "subprocess.Popen[bytes]", servers: Servers, count: int) -> bool:
@@ -305,7 +320,7 @@ def count_kills(
     draw = random.Random(seed)
     total: Counter[str] = Counter()
     late: list[tuple[float, str]] = []
-    faults = killed = 0
+    faults = killed = unread = 0
     with make_database() as database:
         expected = one_run(0, draw, database=database).text
     for number in range(runs):
@@ -314,10 +329,13 @@ def count_kills(
         killed += outcome.killed
         total += outcome.again
         late += outcome.late
+        unread += outcome.unread
         faults += len(outcome.wrong)
         print(f"run {number}: {outcome.killed} kills, {outcome.requests} requests, again {dict(outcome.again)}, wrong {outcome.wrong}", flush=True)  # fmt: skip
     window = [f"{kind} {before * 1000:.1f} ms" for before, kind in sorted(late)]
-    print(f"{runs} runs, {killed} kills: again {dict(total)}, {faults} wrong; sent just before a kill: {window}")
+    print(
+        f"{runs} runs, {killed} kills: again {dict(total)}, {faults} wrong; read just before a kill: {window}; unread: {unread}"
+    )
     return 1 if total or faults else 0
 
 

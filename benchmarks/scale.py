@@ -1,9 +1,11 @@
 """What a run costs in PostgreSQL, how fast the queue is, and what follows for 10, 1,000 and 100,000 runs a day.
 
-    python benchmarks/scale.py [--queued 2000]
+    python benchmarks/scale.py [--queued 2000] [--simulate 2000]
 
 A run with the scripted model, searches and pages on 127.0.0.1, its rows, bytes, transactions and CPU seconds counted by
 the database and the operating system; then as many queued jobs that do nothing, taken by one worker. Prints JSON.
+`--simulate` instead queues so many quick runs on the scripted model for three owners and lets two worker processes carry
+them out, with a ceiling of requests over both.
 """
 
 import argparse
@@ -11,6 +13,7 @@ import asyncio
 import json
 import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,11 +24,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import procrastinate
 import psycopg
+from tests.cli.terminal import COMMAND
 from tests.model.harness import PLAN, QUESTION
 from tests.runs.running import engines, run
 from tests.support.postgres import new_database, postgres_server
 from tests.support.scripted_provider import ScriptedProvider
 from tests.support.scripted_researcher import ScriptedResearcher
+
+from deep_research.state_files import OWNERS
 
 _TABLES = ("runs", "calls", "notes", "events", "sources", "snapshots", "texts")
 _SAVER = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
@@ -127,14 +133,78 @@ def model(cost: dict[str, Any], taken_per_second: float) -> list[dict[str, float
     return found
 
 
+def simulate(url: str, folder: Path, runs: int) -> dict[str, Any]:
+    """Return how so many queued runs went: how many finished, how fast, and what the model's server saw of it."""
+    docs, most = engines(folder / "docs"), 6
+    researcher = ScriptedResearcher(sections=PLAN, sentences=2)
+    with ScriptedProvider(researcher, latency_seconds=0.02) as provider:
+        os.environ.update(
+            OPENAI_COMPATIBLE_BASE_URL=provider.base_url,
+            OPENAI_COMPATIBLE_API_KEY="x",
+            DEEP_RESEARCH_DATABASE_URL=url,
+            DEEP_RESEARCH_HOME=str(folder / "home"),
+        )
+        begun = time.monotonic()
+        _queue_quick_runs(runs, docs, folder / "home", most)
+        queued = time.monotonic()
+        command = [str(COMMAND), "worker", "--runs", "8", "--until-empty"]
+        workers = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        codes = [worker.wait() for worker in workers]
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = time.monotonic() - queued
+        asked, peak = len(provider.calls), provider.peak_in_flight
+    with psycopg.connect(url) as connection:
+        rows = connection.execute("SELECT status, count(*) FROM deep_research.runs GROUP BY status").fetchall()
+        size = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+        twice = connection.execute(
+            "SELECT count(*) FROM (SELECT run_id FROM deep_research.events WHERE line LIKE '%\"report_ready\"%'"
+            " GROUP BY run_id HAVING count(*) > 1) t"
+        ).fetchone()
+    cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    return {
+        "runs": runs,
+        "by_status": dict(rows),
+        "reported_twice": twice[0] if twice else None,
+        "exit_codes": codes,
+        "queued_per_second": round(runs / (queued - begun), 1),
+        "seconds": round(seconds),
+        "runs_per_second": round(runs / seconds, 2),
+        "cpu_seconds_of_a_run": round(cpu / runs, 3),
+        "model_calls": asked,
+        "most_requests_at_once": peak,
+        "ceiling": most,
+        "kilobytes_of_a_run": round(size[0] / runs / 1000) if size else None,
+        "load": os.getloadavg()[0],
+    }
+
+
+def _queue_quick_runs(runs: int, docs: Path, home: Path, most: int) -> None:
+    """Queue quick runs for three owners, of which one has half of them."""
+    from deep_research import api, settings
+
+    named = settings.load_settings(
+        model_provider="compatible", model_name="scripted", workflow="quick", allow_clarification=False,
+        max_model_requests=most,
+    )  # fmt: skip
+    for number in range(runs):
+        owner = home / OWNERS / f"owner{min(number % 4, 2)}"
+        api.start_run(QUESTION, named, docs=[docs], home=owner).enqueue()
+
+
 def main() -> int:
-    """Print the figures as one line of JSON."""
+    """Print the figures as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queued", type=int, default=2_000)
+    parser.add_argument("--simulate", type=int, default=0)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory(prefix="dr-pg-") as data:
         os.chmod(data, 0o777)
         with postgres_server(Path(data) / "db") as server:
+            if given.simulate:
+                with new_database(server) as url:
+                    print(json.dumps(simulate(url, Path(folder), given.simulate), indent=1))
+                return 0
             with new_database(server) as url:
                 cost = cost_of_run(url, Path(folder))
             with new_database(server) as url:

@@ -373,6 +373,11 @@ def database_url() -> str:
     return os.environ.get("DEEP_RESEARCH_DATABASE_URL", "").strip()  # noqa: TID251 - the one place
 
 
+def snapshots_url() -> str:
+    """Return where the texts of runs in a database lie (`DEEP_RESEARCH_SNAPSHOTS_URL`); "" for the database itself."""
+    return os.environ.get("DEEP_RESEARCH_SNAPSHOTS_URL", "").strip()  # noqa: TID251 - the one place
+
+
 def telemetry_endpoint() -> str:
     """Return where traces are sent (`OTEL_EXPORTER_OTLP_ENDPOINT`); "" for nowhere."""
     return os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").strip()  # noqa: TID251 - the one place

@@ -11,7 +11,7 @@ from tests.model.harness import research, served
 from tests.runs.running import engines, run
 from tests.support.postgres import new_database
 
-from deep_research.errors import RunTakenOver
+from deep_research.errors import RunTakenOver, StoreError
 from deep_research.events import StageStarted
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.runs.replay import replay_run
@@ -40,6 +40,30 @@ def test_a_run_leaves_nothing_in_the_state_folder_and_replays(url: str, tmp_path
         for table in ("runs", "calls", "events", "snapshots", "texts", "sources", "notes"):
             assert connection.execute(f"SELECT count(*) FROM deep_research.{table}".encode()).fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
+
+
+def test_texts_lie_in_an_object_store(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("obstore", reason="no object stores here: pip install 'deep-research[objects]'")
+    home, docs, folder = tmp_path / "home", engines(tmp_path / "docs"), tmp_path / "texts"
+    monkeypatch.setenv("DEEP_RESEARCH_SNAPSHOTS_URL", folder.as_uri())
+    first, second = (run("Which kinds of engines are there?", home=home, docs=[docs]) for _ in range(2))
+    kept = sorted(path.name for path in folder.rglob("*") if path.is_file())
+    with psycopg.connect(url) as connection:
+        rows = connection.execute("SELECT sha256, body FROM deep_research.texts ORDER BY sha256").fetchall()
+    assert rows == [(name, None) for name in kept] != []
+    assert asyncio.run(replay_run(first.folder, home)) == first.report
+    first.folder.delete()
+    assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == kept
+    damaged = next(path for path in folder.rglob("*") if path.is_file())
+    damaged.write_bytes(b"another text")
+    with pytest.raises(StoreError, match="was changed"):
+        second.folder.open_library()
+    monkeypatch.delenv("DEEP_RESEARCH_SNAPSHOTS_URL")
+    with pytest.raises(StoreError, match="lies in an object store"):
+        second.folder.open_library()
+    monkeypatch.setenv("DEEP_RESEARCH_SNAPSHOTS_URL", folder.as_uri())
+    second.folder.delete()
+    assert not [path for path in folder.rglob("*") if path.is_file()]
 
 
 def test_a_run_with_a_model_is_the_same_as_in_a_folder(

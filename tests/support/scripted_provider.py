@@ -113,6 +113,11 @@ class ScriptedProvider:
         self._server.close()
 
     @property
+    def port(self) -> int:
+        """Return the port that it listens on."""
+        return self._server.port
+
+    @property
     def base_url(self) -> str:
         """Return the address for any SDK: OpenAI's paths are served with and without /v1."""
         return f"http://127.0.0.1:{self._server.port}"

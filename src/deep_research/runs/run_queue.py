@@ -207,23 +207,35 @@ async def _serve(app: "procrastinate.App", runs_at_once: int, *, until_empty: bo
     try:
         async with app.open_async():
             rescuing = asyncio.create_task(_rescue(app))
-            try:
-                await app.run_worker_async(
+            working = asyncio.ensure_future(
+                app.run_worker_async(
                     queues=["runs"],
                     concurrency=runs_at_once,
-                    wait=not until_empty,
                     fetch_job_polling_interval=1.0,
                     update_heartbeat_interval=_HEARTBEAT_SECONDS,
                     stalled_worker_timeout=_STALLED_SECONDS,
                     shutdown_graceful_timeout=_DRAIN_SECONDS,
                     delete_jobs="successful",
                 )
+            )
+            emptying = asyncio.ensure_future(_wait_until_empty()) if until_empty else None
+            try:
+                await asyncio.wait({working, *filter(None, [emptying])}, return_when=asyncio.FIRST_COMPLETED)
+                if working.done():
+                    await working
             finally:
-                rescuing.cancel()
-                await asyncio.wait([rescuing])
+                ended = [task for task in (rescuing, working, emptying) if task is not None and task.cancel()]
+                await asyncio.wait(ended or [rescuing])
     except ConnectorException:
         return False
     return True
+
+
+async def _wait_until_empty() -> None:
+    """Wait until no run is in the queue: one that waits for another of its owner is, and cannot be fetched yet."""
+    query = f"SELECT 1 FROM procrastinate_jobs WHERE {_OPEN} LIMIT 1"  # noqa: S608 - our own words
+    while await asyncio.to_thread(_database().rows, query):  # noqa: ASYNC110 - other processes work at it
+        await asyncio.sleep(1.0)
 
 
 async def _rescue(app: "procrastinate.App") -> None:

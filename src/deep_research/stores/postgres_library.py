@@ -11,9 +11,11 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from deep_research.data import Document, Found, Snapshot, Source
+from deep_research.errors import StoreError
 from deep_research.stores.postgres_database import Database
 from deep_research.stores.run_store import StoredPassage, StoredSnapshot
 from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.stores.text_objects import TextObjects
 
 _passages = TypeAdapter(tuple[StoredPassage, ...])
 _INSERT_SNAPSHOT = """
@@ -27,18 +29,20 @@ class PostgresLibrary(SqliteLibrary):
     `check` raises when another process has taken the run over.
     """
 
-    def __init__(self, database: Database, run_id: str, check: Any) -> None:
+    def __init__(self, database: Database, run_id: str, check: Any, objects: TextObjects | None = None) -> None:
+        """Texts go to `objects` where there are such; those that the database has are read from there."""
         super().__init__(":memory:")
+        self._objects = objects
         self._database, self._run_id, self._check = database, run_id, check
         self._snapshots = 0
         sources = database.rows("SELECT facts FROM deep_research.sources WHERE run_id = %s ORDER BY number", (run_id,))
         rows = database.rows(
-            "SELECT n.facts, n.passages, t.body FROM deep_research.snapshots n JOIN deep_research.texts t USING (sha256)"
+            "SELECT n.facts, n.passages, n.sha256, t.body FROM deep_research.snapshots n JOIN deep_research.texts t USING (sha256)"
             " WHERE n.run_id = %s ORDER BY n.number",
             (run_id,),
         )
         if sources:
-            snapshots = [_stored(*row) for row in rows]
+            snapshots = [self._read_row(*row) for row in rows]
             super().restore([Source.model_validate_json(facts) for (facts,) in sources], snapshots)
             self._snapshots = len(snapshots)
         self._sources = {source.id for source in self.sources()}
@@ -67,6 +71,14 @@ class PostgresLibrary(SqliteLibrary):
         self._keep_sources(given)
         self._keep_snapshots(stored)
 
+    def _read_row(self, facts: bytes, passages: str, sha256: str, body: bytes | None) -> StoredSnapshot:
+        if body is None and self._objects is None:
+            message = f"The text {sha256} lies in an object store. Set DEEP_RESEARCH_SNAPSHOTS_URL to where it is."
+            raise StoreError(message, path="database")
+        data = self._objects.get(sha256) if body is None and self._objects is not None else bytes(body or b"")
+        told = {**json.loads(facts), "text": data.decode("utf-8", "surrogatepass")}
+        return StoredSnapshot(Snapshot.model_validate(told), _passages.validate_json(passages))
+
     def _keep_sources(self, sources: list[Source]) -> None:
         def keep(connection: Any) -> None:
             self._check(connection)
@@ -85,10 +97,12 @@ class PostgresLibrary(SqliteLibrary):
 
         def keep(connection: Any) -> None:
             self._check(connection)
+            for one in stored if self._objects is not None else ():
+                self._keep_object(connection, one.snapshot)
             with connection.cursor() as cursor:
                 cursor.executemany(
                     "INSERT INTO deep_research.texts (sha256, body) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                    [(one.snapshot.sha256, _bytes(one.snapshot.text)) for one in stored],
+                    [(o.snapshot.sha256, None if self._objects else _bytes(o.snapshot.text)) for o in stored],
                 )
                 rows = (
                     (
@@ -99,8 +113,15 @@ class PostgresLibrary(SqliteLibrary):
                 )  # fmt: skip
                 cursor.executemany(_INSERT_SNAPSHOT, list(rows))
 
-        self._database.run(keep, at_once=True)
+        self._database.run(keep, at_once=self._objects is None)
         self._snapshots += len(stored)
+
+    def _keep_object(self, connection: Any, snapshot: Snapshot) -> None:
+        """Put a text into the object store, under a lock that keeps others from deleting it before it is used."""
+        lock = "SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))"
+        connection.execute(lock, (snapshot.sha256,)).fetchone()
+        if self._objects is not None:
+            self._objects.put(snapshot.sha256, _bytes(snapshot.text))
 
     def remove_source(self, source: str) -> None:
         with self._lock:
@@ -115,12 +136,6 @@ class PostgresLibrary(SqliteLibrary):
 
             self._database.run(remove, at_once=True)
             self._sources.discard(source)
-
-
-def _stored(facts: bytes, passages: str, body: bytes) -> StoredSnapshot:
-    text = body.decode("utf-8", "surrogatepass")
-    told = json.loads(facts)
-    return StoredSnapshot(Snapshot.model_validate({**told, "text": text}), _passages.validate_json(passages))
 
 
 def _bytes(text: str) -> bytes:

@@ -18,6 +18,7 @@ from deep_research.data.result import FollowUp, Report
 from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event, event_adapter
 from deep_research.safe_text import safe_noun
+from deep_research.settings import snapshots_url
 from deep_research.state_files import SPOOL
 from deep_research.stores.answer_spool import AnswerSpool, delete_spools
 from deep_research.stores.event_log import EventLog
@@ -26,6 +27,7 @@ from deep_research.stores.postgres_journal import PostgresJournal
 from deep_research.stores.postgres_library import PostgresLibrary
 from deep_research.stores.run_folder import dated_id, is_run_id, unshortened_id
 from deep_research.stores.run_store import Checkpoints, Guard, RunRecord
+from deep_research.stores.text_objects import text_objects
 
 LEASE_SECONDS = 30
 """After so long a process that has not renewed its lease counts as dead."""
@@ -115,7 +117,7 @@ class PostgresRun:
         return Report.model_validate_json(found)
 
     def open_library(self) -> PostgresLibrary:
-        return PostgresLibrary(self._database, self.run_id, self._check)
+        return PostgresLibrary(self._database, self.run_id, self._check, text_objects(snapshots_url()))
 
     def open_journal(self) -> PostgresJournal:
         spool = None
@@ -225,12 +227,15 @@ class PostgresRun:
             query = "DELETE FROM deep_research.runs WHERE run_id = %s AND lease_until < now()"
             if not connection.execute(query, (self.run_id,)).rowcount and self.exists():
                 raise RunBusy(f"The run {self.run_id} is being carried out.", run_id=self.run_id)
-            unused = "NOT EXISTS (SELECT 1 FROM deep_research.snapshots n WHERE n.sha256 = t.sha256)"
-            connection.execute(f"DELETE FROM deep_research.texts t WHERE {unused}".encode())  # noqa: S608
+            unused = connection.execute("SELECT deleted FROM deep_research.delete_unused_texts()").fetchall()
             for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):  # langgraph's own
                 if connection.execute("SELECT to_regclass(%s)", (table,)).fetchone()[0] is not None:
                     by_thread = f"DELETE FROM {table} WHERE thread_id = %s OR starts_with(thread_id, %s)"  # noqa: S608
                     connection.execute(by_thread.encode(), (self.run_id, f"{self.run_id}/"))
+            # Last, and while their locks are held: who reads the same text now puts it there again.
+            for (sha256,) in unused:
+                if sha256 is not None and (objects := text_objects(snapshots_url())) is not None:
+                    objects.delete(sha256)
 
         self._database.run(delete)
         if self._spools is not None:
