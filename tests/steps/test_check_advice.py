@@ -72,3 +72,22 @@ async def test_the_verb_of_a_step_is_no_name(library: SqliteLibrary) -> None:
     advice = Advice(case="you run it beside others", action="Give Alpha engines oil.", premises=("s1p1",))
     checked = await check_advice([advice], [], library, GROUND, judging("supported"))
     assert [kept.action for kept in checked.advice] == ["Give Alpha engines oil."]
+
+
+async def test_general_knowledge_with_a_version_stays_beside_what_the_sources_say(library: SqliteLibrary) -> None:
+    why = "Without oil it stops after 5 minutes. Engine 3.14 warns of it.†"
+    fallback = "Use 40 litres. Newer engines oil themselves †."
+    advice = Advice(action=ACTION, why=why, fallback=fallback, premises=("s1p1",))
+    checked = await check_advice([advice], [], library, GROUND, judging("supported"))
+    (kept,) = checked.advice
+    assert kept.why == "Without oil it stops after 5 minutes. Engine 3.14 warns of it †."
+    assert kept.fallback == "Newer engines oil themselves †."
+
+
+@pytest.mark.parametrize(("verdict", "stays"), [("supported", True), ("unverified", False)])
+async def test_a_name_that_code_misses_is_for_the_judge(verdict: str, stays: bool, library: SqliteLibrary) -> None:
+    advice = Advice(action="Oil it first: `oil -vH` tells when.", premises=("s1p1",))
+    without = await check_advice([advice], [], library, GROUND, None)
+    assert [claim.verdict.codes for claim in without.claims] == [("name_missing",)]
+    checked = await check_advice([advice], [], library, GROUND, judging(verdict))
+    assert bool(checked.advice) is stays

@@ -12,11 +12,13 @@ from deep_research.i18n.catalog import colon_of, phrase
 from deep_research.i18n.message_codes import gap_from, verdict_of
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Ground, Judge, Rewrite
+from deep_research.text.sentences import split
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.conclusions import FOLLOWS, is_too_specific, is_unfounded
+from deep_research.verification.drafts import settle_marks
 from deep_research.verification.verify import is_error_text
 
-_BACKGROUND = re.compile(r"[^.!?。！？†]*[.!?。！？]?\s*†\s*[.!?。！？]?")
+_MARK = "†"
 _REASONS = ("why", "condition", "fallback")
 _ENDS = (".", "!", "?", "。", "！", "？", "†")
 _ABOUT_SEARCH = 0.5
@@ -43,19 +45,23 @@ async def check_advice(
     """Return the advice that follows from its premises for all that code and judge can say.
 
     Code: premises exist, and no figure, date, name or quotation comes in that they lack; a reason, condition or fallback
-    that brings one in is left out. Then the judge: does it follow
-    for a careful expert? What does not is put right as the judge says, where it says so (`rewrite`). What a failed judge
-    left open stays, marked as unverified.
+    that brings one in is left out. Then the judge: does it follow for a careful expert? A name that code misses may be a
+    plain word or another form of one: with a judge that knows why code refused it, what it lets stand stands. What does
+    not is put right as the judge says, where it says so (`rewrite`). What a failed judge left open stays, marked as
+    unverified.
     """
     pairs = [await in_background(_by_code, advice, facts, library, ground) for advice in given]
     given, judged = [advice for advice, _ in pairs], [claim for _, claim in pairs]
-    open_ = [i for i, claim in enumerate(judged) if claim.stands]
+    open_ = [
+        i for i, claim in enumerate(judged) if claim.stands or (judge and claim.verdict.codes == ("name_missing",))
+    ]
     failures: list[Gap] = []
     if judge is not None and open_:
         try:
             verdicts = await judge([judged[i] for i in open_], library)
         except (ModelError, LimitReached) as error:
             failures.append(gap_from("judge", error))
+            open_ = [i for i in open_ if judged[i].stands]
             verdicts = [Verdict(kind="unverified", reason=FOLLOWS.reason, codes=FOLLOWS.codes)] * len(open_)
             kept = set(open_)
         else:
@@ -112,12 +118,18 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
     def refused(text: str) -> Verdict | None:
         if is_error_text(text, "\n".join(grounds)):
             return verdict_of("unverified", "error_text")
-        own = _BACKGROUND.sub("", f"{text[:1].lower()}{text[1:]}")  # its first word is a verb, not a name
+        said, general = _parted(text)
+        own = f"{said[:1].lower()}{said[1:]}"  # its first word is a verb, not a name
         unfounded = is_unfounded(own, grounds, known) if own.strip() or not grounds else None
-        return unfounded or next((bad for s in _BACKGROUND.findall(text) if (bad := is_too_specific(s))), None)
+        return unfounded or next((bad for sentence in general if (bad := is_too_specific(sentence))), None)
 
-    kept = {name: text for name in _REASONS if (text := getattr(given, name)) and refused(text) is None}
-    advice = given.model_copy(update={name: kept.get(name, "") for name in _REASONS})
+    def stands_of(text: str) -> str:
+        """Return the text, or of a reason that is refused what of it stands: what the sources say, or general knowledge."""
+        said, general = _parted(text)
+        return " ".join(part for part in (said, *general) if part and refused(part) is None)
+
+    kept = {name: stands_of(getattr(given, name)) for name in _REASONS}
+    advice = given.model_copy(update=kept)
     text = _as_text(advice, ground.language)
     key = hashlib.sha256(f"advice\0{text}".encode("utf-8", "replace")).hexdigest()[:10]
     claim = Claim(
@@ -130,6 +142,12 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         premises=tuple(fact.id for fact in premises),
     )
     return advice, claim
+
+
+def _parted(text: str) -> tuple[str, list[str]]:
+    """Return what a text says of its sources, and its sentences of general knowledge (marked †)."""
+    parts = split(settle_marks(text))
+    return " ".join(part for part in parts if _MARK not in part), [part for part in parts if _MARK in part]
 
 
 def _as_text(advice: Advice, language: str) -> str:

@@ -55,14 +55,14 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
     return [p for p in found if p.id in chosen or not is_contents_list(p.text)][:limit]
 
 
-_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST = 22, 12, 8, 3
+_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST = 20, 12, 8, 3
 _GAIN = 2
 """Passages that a further attempt must cite anew so that one more may follow; in a short text a quarter of all."""
 _TOUCHES = 0.34
 """Share of the words of something looked for that a passage has which is about it."""
 _HOLE, _MOST_HOLES = 2, 4
 """Passages left out between two that are noted, and how many of them are put back in all."""
-_RECALLED, _SAYS = 6, 0.6
+_RECALLED, _SAYS = 4, 0.6
 """Passages that colleagues have found, and the share of the words of a cell that such a passage has."""
 
 
