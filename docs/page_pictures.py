@@ -14,8 +14,13 @@ from tests.server.browser import browsing
 from tests.server.serving import client, serving, until_report
 
 HERE = Path(__file__).parent
-QUESTIONS = ("Compare Medusa and EAGLE.", "How does speculative decoding work?")
-LANGUAGES = {"zh": "zh-CN", "ko": "ko-KR", "ja": "ja-JP"}
+QUESTIONS = {
+    "zh": "大语言模型推理优化有哪些方法？",
+    "ko": "KRAS G12C 억제제의 내성 기전에는 어떤 것들이 있나요?",
+    "compared": "Compare Medusa and EAGLE.",
+    "en": "How does speculative decoding work?",
+}
+LOCALES = {"zh": "zh-CN", "ko": "ko-KR", "ja": "ja-JP"}
 COLOURS = 160
 
 
@@ -53,19 +58,22 @@ def watch(page: Page) -> None:
 def main() -> None:
     """Draw all pictures."""
     with tempfile.TemporaryDirectory() as home, serving(Path(home)) as address, client(address) as http:
-        for question in QUESTIONS:
+        reports: dict[str, str] = {}
+        for name, question in QUESTIONS.items():
             new = {"question": question, "model_provider": "extractive", "allow_clarification": False}
             run = http.post("/api/v1/runs", json=new).json()["id"]
             until_report(http, run)
-        report = f"{address}/#/runs/{run}"
+            reports[name] = f"{address}/#/runs/{run}"
+        report = reports["en"]
         phone = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2}
         with browsing() as browser:
             picture(browser, "ask", address, ask)
             picture(browser, "evidence", report, open_evidence)
             picture(browser, "evidence-dark", report, open_evidence, color_scheme="dark")
             picture(browser, "phone", report, open_evidence, **phone)
-            for code, locale in LANGUAGES.items():
-                picture(browser, code, address, ask, locale=locale)
+            for code, locale in LOCALES.items():
+                shown = reports.get(code, address)
+                picture(browser, code, shown, open_evidence if code in reports else ask, locale=locale)
             picture(browser, "watch", address, watch)
 
 

@@ -178,6 +178,7 @@ def test_a_lost_connection_is_said_and_the_run_is_seen_to_its_end(tab: Tab, own_
         expect(page.locator(".connection")).to_be_hidden()
         page.get_by_role("button", name="Start the research").click()
         expect(page.locator(".trust")).to_be_visible(timeout=60_000)
+        page.goto("about:blank")
     tab.faults[:] = [fault for fault in tab.faults if "ERR_FAILED" not in fault]
 
 

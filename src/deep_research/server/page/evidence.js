@@ -149,8 +149,8 @@ function headings(piece) {
   return piece.split(/^(#{1,6} .*)$/m).map((part) => (/^#{1,6} /.test(part) ? h("b", {}, part.replace(/^#+ /, "")) : part));
 }
 
-// What stands around a passage is cut anywhere: of a table there the words are enough.
-const loose = (text) => text.replace(/^\|[\s|:-]+\|?$\n?/gm, "").replace(/^\| | \|$/gm, "").replaceAll(" | ", " · ");
+// What stands around a passage is cut anywhere: of tables and headings there the words are enough.
+const loose = (text) => text.replace(/^#{1,6} /gm, "").replace(/^\|[\s|:-]+\|?$\n?/gm, "").replace(/^\| | \|$/gm, "").replaceAll(" | ", " · ");
 
 // Show the whole text of a source as it was read, scrolled to the passage.
 export async function openSnapshot(run, passage) {

@@ -233,7 +233,7 @@ export class LiveView {
         canDrop && h("button", { type: "button", class: "ghost drop", "aria-label": t("drop_section", { title: one.title }), title: t("drop_section", { title: one.title }), onclick: () => this.act(() => api.steer(this.run.id, "drop", one.title)) }, icon("close", 14))),
       h("p", { class: "section-state" }, h("span", { class: `bead bead-${state}` }), t(`section_${state}`), one.attempt > 1 && ` · ${t("attempt_n", { n: one.attempt })}`),
       last && state !== "done" && state !== "written" && h("p", { class: "query" }, icon("search", 14), h("span", {}, last.query), h("small", {}, last.source)),
-      h("dl", { class: "counts" }, [["searches", one.searches.length], ["found", one.found], ...(one.claims !== undefined ? [["statements", one.claims], ["supported", one.supported]] : [])].map(([name, value]) => h("div", {}, h("dt", {}, t(`count_${name}`)), h("dd", {}, number(value))))),
+      h("dl", { class: "counts" }, [["searches", one.searches.length], ["found", one.found], ...(one.claims !== undefined ? [["statements", one.claims], ["supported", one.supported]] : [])].map(([name, value]) => h("div", {}, h("dt", {}, t(`count_${name}`, { n: value })), h("dd", {}, number(value))))),
       one.claims > 0 && h("div", { class: "meter", role: "img", "aria-label": t("supported_of", { n: one.supported, of: one.claims }) }, h("span", { css: { "inline-size": `${(100 * one.supported) / one.claims}%` } })),
       one.notes && state === "again" && h("p", { class: "notes" }, one.notes),
       one.content && h("button", { type: "button", class: "ghost to-draft", onclick: () => { one.draft.scrollIntoView({ block: "start" }); one.draft.focus({ preventScroll: true }); } }, icon("down", 14), t("read_draft")));

@@ -19,7 +19,7 @@ export function inline(text, cite) {
     else if (m[2]) out.push(h("code", {}, m[3].replace(/^ (.*\S.*) $/s, "$1")));
     else if (m[4]) out.push(h("strong", {}, inline(m[5], cite)));
     else if (m[6]) out.push(h("em", {}, inline(m[7], cite)));
-    else if (m[8]) out.push(...bound(out), ...m[8].split(/\s*[,;]\s*/).map((key) => (cite ? cite(key) : `[${key}]`)));
+    else if (m[8]) out.push(tied(out, m[8].split(/\s*[,;]\s*/).map((key) => (cite ? cite(key) : `[${key}]`))));
     else if (m[9]) out.push(anchor(m[10], m[9].replace(/\\(.)/g, "$1")));
     else if (m[11]) {
       const address = m[11].replace(/[.,;:!?]+$/, "");
@@ -30,10 +30,14 @@ export function inline(text, cite) {
   return out;
 }
 
-// A citation does not begin a line: the space before it binds.
-function bound(out) {
-  const last = out.at(-1);
-  return typeof last === "string" && last.endsWith(" ") ? [out.pop().slice(0, -1), "\u00a0"] : [];
+// Citations do not begin a line: they are tied to the end of what stands before them.
+function tied(out, cites) {
+  const before = out.at(-1);
+  if (before?.className === "tied") { before.append(...cites); return ""; }
+  const [end] = (typeof before === "string" && /(?:[^\s\u3040-\u9fff\uac00-\ud7af]{1,24}|\S) ?$/u.exec(before)) || [];
+  if (!end) return cites;
+  out[out.length - 1] = before.slice(0, -end.length);
+  return h("span", { class: "tied" }, end, cites);
 }
 
 export function anchor(address, text) {

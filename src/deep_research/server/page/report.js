@@ -159,9 +159,10 @@ export class ReportView {
 
   watchOutline(outline) {
     const links = [...outline.querySelectorAll("a")];
-    const headings = links.map((_, at) => this.text.querySelector(`#h${at}`));
+    // The parts, not their headings: what lies in a part that is not shown yet would have to be laid out first.
+    const headings = links.map((_, at) => this.text.querySelector(`#h${at}`)?.parentElement);
     const watcher = new IntersectionObserver(() => {
-      const at = headings.findLastIndex((heading) => heading.getBoundingClientRect().top < innerHeight * 0.3);
+      const at = headings.findLastIndex((heading) => heading?.getBoundingClientRect().top < innerHeight * 0.3);
       links.forEach((link, place) => link.toggleAttribute("aria-current", place === Math.max(0, at)));
     }, { threshold: [0, 1], rootMargin: "-10% 0px -60% 0px" });
     headings.forEach((heading) => heading && watcher.observe(heading));
