@@ -159,14 +159,12 @@ class SqliteJournal(SingleFlightJournal):
 
     def answers(self, kind: str) -> list[str]:
         with self._lock:
-            rows = self._db.execute("SELECT answer FROM calls WHERE kind = ? ORDER BY at", (kind,)).fetchall()
+            rows = self._db.execute("SELECT answer FROM calls WHERE kind = ? ORDER BY rowid", (kind,)).fetchall()
         return [row[0] for row in rows]
 
     def calls(self) -> Iterator[StoredCall]:
         with self._lock:
-            rows = self._db.execute(
-                "SELECT kind, request, answer, at, seconds FROM calls ORDER BY at, rowid"
-            ).fetchall()
+            rows = self._db.execute("SELECT kind, request, answer, at, seconds FROM calls ORDER BY rowid").fetchall()
         yield from map(StoredCall._make, rows)
 
     def all_notes(self) -> Iterator[StoredNote]:

@@ -112,13 +112,11 @@ class PostgresJournal(SingleFlightJournal):
         return self._database.rows(query, (self._run_id, kind))[0][0]
 
     def answers(self, kind: str) -> list[str]:
-        query = "SELECT answer FROM deep_research.calls WHERE run_id = %s AND kind = %s ORDER BY at, number"
+        query = "SELECT answer FROM deep_research.calls WHERE run_id = %s AND kind = %s ORDER BY number"
         return [_text(answer) for (answer,) in self._database.rows(query, (self._run_id, kind))]
 
     def calls(self) -> Iterator[StoredCall]:
-        query = (
-            "SELECT kind, request, answer, at, seconds FROM deep_research.calls WHERE run_id = %s ORDER BY at, number"
-        )
+        query = "SELECT kind, request, answer, at, seconds FROM deep_research.calls WHERE run_id = %s ORDER BY number"
         for kind, request, answer, at, seconds in self._database.rows(query, (self._run_id,)):
             yield StoredCall(kind, _text(request), _text(answer), at, seconds)
 
