@@ -17,7 +17,7 @@ from starlette.responses import StreamingResponse
 from deep_research import api
 from deep_research.api import Run
 from deep_research.data import Ledger, Message
-from deep_research.errors import ConfigError, RunNotFound
+from deep_research.errors import ConfigError
 from deep_research.events import Event, event_adapter
 from deep_research.server.http_context import Context, Owner
 from deep_research.server.openai_models import MODELS, ChatRequest, ResponseRequest, conversation
@@ -215,8 +215,6 @@ async def _before(context: Context, owner: str, response_id: str) -> list[Messag
 
 
 async def _opened(context: Context, owner: str, response_id: str) -> _Asking:
-    if not response_id.startswith("resp_"):
-        raise RunNotFound(f"There is no response {response_id!r}.", run_id=response_id)
     run = await context.service.open(owner, response_id.removeprefix("resp_"))
     return _Asking(context.service, owner, run, _model_of(run))
 
