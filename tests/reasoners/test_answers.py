@@ -10,6 +10,7 @@ from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.reasoners.extractive.section_writing import write_section
 from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.text.question_terms import with_translations
 
 from .libraries import library
 
@@ -19,7 +20,7 @@ def answer(question: str, made: SqliteLibrary) -> SectionDraft:
     language = detect(question)
     section = Section(title=phrase("answer", language), queries=(question,))
     brief = Brief(title=question, objective=question, language=language, sections=(section,))
-    hits = [hit.passage for hit in made.search(question, limit=20)]
+    hits = [hit.passage for hit in made.search(with_translations(question, language), limit=20)]
     return write_section(section, brief, hits, made)
 
 
@@ -101,6 +102,20 @@ def test_two_rows_of_a_captioned_table_answer_two_parts() -> None:
     ).content
     assert "1,600" in said
     assert "1 GB" in said
+
+
+def test_a_verb_with_its_particle_is_said_by_its_noun() -> None:
+    made = library(backup="The backup of a cluster is taken by pg_basebackup.")
+    draft = answer("How do I back up a cluster?", made)
+    assert "pg_basebackup" in draft.content
+    assert draft.missing == ()
+
+
+def test_contents_in_one_line_are_not_quoted() -> None:
+    text = "# Server\n\n- Start the server, 18.2. Stop the server, 18.2.1. Stop modes of the server\n\nTo stop the server, send SIGTERM."
+    said = answer("How do I stop the server?", library(manual=text)).content
+    assert "SIGTERM" in said
+    assert "18.2.1" not in said
 
 
 GLOSSARY = """# Glossary

@@ -11,6 +11,15 @@ _HOLDS_DATA = re.compile(r"[|=<>{}$\uff0c]|^\s*#|\w: |\uff1a|\d+\s?[%°]|^\s*(?:
 """Rows of tables, settings, code, definitions: short lines that say something."""
 
 
+_NUMBERED_INSIDE = re.compile(r"[,、，;]\s*(?:[A-Z]|\d+)\.\d+(?:\.\d+)*\.?\s+\S")
+"""A heading with its number behind another one, as contents that were folded into one line have them."""
+
+
+def is_contents_line(text: str) -> bool:
+    """Return whether an item or line lists numbered headings: "Introduction, 13.2. Isolation, 13.2.1. Levels"."""
+    return len(_NUMBERED_INSIDE.findall(text)) > 1
+
+
 def is_contents_list(text: str) -> bool:
     """Tell whether a passage is a table of contents, an index or a menu rather than prose, data or code."""
     lines = [line for line in text.splitlines() if line.strip()]

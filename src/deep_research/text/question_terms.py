@@ -27,6 +27,9 @@ _WINDOW = 3
 _JOINT = 2
 
 
+_PARTICLED = re.compile(any_word("question.particle_patterns"))
+
+
 class Unit(NamedTuple):
     """One thing a question names: what it is worth, the sets of terms any of which says it, and its own words."""
 
@@ -54,7 +57,7 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
     named = foreign and any(_worth(run, frozenset(content_terms(run)), first=False) == _NAME for run in _runs(question))
     targets = [other for other in dict.fromkeys(others) if other != language]
     found: dict[frozenset[str], Unit] = {}
-    runs = list(_runs(question))
+    runs, joined = list(_runs(question)), _joined_verbs(question)
     for place, run in enumerate(runs):
         own = frozenset(content_terms(run))
         if own and own not in found and (worth := _worth(run, own, first=place == 0)):
@@ -66,8 +69,14 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
             if named and not translated and _CJK_RUN.match(run):
                 worth *= _ASPECT
             ways += translated
+            ways += [frozenset(content_terms(joined[run]))] if run in joined else []
             found[own] = Unit(worth, tuple(way for way in ways if way), run)
     return list(found.values())
+
+
+def _joined_verbs(question: str) -> dict[str, str]:
+    """Return the verbs of a question that have a particle, each with the noun that both make: "backup" for "back up"."""
+    return {found["verb"]: found["verb"] + found["particle"] for found in _PARTICLED.finditer(question)}
 
 
 def _runs(question: str) -> Iterator[str]:
@@ -244,12 +253,13 @@ class Asked(NamedTuple):
 
 
 def with_translations(query: str, language: str) -> str:
-    """Return `query` with the English terms of a Chinese, Korean or Japanese one added.
+    """Return `query` with the English terms of a Chinese, Korean or Japanese one added, and the nouns of an English one's
+    verbs with particles.
 
     Documents are more often English than questions are; terms that no document has cost nothing.
     """
     if not is_cjk(detect(query, default=language)):
-        return query
+        return " ".join([query, *_joined_verbs(query).values()])
     added = [t for t in translations(query, source=language, target="en") if t.casefold() not in query.casefold()]
     return " ".join([query, *added]) if added else query
 

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from deep_research.i18n.lexicon import any_word
+from deep_research.text.contents_lists import is_contents_line
 from deep_research.text.page_noise import gives_orders
 from deep_research.text.sentences import ITEM_MARKER, Block, blocks, sentences
 
@@ -149,8 +150,9 @@ def quotable_blocks(outlined: Outline) -> list[QuotableBlock]:
     found: dict[tuple[int, ...], QuotableBlock] = {}
     for section in outlined.sections:
         units = [list(group) for _, group in groupby(section, key=lambda n: outlined.atoms[n].unit)]
-        # A paragraph that orders its reader about is quoted in no part.
-        units = [unit for unit in units if not gives_orders(_text_of(outlined, unit))]
+        # A paragraph that orders its reader about is quoted in no part, nor are contents.
+        texts = [_text_of(outlined, unit) for unit in units]
+        units = [u for u, text in zip(units, texts, strict=True) if not (gives_orders(text) or is_contents_line(text))]
         for block in _of_section(outlined, units):
             found.setdefault(block.atoms, block)
     return list(found.values())

@@ -103,7 +103,15 @@ def asked_words(question: str, language: str, passages: Sequence[Passage], vocab
         for text, ways in _words_of(unit, vocabulary):
             light = unit.worth < 1 or is_common(text.casefold())
             found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
-    return found
+    # What was read was found by the names in the question, so that they seem common in it.
+    telling = [word.weight for word in found if not word.light]
+    least = sum(telling) / len(telling) if telling else 0.0
+    return [w._replace(weight=max(w.weight, least)) if _is_acronym(w.text) else w for w in found]
+
+
+def _is_acronym(word: str) -> bool:
+    """Return whether a word has capitals only ("VACUUM", "WAL")."""
+    return word.isascii() and word.isupper() and len(word) > 1
 
 
 def is_identifier(word: str) -> bool:

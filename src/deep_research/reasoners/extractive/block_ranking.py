@@ -38,7 +38,7 @@ _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]")
 _ACRONYM_ASIDE = re.compile(r"[(（]([A-Z][A-Z0-9]+)[)）]")
 _PHRASE = 0.3
 """What a block gains where words that follow each other in the question follow each other in it ("market share")."""
-_OPENING = 80
+_OPENING, _OPENING_OF_PAGE = 80, 1500
 _DEFINES_PATTERN = re.compile(any_word("quoting.defines_patterns"))
 
 
@@ -218,19 +218,29 @@ def _scored(
 
 
 def _phrased(region: Region, block: QuotableBlock, words: Sequence[Word]) -> float:
-    """Return how many of the words that follow each other in a question do so in an atom of a block (0–1), by weight.
-
-    Scripts without spaces have no such words: their terms are pairs of characters already.
-    """
-    pairs = {
-        (*one.ways[0], *other.ways[0]): min(one.weight, other.weight)
-        for one, other in pairwise(words)
-        if one.text.isascii() and other.text.isascii() and len(one.ways[0]) == len(other.ways[0]) == 1
-    }
+    """Return how many of the words that follow each other in a question do so in an atom of a block (0–1), by weight."""
+    pairs = _pairs(words)
     if not pairs:
         return 0.0
     said = frozenset[tuple[str, ...]]().union(*(_sequence(region.outline.of(n)) for n in block.atoms))
     return sum(weight for pair, weight in pairs.items() if pair in said) / sum(pairs.values())
+
+
+def phrased(text: str, words: Sequence[Word]) -> bool:
+    """Return whether the words of a name follow each other in a text as they do in the name."""
+    return _sequence(text).issuperset(_pairs(words))
+
+
+def _pairs(words: Sequence[Word]) -> dict[tuple[str, ...], float]:
+    """Return the terms of words that follow each other, with the weight of the lighter one.
+
+    Scripts without spaces have none: their terms are pairs of characters already.
+    """
+    return {
+        (*one.ways[0], *other.ways[0]): min(one.weight, other.weight)
+        for one, other in pairwise(words)
+        if one.text.isascii() and other.text.isascii() and len(one.ways[0]) == len(other.ways[0]) == 1
+    }
 
 
 @lru_cache(maxsize=20_000)
@@ -266,9 +276,20 @@ def _favoured(
     if block.atoms[0] == section[0]:
         path = region.passage(section[0]).heading.split(" > ")
         gain += _SECTION * named(path[-1] or region.title, words)
+    at = region.start + outlined.atoms[block.atoms[0]].start
+    if shape == "definition" and at < _OPENING_OF_PAGE and outlined.atoms[block.atoms[0]].kind == "prose":
+        gain += _DEFINES * named(region.title, words)
     listed = block.kind == "list"
     fits = {"list": listed or block.kind == "table", "steps": listed or block.kind == "code"}.get(shape, not listed)
     return gain + _SHAPED * fits
+
+
+def key_of(candidate: Candidate) -> str:
+    """Return the key of the entry or row that a block begins with; "" for other blocks."""
+    outlined = candidate.region.outline
+    first = next((n for n in candidate.block.atoms if outlined.atoms[n].kind in ("item", "row")), None)
+    key = _KEY.match(_unit_text(outlined, first)) if first is not None else None
+    return key[1] if key else ""
 
 
 def _is_entry(key: str, words: Sequence[Word]) -> float:

@@ -16,6 +16,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     read_around,
     section_blocks,
 )
+from deep_research.reasoners.extractive.asked_words import Word
 from deep_research.reasoners.extractive.block_ranking import Candidate
 from deep_research.reasoners.extractive.document_headings import says_all
 from deep_research.reasoners.extractive.question_analysis import topic_of
@@ -30,6 +31,8 @@ _ABSTRACT_CHARS, _ENOUGH, _ROUNDS = 1150, 650, 4
 _TURN_CHARS, _SENTENCE_CHARS = 260, 420
 _CONCLUSION_CHARS, _CONCLUDING = 700, 4
 _NONE = "—"
+_NUMBER_OF_A_TABLE = re.compile(r"\w+ (?:[A-Z]\.)?\d[\d.-]*\W*")
+"""What the first sentence of a caption is: "Table K.1."."""
 _SENTENCE = re.compile(r"[.!?。！？]\W*$")
 _CONCLUDES = re.compile(any_word("headings.concluding_patterns"), re.IGNORECASE)
 _WEIGHS = re.compile(any_word("quoting.weighing_patterns"), re.IGNORECASE)
@@ -65,7 +68,8 @@ def compose(
 def _statements(section: Section, claims: Sequence[Claim]) -> list[Claim]:
     """Return the whole sentences of a section that stand, in its order."""
     own = [c for c in claims if c.section == section.title and c.stands and c.passages]
-    return [c for c in own if "|" not in c.text and len(c.text) <= _SENTENCE_CHARS and _SENTENCE.search(c.text)]
+    whole = [c for c in own if "|" not in c.text and len(c.text) <= _SENTENCE_CHARS and _SENTENCE.search(c.text)]
+    return [c for c in whole if not _NUMBER_OF_A_TABLE.fullmatch(c.text.strip())]
 
 
 def _abstract(said: Sequence[Sequence[Claim]]) -> list[Claim]:
@@ -137,8 +141,9 @@ def _table(question: str, brief: Brief, sections: Sequence[Section], library: Li
     subjects = [section.subject for section in sections if section.subject]
     rows: list[str] = []
     for subject in subjects:
-        reading = read_around(f"{subject} {' '.join(facets)}", brief.language, (), library)
-        cells = [_cell(subject, facet, subjects, reading) for facet in facets or ("",)]
+        reading = read_around(f"{subject} {' '.join(facets) or question}", brief.language, (), library)
+        asked = () if facets else reading.words(question)
+        cells = [_cell(subject, facet, subjects, reading, asked) for facet in facets or ("",)]
         rows.append(f"| {subject} | {' | '.join(cells)} |")
     if len(rows) < 2 or all(row.endswith(f"| {_NONE} |") for row in rows):
         return ""
@@ -146,10 +151,13 @@ def _table(question: str, brief: Brief, sections: Sequence[Section], library: Li
     return "\n".join([f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *rows])
 
 
-def _cell(subject: str, facet: str, subjects: Sequence[str], reading: Reading) -> str:
-    """Return the sentence that says of `subject` what it is, or what `facet` asks; a dash where none does."""
+def _cell(subject: str, facet: str, subjects: Sequence[str], reading: Reading, asked: Sequence[Word]) -> str:
+    """Return the sentence that says of `subject` what it is, or what `facet` asks; a dash where none does.
+
+    `asked` are the words of the question, which tell an index called Hash from other hashes.
+    """
     own, wanted = reading.words(subject), reading.words(facet)
-    is_about = about(subject, subjects, reading, wanted)
+    is_about = about(subject, subjects, reading, wanted or asked)
 
     def worth(found: Candidate) -> float:
         return is_about(found) if not wanted or says_all(wanted, found.text) else 0.0

@@ -47,6 +47,7 @@ def cited_sentences(candidate: Candidate, chars: int, begins: Callable[[str], bo
     region, outlined = candidate.region, candidate.region.outline
     chosen: list[str] = []
     numbers = candidate.block.atoms
+    numbers = [n for n in numbers if not _is_caption(region, n)]
     start = next((i for i, n in enumerate(numbers) if begins(outlined.of(n))), len(numbers))
     for number in standing(outlined, numbers[start:], numbers) if start < len(numbers) else ():
         text = outlined.of(number)
@@ -56,6 +57,12 @@ def cited_sentences(candidate: Candidate, chars: int, begins: Callable[[str], bo
             break
         chosen.append(f"{text} {_ids(region, number)}")
     return " ".join(chosen)
+
+
+def _is_caption(region: Region, atom: int) -> bool:
+    """Return whether an atom stands right above a table: it names that, and says nothing by itself."""
+    following = region.outline.atoms[atom + 1 : atom + 2]
+    return region.outline.atoms[atom].kind == "prose" and any(each.kind in ("header", "row") for each in following)
 
 
 def _by_region(atoms: Sequence[tuple[Region, int]]) -> list[tuple[Region, list[int]]]:

@@ -22,7 +22,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     section_blocks,
 )
 from deep_research.reasoners.extractive.asked_words import Word, terms_of
-from deep_research.reasoners.extractive.block_ranking import Candidate, weigh
+from deep_research.reasoners.extractive.block_ranking import Candidate, key_of, named, phrased, weigh
 from deep_research.reasoners.extractive.quoting import first_sentence, label_of, quoted
 from deep_research.text.cleaning import plain_heading
 
@@ -143,7 +143,7 @@ def _under_heading(title: str, passages: Sequence[Passage], library: Library) ->
 
 
 def _is_under(title: str, path: str) -> bool:
-    return any(plain_heading(part) == title for part in path.split(" > "))
+    return any(plain_heading(part).casefold() == title.casefold() for part in path.split(" > "))
 
 
 def _stands_under(title: str, titles: Sequence[str]) -> Callable[[Candidate], float]:
@@ -178,8 +178,16 @@ def about(
         if not _says(own, "\n".join([*path, text])):
             return 0.0
         headed = any(_is_named(_SUBTITLE.split(part)[0], own, known) for part in path)
+        key, first = key_of(found), text.partition("\n")[0]
+        begins = _names(own, first)
+        if not headed and any(
+            named(key, words) > max(named(key, own), _PLAINLY) or (not begins and _names(words, first))
+            for words in others
+        ):
+            return 0.0
         rivals = sum(_says(words, text) for words in others)
-        return (_HEADED if headed else 1.0) * (_AMONG_OTHERS if rivals > 1 else 1.0)
+        spoken = 1.0 if phrased("\n".join([*path, text]), own) else _AMONG_OTHERS
+        return (_HEADED if headed else spoken) * (_AMONG_OTHERS if rivals > 1 else 1.0)
 
     return worth
 
@@ -196,10 +204,15 @@ def _names_several(subjects: Sequence[str], reading: Reading) -> Callable[[Candi
 
     def worth(found: Candidate) -> float:
         text = found.text
-        named = sum(_says(own, text) for own in words)
-        return named / len(words) if named > 1 else 0.0
+        there = sum(_names(own, text) for own in words)
+        return there / len(words) if there > 1 else 0.0
 
     return worth
+
+
+def _names(words: Sequence[Word], text: str) -> bool:
+    """Return whether a text says a name, its words together."""
+    return _says(words, text) and phrased(text, words)
 
 
 def _says(words: Sequence[Word], text: str) -> bool:
