@@ -61,7 +61,8 @@ class PostgresRun:
         self.report_place = f"deep-research show {run_id}"
         self._database = database
         self._fence: int | None = None
-        self._journal: PostgresJournal | None = None
+        self._journals: list[PostgresJournal] = []
+        """Those that were opened since the run is held."""
 
     def _check(self, connection: Any) -> None:
         """Let the transaction fail with RunTakenOver where this process held the run and another has taken it over."""
@@ -123,8 +124,10 @@ class PostgresRun:
         spool = None
         if self._spools is not None and self._fence is not None:
             spool = AnswerSpool(self._spools, self.run_id, self._fence)
-        self._journal = PostgresJournal(self._database, self.run_id, self._check, spool)
-        return self._journal
+        journal = PostgresJournal(self._database, self.run_id, self._check, spool)
+        if self._fence is not None:
+            self._journals.append(journal)
+        return journal
 
     def open_log(self, listener: Callable[[Event], None], *, part: str = "", seconds_before: float = 0.0) -> EventLog:
         sink = _EventRows(self._write_event, self.run_id, part)
@@ -146,8 +149,8 @@ class PostgresRun:
         return Checkpoints(self._database.url, f"{self.run_id}/{part}" if part else self.run_id, guard)
 
     def _write_notes(self) -> None:
-        if self._journal is not None:
-            self._journal.write_notes()
+        for journal in self._journals:
+            journal.write_notes()
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -163,6 +166,7 @@ class PostgresRun:
             ended.set()
             renewing.join()
             self._fence = None
+            self._journals.clear()
             query = "UPDATE deep_research.runs SET lease_until = '-infinity' WHERE run_id = %s AND fence = %s"
             with suppress(StoreError):
                 self._database.execute(query, (self.run_id, fence))
