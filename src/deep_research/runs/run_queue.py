@@ -88,6 +88,10 @@ def _make_queue(connection: Any) -> None:
     connection.execute("SELECT pg_advisory_xact_lock(7214003)")
     if connection.execute("SELECT to_regclass('procrastinate_jobs')").fetchone()[0] is None:
         connection.execute(SchemaManager.get_schema().encode())
+    # Each run that is queued asks how many its owner has there.
+    connection.execute(
+        f"CREATE INDEX IF NOT EXISTS deep_research_owner ON procrastinate_jobs ((args->>'owner')) WHERE {_OPEN}".encode()
+    )
 
 
 def queue_state(owner: str) -> QueueState:
@@ -133,13 +137,11 @@ def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, an
     `max_runs_per_owner` of an owner go on at a time. Raises ConfigError without a database, RunBusy for a run that is
     queued already.
     """
-    database = _database()
     record = store.load()
     if record.status in ("finished", "declined"):
         raise ConfigError(f"The run {record.run_id} is {record.status}.", setting="run", value=record.run_id)
     owner, limit = record.owner, Settings(**record.settings).max_runs_per_owner
-    query = "SELECT count(*) FROM procrastinate_jobs WHERE status IN ('todo', 'doing') AND args->>'owner' = %s"
-    waiting = int(database.rows(query, (owner,))[0][0])
+    waiting = queue_state(owner).runs
     if is_queued(store) and record.status in ("queued", "running"):
         raise RunBusy(f"The run {record.run_id} is in the queue already.", run_id=record.run_id)
     store.save(record.model_copy(update={"status": "queued"}))
