@@ -101,7 +101,8 @@ def join_address(base: Address, reference: str) -> Address:
 def _check_characters(url: str) -> None:
     if not url or len(url) > MAX_LENGTH:
         refuse(url, "length", "it is empty" if not url else f"it is longer than {MAX_LENGTH} characters")
-    if any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in url):
+    plain = url.isascii() and url.isprintable()
+    if not plain and any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in url):
         refuse(url, "control character", "it holds control characters")
     if "\\" in url:
         refuse(url, "backslash", "programs disagree on what a backslash means")
