@@ -1,11 +1,13 @@
 """The page in a real browser against a real server: ask, plan, watch, check, ask further; and what it looks like to all."""
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
 from playwright.sync_api import Browser, expect
 
 from tests.runs.running import engines
@@ -276,6 +278,13 @@ def test_the_page_fits_a_phone(browser: Browser, finished: Finished) -> None:
     page.reload()
     page.locator(".cite").first.tap()
     expect(page.locator(".evidence .passage mark").first).to_be_in_viewport()
+    # Above the evidence the statement is in sight, once the sheet has slid in.
+    page.locator(".evidence").evaluate("e => Promise.all(e.getAnimations().map(one => one.finished))")
+    top = page.locator(".evidence").bounding_box()
+    assert top is not None
+    clip = {"x": 10, "y": 60, "width": 340, "height": top["y"] - 70}
+    shown = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("L")  # type: ignore[arg-type]
+    assert len(set(shown.getdata())) > 20
     made.context.close()
     assert made.faults == []
 
