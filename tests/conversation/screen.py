@@ -103,7 +103,7 @@ def at_terminal(*arguments: str, columns: int = 100, **environment: str) -> Iter
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env={**os.environ, "TERM": "xterm-256color", **environment},  # noqa: TID251 - the child sees what the test was given
+        env={**os.environ, "TERM": "xterm-256color", "PAGER": "cat", **environment},  # noqa: TID251 - the child sees what the test was given
         start_new_session=True,
         preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - a system call, no lock
     )

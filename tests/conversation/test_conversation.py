@@ -203,6 +203,18 @@ def test_b10_no_colour_where_none_is_wanted(docs: str) -> None:
         assert "\x1b[3" not in screen.raw
 
 
+def test_b10_a_long_report_at_the_end_of_a_run_is_shown_in_the_pager(docs: str, tmp_path: Path) -> None:
+    paged = tmp_path / "paged"
+    for flag in ("--no-pager", "--short", ""):
+        flags = [flag] if flag else []
+        with at_terminal("research", QUESTION, *flags, "--docs", docs, PAGER=f"tee {paged}") as screen:
+            shown = screen.until("Report: ")
+            assert screen.ends() == 0
+        assert paged.exists() == (flag == "")
+        assert ("References" in shown) == (flag != "--short")
+    assert "References" in paged.read_text("utf-8")
+
+
 def test_b10_lines_are_remembered_for_the_next_conversation(docs: str, own_state: Path) -> None:
     with at_terminal("--docs", docs) as screen:
         screen.say("/runs")

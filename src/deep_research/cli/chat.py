@@ -151,7 +151,7 @@ class Conversation:
         return self._run, self._report
 
     def _show_report(self, _words: str) -> None:
-        print_report(self._current()[1])
+        print_report(self._current()[1], paged=True)
 
     def _sources(self, _words: str) -> None:
         report = self._current()[1]

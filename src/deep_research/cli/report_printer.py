@@ -12,7 +12,7 @@ _WIDTH = 110
 
 def print_report(report: Report, *, plain: bool = False, short: bool = False, paged: bool = False) -> None:
     """Print the report, or in `short` what stands before its sections: rendered on a terminal, as Markdown elsewhere."""
-    print_markdown(short_text(report) if short else report.report, plain=plain, paged=paged)
+    print_markdown(short_text(report) if short else report.report, plain=plain, paged=paged and not short)
 
 
 def short_text(report: Report) -> str:

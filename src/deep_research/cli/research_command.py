@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
 )
 @click.option("--short", is_flag=True, help="Print the answer only; the whole report is in its file.")
+@click.option("--no-pager", is_flag=True, help="Print a long report at once, without the pager.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
 @click.option("--quiet", is_flag=True, help="Show no progress; print only where the report is.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every event.")
@@ -150,6 +151,7 @@ def ask_command(words: tuple[str, ...], **flags: Any) -> int:
     "-o", "--out", metavar="FILE", help="Also write the report (Markdown) to this file; - for standard output."
 )
 @click.option("--short", is_flag=True, help="Print the answer only; the whole report is in its file.")
+@click.option("--no-pager", is_flag=True, help="Print a long report at once, without the pager.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every event.")

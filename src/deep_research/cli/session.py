@@ -187,7 +187,12 @@ class Session:
         elif self._flags.get("out") == "-" or not self._is_set("quiet"):
             from deep_research.cli.report_printer import print_report  # noqa: PLC0415 - only to show it
 
-            print_report(report, plain=self._flags.get("out") == "-", short=self._is_set("short"))
+            print_report(
+                report,
+                plain=self._flags.get("out") == "-",
+                short=self._is_set("short"),
+                paged=not self._is_set("no_pager"),
+            )
         if not self._is_set("as_json"):
             name = "" if self._is_set("quiet") else f"   (run {run.id})"
             click.echo(f"Report: {path or run.report_path}{name}", err=True)
