@@ -6,6 +6,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from deep_research import api
 from deep_research.cli import wrapped_text
@@ -61,14 +62,26 @@ def test_settings_as_json_by_group() -> None:
     assert set(call("settings", "limits", "--json").json) == {"Limits"}
 
 
+_LINES = {
+    "en": "  12. The transactional database of the interplanetary observatory: indexes, replication, recovery, backup",
+    "zh": "  12. 行星际天文台的事务数据库（PostgreSQL）：索引、复制、恢复和备份，以及每天夜里三点的自动检查与报告。",
+    "ko": "  12. 행성간 천문대의 트랜잭션 데이터베이스: 색인, 복제, 복구와 백업, 그리고 매일 밤 세 시에 하는 자동 점검 보고서",
+}
+
+
 @pytest.mark.parametrize("columns", [40, 60, 80, 100])
-def test_words_are_not_broken(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("language", _LINES)
+def test_words_are_not_broken(language: str, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    line = "  12. The transactional database of the interplanetary observatory: indexes, replication, recovery, backup"
+    line = _LINES[language]
     out = io.StringIO()
     monkeypatch.setattr(out, "isatty", lambda: True)
     with redirect_stdout(out):
-        wrapped_text.echo_wrapped([line])
+        wrapped_text.echo_wrapped(line)
     rows = out.getvalue().splitlines()
-    assert max(map(len, rows)) <= columns
-    assert out.getvalue().split() == line.split()
+    assert max(map(cell_len, rows)) <= columns
+    assert not any(row.strip().startswith(("，", "、", "。", "：")) for row in rows)
+    if language == "zh":
+        assert "".join(row.strip() for row in rows).replace(" ", "") == line.replace(" ", "")
+    else:
+        assert out.getvalue().split() == line.split()

@@ -14,6 +14,7 @@ from deep_research.cli.report_printer import came_from, print_answer, print_mark
 from deep_research.cli.run_commands import list_lines, passage_text
 from deep_research.cli.session import Interrupted, Session
 from deep_research.cli.terminal_input import Prompt
+from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.conversation.remarks import ABOUT_THE_REPORT, read_remark, reply_to, section_title
 from deep_research.data import Report
 from deep_research.errors import ConfigError, ResearchError
@@ -72,7 +73,7 @@ class Conversation:
 
     def hold(self) -> int:
         """Talk until the user leaves; returns the exit code. Raises ConfigError for flags that cannot be used."""
-        click.echo(greeting(settings_of(self._flags), self._flags.get("docs") or ()), err=True)
+        echo_wrapped(greeting(settings_of(self._flags), self._flags.get("docs") or ()), err=True)
         prompt = Prompt(history=settings_module.home() / HISTORY, words=tuple(self._commands))
         try:
             while not self._left:
@@ -100,9 +101,9 @@ class Conversation:
             else:
                 self._new(line)
         except ResearchError as error:
-            click.echo(f"Error: {error.message}", err=True)
+            echo_wrapped(f"Error: {error.message}", err=True)
         except OSError as error:
-            click.echo(f"Error: {error.strerror or error}.", err=True)
+            echo_wrapped(f"Error: {error.strerror or error}.", err=True)
 
     def _remark(self, line: str) -> bool:
         """Answer a line that asks nothing of the documents ("thanks", "section 2"); return whether it is one."""
@@ -124,9 +125,9 @@ class Conversation:
         if known is None:
             near = difflib.get_close_matches(name, self._commands, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
-            click.echo(f"There is no command {name[:40]!r}.{hint} /help lists all.", err=True)
+            echo_wrapped(f"There is no command {name[:40]!r}.{hint} /help lists all.", err=True)
         elif known.takes and not words.strip():
-            click.echo(f"Use: {name} {known.takes} — {known.purpose}.", err=True)
+            echo_wrapped(f"Use: {name} {known.takes} — {known.purpose}.", err=True)
         else:
             known.do(words.strip())
 
@@ -138,7 +139,7 @@ class Conversation:
         self._run, self._report = run, report
         self._session.deliver(run, report)
         if report.answered:
-            click.echo("Ask about this report, or /new QUESTION for another research.", err=True)
+            echo_wrapped("Ask about this report, or /new QUESTION for another research.", err=True)
 
     def _follow_up(self, question: str) -> None:
         run, _ = self._current()
@@ -155,14 +156,14 @@ class Conversation:
 
     def _sources(self, _words: str) -> None:
         report = self._current()[1]
-        click.echo("\n".join(reference_line(reference) for reference in report.references) or "Nothing is cited.")
+        echo_wrapped("\n".join(reference_line(reference) for reference in report.references) or "Nothing is cited.")
 
     def _passage(self, words: str) -> None:
-        click.echo(passage_text(self._current()[0], words.strip("[] ")))
+        echo_wrapped(passage_text(self._current()[0], words.strip("[] ")))
 
     def _answers(self, _words: str) -> None:
         made = self._current()[0].follow_ups()
-        click.echo("\n".join(f"{one.number}. {one.question} — {came_from(one)}" for one in made) or "None yet.")
+        echo_wrapped("\n".join(f"{one.number}. {one.question} — {came_from(one)}" for one in made) or "None yet.")
 
     def _save(self, words: str) -> None:
         from pathlib import Path  # noqa: PLC0415
@@ -171,11 +172,11 @@ class Conversation:
         if path.is_dir() or not path.parent.is_dir():
             raise ConfigError(f"{words!r} is no place for a file.", setting="save", value=words)
         api.save_text(path, self._current()[1].report)
-        click.echo(f"Report: {path}", err=True)
+        echo_wrapped(f"Report: {path}", err=True)
 
     def _runs(self, _words: str) -> None:
         records = api.list_runs()[:_SHOWN_RUNS]
-        click.echo("\n".join(line for record in records for line in list_lines(record)) or "No runs yet.")
+        echo_wrapped("\n".join(line for record in records for line in list_lines(record)) or "No runs yet.")
 
     def _open(self, words: str) -> None:
         run = api.open_run(words)
@@ -183,12 +184,12 @@ class Conversation:
             self._carry_out(run)
             return
         self._run, self._report = run, run.report
-        click.echo(f"Now talking about: {self._report.title} (run {run.id}). /report shows it.", err=True)
+        echo_wrapped(f"Now talking about: {self._report.title} (run {run.id}). /report shows it.", err=True)
 
     def _help(self, _words: str) -> None:
         rows = [(f"{name} {command.takes}".strip(), command.purpose) for name, command in self._commands.items()]
         width = max(len(usage) for usage, _ in rows)
-        click.echo(
+        echo_wrapped(
             "\n".join(f"  {usage:<{width}}  {purpose}" for usage, purpose in rows)
             + "\nAnything else is a question: about the report where there is one, else to be researched."
             + "\nCtrl-C stops a run (its state is kept) or clears the line."

@@ -1,4 +1,4 @@
-"""`deep-research completion`: commands, flags and runs by the Tab key."""
+"""`deep-research completion`: commands, flags and runs by the Tab key. Loaded with the help of every command that takes a run."""
 
 from pathlib import Path
 
@@ -14,6 +14,13 @@ _AFTERWARDS = {
     "fish": "It works in new shells.",
     "zsh": "Put this into ~/.zshrc, before compinit is called:  fpath+=~/.zfunc",
 }
+
+
+def complete_run_ids(_context: object, _parameter: object, incomplete: str) -> list[str]:
+    """Return the ids of runs that begin so, for the shell."""
+    from deep_research import api  # noqa: PLC0415 - only while the shell completes
+
+    return [record.run_id for record in api.list_runs() if record.run_id.startswith(incomplete)]
 
 
 @click.command("completion")

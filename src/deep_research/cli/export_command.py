@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from deep_research.cli.completion import complete_run_ids
+from deep_research.cli.completion_command import complete_run_ids
 
 
 @click.command("export")
@@ -26,10 +26,11 @@ def export_command(run_id: str, to: str, out: str, number: int | None, fonts: st
     """
     from deep_research import api  # noqa: PLC0415 - help stays fast
     from deep_research.cli.flags import output_file  # noqa: PLC0415
+    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
 
     if not to:
         for exporter in api.list_exporters():
-            click.echo(f"{exporter.name:<10}{exporter.suffix:<11}{exporter.purpose}")
+            echo_wrapped(f"{exporter.name:<10}{exporter.suffix:<11}{exporter.purpose}")
         return 0
     if not run_id:
         raise click.UsageError("Name a run. `deep-research list` shows all runs.")

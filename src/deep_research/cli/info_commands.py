@@ -40,7 +40,7 @@ def settings_command(part: str, as_json: bool) -> None:
         }
         click.echo(json.dumps(told, ensure_ascii=False, indent=1))
         return
-    click.echo(f"State folder: {home()} (DEEP_RESEARCH_HOME)")
+    echo_wrapped(f"State folder: {home()} (DEEP_RESEARCH_HOME)")
     for title, names in chosen.items():
         lines = [
             line
@@ -111,8 +111,10 @@ def templates_command(as_json: bool, language: str) -> None:
         rows = [{**t.model_dump(mode="json"), "origin": t.origin} for t in found]
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
+    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
+
     for template in found:
         click.echo(f"{template.name}  ({template.origin})")
-        click.echo(f"    for: {template.purpose or '—'}; words: {', '.join(template.words) or '—'}")
-        click.echo("".join(f"    - {point}\n" for point in template.spoken(language).focus))
-    click.echo(f"Your own: {' or '.join(str(folder) for folder in folders)} (docs/templates.md)")
+        echo_wrapped(f"    for: {template.purpose or '—'}; words: {', '.join(template.words) or '—'}")
+        echo_wrapped("".join(f"    - {point}\n" for point in template.spoken(language).focus))
+    echo_wrapped(f"Your own: {' or '.join(str(folder) for folder in folders)} (docs/templates.md)")

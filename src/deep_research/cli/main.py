@@ -12,10 +12,10 @@ EXIT_CODES = """\b
 Exit codes:
   0    the report is written
   1    something failed; the message says what, the run's state is kept
-  2    wrong usage: unknown flag or setting, a path that does not exist, no question
+  2    wrong usage: unknown flag or setting, a missing path, no question
   3    nothing was found that answers the question; the report says so
   4    the question or the plan needs your answer, and you could not be asked
-  5    ended without a report: the question cannot be answered, or you rejected the plan
+  5    no report: the question cannot be answered, or you rejected the plan
   130  stopped by Ctrl-C; the run's state is kept"""
 
 
@@ -103,7 +103,7 @@ def cli() -> None:
 
     \b
     deep-research "How does speculative decoding work?"
-    deep-research "What index types does PostgreSQL offer?" --docs /usr/share/doc/postgresql
+    deep-research "What index types does PostgreSQL offer?" --docs ~/postgres-docs
     deep-research research --help      all flags of a research
     """
 
@@ -146,6 +146,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 def _explain(error: Exception) -> int:
     """Show an error of ours or of the disk in one line; let a defect show its traceback."""
+    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415 - help stays fast
     from deep_research.errors import ConfigError, Declined, ResearchError, RunNotFound  # noqa: PLC0415
 
     if isinstance(error, OSError):
@@ -153,7 +154,7 @@ def _explain(error: Exception) -> int:
         return 1
     if not isinstance(error, ResearchError):
         raise error
-    click.echo(f"Error: {error.message}", err=True)
+    echo_wrapped(f"Error: {error.message}", err=True)
     if isinstance(error, Declined):
         return 5
     return 2 if isinstance(error, ConfigError | RunNotFound) else 1

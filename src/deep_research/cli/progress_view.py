@@ -5,8 +5,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-import click
-
+from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.errors import NeedsAnswer
 from deep_research.events import Event, Steered
 from deep_research.i18n.catalog import phrase
@@ -67,14 +66,14 @@ class Lines(AbstractContextManager["Lines"]):
         else:
             text = describe(event) if self._worth_a_line(event) else None
         if text:
-            click.echo(f"{event.seconds:7.1f}s  {text}", err=True)
+            echo_wrapped(f"{event.seconds:7.1f}s  {text}", err=True)
 
     def show_input(self, line: str) -> None:
         """Do nothing: the terminal echoes it."""
 
     def show_reply(self, text: str) -> None:
         """Print the reply."""
-        click.echo(text, err=True)
+        echo_wrapped(text, err=True)
 
     def _worth_a_line(self, event: Event) -> bool:
         if event.kind != "progress":

@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.data import FollowUp, Reference, Report
 from deep_research.i18n.catalog import phrase
 
@@ -53,8 +54,8 @@ def print_answer(made: FollowUp) -> None:
     lines = [*(f"*{told}*" for told in report.assumptions), content or phrase("nothing_found", report.language)]
     print_markdown("\n\n".join(lines))
     if report.references:
-        click.echo("\n" + "\n".join(reference_line(reference) for reference in report.references))
-    click.echo(f"\n{came_from(made)}")
+        echo_wrapped("\n" + "\n".join(reference_line(reference) for reference in report.references))
+    echo_wrapped(f"\n{came_from(made)}")
 
 
 def came_from(made: FollowUp) -> str:

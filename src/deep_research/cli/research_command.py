@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deep_research.cli.completion import complete_run_ids
+from deep_research.cli.completion_command import complete_run_ids
 from deep_research.cli.main import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -165,14 +165,15 @@ def resume_command(run_id: str, **flags: Any) -> int:
 def print_estimate(settings: "Settings") -> None:
     """Print what a run with these settings would cost. Raises ConfigError for an unusable provider."""
     from deep_research import api  # noqa: PLC0415 - help stays fast
+    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
 
     made = api.estimate_cost(settings)
     if made is None:
-        click.echo("Without a model (provider extractive) a run makes no model calls and costs nothing.")
+        echo_wrapped("Without a model (provider extractive) a run makes no model calls and costs nothing.")
         return
     dollars = "price unknown" if made.usd is None else f"about {made.usd:.3f} US dollars"
     most = "" if made.most_usd is None else f" ({made.most_usd:.2f} US dollars)"
-    click.echo(
+    echo_wrapped(
         f"{made.model}: about {made.calls} calls, {made.prompt_tokens:,} prompt tokens, {made.completion_tokens:,}"
         f" written, {dollars}, for a plan of {made.sections} sections.\n"
         f"At most about {made.most_calls} calls{most}, if every section of the longest plan is researched again each time."

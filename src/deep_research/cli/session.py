@@ -14,6 +14,7 @@ import click
 from deep_research import api
 from deep_research.api import Run
 from deep_research.cli.flags import output_file, settings_of
+from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.data import Asked, FollowUp, Report
 from deep_research.errors import ConfigError, NeedsAnswer, ResearchError
 from deep_research.i18n.catalog import phrase
@@ -79,7 +80,7 @@ class Session:
         try:
             return output_file({"out": run.record.out})
         except ConfigError as error:  # its folder is gone
-            click.echo(error.message, err=True)
+            echo_wrapped(error.message, err=True)
             return None
 
     def carry_out(self, run: Run) -> Report:
@@ -167,14 +168,14 @@ class Session:
 
         if not self._can_ask():
             say_asked(asked)
-            click.echo(f'Answer with: deep-research resume {run.id} --answer "…"', err=True)
+            echo_wrapped(f'Answer with: deep-research resume {run.id} --answer "…"', err=True)
             raise Interrupted(EXIT_NEEDS_ANSWER)
         try:
             return ask_user(asked)
         except KeyboardInterrupt:
             raise _stopped(run) from None
         except EOFError:
-            click.echo(phrase("continue_hint", "en", run_id=run.id), err=True)
+            echo_wrapped(phrase("continue_hint", "en", run_id=run.id), err=True)
             raise Interrupted(EXIT_NEEDS_ANSWER) from None
 
     def deliver(self, run: Run, report: Report) -> int:
@@ -195,7 +196,7 @@ class Session:
             )
         if not self._is_set("as_json"):
             name = "" if self._is_set("quiet") else f"   (run {run.id})"
-            click.echo(f"Report: {path or run.report_path}{name}", err=True)
+            echo_wrapped(f"Report: {path or run.report_path}{name}", err=True)
         return EXIT_OK if report.answered else EXIT_NOTHING_FOUND
 
     def _hand_over(self, made: FollowUp) -> int:
@@ -219,7 +220,7 @@ def _listener(view: "View | None") -> dict[str, Any]:
 
 
 def _stopped(run: Run) -> Interrupted:
-    click.echo(phrase("continue_hint", "en", run_id=run.id), err=True)
+    echo_wrapped(phrase("continue_hint", "en", run_id=run.id), err=True)
     return Interrupted(EXIT_STOPPED)
 
 

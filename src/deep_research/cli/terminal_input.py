@@ -157,7 +157,7 @@ def _answer(asked: Asked, line: str) -> str | None:
         return _edited(asked.brief)
     if line.startswith("/"):
         hint = "/edit opens the plan in your editor." if asked.brief is not None else "There are no commands here."
-        click.echo(f"{hint} {_how(asked)}", err=True)
+        echo_wrapped(f"{hint} {_how(asked)}", err=True)
         return None
     if asked.options and line.isdigit() and not 1 <= int(line) <= len(asked.options):
         click.echo(f"There are the options 1 to {len(asked.options)}.", err=True)
@@ -170,7 +170,7 @@ def _edited(brief: Brief) -> str | None:
     try:
         after = edited(before)
     except ConfigError as error:
-        click.echo(error.message, err=True)
+        echo_wrapped(error.message, err=True)
         return None
     if not after.strip() or after == before:
         click.echo("The plan was not changed. Confirm it with Enter.", err=True)

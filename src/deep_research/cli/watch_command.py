@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deep_research.cli.completion import complete_run_ids
+from deep_research.cli.completion_command import complete_run_ids
 
 if TYPE_CHECKING:
     from deep_research.api import Run

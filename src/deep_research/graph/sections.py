@@ -14,16 +14,16 @@ from langgraph.types import Command, Send
 from deep_research.data import Review
 from deep_research.events import StageStarted
 from deep_research.graph.clarify import clarify_then
-from deep_research.graph.confirm_review import confirm_review
 from deep_research.graph.discovery import build_discover
 from deep_research.graph.final_report import final_report, report_input
 from deep_research.graph.graph_state import AgentState
 from deep_research.graph.planning import analyze_question, confirm_plan_then, lay_out_plan
 from deep_research.graph.researcher import build_researcher, task_for
+from deep_research.graph.run_graph import ask_user
 from deep_research.report.compose import begin_composing
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.steering import Interrupted
-from deep_research.steps import review
+from deep_research.steps import review, review_stop
 from deep_research.steps.plan import needs_confirmation
 
 MAX_REVIEW_STOPS = 5
@@ -94,6 +94,24 @@ async def review_sections(
     review.report_gaps(runtime.context, judged)
     goto = "plan_sections" if steering.now.added_to(state["sections"]) else "final_report"
     return Command(goto=goto, update=found)
+
+
+async def confirm_review(
+    state: AgentState, runtime: Runtime[RunContext]
+) -> Command[Literal["plan_sections", "final_report"]]:
+    """Show the review; write the report, or research the sections again that the user names."""
+    ctx, sections = runtime.context, state["sections"]
+    rows = state.get("section_reviews", {})
+    asked = review_stop.question_of(sections, rows, state["brief"].language)
+    answer = review_stop.answer_of(ask_user(asked), asked)
+    wanted = review_stop.wanted_sections(answer, sections, rows)
+    if not wanted:
+        # What the review has sent back by itself stays as it is: the user wants the report.
+        held = [s.model_copy(update={"status": "completed"}) for s in sections if s.status == "pending"]
+        return Command(goto="final_report", update={"sections": held} if held else {})
+    await ctx.prefetch.drop_composition()
+    update: dict[str, Any] = {"sections": wanted, "review_iterations": state.get("review_iterations", 0) + 1}
+    return Command(goto="plan_sections", update=update)
 
 
 async def _together(state: AgentState, ctx: RunContext) -> Review:

@@ -8,7 +8,6 @@ from typing import Any
 
 from deep_research.errors import Unreadable
 from deep_research.readers._decode import decode
-from deep_research.readers._words import words
 from deep_research.text.page_noise import is_hidden
 
 Element = Any  # lxml.etree._Element
@@ -22,14 +21,18 @@ _BLOCK_TAG = re.compile(
 )
 _ANY_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[!/a-z][^>]*>", re.IGNORECASE | re.DOTALL)
 
-_NEVER_TEXT = words(
-    "script style noscript template svg canvas iframe object embed applet audio video map select option button"
-    " input textarea datalist nav dialog menu rp rt link meta base colgroup col frameset noframes"
+_NEVER_TEXT = frozenset(
+    (
+        "script style noscript template svg canvas iframe object embed applet audio video map select option button"
+        " input textarea datalist nav dialog menu rp rt link meta base colgroup col frameset noframes"
+    ).split()
 )
 _PAGE_FURNITURE = frozenset(("header", "footer", "aside"))
-_FURNITURE_ROLES = words(
-    "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar tablist tooltip"
-    " directory"
+_FURNITURE_ROLES = frozenset(
+    (
+        "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar tablist tooltip"
+        " directory"
+    ).split()
 )
 # Whole class names and ids that say "not the text of this page": Sphinx, DocBook, Doxygen, MediaWiki and
 # what the wide web calls its navigation. A name that merely contains such a word is not enough.
@@ -44,13 +47,17 @@ _FURNITURE_NAME = re.compile(
     r"|prev-next(?:-area)?|toctree-l[2-9]|anchorjs-link|hash-link|anchor)"
     r"(?:[-_](?:wrapper|container|inner|list|links|content|box|section|area|menu|bar|widget|top|bottom))?$"
 )
-_NEVER_FURNITURE = words("html body main article pre code h1 h2 h3 h4 h5 h6")
-_SECTIONS = words("section sect1 sect2 sect3 sect4 sect5 refsect1 refsect2 chapter")
-_KEEP_ASIDE = words("footnote footnote-list admonition note tip warning caution important sidebar-content topic")
+_NEVER_FURNITURE = frozenset("html body main article pre code h1 h2 h3 h4 h5 h6".split())
+_SECTIONS = frozenset("section sect1 sect2 sect3 sect4 sect5 refsect1 refsect2 chapter".split())
+_KEEP_ASIDE = frozenset(
+    "footnote footnote-list admonition note tip warning caution important sidebar-content topic".split()
+)
 _ROOTS = ("main", "article")
-_ROOT_NAMES = words(
-    "main-content maincontent content bodycontent mw-content-text docs-content doccontent article-body"
-    " articlebody post-content entry-content article-content page-content body"
+_ROOT_NAMES = frozenset(
+    (
+        "main-content maincontent content bodycontent mw-content-text docs-content doccontent article-body"
+        " articlebody post-content entry-content article-content page-content body"
+    ).split()
 )
 
 

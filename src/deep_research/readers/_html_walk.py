@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 
 from deep_research.readers._html_tree import Element, lxml_etree, names_of, text_of
-from deep_research.readers._words import words
 from deep_research.text.cleaning import fold
 from deep_research.text.document_builder import DocumentBuilder
 
 _BLOCKS_IN_CELL = ("table", "pre", "h1", "h2", "h3", "h4", "ul", "ol", "dl")
-_SEPARATE = words("p div li dt dd br ul ol dl tr section blockquote pre")
+_SEPARATE = frozenset("p div li dt dd br ul ol dl tr section blockquote pre".split())
 _MAX_SPAN = 40
 _MAX_CELL_CHARS = 1500
 
@@ -104,12 +103,14 @@ def _cell_text(cell: Element) -> str:
 
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_BLOCKS = words(
-    "html body p div section article main header footer aside address blockquote figure figcaption ul ol li dl dt dd"
-    " table caption thead tbody tfoot tr td th hr fieldset legend details summary center form label-group hgroup"
-    " h1 h2 h3 h4 h5 h6 pre title"
+_BLOCKS = frozenset(
+    (
+        "html body p div section article main header footer aside address blockquote figure figcaption ul ol li dl dt dd"
+        " table caption thead tbody tfoot tr td th hr fieldset legend details summary center form label-group hgroup"
+        " h1 h2 h3 h4 h5 h6 pre title"
+    ).split()
 )
-_ADMONITIONS = words("note tip important caution warning admonition danger attention hint")
+_ADMONITIONS = frozenset("note tip important caution warning admonition danger attention hint".split())
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；]\s*$")
 _EXPONENT = re.compile(r"[-−–+]?\d+$")
 _LONG_TERM = 160

@@ -4,7 +4,6 @@ import re
 import textwrap
 from itertools import pairwise
 
-from deep_research.readers._words import words
 from deep_research.text.document_builder import DocumentBuilder
 
 _ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1+\s*$")
@@ -23,17 +22,21 @@ _NOTE_MARK = re.compile(r"\s?\[(?:#\w*|\d+|\*)\]_")
 _STRONG = re.compile(r"(?<!\*)(\*\*|\*)(?=\S)(.{1,400}?)(?<=\S)\1(?!\*)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(\S)|\\\s")
 
-_CODE = words("code code-block sourcecode highlight parsed-literal productionlist doctest testcode math")
-_ADMONITIONS = words("note warning tip important caution danger hint attention error admonition seealso topic")
+_CODE = frozenset("code code-block sourcecode highlight parsed-literal productionlist doctest testcode math".split())
+_ADMONITIONS = frozenset(
+    "note warning tip important caution danger hint attention error admonition seealso topic".split()
+)
 _VERSIONS = {
     "versionadded": "New in version",
     "versionchanged": "Changed in version",
     "deprecated": "Deprecated since version",
 }
-_OBJECTS = words("function class method attribute data exception classmethod staticmethod decorator")
-_DROPPED = words(
-    "module currentmodule sectionauthor moduleauthor toctree image index only raw include contents sectnum meta"
-    " highlight default-domain"
+_OBJECTS = frozenset("function class method attribute data exception classmethod staticmethod decorator".split())
+_DROPPED = frozenset(
+    (
+        "module currentmodule sectionauthor moduleauthor toctree image index only raw include contents sectnum meta"
+        " highlight default-domain"
+    ).split()
 )
 
 
