@@ -46,7 +46,7 @@ def test_b10_a_whole_conversation_over_the_bundled_library(english: Ran) -> None
         screen.say("/sources")
         key = screen.until(")\n").split("(")[-1].split(",")[0].strip(") \n")
         screen.say(f"/show {key}")
-        screen.until("characters ")
+        screen.until("characters")
         screen.say("/answers")
         screen.until("1. What does PagedAttention do? — Answered from what this run had already read")
         screen.say("/report")

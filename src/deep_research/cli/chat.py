@@ -172,7 +172,7 @@ class Conversation:
         if path.is_dir() or not path.parent.is_dir():
             raise ConfigError(f"{words!r} is no place for a file.", setting="save", value=words)
         api.save_text(path, self._current()[1].report)
-        echo_wrapped(f"Report: {path}", err=True)
+        click.echo(f"Report: {path}", err=True)
 
     def _runs(self, _words: str) -> None:
         records = api.list_runs()[:_SHOWN_RUNS]
