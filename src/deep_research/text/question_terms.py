@@ -57,7 +57,7 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
     named = foreign and any(_worth(run, frozenset(content_terms(run)), first=False) == _NAME for run in _runs(question))
     targets = [other for other in dict.fromkeys(others) if other != language]
     found: dict[frozenset[str], Unit] = {}
-    runs, joined = list(_runs(question)), _joined_verbs(question)
+    runs, joined = list(_runs(question)), joined_verbs(question)
     for place, run in enumerate(runs):
         own = frozenset(content_terms(run))
         if own and own not in found and (worth := _worth(run, own, first=place == 0)):
@@ -74,7 +74,7 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
     return list(found.values())
 
 
-def _joined_verbs(question: str) -> dict[str, str]:
+def joined_verbs(question: str) -> dict[str, str]:
     """Return the verbs of a question that have a particle, each with the noun that both make: "backup" for "back up"."""
     return {found["verb"]: found["verb"] + found["particle"] for found in _PARTICLED.finditer(question)}
 
@@ -259,7 +259,7 @@ def with_translations(query: str, language: str) -> str:
     Documents are more often English than questions are; terms that no document has cost nothing.
     """
     if not is_cjk(detect(query, default=language)):
-        return " ".join([query, *_joined_verbs(query).values()])
+        return " ".join([query, *joined_verbs(query).values()])
     added = [t for t in translations(query, source=language, target="en") if t.casefold() not in query.casefold()]
     return " ".join([query, *added]) if added else query
 

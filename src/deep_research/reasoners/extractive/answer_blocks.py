@@ -211,7 +211,7 @@ def _is_vague(parts: Sequence[Part], found: Sequence[Region]) -> bool:
     if foreign or any(sign.isupper() or not sign.isalpha() for sign in word.text):
         return False
     if any(asks_something(part.text) for part in parts):
-        return all(part.shape == "steps" for part in parts)
+        return len(every) == 1 and all(part.shape == "steps" for part in parts)
     headed = {region.title for region in found} | {h for r in found for p in r.passages for h in p.heading.split(" > ")}
     return not any(named(head, [word]) == 1.0 for head in headed)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import log
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from deep_research.data import Passage
 from deep_research.i18n.language import CJK, HANGUL
 from deep_research.i18n.lexicon import any_word, words
 from deep_research.ports import Library
-from deep_research.text.question_terms import Unit, units_for
+from deep_research.text.question_terms import Unit, joined_verbs, units_for
 from deep_research.text.tokens import content_terms, without_particle
 
 _PRIOR_PASSAGES = 50.0
@@ -99,14 +99,20 @@ class Vocabulary:
 def asked_words(question: str, language: str, passages: Sequence[Passage], vocabulary: Vocabulary) -> list[Word]:
     """Return the words of `question` that say what it is about, weighed; none where it has only words of every question."""
     found: list[Word] = []
+    joined = joined_verbs(question)
     for unit in units_for(question, language, passages):
         for text, ways in _words_of(unit, vocabulary):
-            light = unit.worth < 1 or is_common(text.casefold())
+            light = unit.worth < 1 or (is_common(text.casefold()) and not _is_joined(text, joined, vocabulary))
             found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
     # What was read was found by the names in the question, so that they seem common in it.
     telling = [word.weight for word in found if not word.light]
     least = sum(telling) / len(telling) if telling else 0.0
     return [w._replace(weight=max(w.weight, least)) if _is_acronym(w.text) else w for w in found]
+
+
+def _is_joined(text: str, joined: Mapping[str, str], vocabulary: Vocabulary) -> bool:
+    """Return whether a verb makes a noun with its particle that was read: "back" of "back up" says as much as "backup"."""
+    return text in joined and any(vocabulary.frequency[term] for term in content_terms(joined[text]))
 
 
 def _is_acronym(word: str) -> bool:
