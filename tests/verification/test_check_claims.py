@@ -676,3 +676,15 @@ def test_a_cell_that_the_judge_corrects_as_a_row_stays_a_cell(library: SqliteLib
     )
     checked = check(draft, library, judge=judge, rewrite=rewrite)
     assert "| H100 | 80 GB of HBM3 memory [s2p1] | after the A100 [s2p1] |" in checked.content
+
+
+def test_a_conclusion_that_the_judge_words_anew_with_its_passages_stands(library: SqliteLibrary) -> None:
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        return [Verdict(kind="unverified", reason="too wide")] * len(claims)
+
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
+        return ["→ Where memory is short, the H100 is the safer choice. [s2p1][s3p1]"] * len(claims)
+
+    checked = check("→ The H100 is always the best choice. [s2p1]", library, judge=judge, rewrite=rewrite)
+    assert checked.content == "→ Where memory is short, the H100 is the safer choice. [s2p1][s3p1]"
+    assert (only(checked).repair, only(checked).passages) == ("rewritten", ("s2p1", "s3p1"))

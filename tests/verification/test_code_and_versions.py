@@ -35,3 +35,19 @@ def test_found(claim: str, evidence: Evidence) -> None:
 @pytest.mark.parametrize(("claim", "evidence"), ABSENT)
 def test_not_found(claim: str, evidence: Evidence) -> None:
     assert certain_disproof(claim, [evidence]) is not None
+
+
+@pytest.mark.parametrize(
+    ("claim", "stands"),
+    [
+        ("asyncio.run() dates from Python 3.7.", True),
+        ("Since Python 3.8, on macOS, spawn is the default.", True),
+        ("asyncio.run() dates from Python 3.9.", False),
+        ("asyncio.run() dates from Ruby 3.7.", False),
+    ],
+)
+def test_a_page_on_something_names_its_versions_without_it(claim: str, stands: bool) -> None:
+    page = Evidence(
+        "asyncio.run()\n\nNew in version 3.7.\n\nChanged in version 3.8: On macOS, spawn is the default.", "Python"
+    )
+    assert (certain_disproof(claim, [page]) is None) is stands

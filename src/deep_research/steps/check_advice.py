@@ -14,6 +14,7 @@ from deep_research.ports import Library
 from deep_research.steps.check_claims import Ground, Judge, Rewrite
 from deep_research.text.sentences import split
 from deep_research.text.tokens import content_terms, normalise
+from deep_research.verification.citations import lift
 from deep_research.verification.conclusions import FOLLOWS, is_too_specific, is_unfounded
 from deep_research.verification.drafts import settle_marks
 from deep_research.verification.verify import is_error_text
@@ -92,7 +93,7 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     """Return a piece of advice as a judge has worded it anew, in the form of `_as_text`; None where it says nothing new."""
     names = {phrase(name, language): name for name in _REASONS}
     labels = "|".join(map(re.escape, names))
-    pieces = re.split(rf"(?:^|\s)({labels})\s?[:：]\s?", text.strip())
+    pieces = re.split(rf"(?:^|\s)({labels})\s?[:：]\s?", lift(text)[0].strip())
     fields = {names[label]: said.strip() for label, said in zip(pieces[1::2], pieces[2::2], strict=True)}
     case = _ended(before.case)
     action = pieces[0].strip().removeprefix(case).strip()

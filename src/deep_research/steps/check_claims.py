@@ -504,7 +504,11 @@ def _again(text: str, before: _Judged, work: _Work, *, by_judge: bool, known: st
     """
     library, ground = work.library, work.ground
     if before.kind in ("inference", "computed"):
-        own = replace(before, text=text.strip().lstrip("→ "), bare="", verdict=FOLLOWS, kind="inference")
+        bare, _places, citations = lift(text)
+        ids = dict.fromkeys((*before.passages, *(key for _at, keys, _end in citations for key in keys)))
+        passages = tuple(p.id for p in _known(ids, library))
+        said = " ".join(bare.split()).lstrip("→ ")
+        own = replace(before, text=said, passages=passages, bare="", verdict=FOLLOWS, kind="inference")
         judged = _judge_own(own, library, ground)
         if known and judged.verdict.codes == ("name_missing",):
             judged = own  # the judge has confirmed it as it is: a name in a conclusion may be a plain word
@@ -512,7 +516,8 @@ def _again(text: str, before: _Judged, work: _Work, *, by_judge: bool, known: st
     again = _sentence_of(text, before)
     if again is None:
         return None
-    passages = _known(again.passages or before.passages, library)
+    # Ids that come with the new words are those of further passages that carry them.
+    passages = _known(dict.fromkeys((*before.passages, *again.passages)), library)
     second = _judge_text(again._replace(context=before.context), passages, library)
     if by_judge and not second.shown and _may_stand(second, passages, library, known):
         return replace(second, verdict=_BY_JUDGE)
@@ -556,9 +561,10 @@ def _may_stand(judged: _Judged, passages: Sequence[Passage], library: Library, k
     evidence = [*(_evidence(p, library) for p in passages), *([Evidence("", known)] if known else [])]
     if judged.verdict == _CODE or certain_disproof(judged.text, evidence) is not None:
         return False
+    if known:
+        return True  # the judge has said that it stands as it is: only what code is certain of binds it
     foreign = detect(judged.text) != detect(" ".join(p.text for p in passages))
-    refused = judged.verdict.kind == "contradicted" and not known  # with what is known it is judged anew
-    return foreign or (not refused and disproof(judged.claim, evidence) is None)
+    return foreign or (judged.verdict.kind != "contradicted" and disproof(judged.claim, evidence) is None)
 
 
 def _is_for_judge(judged: _Judged, library: Library) -> bool:

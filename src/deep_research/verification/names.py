@@ -191,6 +191,10 @@ _MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")
 """A name of code with the module or class it belongs to: documentation leaves those out under their heading."""
 
 
+_RELEASE = re.compile(r"(?P<of>.*[A-Za-z][\w.+#-]*) (?P<number>\d+\.\d+)")
+"""A release of something that is named: Python 3.8."""
+_VERSION_WORD = f"(?:{any_word('numbers.name_before_patterns')})"
+
 _GAP = r"[\s\-‐‑–_./'’&:`]*"
 """What may stand between the parts of a name: GPT-4, :pep:`793`."""
 _VERSION = r"(?:versions?:?\s*)?"
@@ -243,9 +247,18 @@ class NameIndex:
             return True
         if (member := _MEMBER.fullmatch(name.text)) is not None and _pattern(member[1]).search(self.plain):
             return True
+        if (release := _RELEASE.fullmatch(name.text)) is not None and self._has_release(
+            release["of"], release["number"]
+        ):
+            return True
         if name.strict:
             return self._has_expansion(name.text)
         return self._has_parts(name.text) or self._has_acronym(name.text)
+
+    def _has_release(self, of: str, number: str) -> bool:
+        """Tell whether the text names the thing and, by itself, the version: a page on Python says "New in version 3.8."."""
+        version = re.compile(rf"{_VERSION_WORD}\s*{re.escape(number)}(?!\.?\d)", re.IGNORECASE)
+        return version.search(self.plain) is not None and _pattern(of).search(self.plain) is not None
 
     def _has_expansion(self, name: str) -> bool:
         """Tell whether the words of an acronym stand there: RAG for retrieval-augmented generation."""
