@@ -60,7 +60,7 @@ class Servers:
 
     def __init__(self, web: FakeWeb) -> None:
         self.web = web
-        self.seen: list[Seen] = []
+        self.seen: list[tuple[str, SeenRequest, float]] = []
         self._lock = threading.Lock()
         researcher = ScriptedResearcher(
             sections={f"{n} engine": [f"{n} engine speed", f"{n} engine use"] for n in NAMES}
@@ -77,14 +77,17 @@ class Servers:
     def all(self) -> list[Seen]:
         """Return all requests so far, those to the model too."""
         asked = [Seen("model", call.digest, call.started, call.sent) for call in list(self.calls)]
+        sent = self.web.sent
         with self._lock:
-            return [*asked, *self.seen]
+            return [
+                *asked,
+                *(Seen(kind, _key(one), came, sent.get(id(one), 0.0)) for kind, one, came in self.seen),
+            ]
 
     def _counted(self, kind: str, answer: Callable[[SeenRequest], WebAnswer]) -> Callable[[SeenRequest], WebAnswer]:
         def counted(request: SeenRequest) -> WebAnswer:
-            now = time.monotonic()
             with self._lock:
-                self.seen.append(Seen(kind, f"{request.host}{request.target} {request.body.decode()}", now, now))
+                self.seen.append((kind, request, time.monotonic()))
             return answer(request)
 
         return counted
@@ -133,6 +136,10 @@ class Servers:
             for call in self.calls
             if call.sent and all(kill < call.started or kill - call.sent > SETTLED for kill in kills)
         }
+
+
+def _key(request: SeenRequest) -> str:
+    return f"{request.host}{request.target} {request.body.decode()}"
 
 
 def _text(name: str, number: int) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from tests.model.harness import research, served
-from tests.runs.running import engines, run
+from tests.runs.running import begin, engines, go_on, run
 from tests.support.postgres import new_database
 
 from deep_research.errors import RunTakenOver, StoreError
-from deep_research.events import StageStarted
+from deep_research.events import Event, StageStarted
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.runs.replay import replay_run
 from deep_research.stores.answer_spool import AnswerSpool
@@ -105,6 +105,20 @@ def test_who_was_taken_over_writes_nothing_more(url: str) -> None:
             asyncio.run(_write_checkpoint(new.checkpoints_at()))
             new.save(new.load().model_copy(update={"title": "mine"}))
     assert runs.store("r").load().title == "mine"
+
+
+def test_a_run_that_was_taken_over_ends_as_such_and_notes_nothing(url: str, tmp_path: Path) -> None:
+    ran = begin("Which kinds of engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
+
+    def take_over(event: Event) -> None:
+        if event.kind == "section_started":
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("UPDATE deep_research.runs SET fence = fence + 1")
+
+    with pytest.raises(RunTakenOver):
+        go_on(ran, listener=take_over)
+    assert ran.folder.load().status == "running"
+    assert not [event for event in ran.folder.read_events() if event.kind == "run_failed"]
 
 
 def test_answers_that_a_killed_process_had_are_taken_over(url: str, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ process (a command under test) they are at `web.base("news.test")`, an address o
 
 import asyncio
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -66,6 +67,8 @@ class FakeWeb:
     def __init__(self) -> None:
         self.dns = FakeDns()
         self.requests: list[SeenRequest] = []
+        self.sent: dict[int, float] = {}
+        """When the answer to each of `requests` was given to the wire, by the identity of the request."""
         self.most_at_once = 0
         self.otherwise = status(404)
         self._sites: dict[str, FakeSite] = {}
@@ -146,7 +149,9 @@ class FakeWeb:
         self.most_at_once = max(self.most_at_once, self._open)
         try:
             site = self._sites.get(host)
-            return await wire.send((site.answer(request) if site else None) or self._nothing(request))
+            goes_on = await wire.send((site.answer(request) if site else None) or self._nothing(request))
+            self.sent[id(request)] = time.monotonic()
+            return goes_on
         finally:
             self._open -= 1
 

@@ -18,7 +18,7 @@ from deep_research.assembly.reasoner_choice import reasoner_name
 from deep_research.assembly.recording import ANSWERED
 from deep_research.concurrency import SHORT_COLLECTIONS
 from deep_research.data import Asked, Report
-from deep_research.errors import Declined, NeedsAnswer, ResearchError, StoreError
+from deep_research.errors import Declined, NeedsAnswer, ResearchError, RunTakenOver, StoreError
 from deep_research.events import ClarificationAsked, Event, ReportReady, RunFailed, RunStarted
 from deep_research.run_context.context import RunContext
 from deep_research.run_context.telemetry import span
@@ -114,6 +114,8 @@ def noting_end(task: RunTask, environment: RunEnvironment) -> Iterator[EventLog]
         raise
     except Declined as ended:
         _note_end(task, log, status="declined", error=ended.message)
+        raise
+    except RunTakenOver:  # what becomes of it is for the process to note that carries it out now
         raise
     except (sqlite3.Error, OSError, StoreError) as error:
         kept = _resumable(error, task.store)
