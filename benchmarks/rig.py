@@ -305,7 +305,8 @@ def main() -> int:
         if arguments.peer and scenario.outside in ((), AT_ONCE) and not (scenario.cli or scenario.unreachable):
             rows = [measure_peer(arguments.peer, scenario.outside, scenario.runs) for _ in range(arguments.repeat)]
             found[f"{name}_peer"] = median_of(rows)
-            print(f"{'':<16} gpt-researcher: {_line(found[f'{name}_peer'])}", flush=True)
+            told = _line(found[f"{name}_peer"]) or "; ".join(found[f"{name}_peer"]["failures"])
+            print(f"{'':<16} gpt-researcher: {told}", flush=True)
     print(json.dumps(found))
     return 1 if failed else 0
 
