@@ -1,45 +1,23 @@
-"""`src/deep_research/setting_arguments.py`, written from the settings by `make docs`."""
+"""The settings in `src/deep_research/setting_arguments.py`, written from the settings by `make docs`."""
 
 import types
+from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
+from deep_research import setting_arguments as setting_arguments_module
 from deep_research.settings import Settings
 
-_HEAD = '''"""The settings as keyword arguments of the front door, for editors and type checkers; written by `make docs`."""
-
-from collections.abc import Mapping, Sequence
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-    from deep_research.data.outside_tools import McpServer
-    from deep_research.providers.model_client import OpenModel
-
-# fmt: off
-
-
-class SettingArguments(TypedDict, total=False):
-    """Any of the settings, by name; docs/settings.md says what each does.
-
-    `home` is the state folder. `model` is a chat model of LangChain, an object of our port, or the name of a model;
-    models of single roles may be given in the same ways. `tools` are tools of LangChain or of MCP adapters, and plain
-    functions with a docstring.
-    """
-
-    home: "str | PathLike[str]"
-    model: "str | OpenModel | BaseChatModel"
-    tools: "Sequence[Any]"
-'''
+_PAGE = Path(setting_arguments_module.__file__)
 
 
 def setting_arguments() -> str:
-    """Return the text of the module."""
+    """Return the text of the module: what stands before its first setting by hand, and a line for each setting."""
+    head, first, _ = _PAGE.read_text("utf-8").partition(f"    {next(iter(Settings.model_fields))}: ")
+    assert first
     rows = [
         f"    {name}: {_quoted(_type_of(name, field.annotation))}\n" for name, field in Settings.model_fields.items()
     ]
-    return _HEAD + "".join(rows)
+    return head + "".join(rows)
 
 
 def _quoted(text: str) -> str:
