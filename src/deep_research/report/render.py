@@ -43,7 +43,7 @@ from deep_research.verification.currency import Dated, written_date
 from deep_research.verification.quotations import is_verbatim
 
 _NAVIGATION = re.compile(r" \| .* \| |»")
-_QUOTED_CHARS = (300, 220, 160, 120)
+_QUOTED_CHARS = (300, 220, 160, 120, 90, 60)
 """How many characters of a source its reference quotes: so many that the list stays within its share of the report."""
 _REFERENCES = 1 / 3
 """Characters of the list of references for one of what stands before it: a quarter of the whole."""
