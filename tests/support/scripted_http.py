@@ -19,12 +19,13 @@ class HttpRequest(NamedTuple):
 
 
 class HttpResponse(NamedTuple):
-    """An answer; `body` is sent whole, or piece by piece as a chunked stream."""
+    """An answer; `body` is sent whole, or piece by piece as a chunked stream. `on_sent` is called when all of it is sent."""
 
     status: int
     body: bytes | AsyncIterator[bytes]
     headers: Mapping[str, str] = {}
     content_type: str = "application/json"
+    on_sent: Callable[[], object] = lambda: None
 
 
 class CutShort(Exception):
@@ -84,7 +85,9 @@ class LoopbackServer:
         try:
             while request := await _read(reader):
                 try:
-                    await _write(writer, await self._handler(request))
+                    response = await self._handler(request)
+                    await _write(writer, response)
+                    response.on_sent()
                 except CutShort as cut:
                     writer.write(cut.sent)
                     await writer.drain()

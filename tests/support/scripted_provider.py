@@ -63,6 +63,10 @@ class RecordedCall:
     reply: Reply | None = None
     counted: Counted = field(default_factory=lambda: Counted(0, 0, 0))
 
+    def note_sent(self) -> None:
+        """Write down that the answer was sent."""
+        self.sent = time.monotonic()
+
     @property
     def answered(self) -> bool:
         """Whether a usable answer was sent."""
@@ -232,14 +236,14 @@ class ScriptedProvider:
         call.counted = counted = self._count(reply, call.request, prompt)
         if call.request["stream"]:
             kind = "application/x-ndjson" if wire is scripted_ollama else "text/event-stream"
-            return HttpResponse(200, self._stream(call, reply, wire, counted), content_type=kind)
+            stream = self._stream(call, reply, wire, counted)
+            return HttpResponse(200, stream, content_type=kind, on_sent=call.note_sent)
         speed = self._speed(reply)
         await asyncio.sleep(self._latency(reply) + (counted.completion / speed if speed else 0))
         response = json_response(200, wire.whole(reply, call.request, counted))
         if reply.fault in ("cut_stream", "error_in_stream"):
             raise half_of(response)
-        call.sent = time.monotonic()
-        return response
+        return response._replace(on_sent=call.note_sent)
 
     async def _stream(
         self, call: RecordedCall, reply: Reply, wire: ModuleType, counted: Counted
@@ -257,7 +261,7 @@ class ScriptedProvider:
             if pause:
                 await asyncio.sleep(pause)
             yield event
-        call.ended = call.sent = time.monotonic()
+        call.ended = time.monotonic()
 
     def _latency(self, reply: Reply) -> float:
         return self.latency_seconds if reply.latency_seconds is None else reply.latency_seconds
