@@ -7,11 +7,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from playwright.sync_api import expect
 
 from deep_research.server.access_tokens import AccessTokens
 from tests.cli.terminal import COMMAND
 from tests.model.harness import served
 from tests.runs.running import engines
+from tests.server.browser import browsing
 from tests.server.serving import Held, client, events_of, followed, serving, until_report
 from tests.support.postgres import new_database
 
@@ -87,6 +89,16 @@ def test_the_whole_life_of_a_run_in_two_processes(url: str, own_state: Path, tmp
             assert http.delete(f"/api/v1/runs/{fork}").status_code == 204
         assert [one["id"] for one in http.get("/api/v1/runs").json()["runs"]] == [run]
         assert not (own_state / "runs").exists()
+
+
+def test_a_run_that_waits_for_a_worker_says_so_on_the_page(url: str, own_state: Path) -> None:
+    with serving(own_state, queued=True) as address, client(address) as http, browsing() as browser:
+        new = {"question": QUESTION, "model_provider": "extractive"}
+        run = http.post("/api/v1/runs", json=new).json()["id"]
+        page = browser.new_page()
+        page.goto(f"{address}/#/runs/{run}")
+        expect(page.locator(".notice")).to_contain_text("deep-research worker", timeout=30_000)
+        page.goto("about:blank")
 
 
 def test_a_run_in_a_worker_is_steered_and_stopped_from_the_api(

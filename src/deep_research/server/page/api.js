@@ -38,6 +38,7 @@ async function call(method, path, { body, form, headers = {}, text = false } = {
 const at = (id) => `/api/v1/runs/${encodeURIComponent(id)}`;
 
 export const api = {
+  ready: () => call("GET", "/readyz"),
   options: () => call("GET", "/api/v1/options"),
   login: (token) => call("POST", "/api/v1/session", { body: { token } }),
   logout: () => call("DELETE", "/api/v1/session"),

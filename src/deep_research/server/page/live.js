@@ -154,11 +154,20 @@ export class LiveView {
 
   drawTold() {
     const said = this.understood;
+    if (this.status === "queued" && this.toldStatus !== "queued") this.lookForWorkers();
     if (this.toldFor === said && this.toldStatus === this.status) return;
     this.toldFor = said;
     this.toldStatus = this.status;
     const failed = this.status === "failed" || this.status === "declined" ? h("p", { class: "notice bad", role: "alert" }, this.run.error || t("failed")) : "";
-    fill(this.told, failed, this.status === "stopped" && h("p", { class: "notice" }, t("stopped_hint")), said?.assumptions.length > 0 && h("details", { class: "notice", open: true }, h("summary", {}, t("assumptions")), h("ul", {}, said.assumptions.map((one) => h("li", {}, one)))));
+    fill(this.told, failed, this.status === "queued" && this.noWorker && h("p", { class: "notice", role: "alert" }, t("no_worker")), this.status === "stopped" && h("p", { class: "notice" }, t("stopped_hint")), said?.assumptions.length > 0 && h("details", { class: "notice", open: true }, h("summary", {}, t("assumptions")), h("ul", {}, said.assumptions.map((one) => h("li", {}, one)))));
+  }
+
+  // A run that waits in a queue at which nothing works would wait without end.
+  async lookForWorkers() {
+    const { workers } = await api.ready().catch(() => ({}));
+    this.noWorker = workers === 0;
+    this.toldFor = null;
+    this.later();
   }
 
   drawAsked(state) {
