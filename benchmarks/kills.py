@@ -121,12 +121,17 @@ class Servers:
         )
         return lambda _request: page(body)
 
-    def repeated(self, kill: float) -> dict[tuple[str, str], float]:
-        """Return what was asked for after a kill and had been answered before: how many seconds before the kill."""
+    def repeated(self, kill: float, before: float) -> dict[tuple[str, str], float]:
+        """Return what was asked for after a kill and had been answered before: how many seconds before the kill.
+
+        Only what was sent since the kill `before` counts: earlier answers went to another process.
+        """
         seen = self.all()
         later = {(one.kind, one.key) for one in seen if one.came > kill}
         return {
-            (one.kind, one.key): kill - one.sent for one in seen if 0 < one.sent < kill and (one.kind, one.key) in later
+            (one.kind, one.key): kill - one.sent
+            for one in seen
+            if before < one.sent < kill and (one.kind, one.key) in later
         }
 
     def surely_given(self, kills: Sequence[float]) -> set[str]:
@@ -252,8 +257,8 @@ def one_run(
                     wrong.append("the report is another one")
             again: Counter[str] = Counter()
             late: list[tuple[float, str]] = []
-            for moment, lying in zip(moments, unread, strict=True):
-                repeated = sorted((before, kind) for (kind, _), before in servers.repeated(moment).items())
+            for earlier, moment, lying in zip([0.0, *moments], moments, unread, strict=False):
+                repeated = sorted((before, kind) for (kind, _), before in servers.repeated(moment, earlier).items())
                 read = repeated[lying:]  # what was sent last is what was not read yet
                 again.update(kind for before, kind in read if before > SETTLED)
                 late += [(before, kind) for before, kind in read if before <= SETTLED]
