@@ -86,7 +86,10 @@ READ = [
     ("It offers：\n\n- One. [s1p1]", [("One.", "[s1p1]", "item", "One. [s1p1]", "[s1p1]", "")]),
     (
         "It offers:\n\nText. [s1p1]",
-        [("It offers:", "", "prose", "It offers:", "", ""), ("Text.", "[s1p1]", "prose", "Text. [s1p1]", "[s1p1]", "")],
+        [
+            ("It offers:", "", "prose", "It offers:", "[s1p1]", ""),
+            ("Text.", "[s1p1]", "prose", "Text. [s1p1]", "[s1p1]", ""),
+        ],
     ),
     ("It offers:\n\n```\nx = 1\n```\n\n[s1p1]", [("```\nx = 1\n```", "[s1p1]", "code", "```\nx = 1\n```", "", "")]),
     (
@@ -557,3 +560,14 @@ PLAIN = [
 @pytest.mark.parametrize(("text", "expected"), PLAIN)
 def test_addresses_and_numbers_in_the_place_of_citations_go(text: str, expected: str) -> None:
     assert without_links(text) == expected
+
+
+def test_a_paragraph_that_opens_a_section_rests_on_what_follows() -> None:
+    text = "Three ways differ.\n\nThe first is fast. [s1p1]\n\n**Slow.** The second is not. [s2p1]\n\n## Next\n\nMore. [s3p1]"
+    opening, *rest = parse_draft(text).sentences
+    assert (opening.text, opening.role, opening.near) == ("Three ways differ.", "inference", ("s1p1", "s2p1"))
+    assert {sentence.role for sentence in rest} == {"fact"}
+    (alone,) = parse_draft("Nothing follows.").sentences
+    assert (alone.role, alone.near) == ("fact", ())
+    _first, second, *_ = parse_draft("Cited. [s1p1]\n\nNot cited.\n\nCited again. [s2p1]").sentences
+    assert second.role == "fact"

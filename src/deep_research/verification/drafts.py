@@ -219,6 +219,11 @@ def _found_leads(draft: Draft) -> None:
         if part.kind != "prose" or any(s.passages or s.near for s in own):
             continue
         if place + 1 == len(draft._parts) or draft._parts[place + 1].kind not in ("table", "item"):
+            if opened := _opened_by(draft, place, numbers):
+                for number in numbers[place]:
+                    if draft.sentences[number].role == "fact":
+                        draft.sentences[number] = draft.sentences[number]._replace(near=opened, role="inference")
+                continue
             before = [draft.sentences[n] for n in (numbers[place - 1] if place else ())]
             ids = dict.fromkeys(key for s in before for key in (s.passages or s.near))
             for number in numbers[place]:
@@ -232,6 +237,15 @@ def _found_leads(draft: Draft) -> None:
         for number in numbers[place]:
             if draft.sentences[number].role in ("fact", "inference"):
                 draft.sentences[number] = draft.sentences[number]._replace(near=tuple(ids)[:_LED])
+
+
+def _opened_by(draft: Draft, place: int, numbers: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    """Return the ids of what a paragraph opens that stands first under its heading: it sums up what follows."""
+    if place and draft._parts[place - 1].kind != "heading":
+        return ()
+    following = itertools.takewhile(lambda at: draft._parts[at].kind != "heading", range(place + 1, len(numbers)))
+    ids = dict.fromkeys(key for at in following for number in numbers[at] for key in draft.sentences[number].passages)
+    return tuple(ids)[:_LED]
 
 
 def _add(draft: Draft, part: _Part, sentences_: Sequence[CitedSentence]) -> None:

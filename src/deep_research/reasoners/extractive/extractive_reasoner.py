@@ -46,10 +46,13 @@ class ExtractiveReasoner:
     works_ahead = False
     reads_conversation = False
 
+    info = ReasonerInfo(kind="extractive")
+    _ranker: Ranker | None = None
+
     def __init__(self, ranker: Ranker | None = None) -> None:
         """`ranker` puts the blocks that answer a question in order, in place of the rules."""
-        self.info = ReasonerInfo(kind="extractive", ranker=ranker.name if ranker is not None else "")
-        self._ranker = ranker
+        if ranker is not None:
+            self.info, self._ranker = ReasonerInfo(kind="extractive", ranker=ranker.name), ranker
 
     async def decide(
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
