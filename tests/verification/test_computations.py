@@ -47,6 +47,7 @@ def _made(expression: str, unit: str = "", decimals: int = 1, **figures: tuple[s
         (_made("-a", "", 0, a=("1,250", "s2p1")), "-1,250", "-1,250"),
         (_made("sqrt(a)", "", 2, a=("1,250", "s2p1")), "35.36", "sqrt(1,250)"),
         (_made("a / 1000", "t", 2, a=("250 kg", "s3p2")), "0.25 t", "250 kg ÷ 1000"),
+        (_made("a + 1 + a", "km", 0, a=("3 km", "s3p2")), "7 km", "3 km + 1 + 3 km"),
     ],
 )  # fmt: skip
 def test_what_is_computed_is_exact_and_shows_its_operands(
