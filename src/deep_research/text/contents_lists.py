@@ -11,7 +11,7 @@ _HOLDS_DATA = re.compile(r"[|=<>{}$\uff0c]|^\s*#|\w: |\uff1a|\d+\s?[%°]|^\s*(?:
 """Rows of tables, settings, code, definitions: short lines that say something."""
 
 
-_NUMBERED_INSIDE = re.compile(r"[,、，;]\s*(?:[A-Z]|\d+)\.\d+(?:\.\d+)*\.?\s+\S")
+_NUMBERED_INSIDE = re.compile(r"[,、，;]\s*(?:(?:[A-Z]|\d+)\.\d+(?:\.\d+)*\.?|\d{1,3}\.)\s+\S")
 """A heading with its number behind another one, as contents that were folded into one line have them."""
 
 
