@@ -313,7 +313,7 @@ def _type(arguments: list[str], answers: dict[str, str]) -> tuple[int, str]:
 
 
 def test_the_live_view_at_a_terminal(docs: str) -> None:
-    code, screen = _type([QUESTION, "--docs", docs], {})
+    code, screen = _type([QUESTION, "--docs", docs, "--no-pager"], {})
     assert code == 0
     assert "Traceback" not in screen
     assert "✓ report" in screen
@@ -322,7 +322,7 @@ def test_the_live_view_at_a_terminal(docs: str) -> None:
 
 
 def test_a_question_to_the_user_at_a_terminal(docs: str) -> None:
-    code, screen = _type(["tell me about it", "--docs", docs], {"name the topic": "the Alpha engine"})
+    code, screen = _type(["tell me about it", "--docs", docs, "--no-pager"], {"name the topic": "the Alpha engine"})
     assert code == 0
     assert "Traceback" not in screen
     assert "3,000 rpm" in screen

@@ -73,8 +73,9 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
         return {**self.headers, **({"authorization": basic} if key else {})}
 
 
-def parse_search(response: ApiResponse, options: OpenSearchOptions) -> list[Found]:
+def parse_search(response: ApiResponse, options: OpenSearchOptions | None = None) -> list[Found]:
     """Return the records of a search, best first, each with its text. Raises SourceError."""
+    options = options or OpenSearchOptions()
     answer = json_of(response, OpenSearchSource)
     hits = at(answer, "hits", "hits")
     if not isinstance(hits, list):
