@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -304,6 +304,9 @@ def run_now(make: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
             return beside.submit(contextvars.copy_context().run, asyncio.run, work()).result()
     ended = asyncio.run_coroutine_threadsafe(work(), loop)
     try:
+        # An interrupt that the system gives to another thread reaches this one only when it wakes.
+        while not wait([ended], _WAKES_SECONDS).done:
+            pass
         return ended.result()
     except KeyboardInterrupt:
         ended.cancel()
@@ -311,7 +314,7 @@ def run_now(make: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         raise
 
 
-_STOPPING_SECONDS = 30.0
+_STOPPING_SECONDS, _WAKES_SECONDS = 30.0, 0.5
 
 
 def stream_now(make: Callable[[], AsyncIterator[_T]]) -> Iterator[_T]:
