@@ -75,7 +75,7 @@ class OpenSearchSource(ApiSource[OpenSearchOptions]):
 
 def parse_search(response: ApiResponse, options: OpenSearchOptions | None = None) -> list[Found]:
     """Return the records of a search, best first, each with its text. Raises SourceError."""
-    options = options or OpenSearchOptions()
+    options = options or OpenSearchOptions.model_validate({})
     answer = json_of(response, OpenSearchSource)
     hits = at(answer, "hits", "hits")
     if not isinstance(hits, list):
