@@ -8,7 +8,7 @@ import pytest
 from deep_research.data import Advice, Claim, Document, Found, Verdict
 from deep_research.ports import Library
 from deep_research.steps.check_advice import check_advice
-from deep_research.steps.check_claims import Ground
+from deep_research.steps.check_sentences import Ground
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 ACTION = "Oil the Alpha engine before each start."
@@ -84,10 +84,49 @@ async def test_general_knowledge_with_a_version_stays_beside_what_the_sources_sa
     assert kept.fallback == "Newer engines oil themselves †."
 
 
-@pytest.mark.parametrize(("verdict", "stays"), [("supported", True), ("unverified", False)])
-async def test_a_name_that_code_misses_is_for_the_judge(verdict: str, stays: bool, library: SqliteLibrary) -> None:
-    advice = Advice(action="Oil it first: `oil -vH` tells when.", premises=("s1p1",))
+COMMANDS = (
+    (("engine --oil <litres>", "engine start"), True),
+    (("engine --oil=1",), True),
+    (("engine -ov",), True),
+    (("engine --water",), False),
+    (("engine.restart()",), False),
+    (("engine --oil 40",), False),
+)
+
+
+@pytest.mark.parametrize(("commands", "stand"), COMMANDS)
+async def test_commands_are_made_of_what_the_sources_have(
+    commands: tuple[str, ...], stand: bool, library: SqliteLibrary
+) -> None:
+    source = library.add_source(Found(key="b", title="Commands", url="https://b.example", origin="web"))
+    text = "Oil the engine by `engine --oil LITRES`; -o and -v make it talk."
+    library.add_snapshot(source.id, Document(text=text, title="Commands"), retrieved_at="2026-01-01T00:00:00+00:00")
+    advice = Advice(action=ACTION, commands=commands, premises=("s1p1", "s2p1"))
+    checked = await check_advice([advice], [], library, GROUND, judging("supported"))
+    (kept,) = checked.advice
+    assert kept.commands == (commands if stand else ())
+
+
+async def test_commands_are_put_right_as_the_judge_says(library: SqliteLibrary) -> None:
+    advice = Advice(action=ACTION, commands=("engine stop",), premises=("s1p1",))
+    mended = wording(f"{ACTION} Commands: `engine oil` `engine start`.")
+    checked = await check_advice([advice], [], library, GROUND, judging("unverified"), mended)
+    assert [kept.commands for kept in checked.advice] == [("engine oil", "engine start")]
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "stands"),
+    [("Beta pump", "supported", True), ("Beta pump", "unverified", False), ("Gamma pump", "supported", False)],
+)
+async def test_a_name_that_only_the_documents_behind_the_premises_have_is_for_the_judge(
+    name: str, verdict: str, stands: bool, library: SqliteLibrary
+) -> None:
+    source = library.add_source(Found(key="b", title="Rules", url="https://b.example", origin="web"))
+    text = "The Beta pump is new.\n\n" + "Engines need oil. " * 200 + "\n\nOil must be fresh."
+    library.add_snapshot(source.id, Document(text=text, title="Rules"), retrieved_at="2026-01-01T00:00:00+00:00")
+    last = library.passages("s2")[-1].id
+    advice = Advice(action=f"Put fresh oil into the {name}.", premises=(last,))
     without = await check_advice([advice], [], library, GROUND, None)
     assert [claim.verdict.codes for claim in without.claims] == [("name_missing",)]
     checked = await check_advice([advice], [], library, GROUND, judging(verdict))
-    assert bool(checked.advice) is stays
+    assert bool(checked.advice) is stands

@@ -95,3 +95,17 @@ def test_what_a_reader_would_miss_stays_although_it_is_named(overview: str, repe
     assert "Its price fell in 2010." in first or "2010" not in overview
     assert second == ALPHA
     assert len(left) == len(parse_draft(overview).sentences) + 3
+
+
+@pytest.mark.parametrize(
+    ("told", "stays"),
+    [("The price of the Alpha engine is not in the sources.", False), ("Who built the Beta pump is not told.", True)],
+)
+def test_what_was_not_found_is_said_once(told: str, stays: bool) -> None:
+    said = "The price of the Alpha engine is not in the sources read."
+    sections = (
+        Section(title="Overview", content=OVERVIEW),
+        Section(title="Alpha engine", content=f"{ALPHA} {said} [open]"),
+    )
+    _overview, alpha = without_named_repeats(sections, [], (), [told])[0]
+    assert (said in alpha.content) == stays

@@ -204,9 +204,9 @@ def test_a_reference_quotes_paragraphs_not_the_frame_of_a_page(library: SqliteLi
 def test_a_step_of_one_case_keeps_its_place_among_those_of_all(library: SqliteLibrary) -> None:
     first, own, last, other = (
         Advice(action="Build it once.", why="There must be something to compare."),
-        Advice(case="It has a diff", action="Import the diff."),
+        Advice(case="It has a diff", action="Import the diff.", commands=("git apply <diff>", "git commit")),
         Advice(action="Raise the level."),
-        Advice(case="No time", action="Leave it."),
+        Advice(case="No time", action="Leave it.", commands=("git stash",)),
     )
     text = "\n\n".join(render_advice([first, own, last, other], References(library), "en"))
     assert (
@@ -214,4 +214,5 @@ def test_a_step_of_one_case_keeps_its_place_among_those_of_all(library: SqliteLi
         in text
     )
     assert "3. **Raise the level.**" in text
-    assert "| No time | **Leave it.** |" in text
+    assert "- *No time:* **Leave it.**" in text
+    assert text.endswith("```\n# 2\ngit apply <diff>\ngit commit\n\n# No time\ngit stash\n```")

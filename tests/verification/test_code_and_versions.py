@@ -18,11 +18,13 @@ FOUND = [
     ),
     ("`asyncio.TaskGroup` holds tasks.", Evidence("Added the TaskGroup class, which holds tasks.", "What's New")),
     ("`Runner.close()` closes the loop.", Evidence("close()\n\nClose the loop.", "Runners")),
+    ("`count -vH` shows the size.", Evidence("-v, --verbose\nShow the size.\n-H\nFor people.", "count")),
 ]
 ABSENT = [
     ("`to_thread()` exists since 3.7.", Evidence("to_thread() runs a function.\n\nNew in version 3.9.", "Coroutines")),
     ("It weighs 3.9 kg.", Evidence("New in version 3.9.")),
     ("`asyncio.TaskFarm` holds tasks.", Evidence("Added the TaskGroup class, which holds tasks.", "What's New")),
+    ("`count -vX` shows the size.", Evidence("-v, --verbose\nShow the size.\n-H\nFor people.", "count")),
     ("It exists since 3.1.", Evidence("New in version 3.11.")),
 ]
 

@@ -7,7 +7,8 @@ import pytest
 
 from deep_research.data import Claim, Computation, Document, Found, Operand, Verdict
 from deep_research.ports import Library
-from deep_research.steps.check_claims import Ground, check_draft
+from deep_research.steps.check_claims import check_draft
+from deep_research.steps.check_sentences import Ground
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.verification.citations import cite_ids, render_citations
 from deep_research.verification.conclusions import is_too_specific, is_unfounded

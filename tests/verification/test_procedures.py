@@ -6,7 +6,8 @@ from datetime import date
 import pytest
 
 from deep_research.data import Document, Found
-from deep_research.steps.check_claims import Ground, check_draft
+from deep_research.steps.check_claims import check_draft
+from deep_research.steps.check_sentences import Ground
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.verification.procedures import steps_left_out
 

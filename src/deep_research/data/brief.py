@@ -245,7 +245,7 @@ class SectionDraft(Noun):
 class Advice(Noun):
     """One thing the reader should do: our own conclusion. `case` is empty where it holds for everybody.
 
-    `premises` are the ids of the passages it rests on.
+    `premises` are the ids of the passages it rests on; `commands` are the lines to type or to write that carry it out.
     """
 
     action: str
@@ -253,6 +253,7 @@ class Advice(Noun):
     why: str = ""
     condition: str = ""
     fallback: str = ""
+    commands: tuple[str, ...] = ()
     premises: tuple[str, ...] = ()
 
 

@@ -25,12 +25,14 @@ from deep_research.report.render import Rendered, render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
 from deep_research.steps.check_advice import CheckedAdvice, check_advice, check_limits
-from deep_research.steps.check_claims import Checked, Ground, with_premises
+from deep_research.steps.check_claims import Checked, with_premises
+from deep_research.steps.check_sentences import Ground
 from deep_research.steps.confirm_contradictions import Confirmed, confirm
 from deep_research.steps.judging_together import JudgingTogether
 from deep_research.steps.research import check_text, ground_of
 from deep_research.text.near_duplicates import are_several
 from deep_research.text.question_parts import question_parts
+from deep_research.verification.drafts import parse_draft
 
 
 def begin_composing(ctx: RunContext, given: ReportInput) -> None:
@@ -44,8 +46,12 @@ async def write_report(ctx: RunContext, given: ReportInput) -> Report:
         ctx.report_gap(gap)
     disputed = await confirm(given.contradictions, given.claims, ctx.library)
     parts, own_claims = await _compose(ctx, given)
-    if parts.repeats:
-        sections, claims = await in_background(without_named_repeats, given.sections, given.claims, parts.repeats)
+    unsaid = [s.text for s in parse_draft(parts.abstract).sentences if s.role == "limit"]
+    unsaid += [limit.text for limit in parts.limits]
+    if parts.repeats or unsaid:
+        sections, claims = await in_background(
+            without_named_repeats, given.sections, given.claims, parts.repeats, unsaid
+        )
         given = replace(given, sections=tuple(sections), claims=tuple(claims))
     for gap in _open_reviews(given):
         ctx.report_gap(gap)

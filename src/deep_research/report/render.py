@@ -280,25 +280,27 @@ def _marks(checked: CheckedReport) -> str:
 
 
 def render_advice(advice: Sequence[Advice], references: References, language: str) -> list[str]:
-    """Render what to do: numbered steps for everybody, then a table of the cases that differ; a step of one case that
-    comes before one of all keeps its place, with its case in front."""
+    """Render what to do: numbered steps for everybody, then a list of the cases that differ, then the commands of both,
+    ready to copy; a step of one case that comes before one of all keeps its place, with its case in front."""
     general = [n for n, a in enumerate(advice) if not a.case]
     last = general[-1] if general else -1
     steps, cases = advice[: last + 1], advice[last + 1 :]
     blocks = [f"## {phrase('advice', language)}"] if advice else []
     if steps:
-        blocks.append(
-            "\n".join(f"{n}. {_step(a, references, language, is_in_order=True)}" for n, a in enumerate(steps, 1))
-        )
+        blocks.append("\n".join(f"{n}. {_step(a, references, language)}" for n, a in enumerate(steps, 1)))
     if cases:
-        head = f"| {phrase('case', language)} | {phrase('what_to_do', language)} |\n|---|---|"
-        rows = [f"| {_cell(a.case)} | {_cell(_step(a, references, language))} |" for a in cases]
-        blocks.append("\n".join([head, *rows]))
+        blocks.append(f"**{phrase('by_case', language)}**")
+        blocks.append("\n".join(f"- {_step(a, references, language)}" for a in cases))
+    heads = [str(n) for n in range(1, len(steps) + 1)] + [fold(a.case) for a in cases]
+    typed = [f"# {head}\n" + "\n".join(a.commands) for head, a in zip(heads, advice, strict=True) if a.commands]
+    if typed:
+        blocks.append(f"**{phrase('commands', language)}**")
+        blocks.append("```\n" + "\n\n".join(typed) + "\n```")
     return blocks
 
 
-def _step(advice: Advice, references: References, language: str, *, is_in_order: bool = False) -> str:
-    said = [f"*{fold(advice.case)}{colon_of(language).rstrip()}*"] * is_in_order * bool(advice.case)
+def _step(advice: Advice, references: References, language: str) -> str:
+    said = [f"*{fold(advice.case)}{colon_of(language).rstrip()}*"] * bool(advice.case)
     said.append(f"**{fold(advice.action)}**")
     for name, text in (("why", advice.why), ("condition", advice.condition), ("fallback", advice.fallback)):
         if text:
@@ -314,10 +316,6 @@ def _standing_of_parts(checked: CheckedReport) -> str:
     said = phrase("parts_answered", language, answered=len(parts) - len(open_parts), parts=len(parts))
     left = phrase("parts_open", language, parts=join_list(open_parts, language)) if open_parts else ""
     return join_sentences((text for text in (said, left or phrase("parts_none_open", language)) if text), language)
-
-
-def _cell(text: str) -> str:
-    return fold(text).replace("|", "\\|")
 
 
 def _nothing(checked: CheckedReport) -> str:

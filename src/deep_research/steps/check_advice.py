@@ -11,16 +11,18 @@ from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, phrase
 from deep_research.i18n.message_codes import gap_from, verdict_of
 from deep_research.ports import Library
-from deep_research.steps.check_claims import Ground, Judge, Rewrite
+from deep_research.steps.check_claims import Judge, Rewrite
+from deep_research.steps.check_sentences import Ground, names_are_known
 from deep_research.text.sentences import split
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.citations import lift
-from deep_research.verification.conclusions import FOLLOWS, is_too_specific, is_unfounded
+from deep_research.verification.conclusions import FOLLOWS, are_known_commands, is_too_specific, is_unfounded
 from deep_research.verification.drafts import settle_marks
 from deep_research.verification.verify import is_error_text
 
 _MARK = "†"
 _REASONS = ("why", "condition", "fallback")
+_COMMAND = re.compile(r"`([^`]+)`")
 _ENDS = (".", "!", "?", "。", "！", "？", "†")
 _ABOUT_SEARCH = 0.5
 """From this share of its words on, a limit is about what was searched for."""
@@ -46,60 +48,75 @@ async def check_advice(
     """Return the advice that follows from its premises for all that code and judge can say.
 
     Code: premises exist, and no figure, date, name or quotation comes in that they lack; a reason, condition or fallback
-    that brings one in is left out. Then the judge: does it follow for a careful expert? A name that code misses may be a
-    plain word or another form of one: with a judge that knows why code refused it, what it lets stand stands. What does
-    not is put right as the judge says, where it says so (`rewrite`). What a failed judge left open stays, marked as
-    unverified.
+    that brings one in is left out. Then the judge: does it follow for a careful expert? A name that the premises lack and
+    their documents have is for the judge to decide on. What does not stand is put right as the judge says, where it says
+    so (`rewrite`). What a failed judge left open stays, marked as unverified.
     """
     pairs = [await in_background(_by_code, advice, facts, library, ground) for advice in given]
     given, judged = [advice for advice, _ in pairs], [claim for _, claim in pairs]
-    open_ = [
-        i for i, claim in enumerate(judged) if claim.stands or (judge and claim.verdict.codes == ("name_missing",))
-    ]
+    if judge is None:
+        kept = [i for i, claim in enumerate(judged) if claim.stands]
+        return CheckedAdvice(tuple(_known_only(given[i], judged[i]) for i in kept), tuple(judged))
     failures: list[Gap] = []
-    if judge is not None and open_:
-        try:
-            verdicts = await judge([judged[i] for i in open_], library)
-        except (ModelError, LimitReached) as error:
-            failures.append(gap_from("judge", error))
-            open_ = [i for i in open_ if judged[i].stands]
-            verdicts = [Verdict(kind="unverified", reason=FOLLOWS.reason, codes=FOLLOWS.codes)] * len(open_)
-            kept = set(open_)
-        else:
-            kept = {i for i, verdict in zip(open_, verdicts, strict=True) if verdict.kind == "supported"}
-        for i, verdict in zip(open_, verdicts, strict=True):
-            judged[i] = judged[i].model_copy(update={"verdict": verdict})
-        wrong = [i for i in open_ if i not in kept]
-        if rewrite is not None and wrong:
-            try:
-                texts = await rewrite([judged[i] for i in wrong], library)
-            except (ModelError, LimitReached) as error:
-                failures.append(gap_from("rewrite", error))
-                texts = []
-            for i, text in zip(wrong, texts, strict=False):
-                advice = _read_again(text, given[i], ground.language)
-                mended, claim = (
-                    _by_code(advice, facts, library, ground) if advice is not None else (given[i], judged[i])
-                )
-                if advice is not None and claim.stands:
-                    given[i], judged[i] = mended, claim.model_copy(update={"repair": "rewritten"})
-                    kept.add(i)
+    asked = [i for i, claim in enumerate(judged) if claim.stands or _lacks_name(claim)]
+    standing = {
+        i for i in asked if judged[i].stands or await in_background(_is_named, judged[i], facts, library, ground)
+    }
+    try:
+        verdicts = await judge([judged[i] for i in asked], library) if asked else []
+    except (ModelError, LimitReached) as error:
+        failures.append(gap_from("judge", error))
+        asked = kept = [i for i in asked if judged[i].stands]
+        verdicts = [Verdict(kind="unverified", reason=FOLLOWS.reason, codes=FOLLOWS.codes)] * len(asked)
     else:
-        kept = set(open_)
+        kept = [i for i, verdict in zip(asked, verdicts, strict=True) if verdict.kind == "supported" and i in standing]
+    for i, verdict in zip(asked, verdicts, strict=True):
+        if i in standing or verdict.kind != "supported":
+            judged[i] = judged[i].model_copy(update={"verdict": verdict})
+    wrong = [i for i in asked if i not in kept]
+    if rewrite is not None and wrong:
+        try:
+            texts = await rewrite([judged[i] for i in wrong], library)
+        except (ModelError, LimitReached) as error:
+            failures.append(gap_from("rewrite", error))
+            texts = []
+        for i, text in zip(wrong, texts, strict=False):
+            if (advice := _read_again(text, given[i], ground.language)) is None:
+                continue
+            mended, claim = await in_background(_by_code, advice, facts, library, ground)
+            if claim.stands:
+                given[i], judged[i] = mended, claim.model_copy(update={"repair": "rewritten"})
+                kept.append(i)
     return CheckedAdvice(tuple(_known_only(given[i], judged[i]) for i in sorted(kept)), tuple(judged), tuple(failures))
+
+
+def _lacks_name(claim: Claim) -> bool:
+    """Tell whether code refuses a piece of advice for a name alone: it may be a plain word, or another form of one."""
+    return claim.verdict.codes == ("name_missing",)
+
+
+def _is_named(claim: Claim, facts: Sequence[Claim], library: Library, ground: Ground) -> bool:
+    """Tell whether the documents behind the premises, or the report, have the name that the premises lack."""
+    also = "\n".join([ground.known, *(fact.text for fact in facts if fact.stands)])
+    named = f"{claim.text[:1].lower()}{claim.text[1:]}"
+    return _lacks_name(claim) and names_are_known(named, claim.passages, library, also)
 
 
 def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     """Return a piece of advice as a judge has worded it anew, in the form of `_as_text`; None where it says nothing new."""
-    names = {phrase(name, language): name for name in _REASONS}
+    names = {phrase(name, language): name for name in (*_REASONS, "commands_label")}
     labels = "|".join(map(re.escape, names))
     pieces = re.split(rf"(?:^|\s)({labels})\s?[:：]\s?", lift(text)[0].strip())
     fields = {names[label]: said.strip() for label, said in zip(pieces[1::2], pieces[2::2], strict=True)}
     case = _ended(before.case)
     action = pieces[0].strip().removeprefix(case).strip()
-    if not action or (action, fields) == (before.action, {n: t for n in _REASONS if (t := getattr(before, n))}):
-        return None
-    return before.model_copy(update={"action": action, **{name: fields.get(name, "") for name in _REASONS}})
+    new = {"action": action, **{name: fields.get(name, "") for name in _REASONS}}
+    new["commands"] = tuple(_COMMAND.findall(fields.get("commands_label", "")))
+    return (
+        None
+        if not action or all(getattr(before, name) == said for name, said in new.items())
+        else before.model_copy(update=new)
+    )
 
 
 def _known_only(advice: Advice, claim: Claim) -> Advice:
@@ -130,7 +147,8 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         return " ".join(part for part in (said, *general) if part and refused(part) is None)
 
     kept = {name: stands_of(getattr(given, name)) for name in _REASONS}
-    advice = given.model_copy(update=kept)
+    typed = given.commands if are_known_commands(given.commands, "\n".join([*grounds, known])) else ()
+    advice = given.model_copy(update={**kept, "commands": typed})
     text = _as_text(advice, ground.language)
     key = hashlib.sha256(f"advice\0{text}".encode("utf-8", "replace")).hexdigest()[:10]
     claim = Claim(
@@ -153,7 +171,10 @@ def _parted(text: str) -> tuple[str, list[str]]:
 
 def _as_text(advice: Advice, language: str) -> str:
     named = ((phrase(name, language), getattr(advice, name)) for name in _REASONS)
-    reasons = (f"{name}{colon_of(language)}{text}" for name, text in named if text)
+    reasons = [f"{name}{colon_of(language)}{text}" for name, text in named if text]
+    if advice.commands:
+        typed = " ".join(f"`{line}`" for line in advice.commands)
+        reasons.append(f"{phrase('commands_label', language)}{colon_of(language)}{typed}")
     return " ".join(_ended(part) for part in (advice.case, advice.action, *reasons) if part)
 
 

@@ -13,7 +13,7 @@ from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.lexicon import any_word
 from deep_research.i18n.message_codes import verdict_of
 from deep_research.verification.dates import CALENDAR
-from deep_research.verification.names import names_occur
+from deep_research.verification.names import has_short_options, names_occur
 from deep_research.verification.numbers import numbers_agree, quantities
 from deep_research.verification.quotations import quotations, quotations_occur
 from deep_research.verification.units import Quantity
@@ -41,9 +41,13 @@ def is_unfounded(claim: str, premises: Sequence[str], also: str = "", named: str
     if missing:
         number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
         return verdict_of("unverified", "number_missing", number=number)
-    ground = f"{ground}\n{named}"
-    absent = [name.text for name in names_occur(claim, ground).missing] or _foreign_words(claim, ground)
+    absent = missing_names(claim, f"{ground}\n{named}")
     return verdict_of("unverified", "name_missing", name=", ".join(absent[:4])) if absent else None
+
+
+def missing_names(claim: str, ground: str) -> list[str]:
+    """Return the names of a conclusion that `ground` lacks."""
+    return [name.text for name in names_occur(claim, ground).missing] or _foreign_words(claim, ground)
 
 
 def _foreign_words(claim: str, ground: str) -> list[str]:
@@ -68,11 +72,24 @@ def is_too_specific(text: str) -> Verdict | None:
     return None
 
 
+def are_known_commands(lines: Sequence[str], ground: str) -> bool:
+    """Tell whether all options, qualified names and figures of some command lines stand in `ground`.
+
+    Plain words and what the reader is to fill in (`<url>`) are free, and so are 0 and 1.
+    """
+    parts = [part for line in lines for part in _COMMAND_PART.findall(_TO_FILL_IN.sub(" ", line))]
+    return all(part in ground or has_short_options(part.removeprefix("-"), ground) for part in parts)
+
+
 def has_amounts(text: str) -> bool:
     """Tell whether a text holds an amount with a unit, or a quotation; versions and years are none."""
     return bool(quotations(text)) or any(q.unit not in ("", "ordinal", *CALENDAR) for q in quantities(text))
 
 
+_TO_FILL_IN = re.compile(r"<[^<>\n]*>")
+_COMMAND_PART = re.compile(
+    r"(?<![\w-])--?[A-Za-z][\w-]*|[A-Za-z_]\w*(?:[./:-]\w+)+|(?<![\w.])(?!(?:0|1)(?![\w.]))\d+(?:\.\d+)*"
+)
 _CODE = re.compile(r"`[^`\n]{1,80}`")
 _NUMBERED_NAME = re.compile(rf"{any_word('numbers.name_before_patterns')}$", re.IGNORECASE)
 _CONSTRAINT = re.compile(r"[(（]\s?[<>=≥≤]{1,2}$")

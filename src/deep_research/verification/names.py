@@ -178,13 +178,28 @@ def names_occur(claim: str, evidence: str) -> NameAgreement:
     """Return whether every name of `claim` stands in `evidence` (the passage with its title and headings).
 
     Accepted are differences of case, hyphens and possessives, an acronym for its expansion and the
-    reverse, a family name for the full name (unless the evidence gives it another first name), and an
-    adjective for its country.
+    reverse, a family name for the full name (unless the evidence gives it another first name), an
+    adjective for its country, and short options in one word (`-vH`) for each of them.
     """
     wanted = names(claim)
     there = name_index(evidence) if wanted else None
-    missing = tuple(name for name in wanted if there is not None and not there.has(name))
+    missing = tuple(
+        name for name in wanted if there is not None and not there.has(name) and not _are_options(name, claim, evidence)
+    )
     return NameAgreement(not missing, missing, len(wanted) - len(missing))
+
+
+def _are_options(name: Name, claim: str, evidence: str) -> bool:
+    """Return whether a name is several short options behind one dash, each of which stands in the evidence."""
+    dashed = re.search(r"(?<![\w-])-$", claim[: name.start]) is not None
+    return dashed and has_short_options(name.text, evidence)
+
+
+def has_short_options(letters: str, evidence: str) -> bool:
+    """Return whether the evidence has each of these letters as an option of its own (`-v`)."""
+    return bool(re.fullmatch("[A-Za-z]{2,4}", letters)) and all(
+        re.search(rf"(?<![\w-])-{letter}(?!\w)", evidence) for letter in letters
+    )
 
 
 _MEMBER = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w{2,})(?:\(\))?")

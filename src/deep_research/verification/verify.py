@@ -47,6 +47,18 @@ class Evidence(NamedTuple):
 
 VERBATIM = verdict_of("supported", "verbatim", score=1.0)
 """The verdict on a whole sentence of the evidence."""
+TELLING = frozenset(
+    {
+        "number_missing",
+        "number_unit",
+        "number_rival",
+        "name_missing",
+        "name_rival",
+        "quotation_missing",
+        "quotation_changed",
+    }
+)
+"""Codes of verdicts that tell a judge what to look for in a statement that code refused."""
 _LONGEST_CLAIM = 4000
 """Characters of a claim; what is longer is no statement, and would take long to compare."""
 TOO_LONG = verdict_of("unverified", "claim_too_long")

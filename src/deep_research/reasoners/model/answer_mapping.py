@@ -49,6 +49,7 @@ _FRAME = re.compile(r"^[\s#*_]*(?:\d+(?:\.\d+)*[.)、．]?\s+)?|[\s*_:：#]+$")
 _UNSURE = 0.4
 _MAX_PARTS, _MAX_QUERIES, _MAX_COVERS, _MAX_TERMS, _MAX_MISSING, _MAX_ADVICE = 8, 4, 12, 12, 6, 12
 _MAX_REPEATS = 20
+_MAX_COMMANDS = 6
 
 
 def decision_of(answer: DecideAnswer, question: Question) -> Decision:
@@ -302,6 +303,9 @@ def composition_of(answer: ComposeAnswer) -> Composition:
                 why=a.why.strip(),
                 condition=a.condition.strip(),
                 fallback=a.fallback.strip(),
+                commands=tuple(line for text in a.commands for raw in text.splitlines() if (line := raw.strip("` ")))[
+                    :_MAX_COMMANDS
+                ],
                 premises=tuple(dict.fromkeys(key.strip("[] ") for key in a.premises)),
             )
             for a in answer.advice[:_MAX_ADVICE]

@@ -250,6 +250,7 @@ class AdviceAnswer(Answer):
     why: str
     condition: str
     fallback: str
+    commands: list[str] = Field(default_factory=list, description="lines to type or to write; mostly empty")
     premises: list[str] = Field(description="ids of the facts it rests on")
 
 

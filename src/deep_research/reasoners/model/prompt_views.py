@@ -12,6 +12,7 @@ from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
 from deep_research.text.prompt_fencing import attribute, fence
 from deep_research.text.token_count import take_within_budget
+from deep_research.verification.verify import TELLING
 
 
 def fenced(passages: Sequence[Passage], library: Library, budget: int) -> str:
@@ -44,18 +45,6 @@ def cited(claims: Sequence[Claim], library: Library) -> dict[str, str]:
 _KINDS = {"advice": "ADVICE", "inference": "CONCLUSION", "computed": "CONCLUSION", "background": "BACKGROUND"}
 _ROW = re.compile(r"\s\|\s")
 _CODE = re.compile(r"`[^`]*`")
-_TELLING = frozenset(
-    {
-        "number_missing",
-        "number_unit",
-        "number_rival",
-        "name_missing",
-        "name_rival",
-        "quotation_missing",
-        "quotation_changed",
-    }
-)
-"""Why code refuses a statement, where that tells a judge what to look for."""
 
 
 def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
@@ -67,7 +56,7 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
             "cited": "".join(f"[{key}]" for key in c.passages),
             "flag": "; ".join(phrase(f"flag_{flag}", "en") for flag in c.flags),
             "reason": c.verdict.reason,
-            "refused": c.verdict.reason if _TELLING & {*c.verdict.codes} else "",
+            "refused": c.verdict.reason if TELLING & {*c.verdict.codes} else "",
         }
         for c in claims
     ]

@@ -1,0 +1,456 @@
+"""What code can say of the sentences of a draft, each held against the passages it cites, then against its neighbours' and
+the library's: a fact must be in them, a conclusion may bring nothing of its own, a computation is carried out."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import NamedTuple
+
+from deep_research.data import ClaimKind, Computation, Passage, Verdict
+from deep_research.data.claims import Repair
+from deep_research.i18n.catalog import phrase
+from deep_research.i18n.language import detect
+from deep_research.i18n.message_codes import verdict_of
+from deep_research.ports import Library
+from deep_research.search.source_standing import dated_source
+from deep_research.text.standing import UNDECIDED
+from deep_research.text.tokens import content_terms
+from deep_research.verification.citations import CitedSentence, claim_text, lift
+from deep_research.verification.computations import ComputationError, Result, carry_out
+from deep_research.verification.conclusions import (
+    BACKGROUND,
+    FOLLOWS,
+    has_amounts,
+    is_too_specific,
+    is_unfounded,
+    missing_names,
+)
+from deep_research.verification.currency import Dated, flags_of, with_note
+from deep_research.verification.drafts import PLACEHOLDER, Draft, parse_draft, settle_marks
+from deep_research.verification.procedures import steps_left_out
+from deep_research.verification.verify import (
+    VERBATIM,
+    Evidence,
+    certain_disproof,
+    disproof,
+    is_error_text,
+    is_nearly_said,
+    is_plainly_said,
+    is_sentence_of,
+    may_be_supported,
+    verify,
+)
+
+_CODE = verdict_of("unverified", "loose_code")
+
+
+_UNCITED = verdict_of("unverified", "uncited")
+
+
+_BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
+
+
+_NO_COMPUTATION = verdict_of("unverified", "computation_missing")
+
+
+_ROW_BORDER = re.compile(r"\s\|\s?")
+
+
+_CANDIDATES = 8
+"""How many passages of the library are tried in place of one that does not support its claim."""
+
+
+class Ground(NamedTuple):
+    """What a draft may use beside its passages: the arithmetic its writer asks for, what was `known` before (the
+    question and the terms of the plan), what was `sought` (the facts planned and the searches made), what a conclusion may
+    take names from (`named`: all that the draft cites), whether general knowledge may stand, the `language` of the report, and `today`, by which what sources say of their own time is dated
+    (None: not at all); `told_date` is the date that the report names for the whole text."""
+
+    computations: Sequence[Computation] = ()
+    known: str = ""
+    sought: str = ""
+    named: str = ""
+    background: bool = False
+    language: str = "en"
+    today: date | None = None
+    told_date: str = ""
+
+
+NO_GROUND = Ground()
+"""Passages alone."""
+
+
+@dataclass(frozen=True)
+class CheckedSentence:
+    """A sentence on its way through the checks. `shown` says whether it stays in the text.
+
+    `context` is what a table cell is about; a cell that is a whole sentence of a passage needs none. `repair` says
+    what was changed to make it stand. `bare` is a conclusion without the results of arithmetic in it.
+    """
+
+    text: str
+    passages: tuple[str, ...]
+    verdict: Verdict
+    context: str = ""
+    repair: Repair = ""
+    kind: ClaimKind = "fact"
+    bare: str = ""
+    flags: tuple[str, ...] = ()
+
+    @property
+    def claim(self) -> str:
+        """The text with what a table cell is about."""
+        return claim_text(self.text, self.context)
+
+    @property
+    def shown(self) -> bool:
+        """Whether it stays in the text by its verdict."""
+        return self.verdict.kind == "supported" or self.verdict == BACKGROUND
+
+
+def check_sentences(
+    draft_markdown: str, library: Library, ground: Ground, *, has_judge: bool
+) -> tuple[Draft, list[CheckedSentence], list[int]]:
+    """Return the draft, its sentences as the mechanical checks judge them, and which of them a judge may judge."""
+    draft = parse_draft(settle_marks(draft_markdown))
+    said = "\n".join(s.text for s in draft.sentences if s.role != "limit")
+    ground = ground._replace(
+        sought=f"{ground.sought}\n{said}" if ground.sought else "",
+        named="\n".join(
+            p.text for p in _known(dict.fromkeys(key for s in draft.sentences for key in s.passages), library)
+        ),
+    )
+    results = {c.name: _computed(c, library) for c in ground.computations}
+    judged = [
+        _check_sentence(s, library, has_judge=has_judge)
+        if s.role == "fact"
+        else _check_own(s, library, ground, results)
+        for s in draft.sentences
+    ]
+    judged = [replace(j, flags=_flags(j, library, ground)) for j in judged]
+    for i in _steps_left_out(draft, judged, [i for i, j in enumerate(judged) if j.shown], library):
+        judged[i] = replace(judged[i], flags=(*judged[i].flags, "steps"))
+    return draft, judged, [i for i, j in enumerate(judged) if _is_for_judge(j, library)]
+
+
+def _flags(judged: CheckedSentence, library: Library, ground: Ground) -> tuple[str, ...]:
+    if ground.today is None or judged.kind != "fact" or not judged.shown:
+        return ()
+    return flags_of(judged.claim, _dated(judged, library), ground.today)
+
+
+def _steps_left_out(
+    draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[int], library: Library
+) -> dict[int, list[str]]:
+    """Return, by the last sentence of each numbered list, the steps that its sources have and the text has not."""
+    left: dict[int, list[str]] = {}
+    for steps in draft.numbered_lists():
+        told = [" ".join(judged[i].text for i in step if i in kept) for step in steps]
+        numbers = [i for step in steps for i in step if i in kept]
+        passages = _known(dict.fromkeys(key for i in numbers for key in judged[i].passages), library)
+        said = [*told, *(judged[i].text for i in kept)]
+        if missing := [step for passage in passages for step in steps_left_out(said, passage.text)]:
+            left[numbers[-1]] = list(dict.fromkeys(missing))
+    return left
+
+
+def _dated(judged: CheckedSentence, library: Library) -> list[Dated]:
+    return [dated_source(library, source) for source in dict.fromkeys(key.split("p")[0] for key in judged.passages)]
+
+
+def with_notes(
+    draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[int], library: Library, ground: Ground
+) -> list[CheckedSentence]:
+    """Return the sentences with the date, standing or steps left out in brackets that a reader needs; a quotation stays
+    as it is.
+
+    That a source is a mere draft or proposal, or of what time it speaks, is said once in a draft, not behind each of its
+    sentences.
+    """
+    done, told, dated = list(judged), set[str](), {ground.told_date} - {""}
+    left_out = _steps_left_out(draft, judged, kept, library)
+    for i, item in enumerate(judged):
+        flags = _flags(item, library, ground) if i in kept else ()
+        flags = (*flags, "steps") if i in left_out else flags
+        done[i] = replace(item, flags=flags)
+        if not flags or item.verdict == VERBATIM or item.context:
+            continue
+        sources = list(_dated(item, library))
+        undecided = {s.standing.status for s in sources} <= UNDECIDED
+        names = {key.split("p")[0] for key in item.passages}
+        noted = [f for f in flags if f != "not_current" or not undecided or not names <= told]
+        days = {source.date for source in sources}
+        noted = [f for f in noted if f != "relative_time" or not days <= dated]
+        told |= names if "not_current" in flags else set()
+        dated |= days if "relative_time" in flags else set()
+        text = with_note(item.text, noted, sources, ground.language, left_out.get(i, ()))
+        done[i] = replace(done[i], text=text)
+    return done
+
+
+def _computed(computation: Computation, library: Library) -> Result | ComputationError:
+    def text_of(key: str) -> str | None:
+        passage = library.passage(key)
+        return passage.text if passage is not None else None
+
+    try:
+        return carry_out(computation, text_of)
+    except ComputationError as error:
+        return error
+
+
+def _check_own(
+    sentence: CitedSentence, library: Library, ground: Ground, results: Mapping[str, Result | ComputationError]
+) -> CheckedSentence:
+    """Judge what is the writer's own: a conclusion, a computation, or general knowledge."""
+    if sentence.role == "limit":
+        return CheckedSentence(sentence.text, (), _open(sentence.text, ground), kind="limit")
+    if sentence.role == "background":
+        refused = is_too_specific(sentence.text) if ground.background else verdict_of("unverified", "uncited")
+        return CheckedSentence(sentence.text, (), refused or BACKGROUND, kind="background")
+    bare, text = PLACEHOLDER.sub("", sentence.text), sentence.text
+    used: list[str] = []
+    for name in dict.fromkeys(PLACEHOLDER.findall(sentence.text)):
+        result = results.get(name)
+        if not isinstance(result, Result):
+            why = verdict_of("unverified", result.code, score=None, **result.values) if result else _NO_COMPUTATION
+            return CheckedSentence(bare, cited_ids(sentence, library), why, kind="computed", bare=bare)
+        shown = f"{result.value} ({phrase('computed', ground.language)}: {result.working})"
+        text = text.replace(f"{{{name}}}", shown)
+        used += result.passages
+    ids = tuple(dict.fromkeys([*cited_ids(sentence, library), *used]))
+    return _judge_own(CheckedSentence(text, ids, FOLLOWS, kind=sentence.role, bare=bare), library, ground)
+
+
+def names_are_known(text: str, ids: Sequence[str], library: Library, also: str) -> bool:
+    """Tell whether all names of a conclusion stand somewhere in the documents that these passages are of, or in `also`."""
+    sources = dict.fromkeys(key.split("p")[0] for key in ids)
+    texts = [snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None]
+    return not missing_names(text, "\n".join([*texts, also]))
+
+
+def _open(text: str, ground: Ground) -> Verdict:
+    """Return whether a sentence may say that the sources read do not tell something: it is about what was looked for, and
+    brings in no amount or quotation of its own."""
+    terms, wanted = set(content_terms(text)), set(content_terms(f"{ground.sought}\n{ground.known}"))
+    if is_error_text(text) or not terms & wanted:
+        return verdict_of("unverified", "not_searched")
+    return (
+        verdict_of("unverified", "background_specific")
+        if has_amounts(text)
+        else verdict_of("supported", "was_searched")
+    )
+
+
+def _judge_own(judged: CheckedSentence, library: Library, ground: Ground) -> CheckedSentence:
+    evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
+    premises = [f"{e.about}\n{e.text}" for e in evidence]
+    unfounded = is_unfounded(judged.bare or judged.text, premises, ground.known, ground.named)
+    if is_error_text(judged.text, "\n".join(premises)):
+        unfounded = verdict_of("unverified", "error_text")
+    return replace(judged, verdict=unfounded) if unfounded else judged
+
+
+def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: bool) -> CheckedSentence:
+    """Judge a sentence against what it cites, then what its neighbours cite, then what the library has.
+
+    The library is not searched where a judge will decide on what is cited anyway.
+    """
+    cited = _known(sentence.passages, library)
+    first = _judge_text(sentence, cited, library)
+    if first.shown or is_error_text(sentence.text, "\n".join(passage.text for passage in cited)):
+        return first
+    if first.verdict.kind == "contradicted" and first.verdict.score is not None:
+        return first  # the passage says the opposite: agreement elsewhere would be an accident
+    beside = _known(sentence.near, library)
+    if sentence.kind == "cell" and len(beside) > max(1, len(cited)):
+        whole = _judge_text(sentence, beside, library)  # what a cell says may be told where its row cites
+        if whole.shown:
+            return whole
+        first = replace(first, passages=whole.passages) if cited and has_judge else first
+    near = [] if cited else beside
+    for neighbour in near:
+        if _may_support(sentence, neighbour, library):
+            second = _judge_text(sentence, [neighbour], library)
+            if second.verdict == VERBATIM:
+                return second  # one citation at the end of a stretch stands for all of it
+            if second.shown:
+                return replace(second, repair="passage")
+    if near and not sentence.passages:
+        # What opens or joins a paragraph and cites nothing itself rests on what its neighbours cite: a judge may say so.
+        first = replace(first, passages=tuple(p.id for p in near))
+    if has_judge and _is_for_judge(first, library) and _leaves_to_judge(sentence, cited or near, library):
+        return first
+    return _supported_elsewhere(sentence, cited, library) or first
+
+
+def _supported_elsewhere(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> CheckedSentence | None:
+    """Return the sentence with another passage of the library that plainly says it, or None."""
+    for candidate in _candidates(sentence, cited, library):
+        if _may_support(sentence, candidate, library):
+            second = _judge_text(sentence, [candidate], library)
+            if second.shown and is_plainly_said(second.claim, _evidence(candidate, library)):
+                return replace(second, repair="passage")
+    return None
+
+
+def _leaves_to_judge(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> bool:
+    """Tell whether a cited passage makes nearly the statement of the sentence, with all its names and numbers: no better
+    passage is to be expected, and a judge decides."""
+    claim = claim_text(sentence.text, sentence.context)
+    evidence = [_evidence(p, library) for p in cited]
+    return any(may_be_supported(claim, e) and is_nearly_said(claim, e) for e in evidence)
+
+
+def _candidates(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> list[Passage]:
+    """Find passages that may support the sentence instead: of a source it names first, then of all."""
+    tried = {p.id for p in cited}
+    query = f"{sentence.context} {sentence.text}".strip()
+    named = [key for key in sentence.passages if library.source(key) is not None]
+    hits = [
+        *(library.search(query, limit=_CANDIDATES, sources=named) if named else ()),
+        *library.search(query, limit=_CANDIDATES),
+    ]
+    return list({hit.passage.id: hit.passage for hit in hits if hit.passage.id not in tried}.values())
+
+
+def _may_support(sentence: CitedSentence, passage: Passage, library: Library) -> bool:
+    """Tell whether a passage is worth a whole check: most that a search brings lack a name or number of the sentence."""
+    claim = claim_text(sentence.text, sentence.context)
+    return is_sentence_of(sentence.raw, passage.text) or may_be_supported(claim, _evidence(passage, library))
+
+
+def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: Library) -> CheckedSentence:
+    """Judge the sentence as written where it is verbatim, else without the addresses and numbers it carries."""
+    ids = tuple(p.id for p in passages)
+    if not passages:
+        unknown = ", ".join(sentence.passages)
+        verdict = verdict_of("unverified", "unknown_passage", ids=unknown) if unknown else _UNCITED
+        return CheckedSentence(sentence.text, (), verdict)
+    verbatim = [p for p in passages if is_sentence_of(sentence.raw, p.text)]
+    if verbatim:
+        return CheckedSentence(sentence.raw, tuple(p.id for p in verbatim), VERBATIM)
+    claim = claim_text(sentence.text, sentence.context)
+    evidence = [_evidence(p, library) for p in passages]
+    verdict = verify(claim, evidence)
+    if verdict.kind == "contradicted" and sentence.context and disproof(sentence.text, evidence) is None:
+        # Only the names of its row and column are not in the passage: they are no statement of their own.
+        verdict = verdict.model_copy(update={"kind": "unverified"})
+    if sentence.kind == "code" and verdict != VERBATIM:
+        verdict = _CODE
+    return CheckedSentence(sentence.text, _useful(claim, ids, passages, verdict, library), verdict, sentence.context)
+
+
+def _useful(
+    claim: str, ids: tuple[str, ...], passages: Sequence[Passage], verdict: Verdict, library: Library
+) -> tuple[str, ...]:
+    """Keep of several cited passages those that support the claim alone; all where it takes them together."""
+    if verdict.kind != "supported" or len(passages) < 2:
+        return ids
+    alone = tuple(p.id for p in passages if verify(claim, [_evidence(p, library)]).kind == "supported")
+    return alone or ids
+
+
+def _evidence(passage: Passage, library: Library) -> Evidence:
+    """Return a passage with what is known of it: its source's title, date and version, and its heading."""
+    source = library.source(passage.source)
+    told = dated_source(library, passage.source)
+    known = (source.title if source is not None else "", told.standing.version, told.date, passage.heading)
+    return Evidence(passage.text, " > ".join(part for part in known if part))
+
+
+def _is_for_judge(judged: CheckedSentence, library: Library) -> bool:
+    """Tell whether a claim needs the judge: it cites passages, is not verbatim, and code could not settle it.
+
+    Of a table cell code settles its own text alone: the names of its row and column are context.
+    """
+    if not judged.passages or judged.verdict in (VERBATIM, _CODE):
+        return False
+    if judged.kind != "fact":
+        return judged.shown
+    evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
+    return certain_disproof(judged.text, evidence) is None
+
+
+def check_again(
+    text: str, before: CheckedSentence, library: Library, ground: Ground, *, by_judge: bool, known: str
+) -> CheckedSentence | None:
+    """Return a rewritten sentence as the mechanical checks judge it; None when it is not one sentence.
+
+    Words that claim and passage share can be too few, above all across languages; then what the judge
+    says stands where nothing speaks against it. In a sentence that the judge confirms as it is, names may come from what
+    is `known`: the report's own terms, and the text just before and behind its passages.
+    """
+    if before.kind in ("inference", "computed"):
+        bare, _places, citations = lift(text)
+        ids = dict.fromkeys((*before.passages, *(key for _at, keys, _end in citations for key in keys)))
+        passages = tuple(p.id for p in _known(ids, library))
+        said = " ".join(bare.split()).lstrip("→ ")
+        own = replace(before, text=said, passages=passages, bare="", verdict=FOLLOWS, kind="inference")
+        judged = _judge_own(own, library, ground)
+        also = f"{ground.known}\n{ground.named}\n{known}"
+        if known and judged.verdict.codes == ("name_missing",) and names_are_known(said, passages, library, also):
+            judged = own  # the judge has confirmed it as it is, and the name stands elsewhere in its sources
+        return judged if own.text else None
+    again = _sentence_of(text, before)
+    if again is None:
+        return None
+    # Ids that come with the new words are those of further passages that carry them.
+    passages = _known(dict.fromkeys((*before.passages, *again.passages)), library)
+    second = _judge_text(again._replace(context=before.context), passages, library)
+    if by_judge and not second.shown and _may_stand(second, passages, library, known):
+        return replace(second, verdict=_BY_JUDGE)
+    return second
+
+
+def _sentence_of(text: str, before: CheckedSentence) -> CitedSentence | None:
+    """Return a rewritten statement as one sentence; None where it is several, or a row with other columns."""
+    bare = text.strip().removeprefix(f"{before.context}:").strip()
+    if _ROW_BORDER.search(before.text):
+        row, _places, citations = lift(bare.strip("| "))
+        row = row.strip().strip("|").strip()
+        if len(_ROW_BORDER.split(row)) != len(_ROW_BORDER.split(before.text.strip("| "))):
+            return None
+        ids = tuple(dict.fromkeys(key for _at, keys, _end in citations for key in keys))
+        return CitedSentence(row, ids, 0, len(row), "cell", row)
+    if before.context and _ROW_BORDER.search(bare):
+        bare = _cell_like(before.text, bare)  # a judge gives the whole row, where a cell was asked about
+    again = parse_draft(bare).sentences
+    return again[0] if len(again) == 1 else None
+
+
+def _cell_like(cell: str, row: str) -> str:
+    """Return the cell of a row that has most words of `cell`."""
+    words = set(content_terms(cell))
+    return max(_ROW_BORDER.split(row.strip("| ")), key=lambda text: len(words & set(content_terms(text))))
+
+
+def text_around(ids: Sequence[str], library: Library) -> str:
+    """Return the text of the passages next to these: a border may part what is said from what it is said of."""
+    texts: list[str] = []
+    for key in ids:
+        source, _, number = key.partition("p")
+        beside = (f"{source}p{int(number) + step}" for step in (-1, 1)) if number.isdigit() else ()
+        texts += [passage.text for other in beside if (passage := library.passage(other)) is not None]
+    return "\n".join(texts)
+
+
+def _may_stand(judged: CheckedSentence, passages: Sequence[Passage], library: Library, known: str) -> bool:
+    """Tell whether nothing mechanical speaks against a claim; in its passages' language negation counts as well."""
+    evidence = [*(_evidence(p, library) for p in passages), *([Evidence("", known)] if known else [])]
+    if judged.verdict == _CODE or certain_disproof(judged.text, evidence) is not None:
+        return False
+    if known:
+        return True  # the judge has said that it stands as it is: only what code is certain of binds it
+    foreign = detect(judged.text) != detect(" ".join(p.text for p in passages))
+    return foreign or (judged.verdict.kind != "contradicted" and disproof(judged.claim, evidence) is None)
+
+
+def cited_ids(sentence: CitedSentence, library: Library) -> tuple[str, ...]:
+    """Return the passages of the library that a sentence cites, or else those that its neighbours cite."""
+    return tuple(p.id for p in _known(sentence.passages or sentence.near, library))
+
+
+def _known(ids: Iterable[str], library: Library) -> list[Passage]:
+    return [passage for key in ids if (passage := library.passage(key)) is not None]
