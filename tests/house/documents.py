@@ -208,7 +208,10 @@ def cli_page() -> str:
 
 def _help(name: str) -> str:
     """Return the help of a command, and of the commands below it."""
-    top = click.Context(cli, info_name="deep-research", terminal_width=100, max_content_width=100)
+    names = ["-h", "--help"]  # click keeps the first option that it makes, also for later contexts
+    top = click.Context(
+        cli, info_name="deep-research", terminal_width=100, max_content_width=100, help_option_names=names
+    )
     if not name:
         return f"```text\n{cli.get_help(top)}\n```\n"
     command = cli.get_command(top, name)
