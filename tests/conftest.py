@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,8 @@ QUESTIONS = {
 def pytest_configure(config: pytest.Config) -> None:
     """Watch that no test starts a process unseen: the short lane (`make check`) leaves those out by their mark."""
     config.pluginmanager.register(Watch(), "process-watch")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell that starts the tests in the background sets it so,
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # and every process that they start would inherit it
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -28,25 +28,19 @@ class RunRanker:
         """Return the ranking; one without scores where there is none."""
         if self._failed or not texts:
             return _NONE
-
         try:
-            return (
-                await self._kept(self._journal, question, texts)
-                if self._journal
-                else await self._asked(question, texts)
-            )
+            if self._journal is None:
+                return await self._ranker.rank(question, texts)
+            return await self._kept(self._journal, question, texts)
         except (ModelError, ConfigError) as error:
             if not self._failed:
                 self._failed = True
                 self._on_gap(gap_from("ranking", error, "own_order"))
             return _NONE
 
-    async def _asked(self, question: str, texts: Sequence[str]) -> Ranking:
-        return await self._ranker.rank(question, texts)
-
     async def _kept(self, journal: Journal, question: str, texts: Sequence[str]) -> Ranking:
         async def make() -> str:
-            return (await self._asked(question, texts)).model_dump_json()
+            return (await self._ranker.rank(question, texts)).model_dump_json()
 
         asked = json.dumps({"ranker": self.name, "question": question, "texts": list(texts)}, ensure_ascii=False)
         answer, _ = await journal.call(RANKING, asked, make)
