@@ -100,17 +100,12 @@ class Run:
         """Whether a process carries it out at this moment."""
         return self._store.is_held()
 
-    async def carry_out(
-        self,
-        *,
-        listener: Callable[[Event], None] = _ignore,
-        answer: Answer | None = None,
-    ) -> Report:
-        """Do the run, or what is left of it, and return its report.
+    async def carry_out(self, *, listener: Callable[[Event], None] = _ignore, answer: Answer | None = None) -> Report:
+        """Do the run, or what is left of it, and return its report; `answer` is called with what the user is asked.
 
-        `answer` is called with what the user is asked. Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot, Declined when
-        nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was stopped,
-        another ResearchError when it failed; in each case it can be carried on later.
+        Raises RunBusy when another process does it, NeedsAnswer when the user must be asked and `answer` cannot,
+        Declined when nothing can answer the question or the user rejected the plan, asyncio.CancelledError when it was
+        stopped, another ResearchError when it failed; in each case it can be carried on later.
         """
         environment = RunEnvironment(
             self._home, listener=listener, answer=answer, mcp_servers=self._mcp_servers, own=self._own
@@ -120,9 +115,8 @@ class Run:
     def enqueue(self, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
         """Have the run, or what is left of it, carried out by a worker; it outlives this process.
 
-        `priority` is higher for what should come first among an owner's runs. With `may_ask` the run waits where it
-        asks something; `answer` is the user's to what it asked. Raises ConfigError without a database
-        (DEEP_RESEARCH_DATABASE_URL) and for a run that has ended, RunBusy for one that is queued already.
+        `priority` is higher for what should come first. With `may_ask` the run waits where it asks something; `answer`
+        is the user's to what it asked. Raises ConfigError without a database and where nothing is left, RunBusy.
         """
         from deep_research.runs.run_queue import enqueue_run  # noqa: PLC0415 - an extra
 
@@ -150,6 +144,12 @@ class Run:
         named, own = take_objects(settings)
         environment = RunEnvironment(self._home, listener=listener, own=own if own.models else self._own)
         return await ask_follow_up(self._store, question, environment, named)
+
+    def note_follow_up(self, question: str, **settings: Any) -> FollowUp:
+        """Write a question about the report down, which `follow_up` then answers, or `enqueue` has answered."""
+        from deep_research.runs.follow_up_run import note_follow_up  # noqa: PLC0415 - only where it is asked for
+
+        return note_follow_up(self._store, question, settings)
 
     async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
         """Do the finished run again from its journal, without network and keys, and return its report.

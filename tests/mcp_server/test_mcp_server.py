@@ -29,9 +29,9 @@ def environment(home: Path) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def over_stdio(home: Path) -> AsyncIterator[Client]:
+async def over_stdio(home: Path, **variables: str) -> AsyncIterator[Client]:
     parameters = StdioServerParameters(
-        command=sys.executable, args=["-m", "deep_research", "mcp"], env=environment(home)
+        command=sys.executable, args=["-m", "deep_research", "mcp"], env={**environment(home), **variables}
     )
     async with Client(stdio_client(parameters), read_timeout_seconds=90) as client:
         yield client

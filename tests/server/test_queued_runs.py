@@ -1,6 +1,7 @@
 """The API and a worker as two processes on one PostgreSQL: the API queues, the worker works, all is seen in the API."""
 
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,8 +10,10 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from deep_research import api
 from deep_research.server.access_tokens import AccessTokens
 from tests.cli.terminal import COMMAND
+from tests.mcp_server.test_mcp_server import over_stdio
 from tests.model.harness import served
 from tests.runs.running import engines
 from tests.server.browser import browsing
@@ -40,6 +43,14 @@ def working() -> Iterator[None]:
     finally:
         process.kill()
         process.wait()
+
+
+def until_worker(home: Path) -> None:
+    """Wait until a worker is alive."""
+    end = time.monotonic() + 60
+    while not api.queue_state(home=home).workers:
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def begin(http: httpx.Client, docs: Path, **settings: object) -> str:
@@ -79,16 +90,48 @@ def test_the_whole_life_of_a_run_in_two_processes(url: str, own_state: Path, tmp
             report = until_report(http, run)
             assert "The Alpha engine" in [one["title"] for one in report["sections"]]
             assert http.get("/readyz").json()["workers"] == 1
-            # A follow-up, a version, another owner's view, and the end.
-            asked = http.post(f"{at}/follow-ups", json={"question": "How fast is the Gamma engine?"})
-            assert asked.status_code == 202, asked.text
-            assert events_of(http, f"{at}/follow-ups/1/events")[-1]["event"] == "end"
-            assert "21,000" in http.get(f"{at}/follow-ups/1").json()["report"]
+            # Another version, and its end.
             fork = http.post(f"{at}/fork", json={"at": "report", "depth": "brief"}).json()["id"]
             until_report(http, fork)
             assert http.delete(f"/api/v1/runs/{fork}").status_code == 204
+        # A question about the report waits for a worker too, is stopped while it waits, and asked again.
+        question = {"question": "How fast is the Gamma engine?"}
+        for _ in range(2):
+            asked = http.post(f"{at}/follow-ups", json=question)
+            assert asked.status_code == 202, asked.text
+            assert asked.json()["number"] == 1
+            assert http.get(f"{at}/follow-ups/1").json()["status"] == "running"
+            assert http.post(f"{at}/follow-ups", json=question).status_code == 409
+            assert http.post(f"{at}/cancel").status_code == 202
+            assert http.get(f"{at}/follow-ups/1").json()["status"] == "stopped"
+        assert http.post(f"{at}/follow-ups", json=question).status_code == 202
+        with working():
+            assert events_of(http, f"{at}/follow-ups/1/events")[-1]["data"] == {"status": "finished"}
+        assert "21,000" in http.get(f"{at}/follow-ups/1").json()["report"]
         assert [one["id"] for one in http.get("/api/v1/runs").json()["runs"]] == [run]
         assert not (own_state / "runs").exists()
+
+
+async def test_the_runs_of_an_agent_are_carried_out_by_workers(url: str, own_state: Path, tmp_path: Path) -> None:
+    docs, queued = engines(tmp_path / "docs"), list[int]()
+
+    async def progress(_done: float, _total: float | None, _message: str | None) -> None:
+        queued.append(api.queue_state(home=own_state).runs)
+
+    async with over_stdio(own_state, DEEP_RESEARCH_DATABASE_URL=url) as agent:
+        arguments = {"question": QUESTION, "docs": [str(docs)], "workflow": "quick"}
+        refused = await agent.call_tool("research", arguments)
+        assert refused.is_error
+        assert "deep-research worker" in refused.content[0].text
+        assert api.list_runs(home=own_state) == []
+        with working():
+            until_worker(own_state)
+            done = await agent.call_tool("research", arguments, progress_callback=progress)
+            assert not done.is_error, done.content
+            assert max(queued) == 1  # while it went on it was in the queue
+            run = done.structured_content["run_id"]
+            asked = await agent.call_tool("ask", {"question": "How fast is the Gamma engine?", "run_id": run})
+            assert "21,000" in asked.content[0].text
 
 
 def test_a_run_that_waits_for_a_worker_says_so_on_the_page(url: str, own_state: Path) -> None:

@@ -40,15 +40,32 @@ async def ask_follow_up(
     `settings` are those that differ from the run's. Raises RunNotFound when the run has no report yet, RunBusy when
     another process works on it, ConfigError for an unusable question, another ResearchError when it failed.
     """
-    report, record = store.load_result(), store.load()
     with store.held():
-        made = unfinished(store)
-        text = clean_question(question, Settings(**record.settings))
-        if made is None or made.question != text:
-            made = await asyncio.to_thread(begin_follow_up, store, record, report, text, dict(settings or {}))
-        task = FollowUpRun(store, record, made)
+        made = await asyncio.to_thread(_open_follow_up, store, question, settings or {})
+        task = FollowUpRun(store, store.load(), made)
         await carry_out(task, environment)
         return task.made
+
+
+def note_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) -> FollowUp:
+    """Write a question down, which `ask_follow_up` then answers; one that was interrupted is taken up again.
+
+    Raises RunNotFound when the run has no report yet, RunBusy when another process works on it, ConfigError for an
+    unusable question.
+    """
+    with store.held():
+        made = _open_follow_up(store, question, settings).model_copy(update={"status": "running", "error": ""})
+        store.save_follow_up(made)
+        return made
+
+
+def _open_follow_up(store: RunStore, question: str, settings: Mapping[str, Any]) -> FollowUp:
+    report, record = store.load_result(), store.load()
+    text = clean_question(question, Settings(**record.settings))
+    made = unfinished(store)
+    if made is not None and made.question == text:
+        return made
+    return begin_follow_up(store, record, report, text, dict(settings))
 
 
 class FollowUpRun(RunTask):

@@ -7,14 +7,15 @@ and a heartbeat that stops: another takes the run up within a minute, and goes o
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from deep_research.assembly.environment import RunEnvironment
-from deep_research.data import Asked
+from deep_research.data import Asked, FollowUp, Report
 from deep_research.errors import ConfigError, Declined, NeedsAnswer, ResearchError, RunBusy, RunTakenOver, StoreError
+from deep_research.runs.follow_up_run import ask_follow_up, unfinished
 from deep_research.runs.research_run import resume_run
 from deep_research.runs.worker_metrics import WorkerMetrics
 from deep_research.safe_text import safe_noun
@@ -116,8 +117,11 @@ def dequeue_run(store: RunStore) -> bool:
         for number in jobs:
             app.job_manager.cancel_job_by_id(number, abort=True)
     record = store.load()
-    if jobs and record.status == "queued" and not store.is_held():
-        store.save(record.model_copy(update={"status": "stopped"}))
+    if jobs and not store.is_held():
+        if record.status == "queued":
+            store.save(record.model_copy(update={"status": "stopped"}))
+        elif (left := unfinished(store)) is not None:
+            store.save_follow_up(left.model_copy(update={"status": "stopped"}))
     return bool(jobs)
 
 
@@ -132,31 +136,43 @@ def _client() -> "Iterator[procrastinate.App]":
 def enqueue_run(store: RunStore, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
     """Have a run carried out by a worker; `priority` is higher for what should come first among an owner's runs.
 
-    With `may_ask` it waits where it asks something, else it goes on without; `answer` is the user's to what it asked.
+    Of a finished run a question about its report may be left, which was written down and has no answer yet. With
+    `may_ask` the run waits where it asks something, else it goes on without; `answer` is the user's to what it asked.
     Owners take turns: the more runs an owner has in the queue, the later its next one comes. At most
     `max_runs_per_owner` of an owner go on at a time. Raises ConfigError without a database, RunBusy for a run that is
     queued already.
     """
     record = store.load()
+    if record.status == "finished" and unfinished(store) is not None:
+        _defer(record, priority=priority)
+        return
     if record.status in ("finished", "declined"):
         raise ConfigError(f"The run {record.run_id} is {record.status}.", setting="run", value=record.run_id)
-    owner, limit = record.owner, Settings(**record.settings).max_runs_per_owner
-    waiting = queue_state(owner).runs
     if is_queued(store) and record.status in ("queued", "running"):
-        raise RunBusy(f"The run {record.run_id} is in the queue already.", run_id=record.run_id)
+        raise _busy(record.run_id)
     store.save(record.model_copy(update={"status": "queued"}))
+    _defer(record, priority=priority, may_ask=may_ask, **_answer_of(record, answer))
+
+
+def _defer(record: RunRecord, *, priority: int = 0, **arguments: Any) -> None:
+    """Put a job at a run into the queue. Raises RunBusy where there is one already."""
+    waiting = queue_state(record.owner).runs
     with _client() as app:
         job = app.configure_task(
             _TASK,
             queue="runs",
-            lock=f"{owner}/{waiting % limit}",
+            lock=f"{record.owner}/{waiting % Settings(**record.settings).max_runs_per_owner}",
             queueing_lock=record.run_id,
             priority=priority * 10_000 - waiting,
         )
         try:
-            job.defer(run_id=record.run_id, owner=owner, may_ask=may_ask, **_answer_of(record, answer))
+            job.defer(run_id=record.run_id, owner=record.owner, **arguments)
         except AlreadyEnqueued as error:
-            raise RunBusy(f"The run {record.run_id} is in the queue already.", run_id=record.run_id) from error
+            raise _busy(record.run_id) from error
+
+
+def _busy(run_id: str) -> RunBusy:
+    return RunBusy(f"The run {run_id} is in the queue already.", run_id=run_id)
 
 
 def _answer_of(record: RunRecord, answer: str | None) -> dict[str, str]:
@@ -194,7 +210,9 @@ async def work(
         environment = RunEnvironment(own, answer=_reply(answer, asked) if may_ask else None)
         done = _DONE - {"waiting"} if asked else _DONE
         if (await asyncio.to_thread(store.load)).status not in done:
-            await _carry_out(store, environment, metrics, context)
+            await _carry_out(store.run_id, resume_run(store, environment), metrics, context)
+        elif (left := await asyncio.to_thread(unfinished, store)) is not None:
+            await _carry_out(store.run_id, _answer(store, left, environment), metrics, context)
 
     try:
         while not await _serve(app, runs_at_once, until_empty=until_empty):
@@ -250,13 +268,19 @@ async def _rescue(app: "procrastinate.App") -> None:
         await asyncio.sleep(_HEARTBEAT_SECONDS)
 
 
-async def _carry_out(store: RunStore, environment: RunEnvironment, metrics: WorkerMetrics, context: JobContext) -> None:
-    """Carry a run out. Raises what `_Retry` decides about, and JobAborted where the user stopped it."""
+async def _answer(store: RunStore, left: FollowUp, environment: RunEnvironment) -> Report | None:
+    return (await ask_follow_up(store, left.question, environment)).report
+
+
+async def _carry_out(
+    run_id: str, work: Coroutine[Any, Any, Report | None], metrics: WorkerMetrics, context: JobContext
+) -> None:
+    """Do the work at a run. Raises what `_Retry` decides about, and JobAborted where the user stopped it."""
     status, report = "failed", None
-    _log.info("The run %s begins or goes on.", store.run_id)
+    _log.info("The run %s begins or goes on.", run_id)
     metrics.begin()
     try:
-        report = await resume_run(store, environment)
+        report = await work
         status = "finished"
     except (NeedsAnswer, Declined, RunTakenOver) as ended:
         status = type(ended).__name__
@@ -270,7 +294,7 @@ async def _carry_out(store: RunStore, environment: RunEnvironment, metrics: Work
         status = type(later).__name__
         raise
     except ResearchError as error:  # the record says it
-        _log.info("The run %s ended without a report: %s", store.run_id, error.message)
+        _log.info("The run %s ended without a report: %s", run_id, error.message)
     finally:
         metrics.end(status, report)
-        _log.info("The run %s: %s.", store.run_id, status)
+        _log.info("The run %s: %s.", run_id, status)

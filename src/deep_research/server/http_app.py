@@ -16,11 +16,10 @@ from deep_research import api
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.server import evidence_routes, openai_routes, run_routes, server_routes
 from deep_research.server.access_tokens import AccessTokens
-from deep_research.server.event_feed import EventFeeds
 from deep_research.server.http_context import ServerContext, add_error_handlers
 from deep_research.server.page_files import ROUTES, page_files
 from deep_research.server.request_guard import RequestGuard, is_loopback
-from deep_research.server.run_service import QueuedRunService, RunService
+from deep_research.server.run_service import make_run_service
 from deep_research.server.uploads import UploadLimit
 
 _log = logging.getLogger(__name__)
@@ -56,8 +55,7 @@ def make_app(options: ServerOptions) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        carrier = QueuedRunService if options.queued else RunService
-        service = carrier(options.home, EventFeeds(), max_active=options.max_runs)
+        service = make_run_service(options.home, queued=options.queued, max_runs=options.max_runs)
         app.state.context = ServerContext(service, tokens, options.uploads)
         warming = asyncio.create_task(asyncio.to_thread(warm_up))
         yield

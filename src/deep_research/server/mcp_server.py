@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -17,7 +18,6 @@ import deep_research
 from deep_research import api
 from deep_research.api import Run
 from deep_research.errors import ConfigError, ResearchError
-from deep_research.events import Event
 from deep_research.server.access_tokens import AccessTokens, owner_home
 from deep_research.server.mcp_answers import (
     FoundPassages,
@@ -28,6 +28,7 @@ from deep_research.server.mcp_answers import (
     answer_of_follow_up,
     describe_event,
 )
+from deep_research.server.run_service import make_run_service
 from deep_research.settings import load_settings
 
 _T = TypeVar("_T")
@@ -46,11 +47,15 @@ Query = Annotated[str, Field(min_length=1, max_length=4000)]
 
 @dataclass(frozen=True)
 class McpOptions:
-    """How the server is run: `home` is the state folder, `tokens` tell the owner of a request over HTTP (None: none)."""
+    """How the server is run: `home` is the state folder, `tokens` tell the owner of a request over HTTP (None: none).
+
+    With `queued` runs are carried out by the workers of the database, else in this process, `max_runs` at a time.
+    """
 
     home: Path
     tokens: AccessTokens | None = None
     max_runs: int = 4
+    queued: bool = False
 
 
 def make_server(options: McpOptions) -> MCPServer:
@@ -67,7 +72,7 @@ class _Tools:
 
     def __init__(self, options: McpOptions) -> None:
         self._options = options
-        self._turn = asyncio.Semaphore(options.max_runs)
+        self._service = make_run_service(options.home, queued=options.queued, max_runs=options.max_runs)
 
     def register(self, server: MCPServer) -> None:
         """Offer the tools and resources."""
@@ -102,9 +107,7 @@ class _Tools:
         owner = self._owner(context)
         if docs and owner:
             raise ToolError("Documents of the server's machine are searched for its own user alone.")
-        run = await _explained(asyncio.to_thread(self._start, owner, question, docs or [], values))
-        report = await self._watched(context, lambda listener: run.carry_out(listener=listener))
-        return _result(answer_of(report))
+        return _result(await self._researched(context, owner, question, docs or [], values))
 
     async def ask(
         self,
@@ -115,10 +118,12 @@ class _Tools:
         """Answer a question in one turn: from what a run has read, or, without a run, by a quick search."""
         owner = self._owner(context)
         if run_id is None:
-            run = await _explained(asyncio.to_thread(self._start, owner, question, [], {"workflow": "quick"}))
-            return _result(answer_of(await self._watched(context, lambda listener: run.carry_out(listener=listener))))
-        run = await self._open(context, run_id)
-        made = await self._watched(context, lambda listener: run.follow_up(question, listener=listener))
+            return _result(await self._researched(context, owner, question, [], {"workflow": "quick"}))
+        run, home = await self._open(context, run_id), self._service.home_of(owner)
+        await self._check_workers(home)
+        begun = await _explained(self._service.follow_up(home, run, question, {}))
+        await self._watch(context, home, run, begun.number)
+        made = await _explained(asyncio.to_thread(run.numbered_follow_up, begun.number))
         answer = answer_of_follow_up(made)
         if answer is None:
             raise ToolError(made.error or "The question has no answer.")
@@ -199,9 +204,26 @@ class _Tools:
             raise ToolError("A token is needed: Authorization: Bearer … (deep-research token create).")
         return owner
 
-    def _start(self, owner: str, question: str, docs: list[str], values: dict[str, Any]) -> Run:
-        settings = load_settings(**{"allow_clarification": False, **values})
-        return api.start_run(question, settings, docs=docs, home=owner_home(self._options.home, owner))
+    async def _researched(
+        self, context: Context, owner: str, question: str, docs: list[str], values: dict[str, Any]
+    ) -> ReportAnswer:
+        """Make a run, notify its progress, and return its report. Raises ToolError."""
+        home = self._service.home_of(owner)
+        await self._check_workers(home)
+        given = {"allow_clarification": False, "confirm_review": False, **values}
+        settings = await _explained(asyncio.to_thread(lambda: load_settings(**given)))
+        paths = [Path(path) for path in docs]
+        run, _ = await _explained(self._service.start(owner, question, settings, docs=paths))
+        await self._watch(context, home, run)
+        record = await _explained(asyncio.to_thread(lambda: run.record))
+        if record.status != "finished":
+            raise ToolError(record.error or record.waiting_for or "The research was stopped; its state is kept.")
+        return answer_of(await _explained(asyncio.to_thread(lambda: run.report)))
+
+    async def _check_workers(self, home: Path) -> None:
+        """Raise ToolError where runs are queued and nothing would carry them out."""
+        if self._service.is_queued and not (await _explained(asyncio.to_thread(api.queue_state, home=home))).workers:
+            raise ToolError("No worker is alive that could carry it out: start one with `deep-research worker`.")
 
     async def _open(self, context: Context, run_id: str) -> Run:
         home = owner_home(self._options.home, self._owner(context))
@@ -227,21 +249,12 @@ class _Tools:
             sha256=passage.sha256,
         )
 
-    async def _watched(self, context: Context, work: Callable[[Callable[[Event], None]], Awaitable[_T]]) -> _T:
-        """Do work and notify its progress; when the call is cancelled the work is stopped, and its state kept."""
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        async with self._turn:
-            task = asyncio.ensure_future(work(queue.put_nowait))
-            task.add_done_callback(lambda _task: queue.put_nowait(None))
-            try:
-                while (event := await queue.get()) is not None:
-                    if said := describe_event(event):
-                        await context.report_progress(float(event.number), message=said)
-                return await _explained(task)
-            finally:
-                if not task.done():
-                    task.cancel()
-                    await asyncio.wait([task])
+    async def _watch(self, context: Context, home: Path, run: Run, follow_up: int = 0) -> None:
+        """Notify the progress of a run to its end; when the call is cancelled the run is stopped, and its state kept."""
+        async with aclosing(self._service.watch(home, run, follow_up)) as events:
+            async for event in events:
+                if event is not None and (said := describe_event(event)):
+                    await context.report_progress(float(event.number), message=said)
 
 
 async def _explained(work: Awaitable[_T]) -> _T:

@@ -6,7 +6,7 @@ A run that asks something answers with its question; the user's next message goe
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import aclosing
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
@@ -18,7 +18,7 @@ from deep_research import api
 from deep_research.api import Run
 from deep_research.data import Ledger, Message
 from deep_research.errors import ConfigError
-from deep_research.events import Event, event_adapter
+from deep_research.events import Event
 from deep_research.server.http_context import Context, Owner
 from deep_research.server.openai_models import MODELS, ChatRequest, ResponseRequest, conversation
 from deep_research.server.run_service import RunService
@@ -71,16 +71,10 @@ class _Asking(NamedTuple):
 
     async def progress(self) -> AsyncIterator[str | None]:
         """Give lines that say what happens, until the run has ended; None when nothing does."""
-        home = self.service.home_of(self.owner)
-        ended = False
-        try:
-            async for line in self.service.feeds.follow(self.run.tail_events(), 0, self.is_active):
-                yield _sentence(event_adapter.validate_json(line)) if line is not None else None
-            ended = True
-        finally:
-            if not ended:
-                with suppress(asyncio.CancelledError):
-                    await self.service.cancel(home, self.run)
+        watched = self.service.watch(self.service.home_of(self.owner), self.run)
+        async with aclosing(watched) as events:
+            async for event in events:
+                yield _sentence(event) if event is not None else None
 
     def outcome(self) -> _Outcome:
         """Return what the run has come to."""

@@ -11,8 +11,10 @@ from starlette.responses import StreamingResponse
 
 from deep_research import api
 from deep_research.api import EventTail, Run, RunRecord
-from deep_research.data import Asked, Brief, FollowUp, Message
+from deep_research.data import Asked, Brief, FollowUp, Gap, Message
 from deep_research.errors import ConfigError, RunBusy
+from deep_research.events import GapFound
+from deep_research.i18n.message_codes import explain, name_subject
 from deep_research.server.api_models import (
     AnswerInput,
     ChangesView,
@@ -48,6 +50,10 @@ Key = Annotated[
 After = Annotated[int, Query(ge=0, le=10_000_000, description="Number of the last event that is known.")]
 LastEventId = Annotated[
     str, Header(alias="Last-Event-ID", description="Number of the last event that the client has received.")
+]
+Language = Annotated[
+    str | None,
+    Query(pattern="^[a-z]{2}$", description="Say in this language what the program says about its own work."),
 ]
 _LISTED_CHARS = 300
 EMPTY_PLAN = Brief(title="", objective="", sections=())
@@ -294,14 +300,20 @@ async def show_changes(run: OwnRun) -> ChangesView:
 
 @router.get("/runs/{run_id}/events", responses={**_SSE, **problems(404)}, response_class=StreamingResponse)
 async def follow_run(
-    context: Context, owner: Owner, run: OwnRun, after: After = 0, last_event_id: LastEventId = ""
+    context: Context,
+    owner: Owner,
+    run: OwnRun,
+    after: After = 0,
+    last_event_id: LastEventId = "",
+    language: Language = None,
 ) -> StreamingResponse:
     """Follow the events of a run, from the first one or from `Last-Event-ID` on.
 
     Each has its number as id and its kind as event name. A last event `end` says in which state the run is: no more
     will come until it is answered or resumed.
     """
-    return _stream(context, owner, run, run.tail_events(), after, last_event_id)
+    start = _first_wanted(after, last_event_id)
+    return _stream(context, owner, run, run.tail_events(), start, language)
 
 
 @router.post("/runs/{run_id}/follow-ups", status_code=202, responses=problems(404, 409, 429))
@@ -334,7 +346,7 @@ async def follow_follow_up(
 ) -> StreamingResponse:
     """Follow the events of a follow-up question."""
     await asyncio.to_thread(run.numbered_follow_up, number)
-    return _stream(context, owner, run, run.tail_events(number), after, last_event_id)
+    return _stream(context, owner, run, run.tail_events(number), _first_wanted(after, last_event_id), None)
 
 
 def follow_up_view(made: FollowUp) -> FollowUpView:
@@ -353,11 +365,15 @@ def follow_up_view(made: FollowUp) -> FollowUpView:
     )
 
 
+def _first_wanted(after: int, last_event_id: str) -> int:
+    """Return the number after which events are wanted: what a browser names that connects again comes first."""
+    return min(int(last_event_id) if last_event_id.isdecimal() and last_event_id.isascii() else after, 10**9)
+
+
 def _stream(
-    context: Context, owner: str, run: Run, log: EventTail, after: int, last_event_id: str
+    context: Context, owner: str, run: Run, log: EventTail, after: int, language: str | None
 ) -> StreamingResponse:
     home = context.service.home_of(owner)
-    start = int(last_event_id) if last_event_id.isdecimal() and last_event_id.isascii() else after
 
     def is_going_on() -> bool:
         return context.service.is_active(home, run) or run.is_running
@@ -365,22 +381,32 @@ def _stream(
     def last_state() -> str:
         return _state(context.service, home, run.record)
 
-    events = _sse(context.service, log, min(start, 10**9), is_going_on, last_state)
+    lines = context.service.feeds.follow(log, after, is_going_on)
+    events = _sse(lines, after, last_state, language)
     return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
 
 async def _sse(
-    service: RunService, log: EventTail, after: int, is_going_on: Callable[[], bool], last_state: Callable[[], str]
+    lines: AsyncIterator[bytes | None], after: int, last_state: Callable[[], str], language: str | None
 ) -> AsyncIterator[bytes]:
     """Give events in the form of the HTML standard: id, event, data."""
     yield b"retry: 2000\n\n"
     number = after
-    async for line in service.feeds.follow(log, after, is_going_on):
+    async for line in lines:
         if line is None:
             yield b": still here\n\n"
             continue
         number += 1
         kind = str(json.loads(line).get("kind", "message")).encode()
-        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind, line)
+        said = _gap_in(line, language) if language and kind == b"gap_found" else line
+        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind, said)
     state = await asyncio.to_thread(last_state)
     yield b"event: end\ndata: %s\n\n" % json.dumps({"status": state}).encode()
+
+
+def _gap_in(line: bytes, language: str) -> bytes:
+    """Return the event of a gap that says it in a language."""
+    event = GapFound.model_validate_json(line)
+    gap = Gap(**event.model_dump(include=set(Gap.model_fields)))
+    changes = {"what": name_subject(gap, language), "why": explain(gap, language)}
+    return event.model_copy(update=changes).model_dump_json().encode()

@@ -6,7 +6,7 @@ They are carried out in its own process, or, with a database, by the workers of 
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from deep_research import api
 from deep_research.api import Run
 from deep_research.data import Asked, FollowUp, Message
 from deep_research.errors import ConfigError, LimitReached, ResearchError, RunBusy, RunNotFound
-from deep_research.events import Event
+from deep_research.events import Event, event_adapter
 from deep_research.server.access_tokens import owner_home
 from deep_research.server.event_feed import EventFeeds
 from deep_research.settings import Settings
@@ -100,25 +100,20 @@ class RunService:
         self._launch(home, run, lambda listener: run.carry_out(listener=listener, answer=reply))
 
     async def follow_up(self, home: Path, run: Run, question: str, settings: dict[str, Any]) -> FollowUp:
-        """Begin with a question about a finished run, and return its record. Raises RunBusy, ConfigError."""
-        begun = asyncio.Event()
+        """Begin with a question about a finished run, and return its record.
 
-        def work(listener: Callable[[Event], None]) -> Coroutine[Any, Any, object]:
-            def note(event: Event) -> None:
-                begun.set()
-                listener(event)
-
-            return run.follow_up(question, listener=note, **settings)
-
+        Raises RunBusy, RunNotFound when the run has no report yet, ConfigError, LimitReached.
+        """
         await self._check_capacity(home)
-        task = self._launch(home, run, work)
-        waiting = asyncio.create_task(begun.wait())
-        await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        made = await asyncio.to_thread(run.follow_ups)
-        if not made or made[-1].question.split() != question.split():
-            raise ConfigError("The question cannot be asked.", setting="question", value=question)
-        return made[-1]
+        if await asyncio.to_thread(self.is_active, home, run):
+            raise RunBusy(f"The run {run.id} is going on already.", run_id=run.id)
+        made = await asyncio.to_thread(lambda: run.note_follow_up(question, **settings))
+        await self._answer(home, run, made)
+        return made
+
+    async def _answer(self, home: Path, run: Run, made: FollowUp) -> None:
+        """Have a question that was written down answered."""
+        self._launch(home, run, lambda listener: run.follow_up(made.question, listener=listener))
 
     async def cancel(self, home: Path, run: Run) -> None:
         """Stop a run that this server carries out; its state is kept. Raises RunBusy when another process does it."""
@@ -134,6 +129,21 @@ class RunService:
         """Wait until the run has ended, or waits for an answer."""
         if (task := self._tasks.get((home, run.id))) is not None:
             await asyncio.wait([task])
+
+    async def watch(self, home: Path, run: Run, follow_up: int = 0) -> AsyncGenerator[Event | None, None]:
+        """Give the events of a run, or of a question about it, to its end; None when nothing happens for a while.
+
+        A reader that goes away before the end stops the run; its state is kept.
+        """
+        ended = False
+        try:
+            async for line in self.feeds.follow(run.tail_events(follow_up), 0, lambda: self.is_active(home, run)):
+                yield event_adapter.validate_json(line) if line is not None else None
+            ended = True
+        finally:
+            if not ended:
+                with suppress(asyncio.CancelledError):
+                    await self.cancel(home, run)
 
     async def close(self) -> None:
         """Stop everything; each run can be taken up again."""
@@ -179,7 +189,7 @@ class RunService:
 
 
 class QueuedRunService(RunService):
-    """Has the runs carried out by the workers of the database; only follow-up questions are answered in this process.
+    """Has the runs carried out, and the questions about them answered, by the workers of the database.
 
     At most `max_active` + `max_waiting` runs of an owner are in the queue; beyond that LimitReached is raised.
     """
@@ -194,6 +204,11 @@ class QueuedRunService(RunService):
         """See `RunService.carry_out`: puts the run into the queue."""
         await self._check_capacity(home)
         await asyncio.to_thread(run.enqueue, may_ask=True, answer=answer)
+        self.feeds.notify()
+
+    async def _answer(self, home: Path, run: Run, made: FollowUp) -> None:
+        """See `RunService._answer`: puts the question into the queue."""
+        await asyncio.to_thread(run.enqueue)
         self.feeds.notify()
 
     async def cancel(self, home: Path, run: Run) -> None:
@@ -211,6 +226,11 @@ class QueuedRunService(RunService):
 
     async def _check_capacity(self, home: Path) -> None:
         self._check_room((await asyncio.to_thread(api.queue_state, home=home)).runs)
+
+
+def make_run_service(home: Path, *, queued: bool, max_runs: int) -> RunService:
+    """Return what carries runs out: with `queued` the workers of the database, else this process."""
+    return (QueuedRunService if queued else RunService)(home, EventFeeds(), max_active=max_runs)
 
 
 def _id_of(owner: str, key: str, fingerprint: str) -> str:

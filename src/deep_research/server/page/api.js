@@ -1,5 +1,7 @@
 // The HTTP API, as the page uses it.
 
+import { current } from "./i18n.js";
+
 export class ApiError extends Error {
   constructor(status, detail) {
     super(detail);
@@ -83,7 +85,7 @@ export function follow(path, { onEvent, onEnd, onLost, onBack, after = 0 }) {
   let last = after;
   let timer;
   const open = () => {
-    source = new EventSource(`${path}?after=${last}`);
+    source = new EventSource(`${path}?after=${last}&language=${current()}`);
     source.onopen = () => { if (lost) { lost = false; onBack?.(); } };
     source.onerror = () => {
       if (!lost) { lost = true; onLost?.(); }

@@ -13,7 +13,7 @@ function sentence(event) {
     case "stage_started": return t(`stage_${event.stage}`);
     case "progress": return event.total ? `${t("event_progress")} ${number(event.done)}/${number(event.total)}` : t("event_progress");
     case "understood": return event.verification;
-    case "analyzed": return event.reasoning || event.query_type;
+    case "analyzed": return t(`event_analyzed_${event.query_type}`);
     case "discovered": return t("event_discovered", { list: event.entities.join(", ") });
     case "planned": return t("event_planned", { n: event.sections.length });
     case "section_started": return t("event_section_started", { section: event.section });

@@ -30,6 +30,7 @@ export class ReportView {
     this.tab = TABS.includes(tab) ? tab : "report";
     this.off = new Set();
     this.closers = [];
+    this.stops = [];
   }
 
   async show() {
@@ -320,26 +321,41 @@ export class ReportView {
     } }, field, h("button", { type: "submit", class: "send", "aria-label": t("ask") }, icon("up", 18)));
     fill(this.further, this.answers, form);
     const made = await api.followUps(this.run.id).catch(() => []);
-    fill(this.answers, made.map((one) => this.answer(one)));
+    for (const one of made) {
+      if (one.status === "running") this.followAnswer(one).catch(this.fail);
+      else this.answers.append(this.answer(one));
+    }
   }
 
   async askFurther(question) {
-    const made = await api.askFurther(this.run.id, question);
-    const box = h("article", { class: "further-answer busy", "aria-busy": "true" }, h("h3", {}, question), h("p", { class: "hint pulse" }, t("searching")));
+    await this.followAnswer(await api.askFurther(this.run.id, question), true);
+  }
+
+  // Show a question, what is done for it, and its answer as soon as it is there.
+  async followAnswer(made, isNew) {
+    const said = h("p", { class: "hint pulse" }, t("searching"));
+    const box = h("article", { class: "further-answer busy", "aria-busy": "true" }, h("h3", {}, made.question), said);
+    const show = (element) => isNew && element.scrollIntoView({ block: "nearest", behavior: "smooth" });
     this.answers.append(box);
-    box.scrollIntoView({ block: "nearest", behavior: "smooth" });
-    const said = box.querySelector(".hint");
+    show(box);
+    api.ready().then(({ workers }) => { if (workers === 0) said.textContent = t("no_worker"); }, () => {});
     await new Promise((resolve) => {
       const stop = follow(followUpEventsOf(this.run.id, made.number), { onEvent: (event) => { if (event.kind === "searched") said.textContent = t("event_searched", { source: event.source, query: event.query, found: event.found }); }, onEnd: () => { stop(); resolve(); } });
+      this.stops.push(stop);
     });
     const answer = this.answer(await api.followUp(this.run.id, made.number));
     box.replaceWith(answer);
     announce(t("answer_ready"));
-    answer.scrollIntoView({ block: "nearest", behavior: "smooth" });
+    show(answer);
   }
 
   answer(one) {
-    if (one.status !== "finished" || !one.result) return h("article", { class: "further-answer" }, h("h3", {}, one.question), h("p", { class: one.error ? "error" : "hint" }, one.error || t(`state_${one.status}`)));
+    if (one.status !== "finished" || !one.result) {
+      const state = one.status === "running" ? "stopped" : one.status;
+      const again = h("button", { type: "button", class: "chip", onclick: () => { box.remove(); this.askFurther(one.question).catch(this.fail); } }, icon("play", 14), t("resume"));
+      const box = h("article", { class: "further-answer" }, h("h3", {}, one.question), h("p", { class: one.error ? "error" : "hint" }, one.error || t(`state_${state}`)), h("p", {}, again));
+      return box;
+    }
     const references = new Map(one.result.references.map((reference) => [String(reference.number), reference]));
     const byId = new Map(one.result.claims.map((claim) => [claim.id, claim]));
     const open = (claim) => { this.evidence.byId = new Map([...this.byId, ...byId]); this.evidence.openClaim(claim, ""); };
@@ -365,7 +381,7 @@ export class ReportView {
   }
 
   close() {
-    this.closers.forEach((close) => close());
+    [...this.closers, ...this.stops].forEach((close) => close());
     this.evidence?.close();
   }
 }
