@@ -125,9 +125,13 @@ def _relations(link: Any) -> set[str]:
 def _is_order(link: Any) -> bool:
     """Whether a link stands in an order to the reader: its own words, or those around it."""
     around = link.getparent()
-    words = "".join((link if around is None else around).itertext())
-    # Around a link that stands in no paragraph is the whole page.
-    return gives_orders(words if len(words) <= _PARAGRAPH else "".join(link.itertext()))
+    words = ""
+    for piece in (link if around is None else around).itertext():
+        words += piece
+        if len(words) > _PARAGRAPH:  # a link that stands in no paragraph: around it is the whole page
+            words = "".join(link.itertext())
+            break
+    return gives_orders(words)
 
 
 def _joined(base: Address, reference: str) -> Address | None:
