@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from typing import Any
 
 from deep_research.errors import Blocked
@@ -18,7 +19,8 @@ _TEXT = ("text/", "application/json")
 _UNSEEN = frozenset("script style noscript template svg iframe object select textarea dialog".split())
 _TOLD = frozenset(("alternate", "canonical", "next", "prev", "self", "related", "shortlink", "enclosure", "via"))
 """Relations of a `link` that lead to content; others load something (prefetch, stylesheet)."""
-_PARAGRAPH = 2_000
+_PARAGRAPH, _PIECES = 2_000, 200
+"""Characters of a paragraph, and pieces of text or elements in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +127,11 @@ def _relations(link: Any) -> set[str]:
 def _is_order(link: Any) -> bool:
     """Whether a link stands in an order to the reader: its own words, or those around it."""
     around = link.getparent()
-    words = ""
-    for piece in (link if around is None else around).itertext():
-        words += piece
-        if len(words) > _PARAGRAPH:  # a link that stands in no paragraph: around it is the whole page
-            words = "".join(link.itertext())
-            break
-    return gives_orders(words)
+    # Around a link that stands in no paragraph is the whole page; it is not read once for each of its links.
+    if around is None or len(around) > _PIECES:
+        around = link
+    words = "".join(islice(around.itertext(), _PIECES))
+    return gives_orders(words if len(words) <= _PARAGRAPH else "".join(link.itertext()))
 
 
 def _joined(base: Address, reference: str) -> Address | None:
