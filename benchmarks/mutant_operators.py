@@ -14,6 +14,10 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
 }  # fmt: skip
 _CALLS = {"any": "all", "all": "any", "min": "max", "max": "min"}
+_MESSAGES = {"verdict_of", "gap_of", "ComputationError", "phrase"}
+"""Calls whose keyword arguments fill the text of a message."""
+_SMALL = 4
+"""Below it a number counts something; from it on it is a size, which is halved and not moved by one."""
 _EMPTY = {"str": "''", "bool": "False", "int": "0", "float": "0.0", "list": "[]", "tuple": "()", "set": "set()"}
 
 
@@ -90,7 +94,7 @@ def _changes(tree: ast.Module) -> Iterator[tuple[_Change, str, Any]]:
             if name in ("annotation", "returns", "decorator_list", "type_comment", "type_params"):
                 continue
             for index, child in enumerate(value if isinstance(value, list) else [value]):
-                if not isinstance(child, ast.AST) or _is_docstring(node, child) or isinstance(child, ast.JoinedStr):
+                if not isinstance(child, ast.AST) or _is_without_effect(node, child):
                     continue
                 inner = child if isinstance(child, ast.stmt) else statement
                 place = index if isinstance(value, list) else None
@@ -115,6 +119,16 @@ def _changes(tree: ast.Module) -> Iterator[tuple[_Change, str, Any]]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     }
     yield from walk(tree, "", None, "")
+
+
+def _is_without_effect(parent: ast.AST, child: ast.AST) -> bool:
+    """Tell whether changes of a node are no faults: of a text for readers, or of a check that a programmer makes."""
+    if _is_docstring(parent, child) or isinstance(child, ast.JoinedStr):
+        return True
+    if not isinstance(parent, ast.Call) or not isinstance(child, ast.keyword):
+        return False
+    called = parent.func.id if isinstance(parent.func, ast.Name) else ""
+    return child.arg == "strict" or (called in _MESSAGES and child.arg != "score")
 
 
 def _is_docstring(parent: ast.AST, child: ast.AST) -> bool:
@@ -208,8 +222,10 @@ def _assignments(node: ast.Assign, outer: ast.AST | None) -> Iterator[None]:
 def _constants(value: object, function: str) -> Iterator[ast.AST]:
     if isinstance(value, bool):
         yield ast.Constant(not value)
-    elif isinstance(value, int):
+    elif isinstance(value, int) and abs(value) < _SMALL:
         yield ast.Constant(value + 1)
+    elif isinstance(value, int):
+        yield from (ast.Constant(other) for other in ([value // 2] if function else [value * 2, value // 2]))
     elif isinstance(value, float):
         yield from (ast.Constant(other) for other in (value * 2, value / 2) if other != value)
     elif isinstance(value, str) and function:

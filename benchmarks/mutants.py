@@ -23,11 +23,11 @@ import resource
 import select
 import signal
 import sys
-import threading
 import time
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -40,7 +40,7 @@ from mutant_operators import Mutant, apply, mutants_of
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = Path(__file__).with_suffix(".toml")
-CPU_SECONDS, WALL_SECONDS, EXTRA_MEMORY = 20, 90, 2 << 30
+CPU_SECONDS, WALL_SECONDS, EXTRA_MEMORY = 60, 240, 2 << 30
 """What one mutant may use; one that uses more runs without end and is killed."""
 
 
@@ -52,7 +52,7 @@ def install(mutant: Mutant) -> None:
     if mutant.function:
         function = _function(module, mutant.function)
         function.__code__ = next(c for c in _codes(code) if c.co_qualname == mutant.function)
-    else:
+    if not mutant.function or _runs_on_import(mutant):
         _rebind(module, code)
     for cached in caches():
         cached.cache_clear()
@@ -116,34 +116,71 @@ def caches() -> tuple[Any, ...]:
     )
 
 
+@functools.cache
+def executors() -> tuple[ThreadPoolExecutor, ...]:
+    """Return the pools of threads of the package."""
+    return tuple(found for found in gc.get_objects() if isinstance(found, ThreadPoolExecutor))
+
+
+def renew_threads() -> None:
+    """Let every pool of threads begin anew: threads live on in no forked process."""
+    for pool in executors():
+        pool.__init__(pool._max_workers, pool._thread_name_prefix)
+
+
 # --- Which tests run which lines -------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def tracing(files: set[str]) -> Iterator[set[tuple[str, int]]]:
-    """Collect the lines of the given files that run inside the `with`, in all threads."""
-    lines: set[tuple[str, int]] = set()
+class Tracer:
+    """Notes which statements of some modules run: each is preceded by a note of its line."""
 
-    def call(frame: Any, _event: str, _value: object) -> Any:
-        return line if frame.f_code.co_filename in files else None
+    def __init__(self, modules: Iterable[ModuleType]) -> None:
+        self.lines: set[tuple[str, int]] = set()
+        self._kept: list[tuple[FunctionType, CodeType]] = []
+        for module in modules:
+            assert module.__file__ is not None
+            tree = ast.parse(Path(module.__file__).read_text("utf-8"))
+            names = [qualname for qualname, node in _functions(tree) for _ in [_note_lines(node, module.__file__)]]
+            vars(module)["__lines__"] = self.lines
+            codes = {c.co_qualname: c for c in _codes(compile(ast.fix_missing_locations(tree), module.__file__, "exec"))}
+            for name in names:
+                function = _function(module, name)
+                self._kept.append((function, function.__code__))
+                function.__code__ = codes[name]
 
-    def line(frame: Any, _event: str, _value: object) -> Any:
-        lines.add((frame.f_code.co_filename, frame.f_lineno))
-        return line
+    def stop(self) -> None:
+        """Give the functions their own code back."""
+        for function, code in self._kept:
+            function.__code__ = code
 
-    threading.settrace(call)
-    sys.settrace(call)
-    try:
-        yield lines
-    finally:
-        sys.settrace(None)
-        threading.settrace(None)  # pyright: ignore[reportArgumentType]
+
+def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Yield the functions of a module and the methods of its classes, with their names."""
+    scopes = [("", tree.body), *((f"{c.name}.", c.body) for c in tree.body if isinstance(c, ast.ClassDef))]
+    for scope, body in scopes:
+        yield from ((f"{scope}{n.name}", n) for n in body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
+
+
+def _note_lines(node: ast.AST, file: str) -> None:
+    """Put before each statement within a node what notes its line."""
+    for name in ("body", "orelse", "finalbody"):
+        body = getattr(node, name, None)
+        if not isinstance(body, list):
+            continue
+        noted: list[ast.stmt] = []
+        for statement in body:
+            note = ast.parse(f"__lines__.add(({file!r}, {statement.lineno}))").body[0]
+            noted += [ast.copy_location(note, statement), statement]
+            _note_lines(statement, file)
+        setattr(node, name, noted)
+    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        _note_lines(part, file)
 
 
 class Tests:
     """The collected tests: what each runs, and how long it takes."""
 
-    def __init__(self, items: Sequence[pytest.Item], files: set[str]) -> None:
+    def __init__(self, items: Sequence[pytest.Item], tracer: Tracer) -> None:
         self.items = items
         self.running: dict[tuple[str, int], set[int]] = defaultdict(set)
         self.seconds: list[float] = []
@@ -151,20 +188,22 @@ class Tests:
         for number, item in enumerate(items):
             for cached in caches():
                 cached.cache_clear()
+            tracer.lines.clear()
             begun = time.perf_counter()
-            with tracing(files) as lines:
-                if not passes(item):
-                    self.failed.append(item.nodeid)
+            if not passes(item):
+                self.failed.append(item.nodeid)
             self.seconds.append(time.perf_counter() - begun)
-            for line in lines:
+            for line in tracer.lines:
                 self.running[line].add(number)
+        tracer.stop()
 
     def of(self, mutant: Mutant) -> set[int]:
         """Return the tests that run the lines of a mutant; of a constant, those that run functions which read it."""
         if not mutant.function:
             return self._of_readers(mutant)
         file = str(sys.modules[mutant.module].__file__)
-        return self._of_lines(file, range(mutant.first, mutant.last + 1))
+        found = self._of_lines(file, range(mutant.first, mutant.last + 1))
+        return found or (self._of_readers(mutant) if _runs_on_import(mutant) else set())
 
     def _of_lines(self, file: str, lines: Iterable[int]) -> set[int]:
         return set().union(*(self.running.get((file, line), ()) for line in lines))
@@ -178,6 +217,11 @@ class Tests:
                 if names & set(code.co_names):
                     found |= self._of_lines(file, {line for *_, line in code.co_lines() if line})
         return found
+
+
+def _runs_on_import(mutant: Mutant) -> bool:
+    """Tell whether something of the module is made by the mutant's function when it is loaded."""
+    return _defined_by(mutant) > {mutant.function.partition(".")[0]}
 
 
 def _defined_by(mutant: Mutant) -> set[str]:
@@ -283,6 +327,7 @@ def _run_child(mutant: Mutant, tests: Sequence[tuple[int, pytest.Item]], writer:
     memory = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (memory + EXTRA_MEMORY, memory + EXTRA_MEMORY))
     killer = -1
+    renew_threads()
     try:
         install(mutant)
     except Exception:  # noqa: BLE001
@@ -308,7 +353,10 @@ class Plugin:
         modules = [name for pattern in self.config["modules"] for name in _modules(pattern)]
         files = {str(sys.modules[name].__file__): name for name in modules}
         found = [m for f, name in sorted(files.items()) for m in mutants_of(name, Path(f).read_text("utf-8"))]
-        tests = Tests(items, set(files))
+        begun = time.monotonic()
+        executors()
+        tests = Tests(items, Tracer(sys.modules[name] for name in modules))
+        print(f"{len(items)} tests traced in {time.monotonic() - begun:.0f} s", flush=True)
         if tests.failed:
             print("These tests fail without any mutant:", *tests.failed, sep="\n  ")
             return True
@@ -354,11 +402,10 @@ class Plugin:
 
 
 def _modules(pattern: str) -> list[str]:
-    """The loaded modules of a name, or of a package where the pattern ends in ".*"."""
-    if not pattern.endswith(".*"):
-        return [pattern]
-    folder = ROOT / "src" / Path(*pattern.removesuffix(".*").split("."))
-    names = [f"{pattern.removesuffix('.*')}.{file.stem}" for file in sorted(folder.glob("[!_]*.py"))]
+    """Load the modules of a pattern, whose last part may hold "*", and return their names."""
+    package, _, name = pattern.rpartition(".")
+    files = sorted((ROOT / "src" / Path(*package.split("."))).glob(f"{name}.py"))
+    names = [f"{package}.{file.stem}" for file in files if not file.stem.startswith("_")]
     for name in names:
         __import__(name)
     return names

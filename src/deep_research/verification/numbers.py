@@ -177,8 +177,9 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
     start = match.start("sign") if sign else match.start("minus") if match["minus"] else match.start("digits")
     if not unit and _CELSIUS_BEFORE.search(text[max(0, start - 4) : start]) and text[end : end + 1] in _DEGREES:
         unit, end = "°C", end + 1
-    if not unit and (prefix := _PERCENT_BEFORE.search(text[max(0, start - 12) : start])):
-        unit, start = "%", prefix.start()
+    near = max(0, start - 12)
+    if not unit and (prefix := _PERCENT_BEFORE.search(text[near:start])):
+        unit, start = "%", near + prefix.start()
     return Quantity(value, unit, start, end)
 
 
