@@ -142,7 +142,9 @@ class Tracer:
             tree = ast.parse(Path(module.__file__).read_text("utf-8"))
             names = [qualname for qualname, node in _functions(tree) for _ in [_note_lines(node, module.__file__)]]
             vars(module)["__lines__"] = self.lines
-            codes = {c.co_qualname: c for c in _codes(compile(ast.fix_missing_locations(tree), module.__file__, "exec"))}
+            codes = {
+                c.co_qualname: c for c in _codes(compile(ast.fix_missing_locations(tree), module.__file__, "exec"))
+            }
             for name in names:
                 function = _function(module, name)
                 self._kept.append((function, function.__code__))
