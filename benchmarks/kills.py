@@ -5,8 +5,8 @@
 The command works with a scripted model, a web search like Tavily's with its extraction, and pages, all real servers on
 127.0.0.1. A request counts as answered when its answer was sent 50 ms before the kill; none of those may come again.
 What was sent later and comes again is counted apart, with the time that it had: between the last byte on the wire and
-the journal's commit lies a window that no program can close. Answers that still lay in the process's sockets, unread, are
-counted too: the process is stopped first, then looked at, then killed. The report's text must be that of a run which
+the journal's commit lies a window that no program can close. The process is stopped, looked at, and then killed: an answer
+that the kernel still holds for its socket was never read by it, and is counted as unread only. The report's text must be that of a run which
 nobody killed, and the ledger must name as many model calls and tokens as the server gave.
 """
 
@@ -47,12 +47,21 @@ _LATENCY = 0.05
 
 
 class Seen(NamedTuple):
-    """A request: its kind, what identifies it, when it came, and when its answer was sent (0: never)."""
+    """A request: its kind, what identifies it, when it came, when its answer was sent (0: never), the client's port."""
 
     kind: str
     key: str
     came: float
     sent: float
+    port: int
+
+
+class Kill(NamedTuple):
+    """A kill: when the process was stopped for it, its ends of connections, and those where unread answers lay."""
+
+    at: float = 0.0
+    ports: frozenset[int] = frozenset()
+    unread: frozenset[int] = frozenset()
 
 
 class Servers:
@@ -76,12 +85,12 @@ class Servers:
 
     def all(self) -> list[Seen]:
         """Return all requests so far, those to the model too."""
-        asked = [Seen("model", call.digest, call.started, call.sent) for call in list(self.calls)]
+        asked = [Seen("model", call.digest, call.started, call.sent, call.port) for call in list(self.calls)]
         sent = self.web.sent
         with self._lock:
             return [
                 *asked,
-                *(Seen(kind, _key(one), came, sent.get(id(one), 0.0)) for kind, one, came in self.seen),
+                *(Seen(kind, _key(one), came, sent.get(id(one), 0.0), one.port) for kind, one, came in self.seen),
             ]
 
     def _counted(self, kind: str, answer: Callable[[SeenRequest], WebAnswer]) -> Callable[[SeenRequest], WebAnswer]:
@@ -121,25 +130,30 @@ class Servers:
         )
         return lambda _request: page(body)
 
-    def repeated(self, kill: float, before: float) -> dict[tuple[str, str], float]:
-        """Return what was asked for after a kill and had been answered before: how many seconds before the kill.
+    def repeated(self, kill: Kill, earlier: Kill) -> dict[tuple[str, str], float]:
+        """Return what was asked for after a kill and had been read before: how many seconds before the kill it was sent.
 
-        Only what was sent since the kill `before` counts: earlier answers went to another process.
+        Only what the killed process had asked for itself counts, not what a server sent to a process that had died of the
+        `earlier` kill. An answer has not been read where the kernel still holds bytes for the connection that it was the
+        last on.
         """
         seen = self.all()
-        later = {(one.kind, one.key) for one in seen if one.came > kill}
+        later = {(one.kind, one.key) for one in seen if one.came > kill.at}
+        own = [one for one in seen if one.came > earlier.at and one.port not in earlier.ports]
+        answered = sorted((one for one in own if 0 < one.sent < kill.at), key=lambda one: one.sent)
+        lost = {port: one for one in answered if (port := one.port) in kill.unread}
         return {
-            (one.kind, one.key): kill - one.sent
-            for one in seen
-            if before < one.sent < kill and (one.kind, one.key) in later
+            (one.kind, one.key): kill.at - one.sent
+            for one in answered
+            if (one.kind, one.key) in later and one is not lost.get(one.port)
         }
 
-    def surely_given(self, kills: Sequence[float]) -> set[str]:
+    def surely_given(self, kills: Sequence[Kill]) -> set[str]:
         """Return the digests of model calls of which an answer came to a process that lived on long enough."""
         return {
             call.digest
             for call in self.calls
-            if call.sent and all(kill < call.started or kill - call.sent > SETTLED for kill in kills)
+            if call.sent and all(kill.at < call.started or kill.at - call.sent > SETTLED for kill in kills)
         }
 
 
@@ -233,16 +247,14 @@ def one_run(
         ):
             servers.calls = provider.calls
             words = [QUESTION, "-p", "compatible", "--model", "scripted", "--no-clarify", "--source", "tavily"]
-            moments: list[float] = []
-            unread: list[int] = []
+            done: list[Kill] = []
             process = command(*words)
             for _ in range(kills):
                 if not _reached(process, servers, len(servers.all()) + draw.randint(1, max(2, total // kills))):
                     break
                 time.sleep(draw.random() * 0.2)
                 process.send_signal(signal.SIGSTOP)
-                moments.append(time.monotonic())
-                unread.append(_unread({web.port, provider.port}))
+                done.append(_look({web.port, provider.port}))
                 process.send_signal(signal.SIGKILL)
                 process.communicate()
                 process = command(*(["resume", *ids] if (ids := begun()) else words))
@@ -252,23 +264,30 @@ def one_run(
             else:
                 store = kept.store(begun()[0])
                 text = _text_of(store.load_result(), web.port)
-                wrong = [*_wrong(store, servers, moments)]
+                wrong = [*_wrong(store, servers, done)]
                 if expected and text != expected:
                     wrong.append("the report is another one")
             again: Counter[str] = Counter()
             late: list[tuple[float, str]] = []
-            for earlier, moment, lying in zip([0.0, *moments], moments, unread, strict=False):
-                repeated = sorted((before, kind) for (kind, _), before in servers.repeated(moment, earlier).items())
-                read = repeated[lying:]  # what was sent last is what was not read yet
-                again.update(kind for before, kind in read if before > SETTLED)
-                late += [(before, kind) for before, kind in read if before <= SETTLED]
-    return Outcome(len(moments), again, late, sum(unread), tuple(wrong), len(servers.all()), text)
+            for kill, earlier in zip(done, [Kill(), *done], strict=False):
+                repeated = sorted((before, kind) for (kind, _), before in servers.repeated(kill, earlier).items())
+                again.update(kind for before, kind in repeated if before > SETTLED)
+                late += [(before, kind) for before, kind in repeated if before <= SETTLED]
+    return Outcome(
+        len(done), again, late, sum(len(kill.unread) for kill in done), tuple(wrong), len(servers.all()), text
+    )
 
 
-def _unread(ports: set[int]) -> int:
-    """Return on how many connections to these ports of this machine data lie that the client has not read (Linux)."""
+def _look(servers: set[int]) -> Kill:
+    """Return what the kernel knows of the connections to these ports of this machine, in this moment (Linux)."""
+    at = time.monotonic()
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return sum(int(row[2][-4:], 16) in ports and int(row[4].partition(":")[2], 16) > 0 for row in rows)
+    ends = {_port(row[1]): int(row[4].partition(":")[2], 16) for row in rows if _port(row[2]) in servers}
+    return Kill(at, frozenset(ends), frozenset(port for port, unread in ends.items() if unread))
+
+
+def _port(address: str) -> int:
+    return int(address[-4:], 16)
 
 
 def _reached(process: "subprocess.Popen[bytes]", servers: Servers, count: int) -> bool:
@@ -287,7 +306,7 @@ def _text_of(report: Report, port: int) -> str:
     return "\n".join(line for line in lines if " model calls. " not in line)
 
 
-def _wrong(store: RunStore, servers: Servers, kills: Sequence[float]) -> Iterator[str]:
+def _wrong(store: RunStore, servers: Servers, kills: Sequence[Kill]) -> Iterator[str]:
     """Yield what must never be: events with holes, a ledger that differs from the servers' count."""
     report: Report = store.load_result()
     numbers = [event.number for event in store.read_events()]

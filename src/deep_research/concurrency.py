@@ -259,21 +259,40 @@ class Batches(Generic[_T]):
             wanted.set_result(found.get(key))
 
 
-_own_loop: list[asyncio.AbstractEventLoop] = []
-"""The event loop of this process for code that is not asynchronous, once it is needed."""
-_making_loop = threading.Lock()
+class LoopThread:
+    """An event loop in a thread of its own, begun when it is first needed; a forked process begins another."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._forget()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Return the event loop, which runs."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True).start()
+            return self._loop
 
 
-def _loop_for_callers() -> asyncio.AbstractEventLoop:
-    with _making_loop:
-        if not _own_loop:
-            loop = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="deep-research", daemon=True).start()
-            _own_loop.append(loop)
-        return _own_loop[0]
+_CALLERS = LoopThread("deep-research")
+"""Of this process, for code that is not asynchronous."""
+_WIRES = LoopThread("deep-research-wires")
+"""Of this process, for exchanges with servers."""
 
 
-os.register_at_fork(after_in_child=_own_loop.clear) if hasattr(os, "register_at_fork") else None
+async def on_wires(exchange: Coroutine[Any, Any, _T]) -> _T:
+    """Return what an exchange with a server returns, made in a thread that does nothing else.
+
+    What the server has sent is taken in at once, and can be kept there, while other work holds up the event loop.
+    """
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(exchange, _WIRES.loop()))
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
@@ -298,7 +317,7 @@ def run_now(make: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         finally:
             done.set()
 
-    loop = _loop_for_callers()
+    loop = _CALLERS.loop()
     if _running_loop() is loop:  # a function that a run calls begins another one
         with ThreadPoolExecutor(1) as beside:
             return beside.submit(contextvars.copy_context().run, asyncio.run, work()).result()
@@ -334,7 +353,7 @@ def stream_now(make: Callable[[], AsyncIterator[_T]]) -> Iterator[_T]:
                 await close()
             parts.put((None, error, True))
 
-    pumping = asyncio.run_coroutine_threadsafe(pump(), _loop_for_callers())
+    pumping = asyncio.run_coroutine_threadsafe(pump(), _CALLERS.loop())
     try:
         while True:
             part, error, is_end = parts.get()

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 
 class HttpRequest(NamedTuple):
-    """A request as received; header names are lower-case."""
+    """A request as received; header names are lower-case, `port` is the client's end of the connection."""
 
     method: str
     path: str
     headers: Mapping[str, str]
     body: bytes
     query: str = ""
+    port: int = 0
 
 
 class HttpResponse(NamedTuple):
@@ -83,9 +84,10 @@ class LoopbackServer:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
+            port = writer.get_extra_info("peername")[1]
             while request := await _read(reader):
                 try:
-                    response = await self._handler(request)
+                    response = await self._handler(request._replace(port=port))
                     await _write(writer, response)
                     response.on_sent()
                 except CutShort as cut:

@@ -47,7 +47,7 @@ _ENDED = "script_ended"
 class RecordedCall:
     """One request and what became of it; times are `time.monotonic()`, headers come without secrets.
 
-    `sent` is when the last of a usable answer was given to the wire, 0 where it was not.
+    `sent` is when the last of a usable answer was given to the wire, 0 where it was not; `port` is the client's.
     """
 
     number: int
@@ -58,6 +58,7 @@ class RecordedCall:
     started: float
     ended: float = 0.0
     sent: float = 0.0
+    port: int = 0
     status: int = 200
     fault: str = ""
     reply: Reply | None = None
@@ -185,7 +186,7 @@ class ScriptedProvider:
         request |= {"body": body, "number": len(self.calls) + 1, "prompt": prompt}
         digest = hashlib.sha256(dumps({k: v for k, v in body.items() if k != "stream"}).encode()).hexdigest()
         headers = {name: value for name, value in http.headers.items() if name not in _SECRET}
-        call = RecordedCall(request["number"], http.path, headers, request, digest, time.monotonic())
+        call = RecordedCall(request["number"], http.path, headers, request, digest, time.monotonic(), port=http.port)
         with self._lock:
             self.calls.append(call)
         return call

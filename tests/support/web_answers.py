@@ -13,13 +13,14 @@ Chunks = Callable[[], Iterable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class SeenRequest:
-    """A request as the server saw it; header names in lower case."""
+    """A request as the server saw it; header names in lower case, `port` is the client's end of the connection."""
 
     method: str
     host: str
     target: str
     headers: dict[str, str]
     body: bytes = b""
+    port: int = 0
 
     @property
     def path(self) -> str:

@@ -55,4 +55,5 @@ async def read_request(wire: Wire) -> SeenRequest | None:
     method, target, _ = first.split(" ", 2)
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines) if name}
     body = await wire.reader.readexactly(int(headers.get("content-length", "0")))
-    return SeenRequest(method, headers.get("host", ""), target, headers, body)
+    port = wire.writer.get_extra_info("peername")[1]
+    return SeenRequest(method, headers.get("host", ""), target, headers, body, port)

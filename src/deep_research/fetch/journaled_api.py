@@ -6,6 +6,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
+from deep_research.fetch.transport import Answer, noting_answers
+from deep_research.fetch.web_api import response_of
 from deep_research.ports import ApiClient, ApiResponse, Journal
 
 _HOP = ("set-cookie",)
@@ -42,15 +44,21 @@ class JournaledApi:
     ) -> ApiResponse:
         """See `ports.ApiClient.request`."""
         asked = jsonlib.dumps([url, dict(params or {}), json, dict(form or {})], sort_keys=True, default=str)
+        kind, digest = _kind(method, url), sha256(asked.encode()).hexdigest()
+
+        def keep(answer: Answer) -> None:
+            if _is_kept(answer.status):
+                self._journal.keep(kind, digest, _kept(response_of(answer)))
 
         async def make() -> str:
-            response = await self._client.request(method, url, params=params, json=json, form=form, headers=headers)
-            if not 200 <= response.status < 300:
+            with noting_answers(keep):
+                response = await self._client.request(method, url, params=params, json=json, form=form, headers=headers)
+            if not _is_kept(response.status):
                 raise _NotKept(response)
             return _kept(response)
 
         try:
-            text, _ = await self._journal.call(_kind(method, url), sha256(asked.encode()).hexdigest(), make)
+            text, _ = await self._journal.call(kind, digest, make)
         except _NotKept as answer:
             return answer.response
         return _response(text)
@@ -63,6 +71,10 @@ class JournaledApi:
 
 def _kind(method: str, url: str) -> str:
     return f"{method} {url.partition('?')[0]}"
+
+
+def _is_kept(status: int) -> bool:
+    return 200 <= status < 300
 
 
 def _kept(response: ApiResponse) -> str:

@@ -3,7 +3,8 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,7 +21,7 @@ from deep_research.fetch.host_rate_limit import HostPace
 from deep_research.fetch.http_cache import AnswerStore, Stored, may_be_kept, refreshed
 from deep_research.fetch.robots import MAX_BYTES as ROBOTS_BYTES
 from deep_research.fetch.robots import RobotsGate
-from deep_research.fetch.transport import Answer, Transport
+from deep_research.fetch.transport import Answer, Transport, noting_answers
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
 from deep_research.protocol.media_type import charset_of, media_type_of
 
@@ -181,14 +182,20 @@ class Fetcher:
         kept = await asyncio.to_thread(self._cache.get, address.url, now=self._now()) if self._cache else None
         if kept and (kept.is_fresh(self._now()) or kept.at >= self._options.run_began):
             return kept
-        answer = await self._ask(address, kept.validators if kept else {})
+        keeping: list[Future[None]] = []
+        with noting_answers(lambda answer: keeping.extend(self._keep(answer))):
+            answer = await self._ask(address, kept.validators if kept else {})
         if kept and answer.status == 304:
             answer = replace(kept.answer, headers={**kept.answer.headers, **refreshed(answer.headers)})
-        stored = Stored(answer, self._now())
+            keeping.extend(self._keep(answer))
+        for one in keeping:
+            await asyncio.shield(asyncio.wrap_future(one))
+        return Stored(answer, self._now())
+
+    def _keep(self, answer: Answer) -> "Iterator[Future[None]]":
+        """Begin to keep an answer for later runs, in whatever thread has it."""
         if self._cache and may_be_kept(answer):
-            kept = keep_soon(partial(self._cache.put, answer, at=stored.at))  # before any thread reads the page
-            await asyncio.shield(asyncio.wrap_future(kept))
-        return stored
+            yield keep_soon(partial(self._cache.put, answer, at=self._now()))
 
     async def _ask(self, address: Address, validators: Mapping[str, str]) -> Answer:
         """Ask the server, politely and with retries; what is no page and no redirect is raised."""

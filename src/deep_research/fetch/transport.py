@@ -6,17 +6,17 @@ no automatic redirects or decompression, so each of these is decided here.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 import httpcore
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, on_wires
 from deep_research.errors import ConfigError, NotFound, Unreachable, Unreadable
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import Address, parse_address
@@ -47,6 +47,19 @@ class Answer:
         return self.status in _REDIRECTS and "location" in self.headers
 
 
+_NOTE: ContextVar[Callable[[Answer], object] | None] = ContextVar("note_answer", default=None)
+
+
+@contextmanager
+def noting_answers(note: Callable[[Answer], object]) -> Iterator[None]:
+    """Have `note` told of each answer inside the block, errors too, in the thread that has it, before it is used."""
+    before = _NOTE.set(note)
+    try:
+        yield
+    finally:
+        _NOTE.reset(before)
+
+
 def user_agent(contact: str = "") -> str:
     """Return the User-Agent: name, version and, where set, an address or e-mail of whoever runs this.
 
@@ -59,7 +72,7 @@ def user_agent(contact: str = "") -> str:
 
 
 class Transport:
-    """Makes HTTP exchanges over one pool of connections per event loop."""
+    """Makes HTTP exchanges over one pool of connections, in the thread that waits for servers."""
 
     def __init__(
         self,
@@ -84,7 +97,7 @@ class Transport:
         self._proxy = parse_address(proxy) if proxy else None
         self._ca_file = ca_file
         self._agent = agent or user_agent()
-        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, httpcore.AsyncConnectionPool] = WeakKeyDictionary()
+        self._open_pool: httpcore.AsyncConnectionPool | None = None
         self.requests = 0
         self.bytes_read = 0
 
@@ -108,9 +121,15 @@ class Transport:
             await self._judge_for_proxy(address)
         request = self._request(address, method, headers or {}, content, limits)
         self.requests += 1
+        return await on_wires(self._exchange(request, address, limits, cut=cut))
+
+    async def _exchange(self, request: httpcore.Request, address: Address, limits: FetchLimits, *, cut: bool) -> Answer:
         try:
             async with asyncio.timeout(limits.total_seconds), self._open(request, address) as response:
-                return await self._read(response, address, limits, cut=cut)
+                answer = await self._read(response, address, limits, cut=cut)
+                if (note := _NOTE.get()) is not None:
+                    note(answer)
+                return answer
         except TimeoutError as error:
             message = f"{address.url} was not done after {limits.total_seconds:g} seconds."
             raise Unreachable(message, url=address.url, reason="time", final=True) from error
@@ -120,8 +139,12 @@ class Transport:
         self._guard.check_address(address)
 
     async def close(self) -> None:
-        """Close the connections of the running event loop."""
-        if pool := self._pools.pop(asyncio.get_running_loop(), None):
+        """Close all connections."""
+        await on_wires(self._close())
+
+    async def _close(self) -> None:
+        pool, self._open_pool = self._open_pool, None
+        if pool is not None:
             await pool.aclose()
 
     async def _judge_for_proxy(self, address: Address) -> None:
@@ -167,12 +190,11 @@ class Transport:
                 await response.aclose()
 
     async def _pool(self) -> httpcore.AsyncConnectionPool:
-        loop = asyncio.get_running_loop()
-        if self._pools.get(loop) is None:
+        if self._open_pool is None:
             await asyncio.to_thread(_ssl_context, self._ca_file)  # reading all certificates takes its time
-        if (pool := self._pools.get(loop)) is None:
+        if (pool := self._open_pool) is None:
             trusted = frozenset({(self._proxy.host, self._proxy.port)}) if self._proxy else frozenset()
-            pool = self._pools[loop] = httpcore.AsyncConnectionPool(
+            pool = self._open_pool = httpcore.AsyncConnectionPool(
                 ssl_context=_ssl_context(self._ca_file),
                 proxy=httpcore.Proxy(self._proxy.origin) if self._proxy else None,
                 max_connections=_MAX_CONNECTIONS,

@@ -82,7 +82,7 @@ class Web:
         )
 
     async def close(self) -> None:
-        """Close the connections of the running event loop, and the cache."""
+        """Close all connections, and the cache."""
         await self.pages.close()
         await self.api.close()
         if self._cache is not None:

@@ -78,8 +78,7 @@ class WebApiClient:
         for _ in range(_MAX_REDIRECTS + 1):
             answer = await self._asked(method.upper(), address, sent, content)
             if method.upper() != "GET" or not answer.is_redirect:
-                headers = {name: mask_known(value) for name, value in answer.headers.items()}
-                return ApiResponse(answer.status, headers, mask_known_bytes(answer.body), address.url)
+                return response_of(answer)
             target = join_address(address, answer.headers["location"])
             if target.origin != address.origin:
                 sent = {"accept": sent["accept"]}  # keys are for the host they were given to
@@ -92,7 +91,7 @@ class WebApiClient:
         return ()
 
     async def close(self) -> None:
-        """Close the connections of the running event loop."""
+        """Close all connections."""
         await self._transport.close()
 
     async def _asked(self, method: str, address: Address, headers: Mapping[str, str], content: bytes) -> Answer:
@@ -136,6 +135,12 @@ class WebApiClient:
         if answer.status in _BUSY and method == "GET" and number < self._retry.attempts:
             return self._retry.wait(number)
         return None
+
+
+def response_of(answer: Answer) -> ApiResponse:
+    """Return an answer as sources see it: without the keys that a server has repeated."""
+    headers = {name: mask_known(value) for name, value in answer.headers.items()}
+    return ApiResponse(answer.status, headers, mask_known_bytes(answer.body), answer.address.url)
 
 
 def _asked_wait(answer: Answer, clock: Clock) -> float | None:

@@ -2,10 +2,12 @@
 
 from typing import ClassVar
 
+from deep_research.concurrency import on_wires
 from deep_research.data import ModelAnswer, ModelRequest
 from deep_research.providers.http_wire import HttpWire, WireFailure
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import About, translate, unsupported_parameter
+from deep_research.providers.wire_thread import call_on_wires
 
 
 class WiredModel:
@@ -27,6 +29,9 @@ class WiredModel:
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Return the model's answer; see `OpenModel.complete`."""
+        return await call_on_wires(lambda: self._complete(request))
+
+    async def _complete(self, request: ModelRequest) -> ModelAnswer:
         for _ in range(self.changes):
             try:
                 return await self._ask(request)
@@ -40,7 +45,7 @@ class WiredModel:
 
     async def close(self) -> None:
         """Let go of connections."""
-        await self._wire.close()
+        await on_wires(self._wire.close())
 
     async def _ask(self, request: ModelRequest) -> ModelAnswer:
         """Send the request and read the answer. Raises WireFailure, and what `understood` raises."""

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock
@@ -14,6 +15,7 @@ from deep_research.providers.model_families import Family
 from deep_research.providers.provider_limits import Gate, Policy, gate_of, policy_for
 from deep_research.providers.token_stream import streaming_to
 from deep_research.providers.usual_times import UsualTimes
+from deep_research.providers.wire_thread import noting_answer
 
 
 class OpenModel(Protocol):
@@ -288,7 +290,10 @@ class ModelClient:
         async with gate.slot(prompt_tokens(request), until=deadline) as started:
             sent.set()
             try:
-                answer = await self._in_time(model, request)
+                # As soon as it is there: it is paid for.
+                with noting_answer(partial(self._record_answer, role, model, started)) as note:
+                    answer = await self._in_time(model, request)
+                note(answer)
             except ResearchError as error:
                 self._record(
                     role, model, error.usage if isinstance(error, ModelError) else None, started, type(error).__name__
@@ -296,11 +301,13 @@ class ModelClient:
                 if isinstance(error, ModelRateLimited):
                     gate.limited(started=started, seconds=error.retry_after or 0.0)
                 raise
-            self._record(role, model, answer.usage, started, "", answer)  # first: it is paid for
             gate.answered(model.model)
             self._answered += 1
             self._usual.note(role, answer.usage.completion_tokens, self._clock.monotonic() - started)
             return answer
+
+    def _record_answer(self, role: Role, model: OpenModel, started: float, answer: ModelAnswer) -> None:
+        self._record(role, model, answer.usage, started, "", answer)
 
     async def _in_time(self, model: OpenModel, request: ModelRequest) -> ModelAnswer:
         limit = self._patience.answer_seconds

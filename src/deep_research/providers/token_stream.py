@@ -20,6 +20,11 @@ def streaming_to(sink: Sink | None) -> Iterator[None]:
         _SINK.reset(before)
 
 
+def current_sink() -> Sink | None:
+    """Return what the text of answers is passed to at this place."""
+    return _SINK.get()
+
+
 def is_streamed() -> bool:
     """Return whether the answer should be asked for as a stream."""
     return _SINK.get() is not None

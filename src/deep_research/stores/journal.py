@@ -31,6 +31,8 @@ class SingleFlightJournal(ABC):
         self._running: dict[str, asyncio.Future[str]] = {}
         self._begun: dict[str, float] = {}
         self._kept: dict[str, Future[None]] = {}
+        self._keeping = threading.Lock()
+        """Answers are kept in the threads that have them."""
 
     @abstractmethod
     def _find(self, key: str) -> str | None:
@@ -85,14 +87,17 @@ class SingleFlightJournal(ABC):
             await asyncio.shield(asyncio.wrap_future(self._kept[key]))
         finally:
             del self._begun[key]
-            self._kept = {one: kept for one, kept in self._kept.items() if one != key or not kept.done()}
+            with self._keeping:
+                if (kept := self._kept.get(key)) is not None and kept.done():
+                    del self._kept[key]
         return answer
 
     def keep(self, kind: str, request: str, answer: str) -> None:
         key = call_key(kind, request)
-        if key not in self._kept:
-            seconds = time.monotonic() - self._begun.get(key, time.monotonic())
-            self._kept[key] = self._begin_keeping(key, StoredCall(kind, request, answer, time.time(), seconds))
+        with self._keeping:
+            if key not in self._kept:
+                seconds = time.monotonic() - self._begun.get(key, time.monotonic())
+                self._kept[key] = self._begin_keeping(key, StoredCall(kind, request, answer, time.time(), seconds))
 
     def finish_writing(self) -> None:
         """Wait until what was to be kept is kept, or has failed."""
