@@ -310,6 +310,11 @@ def editor_command() -> str:
     return os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()  # noqa: TID251
 
 
+def is_paging_wanted() -> bool:
+    """Return whether a long text may go through a pager: not with NO_PAGER, nor with an empty PAGER, as git has it."""
+    return not os.environ.get("NO_PAGER") and os.environ.get("PAGER") != ""  # noqa: TID251
+
+
 _FOR_CHILDREN = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONUTF8", "SYSTEMROOT")
 
 

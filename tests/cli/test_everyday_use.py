@@ -1,17 +1,22 @@
 """Small things of every day: mistyped commands, --out after a break, runs that died, short views, narrow terminals."""
 
+import asyncio
 import io
 import json
+import time
 from contextlib import redirect_stdout
 from pathlib import Path
 
+import pexpect
 import pytest
 from rich.cells import cell_len
 
 from deep_research import api
 from deep_research.cli import wrapped_text
+from deep_research.cli.progress_table import Board
+from deep_research.events import StageStarted
 from deep_research.settings import Settings
-from tests.cli.terminal import call
+from tests.cli.terminal import COMMAND, call
 from tests.runs.running import engines
 
 
@@ -22,7 +27,9 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("lst", "list"), ("shwo", "show"), ("setings", "settings")])
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("lst", "list"), ("aks", "ask"), ("shwo", "show"), ("setings", "settings")]
+)
 def test_a_mistyped_command_is_not_researched(typed: str, meant: str, own_state: Path) -> None:
     said = call(typed)
     assert said.code == 2
@@ -50,6 +57,7 @@ def test_a_run_whose_process_died_is_shown_as_stopped(tmp_path: Path) -> None:
     assert shown.code == 1
     assert json.loads(shown.out)["status"] == "stopped"
     assert call("list", "--status", "finished", "--json").json == []
+    assert "finished" in call("list", "--status", "finished").out
 
 
 def test_settings_as_json_by_group() -> None:
@@ -85,3 +93,31 @@ def test_words_are_not_broken(language: str, columns: int, monkeypatch: pytest.M
         assert "".join(row.strip() for row in rows).replace(" ", "") == line.replace(" ", "")
     else:
         assert out.getvalue().split() == line.split()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("columns", [40, 80])
+def test_help_fits_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    rows = pexpect.run(f"{COMMAND} research --help", dimensions=(200, columns), timeout=30).decode().split("\r\n")
+    assert max(map(cell_len, rows)) <= columns
+    assert any(row.strip().startswith("130 ") for row in rows)
+
+
+@pytest.mark.process
+def test_a_long_report_needs_no_pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    docs = [engines(tmp_path / "docs")]
+    run = api.start_run("What weighs the Beta engine?", Settings(model_provider="extractive"), docs=docs)
+    asyncio.run(run.carry_out())
+    for variable, value in (("NO_PAGER", "1"), ("PAGER", ""), ("PAGER", "cat")):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, value)
+            said, code = pexpect.run(f"{COMMAND} show {run.id}", dimensions=(8, 80), timeout=30, withexitstatus=True)
+        assert code == 0
+        assert said.decode().count("\n") > 8
+
+
+def test_the_clock_of_the_screen_is_that_of_the_run() -> None:
+    board = Board(overview="Overview", begun=time.monotonic() - 60)
+    board.take(StageStarted(stage="research", seconds=2.0))
+    assert 2.0 <= time.monotonic() - board.begun < 30

@@ -11,7 +11,7 @@ from tests.support.scripted_researcher import ScriptedResearcher
 
 
 @pytest.mark.parametrize(
-    ("fault", "most"), [("server_error", 4), ("rate_limited", 3), ("unknown_model", 2), ("overloaded", 4)]
+    ("fault", "most"), [("server_error", 4), ("rate_limited", 3), ("unknown_model", 2), ("overloaded", 4), ("empty", 4)]
 )
 def test_a_fallback_that_answered_is_named_and_the_first_model_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, most: int

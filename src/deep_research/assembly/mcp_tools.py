@@ -178,8 +178,7 @@ class PaidTool:
         except SourceError as error:
             self._failures += 0 if isinstance(error, Blocked) else 1  # an address that may not be opened is no failure
             if self._failures >= _FAILURES:
-                message = f"not asked again in this run: {error.message}"
-                self._given_up = replace(error, message=message, given_up=True)
+                self._given_up = replace(error, given_up=True)
             raise
         self._failures = 0
         return result

@@ -198,8 +198,7 @@ class WebPlace:
         """Give up a place that will not answer in this run: each search would wait for it, and fail the same way."""
         self._failures += 1
         if isinstance(error, Blocked | RateLimited) or self._failures >= _FAILURES:
-            message = f"not asked again in this run: {error.message}"
-            self._given_up = replace(error, message=message, given_up=True)
+            self._given_up = replace(error, given_up=True)
 
     async def read(self, found: Found) -> Document:
         """Return the source's own text of a result, else the page's. Raises SourceError.

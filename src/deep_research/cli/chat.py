@@ -11,7 +11,7 @@ from deep_research import settings as settings_module
 from deep_research.api import Run
 from deep_research.cli.flags import settings_of
 from deep_research.cli.report_printer import came_from, print_answer, print_markdown, print_report, reference_line
-from deep_research.cli.run_commands import list_lines, passage_text
+from deep_research.cli.run_commands import as_it_is, list_lines, passage_text
 from deep_research.cli.session import Interrupted, Session
 from deep_research.cli.terminal_input import Prompt
 from deep_research.cli.wrapped_text import echo_wrapped
@@ -172,10 +172,10 @@ class Conversation:
         if path.is_dir() or not path.parent.is_dir():
             raise ConfigError(f"{words!r} is no place for a file.", setting="save", value=words)
         api.save_text(path, self._current()[1].report)
-        click.echo(f"Report: {path}", err=True)
+        echo_wrapped(f"Report: {path}", err=True)
 
     def _runs(self, _words: str) -> None:
-        records = api.list_runs()[:_SHOWN_RUNS]
+        records = map(as_it_is, api.list_runs()[:_SHOWN_RUNS])
         echo_wrapped("\n".join(line for record in records for line in list_lines(record)) or "No runs yet.")
 
     def _open(self, words: str) -> None:

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from deep_research.cli.wrapped_text import echo_wrapped
+
 _PLACES = {
     "bash": ".local/share/bash-completion/completions/deep-research",
     "fish": ".config/fish/completions/deep-research.fish",
@@ -46,4 +48,4 @@ def completion_command(shell: str, install: bool) -> None:
     path = Path.home() / _PLACES[shell]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(script, "utf-8")
-    click.echo(f"Written: {path}\n{_AFTERWARDS[shell]}")
+    echo_wrapped(f"Written: {path}\n{_AFTERWARDS[shell]}")

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deep_research.cli.wrapped_text import echo_wrapped
+
 if TYPE_CHECKING:
     from deep_research.data.evaluation import Evaluation, QuestionResult
     from deep_research.settings import Settings
@@ -77,18 +79,18 @@ def _print_result(number: int, result: "QuestionResult", *, verbose: bool) -> No
     question = " ".join(result.question.split())
     shown = question if len(question) <= _QUESTION_CHARS else f"{question[: _QUESTION_CHARS - 1]}…"
     if result.error:
-        click.echo(f"{number:>3}  {shown}\n     failed: {result.error}")
+        echo_wrapped(f"{number:>3}  {shown}\n     failed: {result.error}")
         return
     by_judge = f", judge {result.agreed}/{result.judged}" if result.judged else ""
-    click.echo(
+    echo_wrapped(
         f"{number:>3}  {shown}\n     citations: check {result.checked}/{result.statements}{by_judge} · parts "
         f"{result.answered:g}/{result.parts} · {result.sources} sources · {result.cost_usd:.4f} US dollars · "
         f"{result.seconds:.1f} s · {result.run_id}"
     )
     if result.judge_error:
-        click.echo(f"     The judge failed, {result.statements - result.judged} not judged: {result.judge_error}")
+        echo_wrapped(f"     The judge failed, {result.statements - result.judged} not judged: {result.judge_error}")
     for failed in result.failed if verbose else ():
-        click.echo(
+        echo_wrapped(
             f"     {failed.by}: {failed.verdict}: {failed.text} ({', '.join(failed.passages)}) — {failed.reason}"
         )
 
@@ -98,7 +100,7 @@ def _print_totals(made: "Evaluation") -> None:
         return "—" if value is None else f"{value:.1%}"
 
     statements = sum(result.statements for result in made.questions)
-    click.echo(
+    echo_wrapped(
         f"\nCitation precision  by the check {percent(made.precision_by_check)} of {statements} statements, "
         f"by a judge {percent(made.precision_by_judge)}\n"
         f"Parts answered      {percent(made.parts_answered)}\n"

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from deep_research.cli.completion_command import complete_run_ids
+from deep_research.cli.wrapped_text import echo_wrapped
 
 
 @click.command("export")
@@ -26,7 +27,6 @@ def export_command(run_id: str, to: str, out: str, number: int | None, fonts: st
     """
     from deep_research import api  # noqa: PLC0415 - help stays fast
     from deep_research.cli.flags import output_file  # noqa: PLC0415
-    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
 
     if not to:
         for exporter in api.list_exporters():
@@ -41,5 +41,5 @@ def export_command(run_id: str, to: str, out: str, number: int | None, fonts: st
         return 0
     path = path or Path(made.file_name).absolute()
     api.save_bytes(path, made.data)
-    click.echo(f"Written: {path}")
+    echo_wrapped(f"Written: {path}")
     return 0

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from deep_research.cli.wrapped_text import echo_wrapped
+
 
 @click.command("settings")
 @click.argument("part", metavar="[PART]", default="")
@@ -16,7 +18,6 @@ def settings_command(part: str, as_json: bool) -> None:
     """
     import json  # noqa: PLC0415
 
-    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
     from deep_research.settings import GROUPS, PREFIX, Settings, home, load_settings, settings_of  # noqa: PLC0415
 
     loaded = load_settings()
@@ -40,6 +41,8 @@ def settings_command(part: str, as_json: bool) -> None:
         }
         click.echo(json.dumps(told, ensure_ascii=False, indent=1))
         return
+    if part and not any(chosen.values()):
+        raise click.UsageError(f"No setting has {part!r} in its name or meaning. `deep-research settings` lists all.")
     echo_wrapped(f"State folder: {home()} (DEEP_RESEARCH_HOME)")
     for title, names in chosen.items():
         lines = [
@@ -65,7 +68,6 @@ def sources_command(as_json: bool, check: bool) -> None:
     import json  # noqa: PLC0415
 
     from deep_research import api  # noqa: PLC0415
-    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
     from deep_research.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
@@ -83,11 +85,11 @@ def sources_command(as_json: bool, check: bool) -> None:
         key = f"key {row.needs}" if row.needs else "keyless"
         state = "ready" if row.ready else f"not ready: {row.missing}"
         echo_wrapped([f"{row.name:<{width}}  {state:<38}  {key}", f"{'':<{width}}  {row.purpose}"])
-    click.echo("\nStrategies (--strategy NAME):")
+    echo_wrapped("\nStrategies (--strategy NAME):")
     echo_wrapped(f"{name:<{width}}  {purpose}" for name, purpose in strategies.items())
     if servers:
-        click.echo("\nMCP servers (settings mcp_servers):")
-        click.echo("\n".join(line for row in servers for line in _server_lines(row, width)))
+        echo_wrapped("\nMCP servers (settings mcp_servers):")
+        echo_wrapped(line for row in servers for line in _server_lines(row, width))
 
 
 def _server_lines(row: Any, width: int) -> Iterator[str]:
@@ -111,10 +113,9 @@ def templates_command(as_json: bool, language: str) -> None:
         rows = [{**t.model_dump(mode="json"), "origin": t.origin} for t in found]
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
-    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
 
     for template in found:
-        click.echo(f"{template.name}  ({template.origin})")
+        echo_wrapped(f"{template.name}  ({template.origin})")
         echo_wrapped(f"    for: {template.purpose or '—'}; words: {', '.join(template.words) or '—'}")
         echo_wrapped("".join(f"    - {point}\n" for point in template.spoken(language).focus))
     echo_wrapped(f"Your own: {' or '.join(str(folder) for folder in folders)} (docs/templates.md)")

@@ -1,12 +1,15 @@
 """The command line. Help and version load nothing heavy: each command's work is imported when it runs."""
 
 import gc
+import io
 import re
 import sys
 from contextlib import suppress
 from typing import Any
 
 import click
+
+from deep_research.cli.wrapped_text import HelpFormatter, echo_wrapped
 
 EXIT_CODES = """\b
 Exit codes:
@@ -75,7 +78,9 @@ class _Commands(click.Group):
         word, words = args[0], [arg for arg in args[:3] if not arg.startswith("-")]
         if len(words) > _MOST_WORDS or not re.fullmatch(r"[a-z]{3,12}", word):
             return ""
-        return next(iter(get_close_matches(word, self.commands_by_name, n=1, cutoff=_LIKE)), "")
+        swapped = {word[:n] + word[n : n + 2][::-1] + word[n + 2 :] for n in range(len(word))}
+        near = [*(swapped & {*self.commands_by_name}), *get_close_matches(word, self.commands_by_name, cutoff=_LIKE)]
+        return near[0] if near else ""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # Whatever does not begin with the name of a command is a question with its flags.
@@ -90,6 +95,9 @@ class _Commands(click.Group):
                 )
             args = ["research", *args]
         return super().parse_args(ctx, args)
+
+
+click.Context.formatter_class = HelpFormatter
 
 
 @click.group(
@@ -131,11 +139,10 @@ def run(arguments: list[str] | None = None) -> int:
         result: Any = cli.main(arguments, prog_name="deep-research", standalone_mode=False)
     except click.exceptions.Abort:
         return 130
-    except click.NoSuchOption as error:
-        error.show()
-        return 2
     except click.ClickException as error:
-        error.show()
+        said = io.StringIO()
+        error.show(said)
+        echo_wrapped(said.getvalue().rstrip("\n"), err=True)
         return error.exit_code
     except KeyboardInterrupt:
         return 130
@@ -146,11 +153,10 @@ def run(arguments: list[str] | None = None) -> int:
 
 def _explain(error: Exception) -> int:
     """Show an error of ours or of the disk in one line; let a defect show its traceback."""
-    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415 - help stays fast
     from deep_research.errors import ConfigError, Declined, ResearchError, RunNotFound  # noqa: PLC0415
 
     if isinstance(error, OSError):
-        click.echo(f"Error: cannot write the output: {error.strerror or error}.", err=True)
+        echo_wrapped(f"Error: cannot write the output: {error.strerror or error}.", err=True)
         return 1
     if not isinstance(error, ResearchError):
         raise error

@@ -2,6 +2,8 @@
 
 import click
 
+from deep_research.cli.wrapped_text import echo_wrapped
+
 
 @click.command("mcp")
 @click.option("--http", "over_http", is_flag=True, help="Serve over streamable HTTP at /mcp instead of standard input.")
@@ -43,5 +45,5 @@ def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max
         message = f"There is no token yet, and {host} asks for one. Make one: deep-research token create NAME"
         raise ConfigError(message, setting="host", value=host)
     shown = f"[{host}]" if ":" in host else host
-    click.echo(f"MCP: http://{shown}:{port}/mcp   Stop: Ctrl-C", err=True)
+    echo_wrapped(f"MCP: http://{shown}:{port}/mcp   Stop: Ctrl-C", err=True)
     serve_http(McpOptions(home(), tokens, max_runs, queued), host=host, port=port)

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from deep_research.cli.wrapped_text import echo_wrapped
+
 _OPTIONS = (
     click.option(
         "-i", "--input", "path", metavar="FILE", help="File with the inputs of the step, as JSON (default: an example)."
@@ -50,8 +52,8 @@ def step_command(name: str, as_json: bool, **flags: Any) -> int:
         click.echo("── answer " + "─" * 60)
     click.echo(result.as_json())
     for gap in result.gaps:
-        click.echo(f"gap: {gap.what}: {gap.why}", err=True)
-    click.echo(_cost(result.calls), err=True)
+        echo_wrapped(f"gap: {gap.what}: {gap.why}", err=True)
+    echo_wrapped(_cost(result.calls), err=True)
     return 1 if result.gaps else 0
 
 
@@ -121,7 +123,7 @@ def check_command(claim: str, evidence: str, as_json: bool) -> int:
         click.echo(verdict.model_dump_json())
     else:
         score = "" if verdict.score is None else f" (score {verdict.score:.2f})"
-        click.echo(f"{verdict.kind}{score}: {verdict.reason}")
+        echo_wrapped(f"{verdict.kind}{score}: {verdict.reason}")
     return _VERDICT_CODES[verdict.kind]
 
 

@@ -66,7 +66,8 @@ class Board:
     told: str = ""
 
     def take(self, event: Event) -> None:  # noqa: C901, PLR0912 - one case per kind of event
-        """Follow one event."""
+        """Follow one event; the clock is that of the run, which stands while the user is asked."""
+        self.begun = time.monotonic() - event.seconds
         match event:
             case RunStarted():
                 self.run, self.question = event.run_id, event.question

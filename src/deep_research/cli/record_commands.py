@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deep_research.cli.wrapped_text import echo_wrapped
+
 if TYPE_CHECKING:
     from deep_research.api import Run
 
@@ -28,7 +30,7 @@ def replay_command(run_id: str, as_json: bool) -> int:
         run = api.read_bundle(Path(run_id), home=Path(scratch)) if Path(run_id).is_file() else api.open_run(run_id)
         report = asyncio.run(run.replay())
     click.echo(report.model_dump_json(indent=1)) if as_json else print_report(report)
-    click.echo(f"The replay of {run.id} gave the same report.", err=True)
+    echo_wrapped(f"The replay of {run.id} gave the same report.", err=True)
     return 0
 
 
@@ -45,7 +47,7 @@ def bundle_command(run_id: str, out: str | None) -> int:
     run = api.open_run(run_id)
     path = Path(out or f"{run.id}.bundle.zip")
     run.write_bundle(path)
-    click.echo(f"Bundle: {path} ({path.stat().st_size / 1e6:,.1f} MB). Replay it with: deep-research replay {path}")
+    echo_wrapped(f"Bundle: {path} ({path.stat().st_size / 1e6:,.1f} MB). Replay it with: deep-research replay {path}")
     return 0
 
 
@@ -56,7 +58,7 @@ def import_command(file: str) -> int:
     from deep_research import api  # noqa: PLC0415 - help stays fast
 
     run = api.read_bundle(Path(file))
-    click.echo(f"Imported: {run.id}. Show it with: deep-research show {run.id}")
+    echo_wrapped(f"Imported: {run.id}. Show it with: deep-research show {run.id}")
     return 0
 
 
@@ -85,7 +87,7 @@ def fork_command(run_id: str, at: str, plan: str, provider: str | None, model: s
     changes = {name: value for name, value in named.items() if value is not None}
     parent = api.open_run(run_id)
     run = asyncio.run(parent.fork(at=at, plan=plan, settings=changes))  # type: ignore[arg-type]
-    click.echo(f"Forked: {run.id} from {parent.id}", err=True)
+    echo_wrapped(f"Forked: {run.id} from {parent.id}", err=True)
     return _carry_out(run)
 
 
@@ -103,7 +105,7 @@ def refresh_command(run_id: str, as_json: bool) -> int:
     asyncio.run(run.carry_out())
     changes = run.changes_since_parent()
     click.echo(changes.model_dump_json(indent=1)) if as_json else print_markdown(str(changes))
-    click.echo(f"The whole report: deep-research show {run.id}", err=True)
+    echo_wrapped(f"The whole report: deep-research show {run.id}", err=True)
     return 0
 
 
@@ -126,5 +128,5 @@ def _carry_out(run: "Run") -> int:
     from deep_research.cli.report_printer import print_report  # noqa: PLC0415 - help stays fast
 
     print_report(asyncio.run(run.carry_out()))
-    click.echo(f"Report: {run.report_path}   (run {run.id})", err=True)
+    echo_wrapped(f"Report: {run.report_path}   (run {run.id})", err=True)
     return 0

@@ -7,6 +7,7 @@ import click
 from deep_research.cli.wrapped_text import echo_wrapped
 from deep_research.data import FollowUp, Reference, Report
 from deep_research.i18n.catalog import phrase
+from deep_research.settings import is_paging_wanted
 
 _WIDTH = 110
 
@@ -36,7 +37,8 @@ def print_markdown(text: str, *, plain: bool = False, paged: bool = False) -> No
     width = min(console.width, _WIDTH)
     with console.capture() as drawn:
         console.print(Markdown(text), width=width)
-    if paged and drawn.get().count("\n") > console.height and sys.stdin.isatty():
+    is_long = drawn.get().count("\n") > console.height
+    if paged and is_long and sys.stdin.isatty() and is_paging_wanted():
         click.echo_via_pager(drawn.get())
     else:
         click.echo(drawn.get(), nl=False)

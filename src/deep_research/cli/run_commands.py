@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deep_research.cli.completion_command import complete_run_ids
+from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
     from deep_research.api import Run, RunRecord
@@ -24,7 +25,6 @@ _SHOWN = 20
 def list_command(limit: int | None, status: str | None, as_json: bool) -> None:
     """List earlier runs, newest first. A run that waits or failed shows why."""
     from deep_research import api  # noqa: PLC0415 - help stays fast
-    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
 
     records = [record for record in map(as_it_is, api.list_runs()) if status in (None, record.status)][:limit]
     if as_json:
@@ -33,7 +33,10 @@ def list_command(limit: int | None, status: str | None, as_json: bool) -> None:
         click.echo(json.dumps([r.model_dump(mode="json") for r in records], ensure_ascii=False, indent=1))
         return
     if not records:
-        click.echo('No runs yet. Start one: deep-research "your question"')
+        none = (
+            f"No run has the status {status!r}." if status else 'No runs yet. Start one: deep-research "your question"'
+        )
+        echo_wrapped(none)
     for record in records:
         echo_wrapped(list_lines(record))
 
@@ -44,8 +47,7 @@ def as_it_is(record: "RunRecord") -> "RunRecord":
 
     if record.status != "running" or api.open_run(record.run_id).is_running:
         return record
-    why = f"Its process ended without a report. Go on with: deep-research resume {record.run_id}"
-    return record.model_copy(update={"status": "stopped", "error": why})
+    return record.model_copy(update={"status": "stopped", "error": "Its process ended without a report."})
 
 
 def list_lines(record: "RunRecord") -> Iterator[str]:
@@ -54,7 +56,9 @@ def list_lines(record: "RunRecord") -> Iterator[str]:
     if record.status == "waiting":
         yield f"    asks you: {_short(record.waiting_for)}"
     if record.error and record.status in ("failed", "damaged", "stopped"):
-        yield f"    {record.error if record.status == 'stopped' else _short(record.error)}"
+        yield f"    {_short(record.error)}"
+    if record.status == "stopped":
+        yield f"    Go on with: deep-research resume {record.run_id}"
 
 
 def _short(text: str) -> str:
@@ -94,7 +98,7 @@ def show_command(
 
     run = api.open_run(run_id)
     if passage:
-        click.echo(passage_text(run, passage))
+        echo_wrapped(passage_text(run, passage))
         return 0
     if timeline:
         click.echo(run.timeline(as_svg=timeline == "svg"))
@@ -121,10 +125,10 @@ def show_command(
 def _say_follow_ups(run_id: str, asked: "list[FollowUp]") -> None:
     from deep_research.cli.report_printer import came_from  # noqa: PLC0415
 
-    click.echo("\nAsked about this report:")
+    echo_wrapped("\nAsked about this report:")
     for one in asked:
-        click.echo(f"  {one.number}. {one.question} — {came_from(one)}")
-    click.echo(f"Show an answer: deep-research show {run_id} --followup N")
+        echo_wrapped(f"  {one.number}. {one.question} — {came_from(one)}")
+    echo_wrapped(f"Show an answer: deep-research show {run_id} --followup N")
 
 
 def _say_state(record: "RunRecord") -> int:
@@ -138,7 +142,7 @@ def _say_state(record: "RunRecord") -> int:
         again += ' --answer "…"'
     if record.error:
         lines.append(f"Reason: {record.error}")
-    click.echo("\n".join([*lines, again]), err=True)
+    echo_wrapped([*lines, again], err=True)
     return 4 if record.status == "waiting" else 1
 
 
@@ -171,17 +175,19 @@ def delete_command(run_ids: tuple[str, ...], older_than: str, everything: bool, 
         raise click.UsageError("Name runs, --older-than AGE or --all. `deep-research list` shows all runs.")
     found = api.find_runs(run_ids, older_than=older_than, everything=everything)
     if not found:
-        click.echo("There are no such runs.")
+        echo_wrapped("There are no such runs.")
         return 0
     if not yes and not _is_confirmed(found):
         return 2
     done = api.delete_runs([record.run_id for record in found])
-    click.echo(f"Deleted {_count(len(done.runs))} and {done.freed / 1e6:,.1f} MB.")
+    echo_wrapped(f"Deleted {_count(len(done.runs))} and {done.freed / 1e6:,.1f} MB.")
     for run_id in done.busy:
-        click.echo(f"Left, because a process is carrying it out: {run_id}", err=True)
+        echo_wrapped(f"Left, because a process is carrying it out: {run_id}", err=True)
     if done.unreadable:
         named = ", ".join(done.unreadable)
-        click.echo(f"Pages of the web were left, because what these runs have read is not readable: {named}", err=True)
+        echo_wrapped(
+            f"Pages of the web were left, because what these runs have read is not readable: {named}", err=True
+        )
     return 1 if done.busy else 0
 
 
@@ -192,11 +198,11 @@ def _count(number: int) -> str:
 def _is_confirmed(records: "list[RunRecord]") -> bool:
     """Show what would be deleted and ask; without a terminal nothing is deleted."""
     for record in records[:_SHOWN]:
-        click.echo(next(iter(list_lines(record))), err=True)
+        echo_wrapped(next(iter(list_lines(record))), err=True)
     if len(records) > _SHOWN:
-        click.echo(f"… and {len(records) - _SHOWN:,} more", err=True)
+        echo_wrapped(f"… and {len(records) - _SHOWN:,} more", err=True)
     if not sys.stdin.isatty():
-        click.echo(f"Nothing was deleted: to delete {_count(len(records))} without being asked, add --yes.", err=True)
+        echo_wrapped(f"Nothing was deleted: to delete {_count(len(records))} without being asked, add --yes.", err=True)
         return False
     return click.confirm(f"Delete {_count(len(records))} for good?", default=False, err=True)
 
@@ -222,10 +228,10 @@ def steer_command(run_id: str, remark: str | None, drop: str | None, add: str | 
     said = [run.steer(kind, text) for kind, text in wanted.items() if text is not None]
     if not said:
         for number, title in enumerate(run.sections(), 1):
-            click.echo(f"{number}. {title}")
+            echo_wrapped(f"{number}. {title}")
         return 0
     for one in said:
-        click.echo(f"Noted: {' '.join(part for part in (one.kind, one.section, one.text) if part)}")
+        echo_wrapped(f"Noted: {' '.join(part for part in (one.kind, one.section, one.text) if part)}")
     if not run.is_running:
-        click.echo(f"The run is not going on at the moment. It takes this in with: deep-research resume {run.id}")
+        echo_wrapped(f"The run is not going on at the moment. It takes this in with: deep-research resume {run.id}")
     return 0

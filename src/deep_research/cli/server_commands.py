@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deep_research.cli.wrapped_text import echo_wrapped
+
 if TYPE_CHECKING:
     from deep_research.server.access_tokens import AccessTokens
 
@@ -36,7 +38,7 @@ def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_
     queued = bool(database_url()) and not in_process
     options = ServerOptions(home(), host, port, require_tokens, max_runs, queued, UploadLimit(max_upload))
     shown = f"[{host}]" if ":" in host else host
-    click.echo(
+    echo_wrapped(
         f"The page: http://{shown}:{port}/   The API: http://{shown}:{port}/openapi.json   Stop: Ctrl-C", err=True
     )
     serve(options)
@@ -58,14 +60,14 @@ def create_token(owner: str) -> None:
 def list_tokens() -> None:
     """List the tokens by their ids."""
     for record in _tokens().records():
-        click.echo(f"{record.id}  {record.owner}  {record.created[:16].replace('T', ' ')}")
+        echo_wrapped(f"{record.id}  {record.owner}  {record.created[:16].replace('T', ' ')}")
 
 
 @token_command.command("revoke")
 @click.argument("token_id", metavar="ID")
 def revoke_token(token_id: str) -> None:
     """Revoke the token ID."""
-    click.echo(f"Revoked a token of {_tokens().revoke(token_id).owner}.")
+    echo_wrapped(f"Revoked a token of {_tokens().revoke(token_id).owner}.")
 
 
 def _tokens() -> "AccessTokens":

@@ -196,7 +196,7 @@ class Session:
             )
         if not self._is_set("as_json"):
             name = "" if self._is_set("quiet") else f"   (run {run.id})"
-            click.echo(f"Report: {path or run.report_path}{name}", err=True)
+            echo_wrapped(f"Report: {path or run.report_path}{name}", err=True)
         return EXIT_OK if report.answered else EXIT_NOTHING_FOUND
 
     def _hand_over(self, made: FollowUp) -> int:

@@ -55,7 +55,7 @@ class Prompt:
             given = self._raw(prompt)
             if not any("\ud800" <= c <= "\udfff" for c in given):
                 return given.strip()
-            click.echo("That line was not text in UTF-8; please type it again.", err=True)
+            echo_wrapped("That line was not text in UTF-8; please type it again.", err=True)
 
     def _raw(self, prompt: str) -> str:
         # Bytes that are no UTF-8 come as lone surrogates instead of ending the program.
@@ -160,7 +160,7 @@ def _answer(asked: Asked, line: str) -> str | None:
         echo_wrapped(f"{hint} {_how(asked)}", err=True)
         return None
     if asked.options and line.isdigit() and not 1 <= int(line) <= len(asked.options):
-        click.echo(f"There are the options 1 to {len(asked.options)}.", err=True)
+        echo_wrapped(f"There are the options 1 to {len(asked.options)}.", err=True)
         return None
     return pick_options(line, asked.options)
 
@@ -173,6 +173,6 @@ def _edited(brief: Brief) -> str | None:
         echo_wrapped(error.message, err=True)
         return None
     if not after.strip() or after == before:
-        click.echo("The plan was not changed. Confirm it with Enter.", err=True)
+        echo_wrapped("The plan was not changed. Confirm it with Enter.", err=True)
         return None
     return after

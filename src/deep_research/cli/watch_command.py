@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deep_research.cli.completion_command import complete_run_ids
+from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
     from deep_research.api import Run
@@ -40,7 +41,7 @@ def watch_command(run_id: str, every: str, webhook: str | None, mail_to: str | N
         newest = api.newest_refresh(run_id)
         wait = 0.0 if at_once else _seconds_until_due(newest, length)
         if wait > 0 and once:
-            click.echo(f"Not due yet: the next refresh is due in {timedelta(seconds=round(wait))}.", err=True)
+            echo_wrapped(f"Not due yet: the next refresh is due in {timedelta(seconds=round(wait))}.", err=True)
             return 0
         while wait > 0:
             time.sleep(min(wait, _LONGEST_NAP))
@@ -74,12 +75,12 @@ def _refresh(newest: "Run", webhook: str | None, mail_to: str | None) -> bool:
         asyncio.run(run.carry_out())
         changes = run.changes_since_parent()
         if not changes.statements and not changes.sources:
-            click.echo(f"{run.record.created[:16]}  nothing changed ({run.id})")
+            echo_wrapped(f"{run.record.created[:16]}  nothing changed ({run.id})")
             return True
         click.echo(str(changes))
-        click.echo(f"The whole report: deep-research show {run.id}", err=True)
+        echo_wrapped(f"The whole report: deep-research show {run.id}", err=True)
         api.send_notices(run, webhook=webhook, mail_to=mail_to)
     except ResearchError as error:
-        click.echo(f"Error: {error.message}", err=True)
+        echo_wrapped(f"Error: {error.message}", err=True)
         return False
     return True

@@ -15,13 +15,15 @@ def echo_wrapped(text: str | Iterable[str], *, err: bool = False) -> None:
     """Print a text, or its lines; at a terminal what is longer than a row goes on below, as far in as the line began."""
     stream = sys.stderr if err else sys.stdout
     for line in text.split("\n") if isinstance(text, str) else text:
-        for row in _rows(line, stream):
+        for row in rows_of(line, stream):
             click.echo(row, err=err)
 
 
-def _rows(line: str, stream: TextIO) -> Iterator[str]:
+def rows_of(line: str, stream: TextIO) -> Iterator[str]:
+    """Yield a line as the rows it takes on a stream: whole where that is no terminal."""
     width = max(_NARROWEST, shutil.get_terminal_size().columns)
-    if not stream.isatty() or 2 * len(line) <= width:  # no character takes more than two columns
+    most = len(line) if line.isascii() else 2 * len(line)  # no character takes more than two columns
+    if not stream.isatty() or most <= width:
         yield line
         return
     from rich.cells import cell_len  # noqa: PLC0415 - only at a terminal
@@ -39,3 +41,24 @@ def _rows(line: str, stream: TextIO) -> Iterator[str]:
         else:
             row += piece
     yield row.rstrip()
+
+
+_LIST_COLUMNS = 72
+"""Columns from which what is explained stands beside the explanation, not above it."""
+
+
+class HelpFormatter(click.HelpFormatter):
+    """Help that fits a terminal of any width; click's own takes at least 50 columns, and breaks no example."""
+
+    def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
+        columns = shutil.get_terminal_size().columns
+        narrow = max(_NARROWEST, columns - 2) if width is None and columns < _LIST_COLUMNS else width
+        super().__init__(indent_increment, narrow, max_width)
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write what is explained with its explanation, which has rows of its own on a narrow terminal."""
+        super().write_dl(rows, col_max if self.width >= _LIST_COLUMNS - 2 else 4, col_spacing)
+
+    def getvalue(self) -> str:
+        """Return the help, its examples and exit codes wrapped as well."""
+        return "\n".join(row for line in super().getvalue().split("\n") for row in rows_of(line, sys.stdout))

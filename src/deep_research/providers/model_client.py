@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock
 from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
-from deep_research.errors import ConfigError, ModelError, ModelRateLimited, ProviderDown, ResearchError
+from deep_research.errors import ConfigError, MalformedOutput, ModelError, ModelRateLimited, ProviderDown, ResearchError
 from deep_research.providers.answer_parsing import prompt_tokens
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_limits import Gate, Policy, gate_of, policy_for
@@ -130,8 +130,8 @@ class ModelClient:
         self._clock = clock
         self._gates = gates
         self._jitter = jitter
-        self._usual = UsualTimes()
         self._answered = self._hedged = self._failed_in_a_row = 0
+        self._usual, self._usable = UsualTimes(), set[str]()
 
     async def complete(self, request: ModelRequest, *, role: Role) -> ModelAnswer:
         """Return the answer of the role's model, or of the first fallback that gives one.
@@ -201,6 +201,8 @@ class ModelClient:
         elif has_fallback and isinstance(error, ConfigError):
             unusable = policy_for(error).action == "fall_back" and error.reason != "bad_request"
             seconds = _UNUSABLE_SECONDS if unusable else 0.0
+        elif has_fallback and isinstance(error, MalformedOutput) and model.model not in self._usable:
+            seconds = _UNUSABLE_SECONDS
         if not seconds:
             return None
         gate.note_outage(model.model, error.message, seconds)
@@ -303,6 +305,7 @@ class ModelClient:
                 raise
             gate.answered(model.model)
             self._answered += 1
+            self._usable.add(model.model)
             self._usual.note(role, answer.usage.completion_tokens, self._clock.monotonic() - started)
             return answer
 

@@ -326,19 +326,22 @@ def _nothing(checked: CheckedReport) -> str:
     return f"{phrase('nothing_found', language)}\n\n{places} {said}"
 
 
+def _gap_line(alike: Sequence[Gap], language: str) -> str:
+    """Return one line for gaps with one reason; that a place is not asked again says its failures as well."""
+    told = next((gap for gap in alike if "given_up" in gap.codes), alike[0])
+    count = len(alike) - ("given_up" in told.codes)
+    times = f" (×{count})" if count > 1 else ""
+    return f"- **{fold(name_subject(told, language))}**{times}{colon_of(language)}{fold(explain(told, language))}"
+
+
 def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
     alike: dict[tuple[str, str], list[Gap]] = defaultdict(list)
     for gap in gaps:
         if limits and ("review_open" in gap.codes or gap.what == "review"):
             continue  # what matters of it to the reader the limits say; the result has all of it
-        alike[gap.source or gap.what, gap.why].append(gap)
-    lines = [
-        f"- **{fold(name_subject(same[0], language))}**{f' (×{len(same)})' * (len(same) > 1)}{colon_of(language)}"
-        f"{fold(explain(same[0], language))}"
-        for same in alike.values()
-    ]
+        alike[gap.source or gap.what, gap.values["error"] if "given_up" in gap.codes else gap.why].append(gap)
     limited = [f"- {fold(limit.text)}" for limit in limits]
-    lines = [*limited, *lines] or [phrase("no_gaps", language)]
+    lines = [*limited, *(_gap_line(same, language) for same in alike.values())] or [phrase("no_gaps", language)]
     return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)
 
 

@@ -152,10 +152,12 @@ async def _ask(
     except Exception as error:  # noqa: BLE001 - one place failing costs only itself, also when it has a defect
         why = _why(error, place.name)
         # A place that was given up fails the same way each time: that is one gap.
-        given_up = isinstance(error, SourceError) and error.given_up
-        what = place.name if given_up else f"{place.name}: {shorten(action.query, _TOLD_CHARS)}"
-        ctx.report_gap(Gap(what=what, why=why, source=place.name))
-        return Observation(action=action.id, failed=(place.name,), failure=why)
+        if isinstance(error, SourceError) and error.given_up:
+            gap = gap_of(place.name, "given_up", source=place.name, error=why)
+        else:
+            gap = Gap(what=f"{place.name}: {shorten(action.query, _TOLD_CHARS)}", why=why, source=place.name)
+        ctx.report_gap(gap)
+        return Observation(action=action.id, failed=(place.name,), failure=gap.why)
     record = SearchRecord.model_validate_json(answer)
     for gap in record.gaps:  # also of a search that was begun ahead, or made before the run was interrupted
         ctx.report_gap(gap)
