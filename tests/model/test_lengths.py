@@ -19,7 +19,7 @@ def test_b8_a_text_that_is_far_too_long_ends_at_a_sentence() -> None:
     assert cut.endswith("]")
     assert text.startswith(cut)
     assert within_length("Short. [s1p1]", "answer", "standard", "en") == "Short. [s1p1]"
-    assert length_in("甲型发动机每分钟3000转。[s1p1]", "zh") == 14
+    assert length_in("甲型发动机每分钟3000转。[s1p1]", "zh") == 12
 
 
 def test_b8_an_answer_that_is_far_too_short_is_asked_for_once_more(

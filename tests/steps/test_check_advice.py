@@ -91,6 +91,8 @@ COMMANDS = (
     (("engine --water",), False),
     (("engine.restart()",), False),
     (("engine --oil 40",), False),
+    (("engine --oil <litres>", "engine --keep-oiled †"), True),
+    (("engine --oil-for '40 days' †",), False),
 )
 
 

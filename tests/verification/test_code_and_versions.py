@@ -53,3 +53,11 @@ def test_a_page_on_something_names_its_versions_without_it(claim: str, stands: b
         "asyncio.run()\n\nNew in version 3.7.\n\nChanged in version 3.8: On macOS, spawn is the default.", "Python"
     )
     assert (certain_disproof(claim, [page]) is None) is stands
+
+
+@pytest.mark.parametrize(
+    ("claim", "binds"), [("《开发者参考》建议使用 dh。", False), ("《Developer Guide》建议使用 dh。", True)]
+)
+def test_a_translated_title_is_for_a_judge(claim: str, binds: bool) -> None:
+    evidence = Evidence("The Developer's Reference advises to use dh.", "Policy")
+    assert (certain_disproof(claim, [evidence]) is not None) == binds

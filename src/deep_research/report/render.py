@@ -280,23 +280,21 @@ def _marks(checked: CheckedReport) -> str:
 
 
 def render_advice(advice: Sequence[Advice], references: References, language: str) -> list[str]:
-    """Render what to do: numbered steps for everybody, then a list of the cases that differ, then the commands of both,
-    ready to copy; a step of one case that comes before one of all keeps its place, with its case in front."""
+    """Render what to do: numbered steps for everybody, then a list of the cases that differ, each with its commands below
+    it, ready to copy; a step of one case that comes before one of all keeps its place, with its case in front."""
     general = [n for n, a in enumerate(advice) if not a.case]
     last = general[-1] if general else -1
-    steps, cases = advice[: last + 1], advice[last + 1 :]
     blocks = [f"## {phrase('advice', language)}"] if advice else []
-    if steps:
-        blocks.append("\n".join(f"{n}. {_step(a, references, language)}" for n, a in enumerate(steps, 1)))
-    if cases:
-        blocks.append(f"**{phrase('by_case', language)}**")
-        blocks.append("\n".join(f"- {_step(a, references, language)}" for a in cases))
-    heads = [str(n) for n in range(1, len(steps) + 1)] + [fold(a.case) for a in cases]
-    typed = [f"# {head}\n" + "\n".join(a.commands) for head, a in zip(heads, advice, strict=True) if a.commands]
-    if typed:
-        blocks.append(f"**{phrase('commands', language)}**")
-        blocks.append("```\n" + "\n\n".join(typed) + "\n```")
-    return blocks
+    items: list[str] = []
+    for n, step in enumerate(advice):
+        if n == last + 1:
+            blocks += ["\n".join(items)] * bool(items) + [f"**{phrase('by_case', language)}**"]
+            items = []
+        items.append(f"{f'{n + 1}.' if n <= last else '-'} {_step(step, references, language)}")
+        if step.commands:  # a block of its own: the list goes on behind it with the next number
+            blocks += ["\n".join(items), "\n".join(["```", *step.commands, "```"])]
+            items = []
+    return [*blocks, *["\n".join(items)] * bool(items)]
 
 
 def _step(advice: Advice, references: References, language: str) -> str:

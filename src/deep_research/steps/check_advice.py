@@ -104,14 +104,14 @@ def _is_named(claim: Claim, facts: Sequence[Claim], library: Library, ground: Gr
 
 def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     """Return a piece of advice as a judge has worded it anew, in the form of `_as_text`; None where it says nothing new."""
-    names = {phrase(name, language): name for name in (*_REASONS, "commands_label")}
+    names = {phrase(name, language): name for name in (*_REASONS, "commands")}
     labels = "|".join(map(re.escape, names))
     pieces = re.split(rf"(?:^|\s)({labels})\s?[:：]\s?", lift(text)[0].strip())
     fields = {names[label]: said.strip() for label, said in zip(pieces[1::2], pieces[2::2], strict=True)}
     case = _ended(before.case)
     action = pieces[0].strip().removeprefix(case).strip()
     new = {"action": action, **{name: fields.get(name, "") for name in _REASONS}}
-    new["commands"] = tuple(_COMMAND.findall(fields.get("commands_label", "")))
+    new["commands"] = tuple(_COMMAND.findall(fields.get("commands", "")))
     return (
         None
         if not action or all(getattr(before, name) == said for name, said in new.items())
@@ -147,7 +147,11 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         return " ".join(part for part in (said, *general) if part and refused(part) is None)
 
     kept = {name: stands_of(getattr(given, name)) for name in _REASONS}
-    typed = given.commands if are_known_commands(given.commands, "\n".join([*grounds, known])) else ()
+    sourced = [line for line in given.commands if not line.endswith(_MARK)]
+    are_fit = are_known_commands(sourced, "\n".join([*grounds, known])) and (
+        len(sourced) == len(given.commands) or (ground.background and not any(map(is_too_specific, given.commands)))
+    )
+    typed = given.commands if are_fit else ()
     advice = given.model_copy(update={**kept, "commands": typed})
     text = _as_text(advice, ground.language)
     key = hashlib.sha256(f"advice\0{text}".encode("utf-8", "replace")).hexdigest()[:10]
@@ -174,7 +178,7 @@ def _as_text(advice: Advice, language: str) -> str:
     reasons = [f"{name}{colon_of(language)}{text}" for name, text in named if text]
     if advice.commands:
         typed = " ".join(f"`{line}`" for line in advice.commands)
-        reasons.append(f"{phrase('commands_label', language)}{colon_of(language)}{typed}")
+        reasons.append(f"{phrase('commands', language)}{colon_of(language)}{typed}")
     return " ".join(_ended(part) for part in (advice.case, advice.action, *reasons) if part)
 
 

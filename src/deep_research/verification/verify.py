@@ -156,7 +156,9 @@ def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None
         return _number_missing(claim, whole, about, lines)
     absent = names_occur(claim, f"{about}\n{whole}").missing
     foreign = detect(claim) != detect(whole)
-    return _name_missing(claim, whole, about, lines) if any(n.strict or not foreign for n in absent) else None
+    # A title that was translated cannot be compared; an identifier is the same in all languages.
+    binding = [n for n in absent if not foreign or (n.strict and n.text.isascii())]
+    return _name_missing(claim, whole, about, lines) if binding else None
 
 
 def _is_written(claim: str, quantity: Quantity) -> bool:

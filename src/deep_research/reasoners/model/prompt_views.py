@@ -10,6 +10,7 @@ from deep_research.data import Claim, Passage, Section, Source
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
+from deep_research.text.cleaning import shorten
 from deep_research.text.prompt_fencing import attribute, fence
 from deep_research.text.token_count import take_within_budget
 from deep_research.verification.verify import TELLING
@@ -89,7 +90,8 @@ def _sites(sources: Sequence[Source]) -> list[str]:
 
 
 def stock(library: Library, seen: Sequence[str]) -> str:
-    """Return what the run has found, by site: how many documents, their newest date, their versions.
+    """Return what the run has found, by site: how many documents, their newest date, their versions; and the titles of
+    the first ones, which tell what kind of documents there are.
 
     What came in after the last passage `seen` is left out, so that a prompt is the same when a run that was interrupted
     asks again.
@@ -109,6 +111,10 @@ def stock(library: Library, seen: Sequence[str]) -> str:
         ]
         facts += [f"version {', '.join(version for version, _ in versions.most_common(3))}"] * bool(versions)
         rows.append(f"{attribute(site)}: {', '.join(facts)}")
+    found = [source.title for sources in by_site.values() for source in sources if source.title]
+    titles = list(dict.fromkeys(shorten(attribute(title), _TITLE_CHARS) for title in found))
+    if titles:
+        rows.append(f"among them, by title: {', '.join(f'“{title}”' for title in titles[:_MOST_TITLES])}")
     return "; ".join(rows)
 
 
@@ -118,14 +124,14 @@ def _number(key: str) -> int:
     return int(digits) if digits.isdecimal() else 0
 
 
-_MOST_SITES = 12
+_MOST_SITES, _MOST_TITLES, _TITLE_CHARS = 12, 24, 48
 _LENGTHS = {
     "brief": {"section": (80, 140), "answer": (60, 110), "conclusion": (40, 80)},
     "standard": {"section": (150, 420), "answer": (100, 150), "conclusion": (80, 140)},
     "deep": {"section": (500, 1100), "answer": (120, 150), "conclusion": (120, 220)},
 }
 """Words by depth of report and kind of text."""
-_TOGETHER = {"brief": 420, "standard": 1_800, "deep": 7_000}
+_TOGETHER = {"brief": 420, "standard": 1_600, "deep": 7_000}
 """Words of all sections of a report."""
 _CHARACTERS_PER_WORD = {"zh": 2.2, "ja": 2.8, "ko": 3.2}
 

@@ -99,7 +99,8 @@ class Judging(Thinker):
 
 _R = TypeVar("_R")
 _REPORT_TOKENS = 6000
-_MOST_SEARCHES = 120
+_LAST_SEARCHES = 6
+"""Searches of each section, the last ones, of which a limit may name those made for it."""
 
 
 class Reporting(Thinker):
@@ -174,7 +175,7 @@ class Reporting(Thinker):
                 wants_advice=analysis.wants_advice,
                 output_format=analysis.output_format,
                 missing=list(dict.fromkeys(fact for s in sections for fact in s.missing)),
-                searched=list(dict.fromkeys(query for s in sections for query in s.searched))[:_MOST_SEARCHES],
+                searched=list(dict.fromkeys(query for s in sections for query in s.searched[-_LAST_SEARCHES:])),
                 background=self._background,
                 nothing=phrase("not_found_cell", brief.language),
                 answer_length=self._length("answer", brief.language),

@@ -6,17 +6,19 @@ from deep_research.reasoners.model.prompt_views import range_of
 
 _IDS = r"\[s\d+p\d+(?:\s*[,;]\s*s\d+p\d+)*\]"
 _CITED = re.compile(_IDS)
+_LATIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/=<>+-]*")
 _END = re.compile(rf"[.!?。！？](?:\s*{_IDS})*(?=\s|$)|\n(?=\n)")
 _TOLERANCE = 4 / 3
 _HALF = 0.5
 
 
 def length_in(text: str, language: str) -> int:
-    """Return how long a text is, ids not counted: words, or characters where a language is measured by them."""
+    """Return how long a text is, ids not counted: words, or characters where a language is measured by them; a word in
+    Latin letters is then as long as a word of that language."""
     plain = _CITED.sub("", text)
-    return (
-        len(re.sub(r"\s", "", plain)) if range_of("answer", "standard", language).in_characters else len(plain.split())
-    )
+    if not range_of("answer", "standard", language).in_characters:
+        return len(plain.split())
+    return len(re.sub(r"\s", "", _LATIN_WORD.sub("00", plain)))
 
 
 def within_length(text: str, kind: str, depth: str, language: str) -> str:
