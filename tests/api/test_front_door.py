@@ -11,7 +11,7 @@ import deep_research
 from deep_research import aresearch, build_deep_research_graph, research, run_deep_research, stream
 from deep_research.assembly.reasoner_choice import resolve_provider
 from deep_research.data import Report
-from deep_research.errors import ConfigError, NeedsAnswer
+from deep_research.errors import ConfigError, NeedsAnswer, RunBusy
 from deep_research.events import ReportReady, Reviewed, RunStarted
 from deep_research.settings import Settings
 from deep_research.stores.run_folder import list_runs
@@ -203,6 +203,21 @@ async def test_b11_on_clarify_question_is_asked_and_its_answer_used(docs: Path, 
     assert "Alpha" in report.title
     assert report.question == "tell me about it"
     assert report.answered
+
+
+async def test_a_run_is_held_while_its_user_is_asked(docs: Path) -> None:
+    config: Any = {"configurable": {"docs": [str(docs)], "thread_id": "mine"}}
+    refused: list[str] = []
+
+    async def answer(_question: str) -> str:
+        with pytest.raises(RunBusy) as busy:  # flock(2) keeps this process out as it does another one
+            await run_deep_research("Something else?", config=config)
+        refused.append(busy.value.run_id)
+        return "the Alpha engine"
+
+    report = await run_deep_research("tell me about it", config=config, on_clarify_question=answer)
+    assert refused == ["mine"]
+    assert "Alpha" in report.title
 
 
 async def test_b11_just_start_begins_with_a_stated_assumption(docs: Path) -> None:

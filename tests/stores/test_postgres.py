@@ -12,6 +12,7 @@ from tests.model.harness import research, served
 from tests.runs.running import begin, engines, go_on, run
 from tests.support.postgres import new_database
 
+from deep_research import run_deep_research
 from deep_research.errors import RunTakenOver, StoreError
 from deep_research.events import Event, StageStarted
 from deep_research.graph.run_graph import open_checkpoints
@@ -126,6 +127,21 @@ def test_a_run_that_was_taken_over_ends_as_such_and_notes_nothing(url: str, tmp_
         go_on(ran, listener=take_over)
     assert ran.folder.load().status == "running"
     assert not [event for event in ran.folder.read_events() if event.kind == "run_failed"]
+
+
+def test_a_graph_that_a_program_drives_writes_no_checkpoint_once_it_was_taken_over(url: str, tmp_path: Path) -> None:
+    def take_over(_question: str) -> str:
+        with psycopg.connect(url, autocommit=True) as connection:  # the process slept while its user thought
+            connection.execute("UPDATE deep_research.runs SET fence = fence + 1")
+            written.append(connection.execute("SELECT count(*) FROM checkpoints").fetchone())
+        return "the Alpha engine"
+
+    written: list[Any] = []
+    config: Any = {"configurable": {"docs": [str(engines(tmp_path / "docs"))], "home": str(tmp_path / "home")}}
+    with pytest.raises(RunTakenOver):
+        asyncio.run(run_deep_research("tell me about it", config=config, on_clarify_question=take_over))
+    with psycopg.connect(url) as connection:
+        assert [connection.execute("SELECT count(*) FROM checkpoints").fetchone()] == written
 
 
 def test_answers_that_a_killed_process_had_are_taken_over(url: str, tmp_path: Path) -> None:

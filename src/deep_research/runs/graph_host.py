@@ -4,7 +4,7 @@ import asyncio
 import difflib
 import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,11 +75,21 @@ class OpenSitting:
 
 
 class GraphHost:
-    """Opens runs for the graphs that a program builds; `bound` are the settings and objects given to the builder."""
+    """Opens runs for the graphs that a program builds.
 
-    def __init__(self, bound: Mapping[str, Any], *, workflow: str = "sections") -> None:
+    `bound` are the settings and objects given to the builder, `holding` is a run that the caller holds for all invocations.
+    """
+
+    def __init__(
+        self, bound: Mapping[str, Any], *, workflow: str = "sections", holding: RunStore | None = None
+    ) -> None:
         self._bound = {**bound, "workflow": workflow}
         self.workflow = workflow
+        self._holding = holding
+
+    def for_holder(self, store: RunStore) -> "GraphHost":
+        """Return the host for invocations of a caller that holds a run."""
+        return GraphHost(self._bound, workflow=self.workflow, holding=store)
 
     def has_setting(self, name: str) -> bool:
         """Return whether the builder of the graph was given a setting."""
@@ -97,7 +107,7 @@ class GraphHost:
     async def open(self, invocation: Invocation) -> AsyncIterator[Sitting]:
         """See `graph.research_graph.Host.open`. Raises ConfigError, RunBusy and StoreError."""
         given = self._given(invocation)
-        task, is_new = await asyncio.to_thread(_task_of, invocation, given)
+        task, is_new = await asyncio.to_thread(_task_of, invocation, given, self._holding)
         declined: list[RunDeclined] = []
 
         def listen(event: Event) -> None:
@@ -112,7 +122,8 @@ class GraphHost:
             own=given.objects,
         )
         ends = suppress(Declined, NeedsAnswer)  # they are noted; a graph says it in its state
-        with ends, task.store.held(), noting_end(task, environment) as log:
+        holding = nullcontext() if task.store is self._holding else task.store.held()
+        with ends, holding, noting_end(task, environment) as log:
             keeper = _Keeper(task, log)
             if log.earlier:
                 task.note(status="running", waiting_for="", asked=None, error="")
@@ -146,10 +157,10 @@ class _Keeper:
         self.has_report = True
 
 
-def _task_of(invocation: Invocation, given: Given) -> tuple[RunTask, bool]:
+def _task_of(invocation: Invocation, given: Given, holding: RunStore | None) -> tuple[RunTask, bool]:
     """Return what an invocation works at, and whether it begins there. Raises ConfigError and StoreError."""
     known = str(invocation.values.get("run_id") or given.own.get("deep_research_run") or "")
-    store = open_runs(given.home).store(known)
+    store = holding if holding is not None and holding.run_id == known else open_runs(given.home).store(known)
     if not invocation.messages:
         return _begun(store, follows_up=bool(invocation.values.get("understood"))), False
     text = invocation.messages[-1].text

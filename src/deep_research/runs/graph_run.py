@@ -28,7 +28,8 @@ async def run_graph(
     """Return the report of `graph` on a question; of a graph of the caller's own that makes none, its last text.
 
     A graph of ours without a checkpointer keeps its state in the run's folder, so that the run can be resumed, and a
-    known `thread_id` goes on with its conversation. Raises NeedsAnswer when the user must be asked and `answer`
+    known `thread_id` goes on with its conversation; the run is held until this returns, also while the user is asked.
+    Raises RunBusy when another process carries the run out, NeedsAnswer when the user must be asked and `answer`
     cannot, Declined where the question was declined, ConfigError for a graph that says nothing.
     """
     configurable = dict(config.get("configurable", {}))
@@ -40,8 +41,10 @@ async def run_graph(
                 configurable.setdefault("allow_clarification", False)
             if graph.checkpointer in (None, False):
                 store = await asyncio.to_thread(host.store_for, question, configurable)
-                checkpoints = await stack.enter_async_context(open_checkpoints(store.checkpoints_at().location))
-                graph = graph.copy({"checkpointer": checkpoints})
+                await asyncio.to_thread(stack.enter_context, store.held())
+                at = store.checkpoints_at()
+                checkpoints = await stack.enter_async_context(open_checkpoints(at.location, at.guard))
+                graph = graph.copy({"checkpointer": checkpoints, "host": host.for_holder(store)})
                 configurable |= {"thread_id": store.run_id, "deep_research_run": store.run_id}
         configurable.setdefault("thread_id", secrets.token_hex(8))
         named = {**config, "configurable": configurable}
