@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -49,3 +50,18 @@ class Tab:
         self.page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("dialog", lambda dialog: dialog.accept())
+
+
+def check_accessible(page: Page, where: str) -> None:
+    """Check what is shown for anything serious in the way of assistive technology; its colours in light and dark."""
+    for theme, rules in (("light", None), ("dark", ["color-contrast"])):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
+        options = {"resultTypes": ["violations"], **({"runOnly": {"type": "rule", "values": rules}} if rules else {})}
+        found = Axe().run(page, options=options).response["violations"]
+        serious = [
+            (one["id"], [node["html"][:120] for node in one["nodes"][:3]])
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], (where, theme)
+    page.emulate_media(color_scheme="light")

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.runs.running import engines
-from tests.server.serving import client, serving, until_report
+from tests.server.serving import begin, client, serving, until_report
 
 QUESTION = "Which kinds of engines are there?"
 
@@ -35,11 +35,5 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
     home = tmp_path_factory.mktemp("served")
     docs = engines(tmp_path_factory.mktemp("engines"))
     with serving(home) as address, client(address) as made:
-        ids = []
-        for path in sorted(docs.iterdir()):
-            answer = made.post("/api/v1/documents", files={"file": (path.name, path.read_bytes())})
-            assert answer.status_code == 201, answer.text
-            ids.append(answer.json()["id"])
-        new = made.post("/api/v1/runs", json={"question": QUESTION, "documents": ids, "model_provider": "extractive"})
-        assert new.status_code == 201, new.text
-        yield Finished(address, made, new.json()["id"], until_report(made, new.json()["id"]))
+        run = begin(made, docs, QUESTION)
+        yield Finished(address, made, run, until_report(made, run))

@@ -140,6 +140,18 @@ def client(address: str, **options: Any) -> httpx.Client:
     return httpx.Client(base_url=address, timeout=TIMEOUT, trust_env=False, **options)
 
 
+def begin(http: httpx.Client, docs: Path, question: str, **settings: object) -> str:
+    """Begin a run over uploaded documents, and return its id."""
+    ids = [
+        http.post("/api/v1/documents", files={"file": (path.name, path.read_bytes())}).json()["id"]
+        for path in sorted(docs.iterdir())
+    ]
+    new = {"question": question, "documents": ids, "model_provider": "extractive", **settings}
+    made = http.post("/api/v1/runs", json=new)
+    assert made.status_code == 201, made.text
+    return made.json()["id"]
+
+
 def events_of(http: httpx.Client, path: str, *, last: int = 0, most: int = 100_000) -> list[dict[str, Any]]:
     """Return the events of a stream, at most `most`, the `end` among them."""
     return list(itertools.islice(followed(http, path, last=last), most))

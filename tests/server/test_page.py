@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Browser, expect
 
 from tests.runs.running import engines
-from tests.server.browser import Tab, browsing
+from tests.server.browser import Tab, browsing, check_accessible
 from tests.server.conftest import Finished
-from tests.server.serving import client, serving
+from tests.server.serving import begin, client, serving
 
 QUESTION = "Which kinds of engines are there?"
 pytestmark = pytest.mark.process  # a browser is started
-SERIOUS = ("serious", "critical")
 
 
 @pytest.fixture(scope="module")
@@ -167,11 +165,10 @@ def test_a_clarification_is_answered_by_choosing(tab: Tab, own_state: Path) -> N
         page.goto("about:blank")
 
 
-def test_a_lost_connection_is_said_and_the_run_is_seen_to_its_end(tab: Tab, own_state: Path) -> None:
+def test_a_lost_connection_is_said_and_the_run_is_seen_to_its_end(tab: Tab, own_state: Path, tmp_path: Path) -> None:
     page = tab.page
     with serving(own_state) as address, client(address) as http:
-        new = {"question": "How does speculative decoding work?", "model_provider": "extractive", "confirm_plan": True}
-        run = http.post("/api/v1/runs", json=new).json()["id"]
+        run = begin(http, engines(tmp_path / "docs"), QUESTION, confirm_plan=True)
         page.route("**/events*", lambda route: route.abort())
         page.goto(f"{address}/#/runs/{run}")
         expect(page.locator(".connection")).to_be_visible()
@@ -184,11 +181,10 @@ def test_a_lost_connection_is_said_and_the_run_is_seen_to_its_end(tab: Tab, own_
     tab.faults[:] = [fault for fault in tab.faults if "ERR_FAILED" not in fault]
 
 
-def test_another_version_is_begun_from_a_report(tab: Tab, own_state: Path) -> None:
+def test_another_version_is_begun_from_a_report(tab: Tab, own_state: Path, tmp_path: Path) -> None:
     page = tab.page
     with serving(own_state) as address, client(address) as http:
-        new = {"question": "How does speculative decoding work?", "model_provider": "extractive"}
-        run = http.post("/api/v1/runs", json=new).json()["id"]
+        run = begin(http, engines(tmp_path / "docs"), QUESTION)
         page.goto(f"{address}/#/runs/{run}")
         expect(page.locator(".trust")).to_be_visible(timeout=60_000)
         page.get_by_role("button", name="More", exact=True).click()
@@ -203,47 +199,35 @@ def test_another_version_is_begun_from_a_report(tab: Tab, own_state: Path) -> No
         page.goto("about:blank")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_serious_stands_in_the_way_of_assistive_technology(
-    browser: Browser, finished: Finished, theme: str, own_state: Path
+    browser: Browser, finished: Finished, own_state: Path
 ) -> None:
-    made = Tab(browser, color_scheme=theme, reduced_motion="reduce", bypass_csp=True)
+    made = Tab(browser, bypass_csp=True)
     page = made.page
-
-    def check(where: str) -> None:
-        found = Axe().run(page).response["violations"]
-        serious = [
-            (one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found if one["impact"] in SERIOUS
-        ]
-        assert serious == [], where
-
     page.goto(finished.address)
     expect(page.locator(".composer")).to_be_visible()
-    check("ask")
-    for part in ("", "/statements", "/sources", "/figures", "/process"):
-        page.goto(f"{finished.address}/#/runs/{finished.run_id}{part}")
-        page.reload()
-        expect(page.locator(f".tab-{part.strip('/') or 'report'} > *").first).to_be_visible()
-        check(part or "report")
-    page.goto(f"{finished.address}/#/runs/{finished.run_id}")
-    page.reload()
+    check_accessible(page, "ask")
+    for part in ("report", "statements", "sources", "figures", "process"):
+        page.goto(f"{finished.address}/#/runs/{finished.run_id}/{part}")
+        expect(page.locator(f".tab-{part} > *").first).to_be_visible()
+        check_accessible(page, part)
+    page.get_by_role("tab", name=re.compile("^Report")).click()
     page.locator(".cite").first.click()
     expect(page.locator(".evidence .passage mark").first).to_be_visible()
-    check("evidence")
+    check_accessible(page, "evidence")
     page.get_by_role("button", name="In its text").first.click()
     expect(page.locator(".snapshot mark")).to_be_visible()
-    check("snapshot")
+    check_accessible(page, "snapshot")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Export").click()
-    check("menu")
+    check_accessible(page, "menu")
     page.goto(f"{finished.address}/#/compare/{finished.run_id}/{finished.run_id}")
-    page.reload()
     expect(page.locator(".compare .two").nth(1)).to_be_visible()
-    check("compare")
+    check_accessible(page, "compare")
     with serving(own_state, require_tokens=True) as address:
         page.goto(address)
         expect(page.get_by_label("Token")).to_be_visible()
-        check("login")
+        check_accessible(page, "login")
         page.goto("about:blank")
     made.context.close()
 
@@ -271,11 +255,9 @@ def test_the_page_fits_a_phone(browser: Browser, finished: Finished) -> None:
         f"#/runs/{finished.run_id}/process",
     ):
         page.goto(f"{finished.address}/{part}")
-        page.reload()
         expect(page.locator("main > *").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), part
     page.goto(f"{finished.address}/#/runs/{finished.run_id}")
-    page.reload()
     page.locator(".cite").first.tap()
     expect(page.locator(".evidence .passage mark").first).to_be_in_viewport()
     # Above the evidence the statement is in sight, once the sheet has slid in.

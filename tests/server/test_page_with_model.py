@@ -6,13 +6,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests.model.harness import PLAN, QUESTION, served
 from tests.runs.running import engines
-from tests.server.browser import Tab, browsing
-from tests.server.serving import Held, Wire, client, serving
+from tests.server.browser import Tab, browsing, check_accessible
+from tests.server.serving import Held, Wire, begin, client, serving
 
 pytestmark = pytest.mark.process  # a browser is started
 
@@ -65,20 +64,11 @@ def test_a_run_with_a_model_is_watched_and_steered(
         client(address) as http,
         closing(Wire(address)) as wire,
     ):
-        documents = [
-            http.post("/api/v1/documents", files={"file": (path.name, path.read_bytes())}).json()["id"]
-            for path in sorted(engines(tmp_path / "docs").iterdir())
-        ]
-        new = {"question": QUESTION, "documents": documents, "model_provider": "compatible", "model_name": "scripted"}
-        run = http.post("/api/v1/runs", json=new).json()["id"]
+        docs = engines(tmp_path / "docs")
+        run = begin(http, docs, QUESTION, model_provider="compatible", model_name="scripted")
         page.goto(f"{wire.address}/#/runs/{run}")
         expect(page.locator(".section-card:not(.skeleton)")).to_have_count(len(PLAN))
-        serious = [
-            (one["id"], [node["html"][:120] for node in one["nodes"][:2]])
-            for one in Axe().run(page).response["violations"]
-            if one["impact"] in ("serious", "critical")
-        ]
-        assert serious == []
+        check_accessible(page, "a run that goes on")
         steering = page.get_by_label("Steer the research")
         steering.fill("Mind the weight")
         page.get_by_role("button", name="Send").click()

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
@@ -17,7 +16,7 @@ from tests.mcp_server.test_mcp_server import over_stdio
 from tests.model.harness import served
 from tests.runs.running import engines
 from tests.server.browser import browsing
-from tests.server.serving import Held, client, events_of, followed, serving, until_report
+from tests.server.serving import Held, begin, client, events_of, followed, serving, until_report
 from tests.support.postgres import new_database
 
 pytest.importorskip("procrastinate", reason="no queue here: pip install 'deep-research[worker]'")
@@ -53,24 +52,12 @@ def until_worker(home: Path) -> None:
         time.sleep(0.05)
 
 
-def begin(http: httpx.Client, docs: Path, **settings: object) -> str:
-    """Begin a run over uploaded documents, and return its id."""
-    ids = [
-        http.post("/api/v1/documents", files={"file": (path.name, path.read_bytes())}).json()["id"]
-        for path in sorted(docs.iterdir())
-    ]
-    new = {"question": QUESTION, "documents": ids, "model_provider": "extractive", **settings}
-    made = http.post("/api/v1/runs", json=new)
-    assert made.status_code == 201, made.text
-    return made.json()["id"]
-
-
 def test_the_whole_life_of_a_run_in_two_processes(url: str, own_state: Path, tmp_path: Path) -> None:
     docs = engines(tmp_path / "docs")
     with serving(own_state, queued=True) as address, client(address) as http:
         assert http.get("/readyz").json() == {"status": "ready", "workers": 0}
         # Without a worker it waits; stopped while it waits, it can be taken up again.
-        run = begin(http, docs, confirm_plan=True)
+        run = begin(http, docs, QUESTION, confirm_plan=True)
         at = f"/api/v1/runs/{run}"
         assert http.get(at).json()["status"] == "queued"
         assert http.post(f"{at}/cancel").json()["status"] == "stopped"
@@ -149,7 +136,7 @@ def test_a_run_in_a_worker_is_steered_and_stopped_from_the_api(
 ) -> None:
     script = Held()
     with served(monkeypatch, script), serving(own_state, queued=True) as address, client(address) as http, working():
-        run = begin(http, engines(tmp_path / "docs"), model_provider="compatible", model_name="scripted")
+        run = begin(http, engines(tmp_path / "docs"), QUESTION, model_provider="compatible", model_name="scripted")
         at = f"/api/v1/runs/{run}"
         feed = followed(http, f"{at}/events")
         assert any(event["event"] == "section_started" for event in feed)
@@ -172,7 +159,7 @@ def test_owners_on_a_database_never_see_each_other(url: str, own_state: Path, tm
             client(address, headers={"Authorization": f"Bearer {tokens.create(name)}"}) for name in ("anna", "ben")
         )
         with anna, ben:
-            run = begin(anna, docs, workflow="quick")
+            run = begin(anna, docs, QUESTION, workflow="quick")
             until_report(anna, run)
             for method, path, body in (
                 ("GET", "", None), ("GET", "/report", None), ("GET", "/events", None), ("GET", "/sources/s1", None),

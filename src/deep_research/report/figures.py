@@ -101,11 +101,17 @@ def _said_alike(stated: Sequence[_Stated]) -> list[list[_Stated]]:
         for group in groups:
             first = {word.casefold() for word in group[0].words}
             if len(own & first) >= _ALIKE * len(own | first):
-                group.append(one)
+                if not any(_restates(one, other) for other in group):
+                    group.append(one)
                 break
         else:
             groups.append([one])
     return groups
+
+
+def _restates(one: _Stated, other: _Stated) -> bool:
+    """Return whether two claims give the same amount from the same passage: a figure shows it once."""
+    return one.amount.value == other.amount.value and not set(one.claim.passages).isdisjoint(other.claim.passages)
 
 
 def _labels(group: Sequence[_Stated]) -> list[str]:

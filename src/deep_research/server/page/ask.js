@@ -2,7 +2,7 @@
 
 import { api } from "./api.js";
 import { fill, h, icon, toast } from "./dom.js";
-import { t } from "./i18n.js";
+import { named, t } from "./i18n.js";
 
 const DRAFT = "draft";
 const FOLDED = 7;
@@ -44,14 +44,14 @@ export class AskView {
   // What answers and where it looks; or why nothing can be asked until the server's settings are mended.
   who() {
     const { model, provider, web, problem } = this.options;
-    if (problem) return h("p", { class: "notice bad", role: "alert" }, problem);
+    if (problem) return h("p", { class: "notice bad", role: "alert" }, h("strong", {}, t("settings_problem")), h("span", { lang: "en" }, problem));
     const thinks = model ? t("answers_with_model", { model, provider }) : t("answers_without_model");
-    return h("p", { class: "hint composer-note" }, thinks, /[\u3002]$/.test(thinks) ? "" : " ", web ? t("searches_web", { web }) : t("searches_bundled"));
+    return h("p", { class: "hint composer-note" }, thinks, /[\u3002]$/.test(thinks) ? "" : " ", web ? t("searches_web", { web: web.split(", ").map((one) => named("strategy", one)).join(", ") }) : t("searches_bundled"));
   }
 
   strategy() {
     this.where = h("select", { id: "strategy", "aria-label": t("sources") }, h("option", { value: "" }, t("strategy_default")),
-      this.options.strategies.map((one) => h("option", { value: one.name, title: one.purpose }, t(`strategy_${one.name}`) === `strategy_${one.name}` ? one.name : t(`strategy_${one.name}`))));
+      this.options.strategies.map((one) => h("option", { value: one.name, title: one.purpose }, named("strategy", one.name))));
     return h("label", { class: "chip select" }, icon("globe", 16), this.where);
   }
 

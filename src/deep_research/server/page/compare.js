@@ -1,10 +1,10 @@
 // Two runs side by side: what both say, what only one says, and on which sources each rests.
 
 import { api } from "./api.js";
-import { fill, h, icon } from "./dom.js";
+import { fill, h, heading, icon } from "./dom.js";
 import { current, duration, moment, money, number, t } from "./i18n.js";
 import { terms } from "./claims.js";
-import { Evidence, claimText, verdictBadge } from "./evidence.js";
+import { Evidence, claimText, kindBadge } from "./evidence.js";
 
 const ALIKE = 0.5;
 
@@ -35,9 +35,10 @@ export class CompareView {
     const second = pairs.filter(([a]) => !a);
     const addresses = reports.map((report) => new Map(report.references.map((one) => [one.url || one.location || one.title, one.title])));
     const shared = [...addresses[0]].filter(([key]) => addresses[1].has(key));
-    fill(this.main, h("div", { class: "run compare" }, h("header", { class: "run-head" }, h("p", { class: "eyebrow" }, icon("columns", 16), t("comparison")), h("h1", {}, runs[0].question)),
+    fill(this.main, h("div", { class: "run compare" }, h("header", { class: "run-head" }, h("p", { class: "eyebrow" }, icon("columns", 16), t("comparison")), heading(runs[0].question, runs[0].language)),
       h("div", { class: "two heads" }, reports.map((report, at) => this.summary(runs[at], report, at))),
-      this.rows(t("both_say", { n: both.length }), both), this.rows(t("only_in", { name: "A", n: first.length }), first), this.rows(t("only_in", { name: "B", n: second.length }), second),
+      both.length > 0 && h("section", {}, h("h2", {}, t("both_say", { n: both.length })), both.map(([a, b]) => h("div", { class: "two" }, this.cell(a, 0), this.cell(b, 1)))),
+      h("section", { class: "two" }, [[first, "A"], [second, "B"]].map(([pairs, name], at) => h("div", { class: "column" }, h("h2", {}, t("only_in", { name, n: pairs.length })), pairs.map((pair) => this.cell(pair[at], at))))),
       h("section", {}, h("h2", {}, t("sources")), h("div", { class: "two" }, [0, 1].map((at) => h("ul", { class: "plain" }, [...addresses[at]].map(([key, title]) => h("li", { class: addresses[1 - at].has(key) ? "shared" : "" }, title, addresses[1 - at].has(key) && h("small", { class: "badge" }, t("shared"))))))), h("p", { class: "hint" }, t("shared_sources", { n: shared.length })))), this.panels.map((panel) => panel.element));
   }
 
@@ -47,10 +48,8 @@ export class CompareView {
       h("dl", { class: "counts" }, [["statements_supported", `${number(supported)}/${number(report.claims.length)}`], ["sources_cited", number(report.references.length)], ["ledger_seconds_spent", duration(report.ledger.seconds)], ["cost", money(report.ledger.cost_usd)]].map(([name, value]) => h("div", {}, h("dt", {}, t(name)), h("dd", {}, value)))));
   }
 
-  rows(title, pairs) {
-    if (!pairs.length) return "";
-    const cell = (claim, at) => claim ? h("button", { type: "button", class: "side", onclick: () => { this.panels[1 - at].hide(); this.panels[at].openClaim(claim, "AB"[at]); } }, h("p", {}, claimText(claim.text)), verdictBadge(claim.verdict.kind)) : h("div", { class: "side none", "aria-label": t("nothing") }, "–");
-    return h("section", {}, h("h2", {}, title), pairs.map(([a, b]) => h("div", { class: "two" }, cell(a, 0), cell(b, 1))));
+  cell(claim, at) {
+    return h("button", { type: "button", class: "side", onclick: () => { this.panels[1 - at].hide(); this.panels[at].openClaim(claim, "AB"[at]); } }, h("p", {}, claimText(claim.text)), claim.kind !== "fact" && kindBadge(claim.kind));
   }
 
   close() { this.panels?.forEach((panel) => panel.close()); }

@@ -80,6 +80,17 @@ export function fill(element, ...children) {
   return element;
 }
 
+// The heading of a run: a long one is set smaller.
+export function heading(text, lang) {
+  const width = [...text].reduce((sum, sign) => sum + (sign > "\u2e7f" ? 2 : 1), 0);
+  return h("h1", { lang, class: width > 100 ? "long" : "" }, text);
+}
+
+// A text of which two lines are shown until it is opened.
+export function folded(text, props) {
+  return text.length > 110 ? h("details", { ...props, class: `${props.class} folded` }, h("summary", {}, text)) : h("p", props, text);
+}
+
 let live;
 
 // Say something to those who cannot see the screen.

@@ -2,7 +2,7 @@
 
 import { api } from "./api.js";
 import { announce, fill, h, icon } from "./dom.js";
-import { day, number, t } from "./i18n.js";
+import { day, named, number, t } from "./i18n.js";
 import { KIND_ICONS, terms } from "./claims.js";
 import { anchor, inline, table, tableOf } from "./markdown.js";
 
@@ -48,7 +48,7 @@ export class Evidence {
     const keys = [...claim.passages].sort((a, b) => prefer.includes(b) - prefer.includes(a));
     const premises = claim.premises.map((id) => this.byId.get(id)).filter(Boolean);
     fill(this.body,
-      h("div", { class: "badges" }, kindBadge(claim.kind), verdictBadge(claim.verdict.kind), claim.confidence && h("span", { class: `badge confidence-${claim.confidence.level}` }, t(`confidence_${claim.confidence.level}`)), claim.flags.map((flag) => h("span", { class: "badge flag" }, t(`flag_${flag}`) === `flag_${flag}` ? flag.replace(/_/g, " ") : t(`flag_${flag}`)))),
+      h("div", { class: "badges" }, kindBadge(claim.kind), verdictBadge(claim.verdict.kind), claim.confidence && h("span", { class: `badge confidence-${claim.confidence.level}` }, t(`confidence_${claim.confidence.level}`)), claim.flags.map((flag) => h("span", { class: "badge flag" }, named("flag", flag).replace(/_/g, " ")))),
       h("blockquote", { class: "claim-text" }, claimText(claim.text)),
       h("p", { class: "reason" }, icon(claim.verdict.kind === "supported" ? "check" : "question", 15), h("span", {}, [claim.verdict.reason, claim.verdict.by_model && t("judged_by_model"), claim.repair && t(`repair_${claim.repair}`)].filter(Boolean).join(" · "))),
       claim.kind !== "fact" && h("p", { class: "hint" }, t(`kind_${claim.kind}_hint`)),
@@ -119,8 +119,8 @@ export function verdictBadge(kind) {
 }
 
 export function sourceFacts(source) {
-  const host = source.url ? new URL(source.url).hostname.replace(/^www\./, "") : source.location || source.origin;
-  const standing = source.status && source.status !== "active" ? t(`standing_${source.status}`) === `standing_${source.status}` ? source.status : t(`standing_${source.status}`) : "";
+  const host = source.url ? new URL(source.url).hostname.replace(/^www\./, "") : source.location || named("source", source.origin);
+  const standing = source.status && source.status !== "active" ? named("standing", source.status) : "";
   return h("p", { class: "source-facts" }, h("span", {}, host), source.date && h("span", {}, source.date), standing && h("span", { class: `standing standing-${source.status}` }, standing, source.by && ` (${source.by})`), source.retrieved_at && h("span", {}, t("read_on", { date: day(source.retrieved_at) })));
 }
 

@@ -34,6 +34,12 @@ export function t(name, values = {}) {
   return said.replace(/\{(\w+)\}/g, (whole, key) => (key in values ? String(values[key]) : whole));
 }
 
+// The text of a name that a run may give; the name itself where there is none.
+export function named(kind, name) {
+  const said = t(`${kind}_${name}`);
+  return said === `${kind}_${name}` ? name : said;
+}
+
 export const number = (value, digits = 0) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value);
 export const day = (text) => (text ? new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(new Date(text)) : "");
 export const moment = (text) => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" }).format(new Date(text));

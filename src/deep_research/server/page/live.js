@@ -1,8 +1,8 @@
 // A run while it goes on: stages, sections side by side, what is asked, steering, cost.
 
 import { api, eventsOf, follow } from "./api.js";
-import { announce, fill, h, icon, menu } from "./dom.js";
-import { duration, money, number, t } from "./i18n.js";
+import { announce, fill, h, heading, icon, menu } from "./dom.js";
+import { duration, money, named, number, t } from "./i18n.js";
 import { render } from "./markdown.js";
 import { Evidence } from "./evidence.js";
 import { PlanEditor } from "./plan.js";
@@ -39,7 +39,7 @@ export class LiveView {
     this.activity = h("ol", { class: "activity" });
     this.line = h("p", { class: "connection", hidden: true }, t("connection_lost"));
     fill(this.main, h("div", { class: "run live" },
-      h("header", { class: "run-head" }, h("h1", {}, this.run.question),
+      h("header", { class: "run-head" }, heading(this.run.question, this.run.language),
         h("div", { class: "run-facts" }, this.headStatus, h("span", {}, icon("clock", 15), this.clock), h("span", { class: "cost" }, this.cost), this.run.documents.length > 0 && h("span", {}, icon("doc", 15), t("n_documents", { n: this.run.documents.length })), this.buttons)),
       this.steps, this.line, this.told, this.ask,
       h("div", { class: "live-columns" }, h("section", { "aria-label": t("sections") }, this.grid, this.steering, this.growing),
@@ -158,7 +158,7 @@ export class LiveView {
     if (this.toldFor === said && this.toldStatus === this.status) return;
     this.toldFor = said;
     this.toldStatus = this.status;
-    const failed = this.status === "failed" || this.status === "declined" ? h("p", { class: "notice bad", role: "alert" }, this.run.error || t("failed")) : "";
+    const failed = this.status === "failed" || this.status === "declined" ? h("p", { class: "notice bad", role: "alert" }, h("strong", {}, t(this.status === "failed" ? "failed" : "state_declined")), h("span", { lang: this.status === "failed" ? "en" : this.run.language }, this.run.error)) : "";
     fill(this.told, failed, this.status === "queued" && this.noWorker && h("p", { class: "notice", role: "alert" }, t("no_worker")), this.status === "stopped" && h("p", { class: "notice" }, t("stopped_hint")), said?.assumptions.length > 0 && h("details", { class: "notice", open: true }, h("summary", {}, t("assumptions")), h("ul", {}, said.assumptions.map((one) => h("li", {}, one)))));
   }
 
@@ -241,7 +241,7 @@ export class LiveView {
       h("header", {}, h("span", { class: "section-number" }, place), h("h2", {}, one.title),
         canDrop && h("button", { type: "button", class: "ghost drop", "aria-label": t("drop_section", { title: one.title }), title: t("drop_section", { title: one.title }), onclick: () => this.act(() => api.steer(this.run.id, "drop", one.title)) }, icon("close", 14))),
       h("p", { class: "section-state" }, h("span", { class: `bead bead-${state}` }), t(`section_${state}`), one.attempt > 1 && ` · ${t("attempt_n", { n: one.attempt })}`),
-      last && state !== "done" && state !== "written" && h("p", { class: "query" }, icon("search", 14), h("span", {}, last.query), h("small", {}, last.source)),
+      last && state !== "done" && state !== "written" && h("p", { class: "query" }, icon("search", 14), h("span", {}, last.query), h("small", {}, named("source", last.source))),
       h("dl", { class: "counts" }, [["searches", one.searches.length], ["found", one.found], ...(one.claims !== undefined ? [["statements", one.claims], ["supported", one.supported]] : [])].map(([name, value]) => h("div", {}, h("dt", {}, t(`count_${name}`, { n: value })), h("dd", {}, number(value))))),
       one.claims > 0 && h("div", { class: "meter", role: "img", "aria-label": t("supported_of", { n: one.supported, of: one.claims }) }, h("span", { css: { "inline-size": `${(100 * one.supported) / one.claims}%` } })),
       one.notes && state === "again" && h("p", { class: "notes" }, one.notes),

@@ -47,7 +47,7 @@ function toggleSidebar(open) {
 }
 
 function fail(error) {
-  toast(error.message === "offline" ? t("offline") : error.message, "error");
+  toast(error.message === "offline" ? t("offline") : current() === "en" ? error.message : `${t("failed")}: ${error.message}`, "error");
 }
 
 async function route() {
@@ -72,7 +72,7 @@ async function route() {
     await state.view.show();
   } catch (error) {
     if (error.status === 401) return;
-    fill(state.main, h("div", { class: "empty" }, h("h1", {}, error.status === 404 ? t("not_found") : t("failed")), error.status !== 404 && h("p", {}, error.message), h("p", {}, h("a", { href: "#/", class: "button" }, t("new_research")))));
+    fill(state.main, h("div", { class: "empty" }, h("h1", {}, error.status === 404 ? t("not_found") : t("failed")), h("p", {}, error.status === 404 ? t("not_found_hint") : error.message), h("p", {}, h("a", { href: "#/", class: "button" }, t("new_research")))));
   }
   announce(document.title);
 }

@@ -118,7 +118,11 @@ function withBreaks(lines, cite) {
 export function block(one, cite) {
   switch (one.type) {
     case "heading": return h(`h${Math.min(6, one.level + 1)}`, {}, inline(one.text, cite));
-    case "paragraph": return h("p", {}, withBreaks(one.lines, cite));
+    case "paragraph": {
+      const made = h("p", {}, withBreaks(one.lines, cite));
+      if (made.childNodes.length === 1 && made.firstChild.tagName === "EM") made.className = "aside";
+      return made;
+    }
     case "code": return h("pre", { tabindex: "0" }, h("code", {}, one.text));
     case "quote": return h("blockquote", {}, one.blocks.map((inner) => block(inner, cite)));
     case "rule": return h("hr");

@@ -2,7 +2,7 @@
 
 import { api } from "./api.js";
 import { fill, h, icon, s } from "./dom.js";
-import { number, t } from "./i18n.js";
+import { named, number, t } from "./i18n.js";
 import { claimText, kindBadge, openSnapshot, passageOf, sourceFacts, verdictBadge } from "./evidence.js";
 import { anchor, inline } from "./markdown.js";
 
@@ -43,10 +43,10 @@ export async function sources(view) {
     const own = claimsOf(one.id);
     return h("li", { class: "source-card" }, h("span", { class: "source-number" }, numbers.get(one.id) ?? "–"), h("div", {},
       h("h3", {}, one.url ? anchor(one.url, one.title) : one.title), sourceFacts(one), one.authors.length > 0 && h("p", { class: "hint" }, one.authors.slice(0, 6).join(", ")),
-      h("p", { class: "badges" }, h("span", { class: "badge" }, one.origin), one.media_type && h("span", { class: "badge" }, one.media_type.replace(/^(text|application)\//, "")), own.length > 0 && h("span", { class: "badge verdict-supported" }, t("carries_n", { n: own.length })))),
+      h("p", { class: "badges" }, one.origin !== "documents" && h("span", { class: "badge" }, t("found_by", { name: named("source", one.origin) })), /pdf|word|presentation|sheet/.test(one.media_type) && h("span", { class: "badge" }, /pdf/.test(one.media_type) ? "PDF" : "Office"), own.length > 0 && h("span", { class: "badge verdict-supported" }, t("carries_n", { n: own.length })))),
     h("div", { class: "source-tools" }, own.length > 0 && h("button", { type: "button", class: "chip", onclick: () => view.openClaim(own[0].id) }, icon("quote", 14), t("statements")), h("button", { type: "button", class: "chip", onclick: () => whole(view.run.id, one) }, icon("book", 14), t("in_snapshot"))));
   };
-  return [h("dl", { class: "ledger" }, [["sources_cited", number(cited.length)], sites.size > 0 && ["independent_sites", number(sites.size)], years.length > 0 && ["dates", years[0] === years.at(-1) ? String(years[0]) : `${years[0]}–${years.at(-1)}`], ["sources_read", number(list.length)]].filter(Boolean).map(([name, value]) => h("div", {}, h("dt", {}, t(name)), h("dd", {}, value)))),
+  return [h("dl", { class: "ledger" }, [["sources_cited", cited.length], sites.size > 0 && ["independent_sites", sites.size], years.length > 0 && ["dates", years[0] === years.at(-1) ? String(years[0]) : `${years[0]}–${years.at(-1)}`], ["sources_read", list.length]].filter(Boolean).map(([name, n]) => h("div", {}, h("dt", {}, t(name, { n })), h("dd", {}, typeof n === "number" ? number(n) : n)))),
     years.length > 2 && spread(years), h("ol", { class: "source-list" }, cited.map(card)),
     others.length > 0 && h("details", { class: "more" }, h("summary", {}, icon("chevron", 14), t("read_not_cited", { n: others.length })), h("ol", { class: "source-list" }, others.map(card)))];
 }

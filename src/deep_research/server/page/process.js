@@ -2,7 +2,7 @@
 
 import { eventsOf, follow } from "./api.js";
 import { fill, h } from "./dom.js";
-import { duration, money, number, t } from "./i18n.js";
+import { duration, money, named, number, t } from "./i18n.js";
 
 const LOUD = new Set(["planned", "section_written", "report_ready", "clarification_asked", "steered"]);
 const BAD = new Set(["gap_found", "run_failed", "run_declined"]);
@@ -17,7 +17,7 @@ function sentence(event) {
     case "discovered": return t("event_discovered", { list: event.entities.join(", ") });
     case "planned": return t("event_planned", { n: event.sections.length });
     case "section_started": return t("event_section_started", { section: event.section });
-    case "searched": return t("event_searched", { source: event.source, query: event.query, found: event.found });
+    case "searched": return t("event_searched", { source: named("source", event.source), query: event.query, found: event.found });
     case "section_written": return t("event_section_written", { section: event.section, supported: event.supported, claims: event.claims });
     case "section_reviewed": return t("event_section_reviewed", { section: event.section, score: event.score });
     case "section_closed": return t("event_section_closed", { section: event.section });
@@ -26,7 +26,7 @@ function sentence(event) {
     case "steered": return t("event_steered", { text: event.text || event.section || event.what });
     case "report_ready": return t("event_report_ready", { claims: event.claims, references: event.references });
     case "clarification_asked": return event.question;
-    case "run_failed": return event.message;
+    case "run_failed": return `${t("failed")}: ${event.message}`;
     case "run_declined": return event.reason;
   }
   return event.kind;
@@ -53,10 +53,11 @@ export class ProcessTab {
   draw(events) {
     const { ledger, reasoner } = this.report;
     const facts = [["seconds_spent", duration(ledger.seconds)], ["cost", money(ledger.cost_usd)], ["model_calls", number(ledger.model_calls)], ["tokens", number(ledger.prompt_tokens + ledger.completion_tokens)], ["cached_tokens", number(ledger.cached_tokens)], ["searches", number(ledger.searches)], ["fetches", number(ledger.fetches)]].filter(([name]) => ledger.model_calls || ["seconds_spent", "searches", "fetches"].includes(name));
-    const models = Object.entries(reasoner.models ?? {});
+    const models = new Map();
+    for (const [role, model] of Object.entries(reasoner.models ?? {})) models.set(model, [...(models.get(model) ?? []), t(`role_${role}`)]);
     fill(this.element,
       h("section", {}, h("h2", {}, t("cost_and_time")), h("dl", { class: "ledger" }, facts.map(([name, value]) => h("div", {}, h("dt", {}, t(`ledger_${name}`)), h("dd", {}, value)))),
-        h("p", { class: "hint" }, models.length ? models.map(([role, model]) => `${role}: ${model}`).join(" · ") : t("answers_without_model"))),
+        h("p", { class: "hint" }, models.size ? [...models].map(([model, roles]) => (models.size > 1 ? `${model} (${roles.join(", ")})` : model)).join(" · ") : t("answers_without_model"))),
       h("section", {}, h("h2", {}, t("timeline")), this.lanes(events)),
       h("section", {}, h("h2", {}, t("all_events")), h("ol", { class: "activity whole" }, events.map(eventLine))));
   }

@@ -1,8 +1,8 @@
 // A finished report: text with its claims told apart, filters, sources, figures, disagreements, how it came about, further questions.
 
 import { api, follow, followUpEventsOf } from "./api.js";
-import { announce, fill, h, icon, inSlices, menu } from "./dom.js";
-import { current, duration, moment, money, number, t } from "./i18n.js";
+import { announce, fill, folded, h, heading as title, icon, inSlices, menu } from "./dom.js";
+import { current, duration, moment, money, named, number, t } from "./i18n.js";
 import { ClaimMarks, KINDS, KIND_ICONS, VERDICTS, claimAt, saidBefore, terms } from "./claims.js";
 import { block, blocks, render } from "./markdown.js";
 import { Evidence } from "./evidence.js";
@@ -58,8 +58,8 @@ export class ReportView {
     const others = [...offered.values()].filter((one) => !FORMATS.flat().some(([name]) => name === one.name)).map((one) => ({ text: one.name, note: one.purpose, run: () => this.download(one.name) }));
     const formats = [...known, others].filter((group) => group.length).flatMap((group, at) => (at ? [{ isLine: true }, ...group] : group));
     const exports_ = menu(h("button", { type: "button", class: "button quiet" }, icon("download", 16), t("export")), formats, t("export"));
-    return h("header", { class: "run-head" }, h("h1", {}, this.report.title),
-      this.report.title.replace(/[\s?.\uff1f\u3002]/g, "") !== this.run.question.replace(/[\s?.\uff1f\u3002]/g, "") && h("p", { class: "asked-line" }, this.run.question),
+    return h("header", { class: "run-head" }, title(this.report.title, this.report.language),
+      this.report.title.replace(/[\s?.\uff1f\u3002]/g, "") !== this.run.question.replace(/[\s?.\uff1f\u3002]/g, "") && folded(this.run.question, { class: "asked-line", lang: this.run.language }),
       h("div", { class: "run-facts" }, h("span", {}, moment(this.run.created)), h("span", {}, icon("clock", 15), duration(this.report.ledger.seconds)), this.run.parent && h("a", { href: `#/runs/${this.run.parent}` }, t(`from_${this.run.origin}`)), this.run.origin === "refresh" && h("button", { type: "button", class: "chip", onclick: () => this.showChanges() }, t("what_changed")),
         h("span", {}, this.report.ledger.model_calls ? [t("n_calls", { n: this.report.ledger.model_calls }), this.report.ledger.cost_usd > 0 && ` · ${money(this.report.ledger.cost_usd)}`] : t("without_model")), h("div", { class: "head-buttons" }, exports_, again)));
   }
@@ -73,10 +73,10 @@ export class ReportView {
     return h("section", { class: "trust", "aria-label": t("trust") },
       h("div", { class: "trust-bar", role: "img", "aria-label": t("supported_of", { n: counts.supported, of: shown.length }) }, VERDICTS.filter((kind) => counts[kind]).map((kind) => h("span", { class: `trust-${kind}`, css: { "flex-grow": counts[kind] } }))),
       h("dl", {}, h("div", {}, h("dd", {}, number(counts.supported), h("small", {}, `/${number(shown.length)}`)), h("dt", {}, t("statements_supported"))),
-        h("div", {}, h("dd", {}, number(this.report.references.length)), h("dt", {}, t("sources_cited"))),
+        h("div", {}, h("dd", {}, number(this.report.references.length)), h("dt", {}, t("sources_cited", { n: this.report.references.length }))),
         parts.length > 0 && h("div", {}, h("dd", {}, number(parts.length - open.length), h("small", {}, `/${number(parts.length)}`)), h("dt", {}, t("parts_answered"))),
-        h("div", {}, h("dd", {}, number(this.report.contradictions.length)), h("dt", {}, t("trust_disagreements"))),
-        h("div", {}, h("dd", {}, number(this.report.gaps.length)), h("dt", {}, t("trust_gaps")))));
+        h("div", {}, h("dd", {}, number(this.report.contradictions.length)), h("dt", {}, t("trust_disagreements", { n: this.report.contradictions.length }))),
+        h("div", {}, h("dd", {}, number(this.report.gaps.length)), h("dt", {}, t("trust_gaps", { n: this.report.gaps.length })))));
   }
 
   tabs() {
@@ -232,7 +232,7 @@ export class ReportView {
     const kinds = KINDS.map((kind) => [kind, count((claim) => claim.kind === kind)]).filter(([, n]) => n);
     const verdicts = VERDICTS.map((kind) => [kind, count((claim) => claim.verdict.kind === kind)]).filter(([, n]) => n);
     if (kinds.length + verdicts.length < 3) return "";
-    return h("fieldset", { class: "filters" }, h("legend", {}, t("filter_statements")), kinds.map(([kind, n]) => chip(kind, t(`kind_${kind}`), n, icon(KIND_ICONS[kind], 14))), h("i", { class: "divider", "aria-hidden": "true" }), verdicts.map(([kind, n]) => chip(kind, t(`verdict_${kind}`), n, h("span", { class: `bead verdict-${kind}` }))));
+    return h("fieldset", { class: "filters" }, h("legend", {}, t("filter_statements")), h("div", {}, kinds.map(([kind, n]) => chip(kind, t(`kind_${kind}`), n, icon(KIND_ICONS[kind], 14)))), h("div", {}, verdicts.map(([kind, n]) => chip(kind, t(`verdict_${kind}`), n, h("span", { class: `bead verdict-${kind}` })))));
   }
 
   filter() {
@@ -340,7 +340,7 @@ export class ReportView {
     show(box);
     api.ready().then(({ workers }) => { if (workers === 0) said.textContent = t("no_worker"); }, () => {});
     await new Promise((resolve) => {
-      const stop = follow(followUpEventsOf(this.run.id, made.number), { onEvent: (event) => { if (event.kind === "searched") said.textContent = t("event_searched", { source: event.source, query: event.query, found: event.found }); }, onEnd: () => { stop(); resolve(); } });
+      const stop = follow(followUpEventsOf(this.run.id, made.number), { onEvent: (event) => { if (event.kind === "searched") said.textContent = t("event_searched", { source: named("source", event.source), query: event.query, found: event.found }); }, onEnd: () => { stop(); resolve(); } });
       this.stops.push(stop);
     });
     const answer = this.answer(await api.followUp(this.run.id, made.number));

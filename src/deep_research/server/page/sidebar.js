@@ -57,7 +57,7 @@ export class Sidebar {
     fill(this.list, !this.runs.length && h("p", { class: "hint" }, this.field.value ? t("no_runs_found") : t("no_runs")),
       [...groups].map(([name, runs]) => [h("h2", {}, name), h("ul", {}, runs.map((run) => h("li", {},
         h("a", { href: `#/runs/${run.id}`, data: { run: run.id }, "aria-current": run.id === this.selected, title: run.question },
-          h("span", { class: `dot state-${run.status}`, title: t(`state_${run.status}`) }), h("span", { class: "run-name" }, run.title || run.question),
+          h("span", { class: `dot state-${run.status}`, title: t(`state_${run.status}`) }), h("span", { class: "run-name" }, run.title || run.question || t(`state_${run.status}`)),
           GOING_ON.includes(run.status) && h("span", { class: "visually-hidden" }, t(`state_${run.status}`))))))]),
       this.next && h("button", { type: "button", class: "ghost", onclick: () => this.load(true) }, t("more_runs")));
   }
