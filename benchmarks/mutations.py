@@ -220,8 +220,9 @@ def _change_pair(key: str, *, both_ways: bool) -> Change:
 
 
 def change_sign(text: str, table: Table, dice: random.Random) -> str:
-    """Take away or add an English "not"."""
-    del table, dice
+    """Take away or add a "not"."""
+    if "sign" in table:
+        return _change_pair("sign", both_ways=True)(text, table, dice)
     if " not " in text:
         return re.sub(r" (?:do |does |did )?not ", " ", text, count=1)
     match = re.search(r" (is|was|are|were|can|could|has been|have been) ", text)
@@ -271,7 +272,7 @@ def change_texts(statements: Sequence[Statement], tables: Mapping[str, Table], s
             left = sample
             own = [s for s in statements if s.language == language]
             for statement in dice.sample(own, len(own)):
-                if kind in ("sign", "clipped") and language != "en":
+                if kind == "clipped" and language != "en":
                     break
                 made = change(statement.sentence, tables[language], dice)
                 if made and (made != statement.sentence or kind == "unchanged") and left:

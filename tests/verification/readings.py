@@ -18,10 +18,15 @@ from deep_research.steps.check_advice import check_advice, check_limits
 from deep_research.steps.check_claims import Judge, Rewrite, check_draft
 from deep_research.steps.check_sentences import Ground
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.verification.alignment import tokens_of
+from deep_research.verification.alignment import align, tokens_of
+from deep_research.verification.alterations import find_alteration
+from deep_research.verification.contradictions import contradict
 from deep_research.verification.names import names
+from deep_research.verification.negation import conflict, denied_elsewhere
 from deep_research.verification.numbers import quantities
-from deep_research.verification.verify import verify_against_document
+from deep_research.verification.restatements import is_restated
+from deep_research.verification.support import support
+from deep_research.verification.verify import evidence_sentences, verify_against_document
 
 FOLDER = Path(__file__).with_name("readings")
 CHANGES = Path(__file__).parents[2] / "benchmarks" / "changes"
@@ -45,10 +50,25 @@ def read_tokens(text: str) -> str:
     return " ".join(f"{t.key}:{t.kind}@{t.start}{'' if t.is_content else '-'}" for t in tokens_of(text))
 
 
+def read_pair(text: str) -> str:
+    """Return what two sentences are to each other, the first as the claim."""
+    claim, line = text.split(" ⇔ ")
+    found = [
+        f"{read_verdict(claim, line)} |",
+        "contradict" * contradict(claim, line),
+        "contradict about it" * contradict(claim, line, "engine"),
+        conflict(claim, line),
+        "denied elsewhere" * denied_elsewhere(claim, [line, "It has oil."]),
+        *(f"{a.share:.2f} {[(a.claim_text(r), a.line_text(r)) for r in a.regions]}" for a in align(claim, [line])),
+    ]
+    return " ".join(" ".join(found).split())
+
+
 READERS: dict[str, Callable[[str], str]] = {
     "quantities": read_quantities,
     "names": read_names,
     "tokens": read_tokens,
+    "pairs": read_pair,
 }
 
 
@@ -77,10 +97,17 @@ def passages() -> Iterator[tuple[str, str, list[str]]]:
 
 
 def read_verdict(claim: str, passage: str) -> str:
-    """Return the verdict on a claim: kind, codes, and what was changed."""
-    found = verify_against_document(claim, passage)
+    """Return the verdict on a claim: kind, codes, and what was changed; then how far it is supported, and the change."""
+    found, lines = verify_against_document(claim, passage), evidence_sentences(passage)
     values = [found.values[key] for key in ("said", "there", "number", "name") if found.values.get(key)]
-    return f"{found.kind} {' '.join(found.codes)} {found.score or ''} {' / '.join(values)}".strip()
+    measured, change = support(claim, lines), find_alteration(claim, lines)
+    parts = [
+        f"{found.kind} {' '.join(found.codes)} {found.score or ''} {' / '.join(values)}",
+        f"{measured.score:.3f} {measured.partial:.3f} {measured.covered:.2f} {measured.best} {measured.conflict}",
+        f"{change.what} {change.said} / {change.there} {'conflict' * change.is_conflict}" if change else "",
+        "restated" * is_restated(claim, lines),
+    ]
+    return " | ".join(" ".join(part.split()) for part in parts if part)
 
 
 def verdicts() -> dict[str, str]:

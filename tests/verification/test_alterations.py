@@ -59,6 +59,7 @@ REWORDED = [
     ("Norvex acquired Tellara in March 2019.", "Tellara was acquired by Norvex in March 2019."),
     ("Norvex acquired Tellara in March 2019.", "In March 2019 Norvex acquired Tellara."),
     ("The committee has Ada, Bruno and Chen as members.", "The committee has Bruno, Ada and Chen as members."),
+    ("Ada and Bob beat Carl in Rome.", "Bob and Ada beat Carl in Rome."),
     ("The price rose by 5 % in 2020, after a bad year.", "The price rose by 5 % in 2020."),
     ("The tool supports Linux, and some of its users run it on Windows.", "The tool supports Linux."),
     ("This is momentous because of its long history.", "This is momentous since it has a long history."),

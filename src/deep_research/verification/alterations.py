@@ -93,11 +93,13 @@ class _Comparison:
         self.matched = sum(alignment.c[i].is_content for _, i in alignment.pairs)
         self.cover_c = covered(alignment.claim, language)
         self.cover_e = covered(alignment.line, language)
+        self._listed: set[Region] = set()
 
     def alterations(self) -> Iterator[Alteration]:
         """Yield what was changed, conflicts first."""
         small = [r for r in self.a.regions if max(r.c_end - r.c_start, r.e_end - r.e_start) <= _LONGEST]
         yield from self._exchanges(small)
+        small = [r for r in small if r not in self._listed]
         if self.a.share < _LEAST_SHARE:
             return
         for region in small:
@@ -142,7 +144,9 @@ class _Comparison:
                 yield self._made("exchanged", one)
             for other, said_2, there_2 in sides[number + 1 :]:
                 crossed = _keys(said) == _keys(there_2) and _keys(there) == _keys(said_2) and _tells(there)
-                if crossed and self._is_pure(said_2, there_2) and not self._are_listed(one, other):
+                if crossed and self._is_pure(said_2, there_2) and self._are_listed(one, other):
+                    self._listed |= {one, other}  # "A and B" is "B and A"
+                elif crossed and self._is_pure(said_2, there_2):
                     yield self._made("exchanged", one)
 
     def _is_turned(self, said: Sequence[Token], there: Sequence[Token]) -> bool:

@@ -5,14 +5,18 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.i18n.language import CJK, HANGUL
+from deep_research.i18n.language import CJK, HAN, HANGUL
 from deep_research.i18n.lexicon import any_of, any_word, groups
 from deep_research.text.tokens import content_terms, normalise
 
 _NEGATION = re.compile(any_word("negation.patterns"))
 _DENIAL = re.compile(any_word("negation.denial_patterns"))
 _BEHIND = re.compile(f"(?P<short>{any_word('negation.short_patterns')})|{any_word('negation.following_patterns')}")
-"""Negations of Korean: a short one stands before its word, the others behind it."""
+"""Negations of Korean and Japanese: a short one stands before its word, the others behind it."""
+_STEM_BEHIND = re.compile(
+    rf"(?P<hangul>[{HANGUL}]+)\s*$|(?P<sign>[{HAN}\u3005]+|[\u30a1-\u30fc]+)[\u3041-\u309f]{{0,6}}$"
+)
+"""The end of a text that a negation follows: a Korean word, or the stem of a Japanese one with its endings."""
 _MOST = 20
 """Negations looked at in one sentence; more is no sentence."""
 _SHARED = 0.5
@@ -39,7 +43,7 @@ def conflict(claim: str, sentence: str) -> str:
     a, b = _signs_of(claim), _signs_of(sentence)
     for one, other, which in ((a, b, "claim"), (b, a, "passage")):
         for terms in one.negated[:_MOST]:
-            if terms and terms[0] in other.terms and not other.hidden & set(terms):
+            if terms and _has(other, terms[0]) and not other.hidden & set(terms):
                 return f"only the {which} negates “{terms[0]}”"
         if other.denial and not one.negated:
             return f"“{other.denial}” is said only in the {'passage' if which == 'claim' else 'claim'}"
@@ -57,6 +61,11 @@ class _Signs(NamedTuple):
     hidden: frozenset[str]
     terms: frozenset[str]
     denial: str
+
+
+def _has(signs: _Signs, term: str) -> bool:
+    """Tell whether a text has a term; a single character is a term of its own only where it stands alone."""
+    return term in signs.terms or (len(term) == 1 and term in signs.text)
 
 
 @lru_cache(maxsize=4096)
@@ -123,7 +132,7 @@ def _opposite_directions(claim: str, sentence: str) -> str:
 
 
 def negated(text: str) -> list[list[str]]:
-    """Return for each negation of `text` the content terms it stands before (in Korean: after), nearest first."""
+    """Return for each negation of `text` the content terms it stands before (in Korean and Japanese: after), nearest first."""
     found = []
     for match in _NEGATION.finditer(text):
         scope = re.split(r"[.,;:!?，。；：！？、]", text[match.end() : match.end() + 60], maxsplit=1)[0]
@@ -133,6 +142,6 @@ def negated(text: str) -> list[list[str]]:
         if match["short"]:
             found.append(content_terms(text[match.end() : match.end() + 3])[:1])
         else:
-            word = re.search(rf"([{HANGUL}]+)[\s]*$", text[max(0, match.start() - 12) : match.start()])
-            found.append(content_terms(word[1][:2]) if word else [])
+            word = _STEM_BEHIND.search(text[max(0, match.start() - 12) : match.start()])
+            found.append(content_terms(word["hangul"][:2] if word["hangul"] else word["sign"][-2:]) if word else [])
     return found
