@@ -129,12 +129,6 @@ class Run:
 
         return is_queued(self._store)
 
-    def dequeue(self) -> bool:
-        """Take the run out of the queue, and have its worker stop; return whether it was there."""
-        from deep_research.runs.run_queue import dequeue_run  # noqa: PLC0415 - an extra
-
-        return dequeue_run(self._store)
-
     async def follow_up(
         self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any
     ) -> FollowUp:
@@ -233,6 +227,12 @@ class Run:
         """Return the last follow-up when it was interrupted or failed."""
         made = self.follow_ups() if self.has_report else []
         return made[-1] if made and made[-1].status != "finished" else None
+
+    def stop(self) -> bool:
+        """Stop the run, whichever process carries it out; return whether it went on. See `runs.steering_inbox.stop`."""
+        from deep_research.runs.steering_inbox import stop  # noqa: PLC0415
+
+        return stop(self._store)
 
     def steer(self, kind: str, text: str = "") -> Steer:
         """Give an instruction to the run while it goes on; see `runs.steering_inbox.steer`."""

@@ -1,5 +1,8 @@
 """The cache between runs."""
 
+import sqlite3
+from pathlib import Path
+
 import pytest
 
 from deep_research.errors import StoreError
@@ -148,3 +151,16 @@ def test_a_cache_that_is_damaged_while_it_is_used_costs_what_it_held(tmp_path):
 def test_a_cache_without_a_folder_is_named(tmp_path):
     with pytest.raises(StoreError, match=r"c\.sqlite"):
         AnswerStore(tmp_path / "no" / "folder" / "c.sqlite")
+
+
+def test_another_process_that_writes_is_waited_for_no_longer_than_told(tmp_path: Path) -> None:
+    path = tmp_path / "pages.db"
+    answer = Answer(parse_address("https://news.test/a"), 200, {}, b"x")
+    store, other = AnswerStore(path), sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert store.put(answer, at=1.0, patience=0.01) is False
+    other.execute("ROLLBACK")
+    assert store.put(answer, at=1.0, patience=0.01) is True
+    assert store.get("https://news.test/a", now=1.0) is not None
+    other.close()
+    store.close()

@@ -72,6 +72,22 @@ def test_what_was_said_holds_after_a_kill_and_is_told_once(docs: str, own_state:
     assert_sound(report, folder)
 
 
+def test_another_terminal_stops_a_run_that_can_be_resumed(docs: str, own_state: Path) -> None:
+    with signalled_at("researching", signal.SIGSTOP, QUESTION, "--docs", docs, "-v") as (process, lines, more):
+        folder = _stopped_run(own_state)
+        assert (
+            f"It stops; go on with: deep-research resume {folder.run_id}" in call("steer", folder.run_id, "--stop").out
+        )
+        process.send_signal(signal.SIGCONT)
+        lines.extend(more)
+        assert process.wait(timeout=90) == 130
+    assert (folder.load().status, folder.has_report()) == ("stopped", False)
+    assert "It is not going on" in call("steer", folder.run_id, "--stop").out
+    said = call("resume", folder.run_id, "--json")
+    assert said.code == 0, "it obeyed once: " + said.err
+    assert_sound(Report.model_validate_json(said.out), folder)
+
+
 def test_a_wrong_word_is_explained_and_a_finished_run_takes_none(docs: str, own_state: Path) -> None:
     with signalled_at("researching", signal.SIGSTOP, QUESTION, "--docs", docs, "-v"):
         folder = _stopped_run(own_state)

@@ -213,7 +213,8 @@ def _is_confirmed(records: "list[RunRecord]") -> bool:
 @click.option("--drop", metavar="SECTION", help="Remove a section, by title or number.")
 @click.option("--add", metavar="SECTION", help='Add a section: "TITLE: what to look for".')
 @click.option("--finish", is_flag=True, help="Stop the research, and write the report now from what is known.")
-def steer_command(run_id: str, remark: str | None, drop: str | None, add: str | None, finish: bool) -> int:
+@click.option("--stop", is_flag=True, help="Stop the run, in whichever process it goes on; it can be resumed.")
+def steer_command(run_id: str, remark: str | None, drop: str | None, add: str | None, finish: bool, stop: bool) -> int:
     """Give instructions to RUN while it goes on; without a flag, list its sections.
 
     \b
@@ -224,6 +225,10 @@ def steer_command(run_id: str, remark: str | None, drop: str | None, add: str | 
     from deep_research import api  # noqa: PLC0415 - help stays fast
 
     run = api.open_run(run_id)
+    if stop:
+        told = "It stops; go on with: " if run.stop() else "It is not going on. Go on with: "
+        echo_wrapped(f"{told}deep-research resume {run.id}")
+        return 0
     wanted = {"remark": remark, "drop": drop, "add": add, "finish": "" if finish else None}
     said = [run.steer(kind, text) for kind, text in wanted.items() if text is not None]
     if not said:

@@ -13,10 +13,10 @@ class Steer(Noun):
     """One thing the user said to a run that goes on.
 
     `text` is the remark, or what an added section should look for; `section` the title of the section that is
-    dropped or added. `id` tells two alike apart, so that each takes effect once.
+    dropped or added. `id` tells two alike apart, so that each takes effect once. `stop` ends the sitting that goes on.
     """
 
-    kind: SteerKind
+    kind: SteerKind | Literal["stop"]
     text: str = Field("", max_length=2_000)
     section: str = Field("", max_length=200)
     id: str = ""

@@ -25,6 +25,7 @@ CREATE TABLE IF NOT EXISTS answers (
 -- The sum of the sizes is asked for with each page: without the index all bodies would be read for it.
 CREATE INDEX IF NOT EXISTS answers_used ON answers (used, size)
 """
+_PATIENCE_SECONDS = 30.0
 _HEURISTIC_SHARE = 0.1
 _HEURISTIC_MOST = 86_400.0
 _FRESH_MOST = 30 * 86_400.0
@@ -75,7 +76,7 @@ class AnswerStore:
     def _open(self) -> sqlite3.Connection:
         if self._path:
             make_private_file(self._path)
-        database = sqlite3.connect(self._path, check_same_thread=False, timeout=30, isolation_level=None)
+        database = sqlite3.connect(self._path, check_same_thread=False, timeout=_PATIENCE_SECONDS, isolation_level=None)
         try:
             if self._path:
                 database.execute("PRAGMA journal_mode=WAL")
@@ -91,6 +92,7 @@ class AnswerStore:
         """Return the answer of an address, or None, also when the file cannot be read any more."""
         try:
             with self._lock:
+                self._db.execute(f"PRAGMA busy_timeout = {int(_PATIENCE_SECONDS * 1000)}")
                 row = self._db.execute("SELECT status, headers, body, at FROM answers WHERE url = ?", (url,)).fetchone()
                 if row:
                     self._db.execute("UPDATE answers SET used = ? WHERE url = ?", (now, url))
@@ -101,17 +103,28 @@ class AnswerStore:
             return None
         return Stored(Answer(parse_address(url), row[0], json.loads(row[1]), row[2]), row[3])
 
-    def put(self, answer: Answer, *, at: float) -> None:
-        """Keep an answer under its address; a disk that is full costs the cache alone."""
+    def put(self, answer: Answer, *, at: float, patience: float = _PATIENCE_SECONDS) -> bool:
+        """Keep an answer under its address; a disk that is full costs the cache alone.
+
+        Returns False where another process was writing for longer than `patience` seconds.
+        """
         row = (answer.address.url, answer.status, json.dumps(dict(answer.headers)), answer.body, at, at)
+        if not self._lock.acquire(timeout=patience):
+            return False
         try:
-            with self._lock:
-                self._db.execute(
-                    "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, len(answer.body))
-                )
-                self._forget()
+            self._db.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
+            self._db.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, len(answer.body)))
+            self._forget()
         except sqlite3.Error as error:
-            self._replace(error)
+            failure = error
+        else:
+            return True
+        finally:
+            self._lock.release()
+        if getattr(failure, "sqlite_errorname", "") == "SQLITE_BUSY":
+            return False
+        self._replace(failure)
+        return True
 
     def _replace(self, error: sqlite3.Error) -> None:
         """Set a file aside that turned out to be damaged, and go on with an empty one, in memory if need be."""

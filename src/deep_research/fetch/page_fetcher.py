@@ -26,6 +26,8 @@ from deep_research.protocol.http_semantics import error_kind, requested_wait, st
 from deep_research.protocol.media_type import charset_of, media_type_of
 
 ARCHIVE_BASE = "https://archive.org"
+_MOMENT = 0.1
+"""Seconds for which the thread that takes in what servers send waits for another process."""
 _COPY = re.compile(r"(/web/\d{4,14})(?:[a-z]{2}_)?/")
 
 
@@ -182,7 +184,7 @@ class Fetcher:
         kept = await asyncio.to_thread(self._cache.get, address.url, now=self._now()) if self._cache else None
         if kept and (kept.is_fresh(self._now()) or kept.at >= self._options.run_began):
             return kept
-        keeping: list[Future[None]] = []
+        keeping: list[Future[bool]] = []
         with noting_answers(lambda answer: keeping.extend(self._keep(answer))):
             answer = await self._ask(address, kept.validators if kept else {})
         if kept and answer.status == 304:
@@ -192,9 +194,9 @@ class Fetcher:
             await asyncio.shield(asyncio.wrap_future(one))
         return Stored(answer, self._now())
 
-    def _keep(self, answer: Answer) -> "Iterator[Future[None]]":
-        """Begin to keep an answer for later runs, in whatever thread has it."""
-        if self._cache and may_be_kept(answer):
+    def _keep(self, answer: Answer) -> "Iterator[Future[bool]]":
+        """Keep an answer, in the thread that has it; where another process is writing, begin to keep it in another one."""
+        if self._cache and may_be_kept(answer) and not self._cache.put(answer, at=self._now(), patience=_MOMENT):
             yield keep_soon(partial(self._cache.put, answer, at=self._now()))
 
     async def _ask(self, address: Address, validators: Mapping[str, str]) -> Answer:

@@ -11,7 +11,7 @@ from deep_research.data import Steer
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.events import SectionStarted, StageStarted, Steered
 from deep_research.run_context.steering import Steering
-from deep_research.settings import Settings
+from deep_research.settings import Settings, database_url
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.run_store import RunStore
 from deep_research.text.cleaning import fold
@@ -29,10 +29,31 @@ def steer(store: RunStore, kind: str, text: str = "") -> Steer:
     not fit the run: an unknown section, a run that is finished or whose report is being written.
     """
     instruction = _read_instruction(store, kind, fold(text))
+    _put(store, instruction)
+    return instruction
+
+
+def stop(store: RunStore) -> bool:
+    """Take a run out of the queue, or have the process stop that carries it out; return whether it was there.
+
+    Its state is kept, and it can be resumed.
+    """
+    if database_url():
+        with suppress(ConfigError):  # the extra is not installed: nothing is in a queue
+            from deep_research.runs.run_queue import dequeue_run  # noqa: PLC0415 - an extra
+
+            if dequeue_run(store):
+                return True
+    is_going_on = store.is_held()
+    if is_going_on:
+        _put(store, Steer(kind="stop", text="", section="", id=secrets.token_hex(6)))
+    return is_going_on
+
+
+def _put(store: RunStore, instruction: Steer) -> None:
     store.add_steer(instruction)
     if (refresh := _in_this_process.get(store.place)) is not None:
         refresh()
-    return instruction
 
 
 def sections_of(store: RunStore) -> list[str]:
@@ -119,14 +140,17 @@ class SteeringInbox:
     def __init__(self, store: RunStore) -> None:
         self._store = store
         self._said = list[Steer]()
+        self._stops = 0
+        """How often earlier sittings were told to stop."""
 
     def read(self) -> list[Steer]:
         """Return the instructions as they were last read, oldest first."""
-        return self._said
+        return [steer for steer in self._said if steer.kind != "stop"]
 
     def steering(self, log: EventLog) -> Steering:
         """Return the steering of the run; what an earlier sitting has taken in still holds."""
         self._said = self._store.read_steers()
+        self._stops = self._count_stops()
         steered = [e for e in log.earlier if isinstance(e, Steered)]
         return Steering(
             self.read,
@@ -139,11 +163,11 @@ class SteeringInbox:
 
     @asynccontextmanager
     async def watching(self, steering: Steering) -> AsyncIterator[None]:
-        """Push to `steering`, inside the block, what is written to the inbox."""
+        """Push to `steering`, inside the block, what is written to the inbox; the block is cancelled when it says stop."""
         steering.refresh()
-        loop = asyncio.get_running_loop()
-        watch = asyncio.create_task(self._watch(steering))
-        _in_this_process[self._store.place] = lambda: loop.call_soon_threadsafe(self._take_in, steering)
+        loop, sitting = asyncio.get_running_loop(), asyncio.current_task()
+        watch = asyncio.create_task(self._watch(steering, sitting))
+        _in_this_process[self._store.place] = lambda: loop.call_soon_threadsafe(self._take_in, steering, sitting)
         try:
             yield
             self._take_in(steering)
@@ -151,7 +175,7 @@ class SteeringInbox:
             del _in_this_process[self._store.place]
             watch.cancel()
 
-    async def _watch(self, steering: Steering) -> None:
+    async def _watch(self, steering: Steering, sitting: "asyncio.Task[object] | None") -> None:
         """Look for what other processes say, for as long as the run goes on."""
         while True:
             await asyncio.sleep(self._store.poll_seconds)
@@ -161,9 +185,19 @@ class SteeringInbox:
                 if len(said) > len(self._said):
                     self._said = said
                     steering.refresh()
+                    self._obey_stop(sitting)
 
-    def _take_in(self, steering: Steering) -> None:
+    def _take_in(self, steering: Steering, sitting: "asyncio.Task[object] | None" = None) -> None:
         # A disk that is full is met again, and reported, by the step that goes on.
         with suppress(ResearchError):
             self._said = self._store.read_steers()
             steering.refresh()
+            self._obey_stop(sitting)
+
+    def _count_stops(self) -> int:
+        return sum(steer.kind == "stop" for steer in self._said)
+
+    def _obey_stop(self, sitting: "asyncio.Task[object] | None") -> None:
+        if sitting is not None and self._count_stops() > self._stops:
+            self._stops = self._count_stops()
+            sitting.cancel()

@@ -116,14 +116,14 @@ class RunService:
         self._launch(home, run, lambda listener: run.follow_up(made.question, listener=listener))
 
     async def cancel(self, home: Path, run: Run) -> None:
-        """Stop a run that this server carries out; its state is kept. Raises RunBusy when another process does it."""
+        """Stop a run, whichever process carries it out, or take it out of the queue; its state is kept."""
         task = self._tasks.get((home, run.id))
-        if task is None:
-            if await asyncio.to_thread(lambda: run.is_running):
-                raise RunBusy(f"The run {run.id} is carried out by another program; stop it there.", run_id=run.id)
-            return
-        task.cancel()
-        await asyncio.wait([task], timeout=_STOP_SECONDS)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task], timeout=_STOP_SECONDS)
+        elif await asyncio.to_thread(run.stop):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.wait(home, run), _STOP_SECONDS)
 
     async def wait(self, home: Path, run: Run) -> None:
         """Wait until the run has ended, or waits for an answer."""
@@ -210,14 +210,6 @@ class QueuedRunService(RunService):
         """See `RunService._answer`: puts the question into the queue."""
         await asyncio.to_thread(run.enqueue)
         self.feeds.notify()
-
-    async def cancel(self, home: Path, run: Run) -> None:
-        """See `RunService.cancel`: takes the run out of the queue, and has its worker stop."""
-        if await asyncio.to_thread(run.dequeue):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.wait(home, run), _STOP_SECONDS)
-        else:
-            await super().cancel(home, run)
 
     async def wait(self, home: Path, run: Run) -> None:
         """See `RunService.wait`."""
