@@ -65,9 +65,13 @@ def test_a_run_with_a_model_is_watched_and_steered(
         closing(Wire(address)) as wire,
     ):
         docs = engines(tmp_path / "docs")
-        run = begin(http, docs, QUESTION, model_provider="compatible", model_name="scripted")
+        run = begin(http, docs, QUESTION, model_provider="compatible", model_name="scripted", confirm_plan=True)
         page.goto(f"{wire.address}/#/runs/{run}")
-        expect(page.locator(".section-card:not(.skeleton)")).to_have_count(len(PLAN))
+        # The plan is confirmed, and is gone from the page while the research goes on.
+        page.get_by_role("button", name="Start the research").click()
+        expect(page.locator(".section-card.is-searching")).to_have_count(len(PLAN))
+        expect(page.locator(".plan")).to_have_count(0)
+        expect(page.locator(".pill")).to_contain_text("In progress")
         check_accessible(page, "a run that goes on")
         steering = page.get_by_label("Steer the research")
         steering.fill("Mind the weight")

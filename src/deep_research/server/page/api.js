@@ -74,6 +74,14 @@ export const api = {
   exportPath: (id, format) => `${at(id)}/export/${format}`,
 };
 
+// Do work again until the server answers.
+export async function whenBack(work) {
+  for (;;) {
+    try { return await work(); } catch (error) { if (error.message !== "offline") throw error; }
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+  }
+}
+
 const KINDS = ["run_started", "stage_started", "progress", "clarification_asked", "understood", "analyzed", "discovered",
   "planned", "section_started", "searched", "section_written", "section_reviewed", "section_closed", "reviewed", "gap_found",
   "steered", "report_ready", "run_failed", "run_declined"];

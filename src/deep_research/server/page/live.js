@@ -1,6 +1,6 @@
 // A run while it goes on: stages, sections side by side, what is asked, steering, cost.
 
-import { api, eventsOf, follow } from "./api.js";
+import { api, eventsOf, follow, whenBack } from "./api.js";
 import { announce, fill, h, heading, icon, menu } from "./dom.js";
 import { duration, money, named, number, t } from "./i18n.js";
 import { render } from "./markdown.js";
@@ -65,17 +65,28 @@ export class LiveView {
     return this.sections.get(title);
   }
 
+  // The sections of a plan in its order; of an earlier plan those stay that were begun.
+  plan(titles) {
+    const before = this.sections;
+    this.sections = new Map();
+    for (const title of titles) this.sections.set(title, before.get(title) ?? this.section(title));
+    for (const [title, one] of before) if (one.state !== "planned" && !this.sections.has(title)) this.sections.set(title, one);
+    for (const one of before.values()) one.card?.remove();
+  }
+
   take(event) {
     this.seconds = event.seconds;
     this.since = performance.now();
     this.last = event.number;
     this.log.push(event);
+    // What was asked and answered stands in the events again when the run goes on: after it the run is no longer waiting.
+    if (this.status === "waiting") this.status = "running";
     const of = event.section ? this.section(event.section) : null;
     switch (event.kind) {
       case "run_started": this.status = "running"; this.asked = null; break;
       case "stage_started": this.stage = event.stage; if (event.stage === "report") announce(t("stage_report")); break;
       case "understood": this.understood = event; break;
-      case "planned": for (const title of event.sections) this.section(title); this.title = event.title; announce(t("planned_n", { n: event.sections.length })); break;
+      case "planned": this.plan(event.sections); this.title = event.title; announce(t("planned_n", { n: event.sections.length })); break;
       case "section_started": of.state = "searching"; of.attempt = event.attempt; break;
       case "searched": if (of) { of.searches.push(event); of.found += event.found; if (of.state === "planned") of.state = "searching"; } break;
       case "section_written": Object.assign(of, { state: "written", sources: event.sources, claims: event.claims, supported: event.supported, cut: event.cut, content: event.content ?? "" }); announce(t("section_ready", { title: event.section })); this.costSoon(); break;
@@ -90,7 +101,7 @@ export class LiveView {
   async ended(status) {
     this.status = status;
     if (status === "finished") return this.onReport();
-    this.run = await api.run(this.run.id).catch(() => this.run);
+    this.run = await whenBack(() => api.run(this.run.id)).catch(() => this.run);
     this.sidebar.load();
     if (status === "waiting") announce(this.run.asked?.question ?? t("state_waiting"));
     this.askDrawn = false;
@@ -175,7 +186,7 @@ export class LiveView {
     if (!asked) { fill(this.ask); this.askDrawn = false; return; }
     if (this.askDrawn) return;
     this.askDrawn = true;
-    const answer = (text) => this.act(async () => { await api.answer(this.run.id, text); this.status = "running"; this.connect(this.last ?? 0); });
+    const answer = (text) => this.act(() => this.answer(text));
     if (asked.brief) {
       const editor = new PlanEditor(asked, { onStart: (plan, changed) => this.act(() => this.startPlan(plan, changed)), onReject: () => answer(t("answer_no")) });
       fill(this.ask, editor.element);
@@ -208,7 +219,12 @@ export class LiveView {
         throw new Error(asked?.question ?? t("failed"));
       }
     }
-    await api.answer(this.run.id, t("answer_yes"));
+    await this.answer(t("answer_yes"));
+  }
+
+  async answer(text) {
+    await api.answer(this.run.id, text);
+    this.run = { ...this.run, asked: null };
     this.status = "running";
     this.connect(this.last ?? 0);
   }
@@ -224,8 +240,9 @@ export class LiveView {
     let place = 0;
     for (const one of this.sections.values()) {
       place++;
-      one.card ??= this.grid.appendChild(h("article", { class: "section-card" }));
-      const key = [one.state, one.attempt, one.searches.length, one.found, one.claims, one.score, one.dropped, one.content.length, this.status, this.stage].join();
+      one.card ??= h("article", { class: "section-card" });
+      if (!one.card.parentNode) this.grid.append(one.card);
+      const key = [place, one.state, one.attempt, one.searches.length, one.found, one.claims, one.score, one.dropped, one.content.length, this.status, this.stage].join();
       if (one.key === key) continue;
       one.key = key;
       this.drawCard(one, place);
@@ -233,14 +250,15 @@ export class LiveView {
   }
 
   drawCard(one, place) {
-    const state = one.dropped ? "dropped" : one.state;
+    const isIdle = ["stopped", "failed"].includes(this.status) && ["searching", "again"].includes(one.state);
+    const state = one.dropped ? "dropped" : isIdle ? "planned" : one.state;
     const last = one.searches.at(-1);
     const canDrop = this.status === "running" && !one.dropped && this.sections.size > 1 && this.stage !== "report";
     one.card.className = `section-card is-${state}`;
     fill(one.card,
       h("header", {}, h("span", { class: "section-number" }, place), h("h2", {}, one.title),
         canDrop && h("button", { type: "button", class: "ghost drop", "aria-label": t("drop_section", { title: one.title }), title: t("drop_section", { title: one.title }), onclick: () => this.act(() => api.steer(this.run.id, "drop", one.title)) }, icon("close", 14))),
-      h("p", { class: "section-state" }, h("span", { class: `bead bead-${state}` }), t(`section_${state}`), one.attempt > 1 && ` · ${t("attempt_n", { n: one.attempt })}`),
+      h("p", { class: "section-state" }, h("span", { class: `bead bead-${state}` }), t(isIdle && !one.dropped ? `state_${this.status}` : `section_${state}`), one.attempt > 1 && ` · ${t("attempt_n", { n: one.attempt })}`),
       last && state !== "done" && state !== "written" && h("p", { class: "query" }, icon("search", 14), h("span", {}, last.query), h("small", {}, named("source", last.source))),
       h("dl", { class: "counts" }, [["searches", one.searches.length], ["found", one.found], ...(one.claims !== undefined ? [["statements", one.claims], ["supported", one.supported]] : [])].map(([name, value]) => h("div", {}, h("dt", {}, t(`count_${name}`, { n: value })), h("dd", {}, number(value))))),
       one.claims > 0 && h("div", { class: "meter", role: "img", "aria-label": t("supported_of", { n: one.supported, of: one.claims }) }, h("span", { css: { "inline-size": `${(100 * one.supported) / one.claims}%` } })),

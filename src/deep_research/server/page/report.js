@@ -115,7 +115,7 @@ export class ReportView {
     if (this.reportBody) {
       fill(this.body, this.reportBody);
       this.filter();
-      return;
+      return this.watchOutline(this.reportBody[0]);
     }
     const marks = new ClaimMarks(this.report.claims, (id) => this.openClaim(id));
     this.marks = marks;
@@ -162,12 +162,14 @@ export class ReportView {
     const links = [...outline.querySelectorAll("a")];
     // The parts, not their headings: what lies in a part that is not shown yet would have to be laid out first.
     const headings = links.map((_, at) => this.text.querySelector(`#h${at}`)?.parentElement);
-    const watcher = new IntersectionObserver(() => {
+    const look = () => {
       const at = headings.findLastIndex((heading) => heading?.getBoundingClientRect().top < innerHeight * 0.3);
       links.forEach((link, place) => link.toggleAttribute("aria-current", place === Math.max(0, at)));
-    }, { threshold: [0, 1], rootMargin: "-10% 0px -60% 0px" });
+    };
+    const watcher = new IntersectionObserver(look, { threshold: [0, 1], rootMargin: "-10% 0px -60% 0px" });
     headings.forEach((heading) => heading && watcher.observe(heading));
-    this.closers.push(() => watcher.disconnect());
+    addEventListener("scrollend", look);
+    this.closers.push(() => { watcher.disconnect(); removeEventListener("scrollend", look); });
   }
 
   citation(key) {

@@ -1,6 +1,6 @@
 // One run: its progress while it goes on, its report when it is there.
 
-import { api } from "./api.js";
+import { api, whenBack } from "./api.js";
 
 export class RunView {
   constructor(context, id, tab) {
@@ -22,11 +22,14 @@ export class RunView {
   }
 
   async done() {
+    const run = await whenBack(() => api.run(this.id));
     this.inner.close();
     this.context.sidebar.load();
-    const run = await api.run(this.id);
-    if (run.has_report) await this.report(run);
+    if (run.has_report && !this.isClosed) await this.report(run);
   }
 
-  close() { this.inner?.close(); }
+  close() {
+    this.isClosed = true;
+    this.inner?.close();
+  }
 }
