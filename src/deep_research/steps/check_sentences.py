@@ -399,6 +399,9 @@ def check_again(
     # Ids that come with the new words are those of further passages that carry them.
     passages = _known(dict.fromkeys((*before.passages, *again.passages)), library)
     second = _judge_text(again._replace(context=before.context), passages, library)
+    if by_judge and second.shown and second.verdict != VERBATIM:
+        # A part that code takes for enough may be half of what the judge's sentence rests on.
+        second = replace(second, passages=tuple(p.id for p in passages))
     if by_judge and not second.shown and _may_stand(second, passages, library, known):
         return replace(second, verdict=_BY_JUDGE)
     return second

@@ -62,7 +62,7 @@ def _of_last(turn: Turn) -> list[Sequence[str]]:
     return [seen.passages[: _OF_READ if seen.action in read else _OF_LAST] for seen in turn.observations]
 
 
-_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST, _OF_READ = 20, 12, 8, 3, 8
+_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST, _OF_READ = 17, 12, 7, 3, 8
 _GAIN = 4
 """Passages that a further attempt must cite anew so that one more may follow; in a short text a third of all."""
 _TOUCHES = 0.34
