@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _EAST_ASIAN = {"zh": ("Microsoft YaHei", "zh-CN"), "ja": ("Yu Gothic", "ja-JP"), "ko": ("Malgun Gothic", "ko-KR")}
 _LATIN, _MONO = "Calibri", "Consolas"
-_QUOTED_CHARS = 400
+_QUOTED_CHARS = 220
 _GREY, _TINT = "59636E", "F0F3F6"
 _MARGIN, _TEXT_WIDTH = 24, 162  # millimetres
 

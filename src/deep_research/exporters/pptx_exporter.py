@@ -30,7 +30,7 @@ _LINE_CHARS, _SLIDE_LINES, _MOST_SLIDES = 88, 12, 3
 """What fits on a slide, and how many slides one heading of the report gets."""
 _TABLE_LINES, _SMALL_LINE = 15, 105
 _REFERENCES = 8
-_CITATIONS = re.compile(r"(?:\[\d+\]\s*)+")
+_CITATIONS = re.compile(r"(?:†\s*)?(?:\[\d+\]\s*)+|†\s*")
 _INK, _SOFT = "1B1F24", "59636E"
 
 
