@@ -244,14 +244,15 @@ class _Writer:
                     run.font.name = _MONO
 
     def _note(self, cite: Cite) -> str:
-        """Return a footnote: the reference with what is cited of it, or, when that was said before, its number."""
+        """Return a footnote: the reference, its address the first time, with what is cited of it; or its number alone."""
         reference, language = self._references[cite.number], self._report.language
         pages = sorted({p.page for key in cite.passages if (p := self._report.passages.get(key)) and p.page})
         where = [phrase("page", language, page=", ".join(map(str, pages)))] if pages else []
         if (cite.number, cite.passages) in self._noted:
             return ", ".join([phrase("see_reference", language, number=cite.number), *where])
+        is_known = any(number == cite.number for number, _ in self._noted)
         self._noted.add((cite.number, cite.passages))
-        place = web_address(reference.url) or reference.location
+        place = "" if is_known else web_address(reference.url) or reference.location
         quoted = (self._report.passages[key].text for key in cite.passages[:2] if key in self._report.passages)
         said = " … ".join(quote_passage(text, _QUOTED_CHARS) for text in quoted)
         named = (" ".join((part or "").split()) for part in (reference.title, place, reference.published, *where))
