@@ -87,12 +87,14 @@ def keep_soon(work: Callable[..., _T], *about: Any) -> "Future[_T]":
 class ShortCollections:
     """Keeps the garbage collector off what was there before, while work goes on.
 
-    To walk all modules of the process takes it a tenth of a second, in which no event loop goes on. Once the last block
-    ends it may walk them again. Nothing is changed in a program that freezes objects itself.
+    To walk all modules of the process takes it a tenth of a second, in which no event loop goes on, and to walk what
+    fifty runs hold half a second, for nothing to collect: that is done ten times less often. Once the last block ends
+    all is as before. Nothing is changed in a program that freezes objects itself.
     """
 
     def __init__(self) -> None:
         self._blocks, self._frozen, self._settled = 0, False, False
+        self._thresholds = (0, 0, 0)
         self._lock = threading.Lock()
 
     def __enter__(self) -> None:
@@ -102,6 +104,8 @@ class ShortCollections:
             if self._blocks == 1 and not gc.get_freeze_count():
                 gc.freeze()
                 self._frozen = True
+                self._thresholds = young, middle, old = gc.get_threshold()
+                gc.set_threshold(young, middle, 10 * old)
 
     def settle(self) -> None:
         """Spare what has come since as well, once: the modules that the first block has loaded."""
@@ -116,6 +120,7 @@ class ShortCollections:
             self._blocks -= 1
             if not self._blocks and self._frozen:
                 gc.unfreeze()
+                gc.set_threshold(*self._thresholds)
                 self._frozen = self._settled = False
 
 

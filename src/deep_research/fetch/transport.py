@@ -6,6 +6,7 @@ no automatic redirects or decompression, so each of these is decided here.
 
 import asyncio
 import ssl
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -271,8 +272,17 @@ def _caused_by_tls(error: BaseException | None) -> bool:
     return False
 
 
-@cache
+_making_context = threading.Lock()
+
+
 def _ssl_context(ca_file: Path | None) -> ssl.SSLContext:
+    """Return the certificates to trust, read once: requests that begin together wait for the one that reads them."""
+    with _making_context:
+        return _read_certificates(ca_file)
+
+
+@cache
+def _read_certificates(ca_file: Path | None) -> ssl.SSLContext:
     context = httpcore.default_ssl_context()
     if ca_file is not None:
         try:

@@ -306,4 +306,4 @@ class PostgresRuns:
     def new_id(self, wanted: str = "") -> str:
         if is_run_id(wanted) and not self.store(wanted).exists():
             return wanted
-        return f"{dated_id()}{secrets.token_hex(2)}"
+        return f"{dated_id()}{secrets.token_hex(4)}"

@@ -220,7 +220,7 @@ def new_run_id(home: Path, *, wanted: str = "", now: datetime | None = None) -> 
     """Return an id that no run has: `wanted` when it is free and fit for a folder name, else a dated one."""
     if is_run_id(wanted) and not (home / RUNS / wanted).exists():
         return wanted
-    return f"{dated_id(now)}{secrets.token_hex(2)}"
+    return f"{dated_id(now)}{secrets.token_hex(4)}"
 
 
 def is_run_id(text: str) -> bool:
