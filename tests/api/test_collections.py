@@ -14,8 +14,9 @@ def nothing_frozen() -> None:
 
 
 def test_what_was_there_is_spared_until_the_last_block_ends() -> None:
-    spared = ShortCollections()
+    spared, usual = ShortCollections(), gc.get_threshold()
     with spared:
+        assert gc.get_threshold() == (*usual[:2], 10 * usual[2])
         at_first = gc.get_freeze_count()
         with spared:
             loaded = [[] for _ in range(1000)]
@@ -23,6 +24,7 @@ def test_what_was_there_is_spared_until_the_last_block_ends() -> None:
             assert gc.get_freeze_count() >= at_first + len(loaded)
         assert gc.get_freeze_count() > at_first > 0
     assert gc.get_freeze_count() == 0
+    assert gc.get_threshold() == usual
 
 
 def test_a_program_that_freezes_itself_keeps_what_it_froze() -> None:

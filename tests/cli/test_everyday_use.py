@@ -6,6 +6,7 @@ import json
 import os
 import time
 from contextlib import redirect_stdout
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pexpect
@@ -17,6 +18,7 @@ from deep_research.cli import wrapped_text
 from deep_research.cli.progress_table import Board
 from deep_research.events import StageStarted
 from deep_research.settings import Settings
+from deep_research.stores.run_folder import new_run_id
 from tests.cli.terminal import COMMAND, call
 from tests.runs.running import engines
 
@@ -59,6 +61,11 @@ def test_a_run_whose_process_died_is_shown_as_stopped(tmp_path: Path) -> None:
     assert json.loads(shown.out)["status"] == "stopped"
     assert call("list", "--status", "finished", "--json").json == []
     assert "finished" in call("list", "--status", "finished").out
+
+
+def test_runs_that_begin_in_one_second_have_names_of_their_own(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    assert len({new_run_id(tmp_path, now=now) for _ in range(1000)}) == 1000
 
 
 def test_settings_as_json_by_group() -> None:

@@ -6,7 +6,6 @@ no automatic redirects or decompression, so each of these is decided here.
 
 import asyncio
 import ssl
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -17,7 +16,7 @@ from pathlib import Path
 
 import httpcore
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock, on_wires
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, in_background, on_wires
 from deep_research.errors import ConfigError, NotFound, Unreachable, Unreadable
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import Address, parse_address
@@ -192,7 +191,7 @@ class Transport:
 
     async def _pool(self) -> httpcore.AsyncConnectionPool:
         if self._open_pool is None:
-            await asyncio.to_thread(_ssl_context, self._ca_file)  # reading all certificates takes its time
+            await in_background(_ssl_context, self._ca_file)  # reading all certificates takes its time: once
         if (pool := self._open_pool) is None:
             trusted = frozenset({(self._proxy.host, self._proxy.port)}) if self._proxy else frozenset()
             pool = self._open_pool = httpcore.AsyncConnectionPool(
@@ -272,17 +271,8 @@ def _caused_by_tls(error: BaseException | None) -> bool:
     return False
 
 
-_making_context = threading.Lock()
-
-
-def _ssl_context(ca_file: Path | None) -> ssl.SSLContext:
-    """Return the certificates to trust, read once: requests that begin together wait for the one that reads them."""
-    with _making_context:
-        return _read_certificates(ca_file)
-
-
 @cache
-def _read_certificates(ca_file: Path | None) -> ssl.SSLContext:
+def _ssl_context(ca_file: Path | None) -> ssl.SSLContext:
     context = httpcore.default_ssl_context()
     if ca_file is not None:
         try:
