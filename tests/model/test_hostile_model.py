@@ -12,9 +12,21 @@ from tests.model.harness import PLAN, assert_presentable, research, served
 from tests.support.scripted_replies import Call, Reply, Request
 from tests.support.scripted_researcher import ScriptedResearcher, step_of
 
-EVIL = "\x1b]0;PWNED\x07\x1b]8;;http://evil.example/PWNED\x07\x1b[2J\x9b31m\u202e"
+ESCAPES = (
+    *(f"\x1b]{what}PWNED{end}" for what in ("0;", "2;", "8;;http://evil.example/", "9;", "52;c;", "1337;File=") for end in ("\x07", "\x1b\\")),
+    *(f"{begin}PWNED\x1b\\" for begin in ("\x1bP", "\x1b_", "\x1b^", "\x1bX")),
+    *(f"{begin}PWNED\x9c" for begin in ("\x90", "\x98", "\x9d0;", "\x9e", "\x9f")),
+    *(f"{begin}{code}" for begin in ("\x1b[", "\x9b") for code in ("2J", "31m", "?25l", "1;1H", "6n", "21t")),
+    *("\x1bc", "\x1b7", "\x1b(0", "\x1b#8"),
+    *"\x00\x07\x08\x0b\x0c\x0e\x0f\x7f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
+    *"\u061c\u200b\u200e\u200f\u2060\ufeff\U000e0041",
+)  # fmt: skip
+"""Titles, links, clipboards and files of terminals, colours and movements, device strings, and what does not show."""
+EVIL = "".join(ESCAPES)
 CLAIM = "FAKECLAIM the engine turns at 99,999 rpm [s1p1][s77p7]"
-_RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\\\\u00(?:1b|07|9b)|\\\\u202e|PWNED")
+_RAW = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069\U000e0041]|\\\\u00(?:1b|07|9b)|\\\\u202e|PWNED"
+)
 
 
 def _everywhere(value: Any, change: Callable[[str], str]) -> Any:
@@ -42,13 +54,20 @@ def _shown(home: Path) -> str:
 
 
 def test_terminal_codes_of_a_model_are_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+
+    def spoil(text: str) -> str:
+        texts.append(text)
+        return EVIL + text + EVIL
+
     def evil(_step: str, reply: Reply) -> Reply:
-        return replace(reply, data=_everywhere(reply.data, lambda text: EVIL + text + EVIL))
+        return replace(reply, data=_everywhere(reply.data, spoil))
 
     with served(monkeypatch, _Changed(evil)):
         ran = research(tmp_path)
     assert_presentable(ran)
     assert ran.report.answered
+    assert len(texts) * len(ESCAPES) > 3_000
     assert _RAW.search(_shown(tmp_path / "home")) is None
     assert not any(_RAW.search(event.model_dump_json()) for event in ran.events)
 
