@@ -132,3 +132,16 @@ async def test_a_name_that_only_the_documents_behind_the_premises_have_is_for_th
     assert [claim.verdict.codes for claim in without.claims] == [("name_missing",)]
     checked = await check_advice([advice], [], library, GROUND, judging(verdict))
     assert bool(checked.advice) is stands
+
+
+@pytest.mark.parametrize(
+    ("case", "worded"),
+    [("You run it dry", "You run it dry for more than 5 minutes"), ("You run it dry", "You run it dry")],
+)
+async def test_a_case_that_the_judge_narrows_is_no_part_of_the_action(
+    case: str, worded: str, library: SqliteLibrary
+) -> None:
+    advice = Advice(case=case, action=ACTION, why="It always stops.", premises=("s1p1",))
+    mended = wording(f"{worded}. {ACTION} Why: Without oil it stops after 5 minutes.")
+    (kept,) = (await check_advice([advice], [], library, GROUND, judging("unverified"), mended)).advice
+    assert (kept.case, kept.action) == (worded, ACTION)

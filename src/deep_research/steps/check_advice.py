@@ -108,15 +108,25 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     labels = "|".join(map(re.escape, names))
     pieces = re.split(rf"(?:^|\s)({labels})\s?[:：]\s?", lift(text)[0].strip())
     fields = {names[label]: said.strip() for label, said in zip(pieces[1::2], pieces[2::2], strict=True)}
-    case = _ended(before.case)
-    action = pieces[0].strip().removeprefix(case).strip()
-    new = {"action": action, **{name: fields.get(name, "") for name in _REASONS}}
+    case, action = _case_and_action(pieces[0].strip(), before)
+    new = {"case": case, "action": action, **{name: fields.get(name, "") for name in _REASONS}}
     new["commands"] = tuple(_COMMAND.findall(fields.get("commands", "")))
     return (
         None
         if not action or all(getattr(before, name) == said for name, said in new.items())
         else before.model_copy(update=new)
     )
+
+
+def _case_and_action(said: str, before: Advice) -> tuple[str, str]:
+    """Return the case and the action of a piece of advice that was worded anew; its case may have got a condition more."""
+    if not before.case or said.startswith(_ended(before.case)):
+        return before.case, said.removeprefix(_ended(before.case)).strip()
+    first, *rest = split(said)
+    terms = set(content_terms(before.case))
+    if rest and len(terms & set(content_terms(first))) * 2 >= len(terms):
+        return first.rstrip("".join(_ENDS)), " ".join(rest)
+    return before.case, said
 
 
 def _known_only(advice: Advice, claim: Claim) -> Advice:
