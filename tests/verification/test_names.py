@@ -210,6 +210,8 @@ def test_names_are_found_whole_and_with_their_place(text: str, expected: list[st
 
 
 OCCUR = [
+    ("FreeDesktop menus are shown.", "The Free Desktop menu specification.", True),
+    ("OpenDesktop menus are shown.", "The Free Desktop menu specification.", False),
     ("We use RAG.", "retrieval-augmented generation ", True),
     ("We use RAG.", "rags and rage", True),
     ("We use RAG.", "red and green", True),

@@ -216,10 +216,14 @@ _VERSION = r"(?:versions?:?\s*)?"
 """What may stand before the number of one: Python-Version: 3.14."""
 
 
+_INNER_CAPITAL = re.compile(r"(?<=[a-z]{2})(?=[A-Z][a-z])")
+
+
 @lru_cache(maxsize=20_000)
 def _pattern(name: str) -> re.Pattern[str]:
-    """Match a name as it may be written: GPT-4, GPT 4 and GPT4, but not GPT-4o; Llama 3, but not Llama 3.1."""
-    pieces = re.findall(r"[^\W\d_]+|\d+(?:\.\d+)*|[+#]+", normalise(name))
+    """Match a name as it may be written: GPT-4, GPT 4 and GPT4, but not GPT-4o; Llama 3, but not Llama 3.1; FreeDesktop
+    as Free Desktop."""
+    pieces = re.findall(r"[^\W\d_]+|\d+(?:\.\d+)*|[+#]+", normalise(_INNER_CAPITAL.sub(" ", name)))
     body = ""
     for before, piece in zip(["", *pieces], pieces, strict=False):
         is_version = before.isalpha() and piece[0].isdigit()
