@@ -135,6 +135,22 @@ def test_the_table_of_a_comparison_has_a_dash_where_nothing_is_said() -> None:
     assert "| Beta | — |" in table
 
 
+def test_a_cell_says_what_its_own_subject_is_whatever_else_names_it() -> None:
+    made = library(
+        Engines="# Engines\n\n## 1.1. Alpha\n\nA boat may have an Alpha or a Beta. Alpha drives boats with steam.\n\n"
+        "## 1.2. Beta\n\nThe functions of Beta are listed in Table 3. Like Alpha, Beta can run on oil. "
+        "Beta engines (made in Bergen) keep oil in a tank.\n",
+        Functions="# Functions\n\n## Beta functions\n\n- beta_page(page) returns text: beta_page returns the Beta page.\n",
+    )
+    text = "Compare Alpha and Beta"
+    brief, written = _planned(text, made)
+    sections = [s.model_copy(update={"content": written[s.title].content}) for s in brief.sections]
+    table = compose(text, analyze(text), brief, sections, (), made).table
+    assert "| Alpha | Alpha drives boats with steam. [s1p1] |" in table
+    assert "| Beta | Beta engines (made in Bergen) keep oil in a tank. [s1p2] |" in table
+    assert "beta_page" not in written["Beta"].content.split("\n")[0]
+
+
 @pytest.mark.parametrize(
     ("text", "subjects", "facets"),
     [

@@ -15,9 +15,12 @@ _NUMBERED_INSIDE = re.compile(r"[,、，;]\s*(?:(?:[A-Z]|\d+)\.\d+(?:\.\d+)*\.?|
 """A heading with its number behind another one, as contents that were folded into one line have them."""
 
 
+_SECTION_NUMBER = re.compile(r"\s*(?:[-*+•]\s+)?\d+(?:\.\d+)+\.?\s+\S")
+
+
 def is_contents_line(text: str) -> bool:
     """Return whether an item or line lists numbered headings: "Introduction, 13.2. Isolation, 13.2.1. Levels"."""
-    return len(_NUMBERED_INSIDE.findall(text)) > 1
+    return len(_NUMBERED_INSIDE.findall(text)) + bool(_SECTION_NUMBER.match(text)) > 1
 
 
 def is_contents_list(text: str) -> bool:

@@ -23,6 +23,12 @@ _ASPECTS = frozenset(content_terms(" ".join(words("question.aspects"))))
 _CJK_FURNITURE = re.compile(any_word("question.furniture_patterns"))
 _RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&][^\W{CJK}]+)*[+#]*")
 _CJK_RUN = re.compile(f"[{CJK}]")
+_ALIKE = {
+    frozenset(content_terms(word)): [frozenset(content_terms(other)) for other in row.split() if other != word]
+    for row in words("question.alike")
+    for word in row.split()
+}
+"""Other words for the same: documents speak of benefits where a question speaks of advantages."""
 _WINDOW = 3
 _JOINT = 2
 
@@ -70,6 +76,7 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
                 worth *= _ASPECT
             ways += translated
             ways += [frozenset(content_terms(joined[run]))] if run in joined else []
+            ways += _ALIKE.get(own, [])
             found[own] = Unit(worth, tuple(way for way in ways if way), run)
     return list(found.values())
 

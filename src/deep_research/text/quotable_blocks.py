@@ -15,6 +15,7 @@ from deep_research.i18n.lexicon import any_word
 from deep_research.text.contents_lists import is_contents_line
 from deep_research.text.page_noise import gives_orders
 from deep_research.text.sentences import ITEM_MARKER, Block, blocks, sentences
+from deep_research.text.tokens import STOP_WORDS
 
 AtomKind = Literal["prose", "item", "row", "header", "code"]
 Kind = Literal["paragraph", "item", "list", "row", "table", "code", "run"]
@@ -31,6 +32,12 @@ _CAPTION_CHARS = 160
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _ENTRY_KEY = re.compile(r"[^:：\n]{1,80}[:：](?=\s|$|[^\x00-\x7f])")
 _ENDS = re.compile(r"[.!?。！？]\W*$")
+_LABEL = re.compile(
+    r"[A-Za-z][\w'-]*(?: [\w'-]+){0,3}:|[A-Za-z][\w'-]*|[A-Za-z][\w'-]*(?: [\w'-]+)? [a-z][\w'-]*(?: [\w'-]+)?"
+)
+"""What stands above something else: one word, a word with a small one behind it, or what ends in a colon; names stay."""
+_CAPTION = re.compile(r"[A-Z][a-z]+ (?:[A-Z]\.)?\d+[.-]\d+\. [^.]{1,80}")
+"""What is said above a table: "Table 13.1. Transaction Isolation Levels"."""
 _LEADS_ON = re.compile(r"[:：]\s*$")
 
 
@@ -153,9 +160,27 @@ def quotable_blocks(outlined: Outline) -> list[QuotableBlock]:
         # A paragraph that orders its reader about is quoted in no part, nor are contents.
         texts = [_text_of(outlined, unit) for unit in units]
         units = [u for u, text in zip(units, texts, strict=True) if not (gives_orders(text) or is_contents_line(text))]
+        units = [u for place, u in enumerate(units) if len(units) == 1 or not _is_stub(outlined, units, place)]
         for block in _of_section(outlined, units):
             found.setdefault(block.atoms, block)
     return list(found.values())
+
+
+def _is_stub(outlined: Outline, units: Sequence[Sequence[int]], place: int) -> bool:
+    """Return whether a paragraph is a label ("Note:", "Reference") or a caption without what it names behind it."""
+    text = " ".join(_text_of(outlined, units[place]).split())
+    following = [outlined.atoms[unit[0]].kind for unit in units[place + 1 : place + 2]]
+    if outlined.atoms[units[place][0]].kind != "prose" or not text.isascii() or following not in ([], ["prose"]):
+        return False
+    return _LABEL.fullmatch(text) is not None or _CAPTION.fullmatch(text) is not None
+
+
+def _goes_on(outlined: Outline, units: Sequence[Sequence[int]], place: int) -> bool:
+    """Return whether a paragraph goes on with a sentence that a piece of code or a table interrupts ("which prints 3.")."""
+    first = outlined.atoms[units[place][0]]
+    if not place or first.kind != "prose" or outlined.atoms[units[place - 1][0]].kind not in ("code", "row", "header"):
+        return False
+    return outlined.of(units[place][0]).split(" ", 1)[0] in STOP_WORDS
 
 
 def _text_of(outlined: Outline, unit: Sequence[int]) -> str:
@@ -171,7 +196,7 @@ def _of_section(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableB
             yield QuotableBlock("code", (*_lead_in(outlined, units, place), *unit))
         elif first.kind == "item":
             yield from _of_item(outlined, units, place)
-        else:
+        elif not _goes_on(outlined, units, place):
             yield from _of_prose(outlined, _without_lead(outlined, unit, units[place + 1 : place + 2]), "paragraph")
     yield from _lists(outlined, units)
     yield from _runs(outlined, units)
@@ -285,7 +310,7 @@ def _runs(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]:
     """Neighbouring units of one section together, none beginning inside a list."""
     for place, unit in enumerate(units):
         inside = outlined.atoms[unit[0]].kind == "item" and place and outlined.atoms[units[place - 1][0]].kind == "item"
-        if inside:
+        if inside or _goes_on(outlined, units, place):
             continue
         end = place + 1
         while end < len(units) and outlined.length([n for u in units[place : end + 1] for n in u]) <= SECTION_CHARS:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
 from deep_research.data import Passage
@@ -39,7 +39,8 @@ _ACRONYM_ASIDE = re.compile(r"[(（]([A-Z][A-Z0-9]+)[)）]")
 _PHRASE = 0.3
 """What a block gains where words that follow each other in the question follow each other in it ("market share")."""
 _OPENING, _OPENING_OF_PAGE = 80, 1500
-_DEFINES_PATTERN = re.compile(any_word("quoting.defines_patterns"))
+DEFINES = re.compile(any_word("quoting.defines_patterns"))
+"""The verb of a sentence that says what something is."""
 
 
 class Region(NamedTuple):
@@ -223,24 +224,31 @@ def _phrased(region: Region, block: QuotableBlock, words: Sequence[Word]) -> flo
     if not pairs:
         return 0.0
     said = frozenset[tuple[str, ...]]().union(*(_sequence(region.outline.of(n)) for n in block.atoms))
-    return sum(weight for pair, weight in pairs.items() if pair in said) / sum(pairs.values())
+    return sum(weight for ways, weight in pairs if not said.isdisjoint(ways)) / sum(weight for _, weight in pairs)
 
 
 def phrased(text: str, words: Sequence[Word]) -> bool:
     """Return whether the words of a name follow each other in a text as they do in the name."""
-    return _sequence(text).issuperset(_pairs(words))
+    said = _sequence(text)
+    return not any(said.isdisjoint(ways) for ways, _ in _pairs(words))
 
 
-def _pairs(words: Sequence[Word]) -> dict[tuple[str, ...], float]:
+def _pairs(words: Sequence[Word]) -> list[tuple[frozenset[tuple[str, ...]], float]]:
     """Return the terms of words that follow each other, with the weight of the lighter one.
 
-    Scripts without spaces have none: their terms are pairs of characters already.
+    Scripts without spaces have none: their terms are pairs of characters already. But a word of theirs that is two words
+    in another language is such a pair, whose order is not known.
     """
-    return {
-        (*one.ways[0], *other.ways[0]): min(one.weight, other.weight)
+    found = [
+        (frozenset({(*one.ways[0], *other.ways[0])}), min(one.weight, other.weight))
         for one, other in pairwise(words)
         if one.text.isascii() and other.text.isascii() and len(one.ways[0]) == len(other.ways[0]) == 1
-    }
+    ]
+    for word in words:
+        ways = frozenset(pair for way in word.ways[1:] if len(way) == 2 for pair in permutations(way))
+        if ways and not word.text.isascii():
+            found.append((ways, word.weight))
+    return found
 
 
 @lru_cache(maxsize=20_000)
@@ -271,7 +279,7 @@ def _favoured(
     if block.kind in ("item", "row", "paragraph") and (key := _KEY.match(_unit_text(outlined, first))):
         entry = _ENTRY + _DEFINES if shape == "definition" else _ENTRY
         gain += max(entry * named(key[1], words), _OWN_ENTRY * _is_entry(key[1], words))
-    if shape == "definition" and (verb := _DEFINES_PATTERN.search(text[:_OPENING])):
+    if shape == "definition" and (verb := DEFINES.search(text[:_OPENING])):
         gain = max(gain, _DEFINES * named(text[: verb.start()], words))
     if block.atoms[0] == section[0]:
         path = region.passage(section[0]).heading.split(" > ")

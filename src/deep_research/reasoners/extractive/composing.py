@@ -17,7 +17,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     section_blocks,
 )
 from deep_research.reasoners.extractive.asked_words import Word
-from deep_research.reasoners.extractive.block_ranking import Candidate
+from deep_research.reasoners.extractive.block_ranking import DEFINES, Candidate, named
 from deep_research.reasoners.extractive.document_headings import says_all
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.quoting import cited_sentences
@@ -30,6 +30,11 @@ _ABSTRACT_CHARS, _ENOUGH, _ROUNDS = 1150, 650, 4
 """How long an abstract may be (about 180 words), and from where on no section says more in it (about 100)."""
 _TURN_CHARS, _SENTENCE_CHARS = 260, 420
 _CONCLUSION_CHARS, _CONCLUDING = 700, 4
+_CELLS_CHARS, _CELL_BLOCKS = 3000, 5
+"""Where the sentence for a cell is looked for."""
+_OPENING, _NAMES, _ARTICLES = 80, 0.6, 2
+"""How near to its beginning the verb of a definition stands, how much of what stands before it is the name, and how many
+words may stand beside a name with which a sentence opens."""
 _NONE = "—"
 _NUMBER_OF_A_TABLE = re.compile(r"\w+ (?:[A-Z]\.)?\d[\d.-]*\W*")
 """What the first sentence of a caption is: "Table K.1."."""
@@ -158,11 +163,24 @@ def _cell(subject: str, facet: str, subjects: Sequence[str], reading: Reading, a
     """
     own, wanted = reading.words(subject), reading.words(facet)
     is_about = about(subject, subjects, reading, wanted or asked)
+    others = [words for other in subjects if other != subject and (words := reading.words(other))]
 
     def worth(found: Candidate) -> float:
         return is_about(found) if not wanted or says_all(wanted, found.text) else 0.0
 
+    def defines(sentence: str) -> bool:
+        verb = DEFINES.search(sentence[:_OPENING])
+        return verb is not None and named(sentence[: verb.start()], own) >= _NAMES
+
+    def opens(sentence: str) -> bool:
+        beginning = " ".join(sentence.split(" ")[: len(own) + _ARTICLES])
+        return says_all(own, beginning) and is_its_own(beginning)
+
+    def is_its_own(sentence: str) -> bool:
+        return not any(says_all(words, sentence) for words in others)
+
     part = part_of(subject, [*own, *wanted], (), "definition" if not facet else "statement")
-    blocks = section_blocks(part, reading, worth, chars=_CELL_CHARS, most=0)
-    begins = partial(says_all, wanted) if wanted else bool
-    return next((said for block in blocks if (said := cited_sentences(block, _CELL_CHARS, begins))), _NONE)
+    blocks = section_blocks(part, reading, worth, chars=_CELLS_CHARS, most=_CELL_BLOCKS)
+    begins = [partial(says_all, wanted)] if wanted else [defines, opens, is_its_own]
+    cells = (cited_sentences(block, _CELL_CHARS, begin) for begin in begins for block in blocks)
+    return next(filter(None, cells), _NONE)

@@ -117,7 +117,7 @@ def _on(heading: str, queries: list[str], language: str) -> Section:
 def _per_entity(asked: Asked, analysis: QueryAnalysis, discovery: Discovery, language: str) -> list[Section]:
     names = [e.name for e in discovery.entities]
     listed = _answer(asked.text, language, f"{asked.target} {' '.join(names)}")
-    return [listed, *(_about(name, [f"{name} {asked.target}"], language) for name in names[: MAX_SECTIONS - 1])]
+    return [listed, *(_about(name, [f"{name} {asked.target}", name], language) for name in names[: MAX_SECTIONS - 1])]
 
 
 def _answer(text: str, language: str, *more: str) -> Section:

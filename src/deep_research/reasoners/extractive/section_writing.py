@@ -173,7 +173,7 @@ def about(
     others = [words for other in subjects if other != subject and (words := reading.words(other))]
 
     def worth(found: Candidate) -> float:
-        path = [found.region.title, *found.heading.split(" > ")]
+        path = [plain_heading(part) for part in (found.region.title, *found.heading.split(" > "))]
         text = found.text
         if not _says(own, "\n".join([*path, text])):
             return 0.0
@@ -185,9 +185,11 @@ def about(
             for words in others
         ):
             return 0.0
+        if headed:
+            return _HEADED
         rivals = sum(_says(words, text) for words in others)
         spoken = 1.0 if phrased("\n".join([*path, text]), own) else _AMONG_OTHERS
-        return (_HEADED if headed else spoken) * (_AMONG_OTHERS if rivals > 1 else 1.0)
+        return spoken * (_AMONG_OTHERS if rivals > 1 else 1.0)
 
     return worth
 
