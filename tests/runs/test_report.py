@@ -1,10 +1,15 @@
 """Contract rows B5, B8 and E3 over the bundled library: plan, parts of the report, its language."""
 
 import re
+from pathlib import Path
 
+import pytest
+
+from deep_research.errors import StoreError
+from deep_research.events import Event
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
-from tests.runs.running import Ran
+from tests.runs.running import Ran, begin, engines, go_on
 from tests.runs.soundness import citations
 
 
@@ -98,3 +103,18 @@ def test_the_ledger_counts_what_was_paid(english: Ran) -> None:
     assert ledger.fetches >= len(english.report.references)
     assert ledger.seconds > 0
     assert (ledger.model_calls, ledger.cost_usd) == (0, 0.0)
+
+
+def test_a_run_that_ends_between_its_report_and_its_record_reports_once(tmp_path: Path) -> None:
+    ran = begin("Which kinds of engines are there?", home=tmp_path / "home", docs=[engines(tmp_path / "docs")])
+
+    def end(event: Event) -> None:
+        if event.kind == "report_ready":
+            raise ConnectionAbortedError("the process ends here")
+
+    with pytest.raises(StoreError):
+        go_on(ran, listener=end)
+    assert ran.folder.has_report()
+    assert go_on(ran).report.answered
+    assert ran.folder.load().status == "finished"
+    assert [event.kind for event in ran.folder.read_events()].count("report_ready") == 1

@@ -33,7 +33,7 @@ class RunTask(ABC):
     """A piece of work at a run: what is kept of it, what it asks of the graph, and where its outcome is kept.
 
     `question` and `language` are those of the work; `seconds` is how long earlier sittings have worked at it; `part`
-    is the number of a follow-up.
+    is the number of a follow-up; `reports` counts the reports that the work has come to when it is done.
     """
 
     store: RunStore
@@ -41,6 +41,7 @@ class RunTask(ABC):
     language: str
     seconds: float
     part: str = ""
+    reports: int = 1
     workflow: ClassVar[str] = ""
 
     @abstractmethod
@@ -142,8 +143,10 @@ async def open_task(
 
 
 async def keep_report(task: RunTask, log: EventLog, values: Mapping[str, Any]) -> Report:
-    """Keep the report of a graph's last state, say so, and return it. Raises ResearchError without one."""
+    """Keep the report of a graph's last state, say so once, and return it. Raises ResearchError without one."""
     report, place = await asyncio.to_thread(task.save, values)
+    if sum(isinstance(event, ReportReady) for event in log.earlier) >= task.reports:
+        return report  # a sitting that was killed before it was noted as finished has said it
     log.emit(
         ReportReady(
             title=report.title,

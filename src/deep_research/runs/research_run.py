@@ -100,6 +100,7 @@ class ResearchRun(RunTask):
         self.store, self.record = store, store.load()
         self.question, self.language = self.record.question, self.record.language
         self.seconds = self.record.seconds
+        self.reports = 1 + len(self.record.reruns)
         self._inbox = SteeringInbox(store)
 
     def job(self, log: EventLog) -> Job:
