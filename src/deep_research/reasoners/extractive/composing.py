@@ -163,7 +163,7 @@ def _cell(subject: str, facet: str, subjects: Sequence[str], reading: Reading, a
     """
     own, wanted = reading.words(subject), reading.words(facet)
     is_about = about(subject, subjects, reading, wanted or asked)
-    others = [words for other in subjects if other != subject and (words := reading.words(other))]
+    others = [words for other in subjects if (words := reading.words(other)) and not says_all(words, subject)]
 
     def worth(found: Candidate) -> float:
         return is_about(found) if not wanted or says_all(wanted, found.text) else 0.0
@@ -172,15 +172,15 @@ def _cell(subject: str, facet: str, subjects: Sequence[str], reading: Reading, a
         verb = DEFINES.search(sentence[:_OPENING])
         return verb is not None and named(sentence[: verb.start()], own) >= _NAMES
 
-    def opens(sentence: str) -> bool:
+    def tells(sentence: str) -> bool:
         beginning = " ".join(sentence.split(" ")[: len(own) + _ARTICLES])
-        return says_all(own, beginning) and is_its_own(beginning)
+        return defines(sentence) or (says_all(own, beginning) and is_its_own(beginning))
 
     def is_its_own(sentence: str) -> bool:
         return not any(says_all(words, sentence) for words in others)
 
     part = part_of(subject, [*own, *wanted], (), "definition" if not facet else "statement")
     blocks = section_blocks(part, reading, worth, chars=_CELLS_CHARS, most=_CELL_BLOCKS)
-    begins = [partial(says_all, wanted)] if wanted else [defines, opens, is_its_own]
+    begins = [partial(says_all, wanted)] if wanted else [tells, is_its_own]
     cells = (cited_sentences(block, _CELL_CHARS, begin) for begin in begins for block in blocks)
     return next(filter(None, cells), _NONE)

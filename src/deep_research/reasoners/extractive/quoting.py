@@ -46,6 +46,7 @@ def cited_sentences(candidate: Candidate, chars: int, begins: Callable[[str], bo
     but at least one, each with its citation; "" where there is none, or it is something else than a sentence."""
     region, outlined = candidate.region, candidate.region.outline
     chosen: list[str] = []
+    last = 0
     numbers = candidate.block.atoms
     numbers = [n for n in numbers if not _is_caption(region, n)]
     start = next((i for i, n in enumerate(numbers) if begins(outlined.of(n))), len(numbers))
@@ -53,6 +54,9 @@ def cited_sentences(candidate: Candidate, chars: int, begins: Callable[[str], bo
         text = outlined.of(number)
         if outlined.atoms[number].kind not in ("prose", "item") or "|" in text:
             break
+        if chosen and number != last + 1:
+            break  # what was left out between them would make them one false quotation
+        last = number
         if chosen and len(" ".join([*chosen, text])) > chars:
             break
         chosen.append(f"{text} {_ids(region, number)}")

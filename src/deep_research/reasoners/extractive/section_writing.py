@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from deep_research.data import Brief, Gap, Passage, Section, SectionDraft
 from deep_research.i18n.catalog import phrase
@@ -29,6 +30,8 @@ from deep_research.text.cleaning import plain_heading
 ANSWER_CHARS, SUPPORTING = 1200, 3
 """How long an answer may be, and how many blocks it may have beyond one for each part of the question."""
 _SECTION_CHARS, _SECTION_BLOCKS = 1800, 5
+_OWN_CHARS = 500
+"""From this length on, what stands under headings of its name alone makes the section about a thing."""
 _UNDER = 12
 """Passages under the heading a section is named after that are read whether a search found them or not."""
 _LABEL_WORDS_CHARS = 24
@@ -68,9 +71,17 @@ def write_section(
     if any(s.title == phrase("answer", language) for s in brief.sections):
         worth = _unsaid_by(_answer_blocks(brief, passages, library), worth)
     blocks = section_blocks(part, reading, worth, chars=_SECTION_CHARS, most=_SECTION_BLOCKS)
+    if sum(block.length for block in blocks if worth(block) == _HEADED) >= _OWN_CHARS:
+        # What has pages or headings of its own is told by these; what else mentions it stands elsewhere for a reason.
+        worth = partial(_only, worth)
+        blocks = section_blocks(part, reading, worth, chars=_SECTION_CHARS, most=_SECTION_BLOCKS)
     findings = tuple(dict.fromkeys(text for block in blocks[:1] if (text := first_sentence(block))))
     missing = () if blocks else (section.title,)
     return SectionDraft(content=quoted(blocks, below=section.title), key_findings=findings, missing=missing)
+
+
+def _only(worth: Callable[[Candidate], float], found: Candidate) -> float:
+    return worth(found) if worth(found) >= _HEADED else 0.0
 
 
 def _answer_blocks(brief: Brief, passages: Sequence[Passage], library: Library) -> list[Candidate]:
