@@ -136,7 +136,7 @@ def longest_task(browser: Browser, address: str, run: str) -> float:
     """
     made = Tab(browser)
     page = made.page
-    browser.start_tracing(page=page, categories=["toplevel"])
+    browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline"])
     page.goto(f"{address}/#/runs/{run}")
     expect(page.locator(".cite")).to_have_count(CITATIONS)
     for _ in range(12):
@@ -146,11 +146,13 @@ def longest_task(browser: Browser, address: str, run: str) -> float:
     page.wait_for_timeout(100)
     events = json.loads(browser.stop_tracing())["traceEvents"]
     made.context.close()
-    named = [e for e in events if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain"]
-    threads = {(e["pid"], e["tid"]) for e in named}
-    tasks = [e.get("tdur", 0) / 1000 for e in events if e.get("ph") == "X" and (e["pid"], e["tid"]) in threads]
-    assert len(tasks) > 100
-    return max(tasks)
+    # The browser draws pages of its own too, in other processes.
+    (process,) = {e["pid"] for e in events if str(e["args"].get("data", {}).get("url", "")).startswith(address)}
+    ours = [
+        e["tdur"] / 1000 for e in events if e["pid"] == e["tid"] == process and "toplevel" in e["cat"] and "tdur" in e
+    ]
+    assert len(ours) > 100
+    return max(ours)
 
 
 def test_a_long_report_with_many_citations_stays_light(browser: Browser, own_state: Path) -> None:
