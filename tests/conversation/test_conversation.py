@@ -85,7 +85,7 @@ def test_b10_a_question_back_is_answered_by_number_or_in_words(docs: str) -> Non
         screen.until("There are the options 1 to")
         screen.until("answer> ")
         screen.type("1\n")
-        screen.until("Report: ")
+        screen.until("Report:")
         screen.say("/new tell me about it")
         screen.until("name the topic")
         screen.until("answer> ")
@@ -208,7 +208,7 @@ def test_b10_a_long_report_at_the_end_of_a_run_is_shown_in_the_pager(docs: str, 
     for flag in ("--no-pager", "--short", ""):
         flags = [flag] if flag else []
         with at_terminal("research", QUESTION, *flags, "--docs", docs, PAGER=f"tee {paged}") as screen:
-            shown = screen.until("Report: ")
+            shown = screen.until("Report:")
             assert screen.ends() == 0
         assert paged.exists() == (flag == "")
         assert ("References" in shown) == (flag != "--short")

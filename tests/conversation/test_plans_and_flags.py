@@ -64,7 +64,7 @@ def test_b10_a_plan_is_changed_by_short_commands(docs: str, own_state: Path) -> 
         assert "The Alpha machine" in screen.until("Shall the research start with this plan?")
         screen.until("answer> ")
         screen.type("1\n")
-        screen.until("Report: ")
+        screen.until("Report:")
         assert screen.ends() == 0
     assert "The Alpha machine" in _planned(own_state)
     assert "Overview" not in _planned(own_state)

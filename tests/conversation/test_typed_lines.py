@@ -95,7 +95,7 @@ def test_b10_typed_lines_steer_the_run(
         screen.type("/finish\n")
         screen.until("Noted: finish")
         go_on.set()
-        screen.until("Report: ")
+        screen.until("Report:")
         _leave(screen, modes, 0)
     assert ("drop", "Beta engine", "") in _steered(own_state)
     assert ("remark", "", "only what matters for boats") in _steered(own_state)
