@@ -36,7 +36,7 @@ def test_at_the_end_of_a_budget_of_tokens_the_report_is_written_all_the_same(
 def test_the_reserve_of_a_budget_suffices_for_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Research ends early; abstract and conclusion are written by the model all the same."""
     with served(monkeypatch) as provider:
-        ran = research(tmp_path, budget_tokens=17_000)
+        ran = research(tmp_path, budget_tokens=18_500)
     assert any("budget" in gap.why for gap in ran.report.gaps if gap.what.startswith("research:"))
     assert steps(provider)["compose"] == 1
     assert_presentable(ran)

@@ -132,6 +132,8 @@ class PaidCalls:
     def _expected(self, request: ModelRequest, role: Role) -> "Spent":
         """About what a call will cost, for what is in flight."""
         prompt = sum(estimate_tokens(message.text) for message in request.messages)
+        if request.schema_ is not None:  # it is sent along, and counted
+            prompt += estimate_tokens(json.dumps(request.schema_))
         usage = Usage(prompt_tokens=prompt, completion_tokens=min(request.max_output_tokens, _USUAL_ANSWER))
         cost = self._client.models_of(role)[0].family.cost_usd(usage)
         return Spent(prompt + usage.completion_tokens, cost or 0.0)
