@@ -691,11 +691,7 @@ def test_a_conclusion_that_the_judge_words_anew_with_its_passages_stands(library
 
 
 def test_a_fact_that_the_judge_words_anew_keeps_all_that_it_rests_on(library: SqliteLibrary) -> None:
-    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
-        return [Verdict(kind="unverified", reason="which one")] * len(claims)
-
-    async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
-        return ["The H100 has 80 GB of memory, the A100 of May 2020 has 40 GB. [s2p1][s1p1]"] * len(claims)
-
-    checked = check("It has 80 GB of memory, the other one 40 GB. [s2p1]", library, judge=judge, rewrite=rewrite)
+    said = "It has 80 GB of memory, the other one 40 GB. [s2p1]"
+    rewrite = rewriting("The H100 has 80 GB of memory, the A100 of May 2020 has 40 GB. [s2p1][s1p1]")
+    checked = check(said, library, judge=judging("unverified"), rewrite=rewrite)
     assert only(checked).passages == ("s2p1", "s1p1")

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import islice
 from typing import Any
 
 from deep_research.errors import Blocked
@@ -19,8 +18,7 @@ _TEXT = ("text/", "application/json")
 _UNSEEN = frozenset("script style noscript template svg iframe object select textarea dialog".split())
 _TOLD = frozenset(("alternate", "canonical", "next", "prev", "self", "related", "shortlink", "enclosure", "via"))
 """Relations of a `link` that lead to content; others load something (prefetch, stylesheet)."""
-_PARAGRAPH, _PIECES = 2_000, 200
-"""Characters of a paragraph, and pieces of text or elements in it."""
+_PARAGRAPH = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +69,10 @@ def _of_markup(page: Page) -> Iterator[str]:
     if root is None:
         return
     base = parse_address(page.final_url)
+    around: dict[Any, str | None] = {}
     for element in _visible(root):
         name = element.tag.rpartition("}")[2].lower()
-        reference = _reference(element, name)
+        reference = _reference(element, name, around)
         address = _joined(base, reference) if reference else None
         if address and name == "base":
             base = address
@@ -106,9 +105,10 @@ def _tree(page: Page) -> Any:
         return None
 
 
-def _reference(element: Any, name: str) -> str:
+def _reference(element: Any, name: str, around: dict[Any, str | None]) -> str:
+    """Return what an element of this name refers to; "" for nothing. `around` keeps the words of paragraphs."""
     if name in ("a", "area", "base"):
-        href = "" if name == "a" and _is_order(element) else element.get("href")
+        href = "" if name == "a" and _is_order(element, around) else element.get("href")
     elif name == "link":
         href = element.get("href") if _relations(element) <= _TOLD else ""
         href = href or element.text
@@ -124,14 +124,15 @@ def _relations(link: Any) -> set[str]:
     return set((link.get("rel") or "").lower().split())
 
 
-def _is_order(link: Any) -> bool:
+def _is_order(link: Any, around: dict[Any, str | None]) -> bool:
     """Whether a link stands in an order to the reader: its own words, or those around it."""
-    around = link.getparent()
-    # Around a link that stands in no paragraph is the whole page; it is not read once for each of its links.
-    if around is None or len(around) > _PIECES:
-        around = link
-    words = "".join(islice(around.itertext(), _PIECES))
-    return gives_orders(words if len(words) <= _PARAGRAPH else "".join(link.itertext()))
+    parent = link.getparent()
+    if parent not in around:  # read once, not once for each link in it
+        words = "" if parent is None else "".join(parent.itertext())
+        # Around a link that stands in no paragraph is the whole page.
+        around[parent] = words if parent is not None and len(words) <= _PARAGRAPH else None
+    words = around[parent]
+    return gives_orders("".join(link.itertext()) if words is None else words)
 
 
 def _joined(base: Address, reference: str) -> Address | None:
