@@ -1,6 +1,7 @@
 """Whole runs of the default workflow over HTTP, rows B4–B6, B8, B9 and B12."""
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -206,3 +207,26 @@ def test_the_outline_of_other_reports_stays(tmp_path: Path, monkeypatch: pytest.
         ran = research(tmp_path)
     assert "revise_plan" not in {step_of(call.request) for call in provider.calls}
     assert [section.title for section in ran.report.sections] == list(PLAN)
+
+
+def test_b7_what_a_last_review_faults_in_a_sentence_is_decided_by_the_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = ScriptedResearcher(sections=PLAN, sentences=3, slips=False)
+
+    def doubting(request: Request) -> Any:
+        """Fault the first sentence of every section; tell the judge's opinion of that, as a sentence of its passage."""
+        last = request["messages"][-1]["text"]
+        if step_of(request) == "review_section":
+            sentence = re.search(r"<section[^>]*>\n(.+?)\s*\[s", last)
+            fault = [f"“{sentence[1]}” goes too far"] if sentence else []
+            return Reply(data={"status": "sufficient", "score": 7, "missing": [], "queries": [], "faults": fault})
+        return play(request)
+
+    with served(monkeypatch, doubting) as provider:
+        ran = research(tmp_path)
+    judged = [call.request["messages"][-1]["text"] for call in provider.calls if step_of(call.request) == "judge"]
+    doubted = [text for text in judged if "— doubted: “" in text]
+    assert len(doubted) == len(ENGINES)
+    assert all(text.count("— doubted:") == 1 for text in doubted)
+    assert_presentable(ran)

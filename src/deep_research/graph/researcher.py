@@ -193,7 +193,13 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
         "draft_review": written.review,
         **(_last_review(state) if kept.content == section.content else {}),
     }
-    return Command(goto="review_section", update=update) if reviews else _free(state, ctx, update)
+    if reviews:
+        return Command(goto="review_section", update=update)
+    last = state.get("section_reviews", {}).get(section.title)
+    if last is not None and last.faults and not finishing:
+        last = last.model_copy(update={"retry": False}) if kept.content == section.content else last
+        update |= await _settled(ctx, kept, state["brief"], claims, last)
+    return _free(state, ctx, update)
 
 
 @_contained(finish_stops=lambda _state: True)
@@ -204,12 +210,20 @@ async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -
     judged = await review.review_section(ctx, section, state["brief"], claims, draft)
     reviews = {section.title: judged}
     if not judged.retry:
-        return _free(state, ctx, {"section_reviews": reviews})
+        return _free(state, ctx, await _settled(ctx, section, state["brief"], claims, judged))
     begun = {"turns": [], "tool_call_iterations": 0, "is_complete": False}
     return Command(
         goto="researcher_invoke",
         update={**begun, "section": review.again(section, judged), "section_reviews": reviews},
     )
+
+
+async def _settled(
+    ctx: RunContext, section: Section, brief: Brief, claims: Sequence[Claim], judged: SectionReview
+) -> dict[str, Any]:
+    """Return what a branch ends with when the faults of the last review are settled (`settle_faults`)."""
+    section, own, judged = await research.settle_faults(ctx, section, brief, claims, judged)
+    return {"sections": [section], "claims": {section.title: own}, "section_reviews": {section.title: judged}}
 
 
 def _last_review(state: ResearcherState) -> dict[str, dict[str, SectionReview]]:

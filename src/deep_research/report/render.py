@@ -298,13 +298,16 @@ def render_advice(advice: Sequence[Advice], references: References, language: st
 
 
 def _step(advice: Advice, references: References, language: str) -> str:
+    """Render one step: what to do, and why; what it depends on, and what to do else, as points below it."""
     said = [f"*{fold(advice.case)}{colon_of(language).rstrip()}*"] * bool(advice.case)
-    said.append(f"**{fold(advice.action)}**")
-    for name, text in (("why", advice.why), ("condition", advice.condition), ("fallback", advice.fallback)):
-        if text:
-            said.append(f"*{phrase(name, language)}{colon_of(language).rstrip()}* {fold(text)}")
+    said += [f"**{fold(advice.action)}**", *[fold(advice.why)] * bool(advice.why)]
     cited = references.cite(advice.premises)
-    return " ".join([*said, cited] if cited else said)
+    points = [
+        f"   - *{phrase(name, language)}{colon_of(language).rstrip()}* {fold(text)}"
+        for name, text in (("condition", advice.condition), ("fallback", advice.fallback))
+        if text
+    ]
+    return "\n".join([" ".join([*said, cited] if cited else said), *points])
 
 
 def _standing_of_parts(checked: CheckedReport) -> str:

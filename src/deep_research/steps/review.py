@@ -17,6 +17,8 @@ from deep_research.verification.drafts import parse_draft
 
 _MOST_GAPS = 4
 _QUOTED_CHARS = 4
+_FAULTED = 2
+"""Statements that one fault is about."""
 _TOLD = 3
 """Statements that were cut, told to whoever searches again."""
 
@@ -101,6 +103,18 @@ def _pieces(words: str) -> list[str]:
     return [
         piece for part in re.split(r"…|\.\.\.", words) if len(piece := _plain(part).strip(" .,;:")) >= _QUOTED_CHARS
     ]
+
+
+def faulted_claims(claims: Sequence[Claim], faults: Sequence[str]) -> dict[str, list[str]]:
+    """Return, by fault, the ids of the standing claims that have the words which the fault quotes first; a fault that quotes
+    none is left out."""
+    found: dict[str, list[str]] = {}
+    for fault in faults:
+        pieces = _pieces(next(iter(_QUOTED.findall(fault)), ""))
+        words = max(pieces, key=len, default="")
+        if words and (ids := [c.id for c in claims if c.stands and words in _plain(c.text)]):
+            found[fault] = ids[:_FAULTED]
+    return found
 
 
 def _mostly_cut(claims: Sequence[Claim]) -> list[str]:

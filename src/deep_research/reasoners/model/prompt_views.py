@@ -49,7 +49,8 @@ _CODE = re.compile(r"`[^`]*`")
 
 
 def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
-    """Return claims as a prompt lists them: kind, text, ids, what code noticed, and why it refused them."""
+    """Return claims as a prompt lists them: kind, text, ids, what code noticed, why it refused them, and what a reviewer
+    doubts in them."""
     return [
         {
             "kind": "ROW" if _ROW.search(_CODE.sub("", c.text)) else _KINDS.get(c.kind, "FACT"),
@@ -58,6 +59,7 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
             "flag": "; ".join(phrase(f"flag_{flag}", "en") for flag in c.flags),
             "reason": c.verdict.reason,
             "refused": c.verdict.reason if TELLING & {*c.verdict.codes} else "",
+            "doubted": c.verdict.reason if c.verdict.kind == "unverified" and not c.verdict.codes else "",
         }
         for c in claims
     ]
