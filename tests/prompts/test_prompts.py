@@ -26,6 +26,7 @@ CLAIM = {
     "flag": "its source is old",
     "reason": "the passage says 4",
     "refused": "number: 5 is not in the passage",
+    "doubted": "“5 parts” of which engine?",
 }
 REVIEWED = {
     "title": SECTION.title,
