@@ -33,10 +33,13 @@ def test_at_the_end_of_a_budget_of_tokens_the_report_is_written_all_the_same(
     assert spent == sum(call.counted.prompt + call.counted.completion for call in provider.calls)
 
 
-def test_the_reserve_of_a_budget_suffices_for_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("budget", [14_000, 17_000, 20_000])
+def test_the_reserve_of_a_budget_suffices_for_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: int
+) -> None:
     """Research ends early; abstract and conclusion are written by the model all the same."""
     with served(monkeypatch) as provider:
-        ran = research(tmp_path, budget_tokens=18_500)
+        ran = research(tmp_path, budget_tokens=budget)
     assert any("budget" in gap.why for gap in ran.report.gaps if gap.what.startswith("research:"))
     assert steps(provider)["compose"] == 1
     assert_presentable(ran)

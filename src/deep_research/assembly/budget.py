@@ -1,9 +1,10 @@
 """Model calls through the journal, and what they cost against a run's budget."""
 
+import asyncio
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,8 +23,16 @@ from deep_research.text.token_count import estimate_tokens
 if TYPE_CHECKING:
     from deep_research.providers.model_client import CallRecord, ModelClient
 
-_SHARES: dict[Role, float] = {"research": 0.5, "read": 0.5, "write": 0.8, "judge": 0.85, "review": 0.9, "report": 1.0}
-"""Up to which share of a budget each kind of work may spend."""
+_SHARES: dict[Role, float] = {
+    "research": 0.45,
+    "read": 0.45,
+    "review": 0.65,
+    "write": 0.75,
+    "judge": 0.8,
+    "report": 1.0,
+}
+"""Up to which share of a budget each kind of work may spend. Where it is tight, sections are written
+rather than reviewed, and the last fifth frames the report."""
 _USUAL_ANSWER = 700
 """Tokens of a usual answer."""
 
@@ -90,10 +99,11 @@ class PaidCalls:
                 "gen_ai__request__model": models[0],
                 "deep_research__role": role,
             }
-            with self._purse.holding(self._expected(request, role), role), span(f"chat {models[0]}", **about) as traced:
-                paid = await self._asked(request, role, lambda answer: self._journal.keep("model", asked, answer))
-                if traced is not None:
-                    traced.set_attributes(_usage_attributes(paid.answer))
+            async with self._purse.holding(self._expected(request, role), role):
+                with span(f"chat {models[0]}", **about) as traced:
+                    paid = await self._asked(request, role, lambda answer: self._journal.keep("model", asked, answer))
+                    if traced is not None:
+                        traced.set_attributes(_usage_attributes(paid.answer))
             self._purse.pay(paid.answer.usage, paid.cost_usd)
             return paid.model_dump_json()
 
@@ -132,8 +142,8 @@ class PaidCalls:
     def _expected(self, request: ModelRequest, role: Role) -> "Spent":
         """About what a call will cost, for what is in flight."""
         prompt = sum(estimate_tokens(message.text) for message in request.messages)
-        if request.schema_ is not None:  # it is sent along, and counted
-            prompt += estimate_tokens(json.dumps(request.schema_))
+        sent_along = [tool.model_dump() for tool in request.tools] + [request.schema_] * (request.schema_ is not None)
+        prompt += estimate_tokens(json.dumps(sent_along)) if sent_along else 0
         usage = Usage(prompt_tokens=prompt, completion_tokens=min(request.max_output_tokens, _USUAL_ANSWER))
         cost = self._client.models_of(role)[0].family.cost_usd(usage)
         return Spent(prompt + usage.completion_tokens, cost or 0.0)
@@ -165,27 +175,39 @@ class Purse:
         self._usd, self._tokens = settings.budget_usd, settings.budget_tokens
         self._spent = Spent(0, 0.0)
         self._in_flight = Spent(0, 0.0)
+        self._call_ended = asyncio.Event()
 
     def pay(self, usage: Usage, cost_usd: float | None) -> None:
         """Note what a call has cost."""
         self._spent = _plus(self._spent, Spent(usage.prompt_tokens + usage.completion_tokens, cost_usd or 0.0))
 
-    @contextmanager
-    def holding(self, expected: Spent, role: Role) -> Iterator[None]:
-        """Keep `expected` apart while a call is in flight. Raises LimitReached when the role's share does not allow it."""
-        self._refuse(_plus(_plus(self._spent, self._in_flight), expected), role)
+    @asynccontextmanager
+    async def holding(self, expected: Spent, role: Role) -> AsyncIterator[None]:
+        """Keep `expected` apart while a call is in flight. Raises LimitReached when the role's share does not allow it.
+
+        Where it is not allowed only because of what other calls may cost, it waits for what they really do.
+        """
+        alone = _plus(self._spent, expected)
+        while self._excess(_plus(alone, self._in_flight), role) and not self._excess(alone, role):
+            self._call_ended.clear()
+            await self._call_ended.wait()
+            alone = _plus(self._spent, expected)
+        if refused := self._excess(alone, role):
+            raise refused
         self._in_flight = _plus(self._in_flight, expected)
         try:
             yield
         finally:
             self._in_flight = Spent(self._in_flight.tokens - expected.tokens, self._in_flight.usd - expected.usd)
+            self._call_ended.set()
 
-    def _refuse(self, then: Spent, role: Role) -> None:
+    def _excess(self, then: Spent, role: Role) -> LimitReached | None:
         share = _SHARES[role]
         if self._usd is not None and then.usd > self._usd * share:
-            raise _spent("usd", self._spent.usd, self._usd)
+            return _spent("usd", self._spent.usd, self._usd)
         if self._tokens is not None and then.tokens > self._tokens * share:
-            raise _spent("tokens", self._spent.tokens, self._tokens)
+            return _spent("tokens", self._spent.tokens, self._tokens)
+        return None
 
 
 def _plus(one: Spent, other: Spent) -> Spent:
