@@ -91,7 +91,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
         written = match.group()
         if kind == "number":
             found.append(Token(written.replace(",", ""), "number", start, end, True))
-        elif kind == "word" and _LETTER.match(text, max(0, start - 2), end + 1):
+        elif kind == "word" and _LETTER.match(text, start - 2, end + 1):
             found.append(Token(written, "word", start, end, True))
         elif kind == "word":
             plain = fold_diacritics(normalise(written)).removesuffix("'s").removesuffix("’s")

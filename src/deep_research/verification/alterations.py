@@ -11,11 +11,12 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from deep_research.i18n.language import HAN, HANGUL, detect, is_cjk
-from deep_research.i18n.lexicon import any_of, any_word, entry, table, words
+from deep_research.i18n.lexicon import any_of, entry, table, words
 from deep_research.text.sentences import begins_sentence
 from deep_research.text.tokens import STOP_WORDS, normalise
 from deep_research.verification.alignment import KATAKANA, Alignment, Region, Token, align, function_signs, tokens_of
 from deep_research.verification.names import Name, NameIndex, is_ordinary
+from deep_research.verification.near_misses import ENDINGS, RESPECTIVELY
 from deep_research.verification.negation import negated
 from deep_research.verification.numbers import quantities, same
 from deep_research.verification.units import SCALES, Quantity, unit_at
@@ -37,22 +38,22 @@ class Alteration(NamedTuple):
 
 
 _LEAST_SHARE = 0.5
-"""Share of a claim's content that must stand in its stretch in order before differences are told apart."""
-_EXCHANGED_SHARE = 0.3
-"""The same where two things changed places, which are in order neither."""
+"""Share of a claim's content that must stand in its stretch, in order or exchanged, before differences are told apart."""
 _SAME_SHARE = 0.7
 """From this share on the stretch makes the same statement, and a difference is a conflict."""
 _COPY_SHARE = 0.85
 """From this share on a claim is a copy, to which nothing may be added."""
+_AS_MUCH_ALIKE = 0.1
+"""Up to this difference of their shares two stretches are as much like a claim."""
 _LIMIT, _NEAR = 4, 6
 """Words of a region that is no more than a limit, and how near to it must stand what the claim repeats."""
 _LONGEST = 12
 """Tokens of a region that still stands for one thing."""
+_PHRASE = 3
+"""Words from which on what differs is more than one name or number."""
 _NEUTRAL = frozenset(words("alignment.neutral"))
 _LEAD = re.compile(r"\*\*[^*\n]{1,80}\*\*:?\s+(?=\S)")
 """A bold heading in front of a sentence."""
-_RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
-_GENERIC = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
 _NUMERALS = frozenset(
     [
         *table("numerals.digits"),
@@ -70,14 +71,15 @@ def find_alteration(claim: str, lines: Sequence[str], about: str = "") -> Altera
     language = detect(claim)
     if lead := _LEAD.match(claim):
         claim = claim[lead.end() :]
-    found = [a for a in align(claim, lines) if a.share >= _EXCHANGED_SHARE]
+    found = align(claim, lines)
     first: Alteration | None = None
-    for number, alignment in enumerate(found):
-        if number and alignment.share < found[0].share - 0.1:
-            break
-        alteration = next(_Comparison(alignment, lines, about, language).alterations(), None)
-        if alteration is None and alignment.share >= _LEAST_SHARE:
-            return None
+    for alignment in found:
+        comparison = _Comparison(alignment, lines, about, language)
+        alteration = next(comparison.exchanges(), None)
+        if alignment.share >= found[0].share - _AS_MUCH_ALIKE:
+            alteration = alteration or next(comparison.replacements(), None)
+            if alteration is None and alignment.share >= _LEAST_SHARE:
+                return None
         first = first or alteration
     return first
 
@@ -93,16 +95,14 @@ class _Comparison:
         self.matched = sum(alignment.c[i].is_content for _, i in alignment.pairs)
         self.cover_c = covered(alignment.claim, language)
         self.cover_e = covered(alignment.line, language)
+        self._small = [r for r in alignment.regions if max(r.c_end - r.c_start, r.e_end - r.e_start) <= _LONGEST]
         self._listed: set[Region] = set()
 
-    def alterations(self) -> Iterator[Alteration]:
-        """Yield what was changed, conflicts first."""
-        small = [r for r in self.a.regions if max(r.c_end - r.c_start, r.e_end - r.e_start) <= _LONGEST]
-        yield from self._exchanges(small)
-        small = [r for r in small if r not in self._listed]
+    def replacements(self) -> Iterator[Alteration]:
+        """Yield what stands in the place of something else, then what was left away or added."""
         if self.a.share < _LEAST_SHARE:
             return
-        for region in small:
+        for region in (r for r in self._small if r not in self._listed and not self._is_moved(r)):
             yield from self._opposites(region)
             yield from self._numbers(region)
             yield from self._units(region)
@@ -113,7 +113,7 @@ class _Comparison:
 
     def _made(self, what: What, region: Region, there: str = "", *, is_conflict: bool = True) -> Alteration:
         """Return a change in a region; a conflict only where the rest of the claim says the same."""
-        rest = sum(t.is_content for t in self.a.c) - len(_content(self.a.c[region.c_start : region.c_end]))
+        rest = len(_content(self.a.c)) - len(_content(self.a.c[region.c_start : region.c_end]))
         is_same = what == "exchanged" or self.matched >= max(_SAME_SHARE * rest, 1)
         there = there or self.a.line_text(region)
         return Alteration(what, self.a.claim_text(region), there.strip(), self.a.line, is_conflict and is_same)
@@ -134,24 +134,35 @@ class _Comparison:
 
     # --- Kinds of change --------------------------------------------------------------------------------------
 
-    def _exchanges(self, regions: Sequence[Region]) -> Iterator[Alteration]:
+    def exchanges(self) -> Iterator[Alteration]:
         """Yield two things that changed places."""
-        sides = [(r, *self._sides(r)) for r in regions]
+        sides = [(r, *self._sides(r)) for r in self._small]
         for number, (one, said, there) in enumerate(sides):
             if not _tells(said) or not self._is_pure(said, there):
                 continue
-            if self._is_turned(said, there):
+            if self._is_turned(said, there) and self._are_most(said):
                 yield self._made("exchanged", one)
             for other, said_2, there_2 in sides[number + 1 :]:
                 crossed = _keys(said) == _keys(there_2) and _keys(there) == _keys(said_2) and _tells(there)
+                crossed = crossed and self._are_most([*said, *said_2])
                 if crossed and self._is_pure(said_2, there_2) and self._are_listed(one, other):
                     self._listed |= {one, other}  # "A and B" is "B and A"
                 elif crossed and self._is_pure(said_2, there_2):
                     yield self._made("exchanged", one)
 
+    def _is_moved(self, region: Region) -> bool:
+        """Tell whether the line has the words of the claim's region together in another place."""
+        long = not self.is_cjk and region.c_end - region.c_start >= _PHRASE
+        return long and self.a.claim_text(region) in self.a.line
+
+    def _are_most(self, exchanged: Sequence[Token]) -> bool:
+        """Tell whether enough of the claim stands in the stretch, what was exchanged included."""
+        there = self.matched + len(_content(exchanged))
+        return there >= _LEAST_SHARE * len(_content(self.a.c))
+
     def _is_turned(self, said: Sequence[Token], there: Sequence[Token]) -> bool:
         """Tell whether a region has the same tokens in another order, and not merely listed ones."""
-        if sorted(_keys(said)) != sorted(_keys(there)) or not _tells(said):
+        if sorted(_keys(said)) != sorted(_keys(there)):
             return False
         listing = set(words("alignment.coordinators", self.language))
         return not listing & {t.key for t in said} and len({t.key for t in said}) > 2
@@ -211,13 +222,13 @@ class _Comparison:
         if mine and others and len(rest) < 2 and self._is_pure(said, there):
             if not any(same(q, o, self.a.line) for q in mine for o in others):
                 yield self._made("number", region)
-        elif all(t.key in _NUMERALS for t in (*said, *there)) and _keys(said) != _keys(there):
+        elif all(t.key in _NUMERALS for t in (*said, *there)):
             yield self._made("number", region)
 
     def _names(self, region: Region) -> Iterator[Alteration]:
         """Yield a name in the place of another."""
         said, there = self._sides(region)
-        if not said or not self._is_pure(said, there):
+        if not self._is_pure(said, there):
             return
         mine, others = self.a.claim_text(region), self.a.line_text(region)
         if self.is_cjk:
@@ -228,7 +239,7 @@ class _Comparison:
                 yield self._made("name", region)
             return
         if _are_names(said, self.a.claim):
-            name = Name(mine, 0, len(mine), strict=False)
+            name = Name(mine, 0, len(mine), strict=mine.isupper())
             if there and _are_names(there, self.a.line):
                 if not NameIndex(others).has(name) and not NameIndex(mine).has(Name(others, 0, len(others), False)):
                     yield self._made("name", region)
@@ -274,7 +285,8 @@ class _Comparison:
         """Yield a limit left away, or a stronger word put in."""
         weak, strong = _marks("hedges", self.language), _marks("strong", self.language)
         there, said = self.a.line_text(region), self.a.claim_text(region)
-        lost = weak.search(there)
+        # What limits a number that the claim does not repeat says nothing of the rest.
+        lost = next((mark for mark in weak.finditer(there) if not re.match(r"\s?\d", there[mark.end() :])), None)
         if lost and not weak.search(self.a.claim) and self._is_inside(region):
             yield self._made("scope", region, lost[0], is_conflict=False)
         gained = strong.search(said)
@@ -294,12 +306,12 @@ class _Comparison:
     def _added(self, region: Region) -> Iterator[Alteration]:
         """Yield something that the evidence does not have, put in where nothing was taken out."""
         said, there = self._sides(region)
-        if there or not _content(said) or _RESPECTIVELY.search(self.a.claim):
+        if there or not _content(said) or RESPECTIVELY.search(self.a.claim):
             return
         new = [t for t in said if t.is_content and self._is_new(t)]
         if not new or 2 * len(new) < len(_content(said)):
             return
-        rest = sum(t.is_content for t in self.a.c) - len(_content(said))
+        rest = len(_content(self.a.c)) - len(_content(said))
         is_copy = rest > 0 and self.matched / rest >= _COPY_SHARE
         agents = set(words("alignment.agents", self.language))
         by_agent = any(t.key in agents for t in self.a.c[max(0, region.c_start - 1) : region.c_end + 1])
@@ -379,7 +391,7 @@ def _words_over(text: str, tokens: Sequence[Token], place: tuple[int, int], know
     """Return the listed words that lie over the tokens of a region; a single character must be all of it, or a word."""
     start, end = tokens[place[0]].start, tokens[place[1] - 1].end
     found: set[str] = set()
-    for match in known.finditer(text, max(0, start - 3), min(len(text), end + 3)):
+    for match in known.finditer(text):
         word, at = match[1], match.start()
         over = at < end and at + len(word) > start
         if over and (len(word) > 1 or end - start <= 2 or re.match(f"[{HANGUL}]", word)):
@@ -410,22 +422,21 @@ def _common(language: str) -> frozenset[str]:
 @lru_cache(maxsize=2048)
 def covered(text: str, language: str) -> frozenset[int]:
     """Return the offsets of `text` that ordinary words lie over; what is left may be a name."""
-    found: set[int] = set()
     if not is_cjk(language):
         return frozenset()
+    found: set[int] = set()
     known = _common(language)
-    longest = 5
     for match in re.finditer(f"[{HAN}{HANGUL}\u3041-\u309f\u3005]+|[{KATAKANA}]+", text):
         run, start = match.group(), match.start()
         if language == "ko" or re.match(f"[{KATAKANA}]", run):
-            stem = next((run[:n] for n in range(min(len(run), longest + 3), 1, -1) if run[:n] in known), "")
-            whole = re.match(f"[{KATAKANA}]", run) is None or stem == run
-            if stem and whole:
+            # Of a Korean word its stem is enough; a run of katakana is one name or one word.
+            stems = [run] if re.match(f"[{KATAKANA}]", run) else [run[:n] for n in range(2, len(run) + 1)]
+            if not known.isdisjoint(stems):
                 found.update(range(start, match.end()))
             continue
-        for i in range(len(run)):
-            for n in range(2, longest + 1):
-                if run[i : i + n] in known and len(run[i : i + n]) == n:
+        for n in {len(word) for word in known}:
+            for i in range(len(run) - n + 1):
+                if run[i : i + n] in known:
                     found.update(range(start + i, start + i + n))
     return frozenset(found)
 
@@ -517,6 +528,6 @@ def _are_names(tokens: Sequence[Token], text: str) -> bool:
             return False
         begins = token.start == 0 or begins_sentence(text, token.start)
         plain = written.lower()
-        if begins and (_GENERIC.search(written) or plain in STOP_WORDS):
+        if begins and (ENDINGS.search(written) or plain in STOP_WORDS):
             return False
     return True

@@ -110,8 +110,10 @@ def _is_name_word(word: str) -> bool:
 
 def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> list[Name]:
     """Return the names of a run: ordinary words are taken from its ends, identifiers stand alone."""
-    before = text[max(0, run[0].start() - 12) : run[0].start()]
-    starts_sentence = bool(_SENTENCE_START.search(before)) and not _TITLE_BEFORE.search(before)
+    end = run[0].start()
+    starts_sentence = bool(_SENTENCE_START.search(text, end - 12, end)) and not _TITLE_BEFORE.search(
+        text, end - 12, end
+    )
     while run and run[0][0].lower().removesuffix("'s") in _NOT_NAMES:
         run, starts_sentence = run[1:], False
     while run and run[-1][0].lower() in _NOT_NAMES:
@@ -317,7 +319,7 @@ class NameIndex:
     def _alone(self, family: str) -> bool:
         """Tell whether the family name stands somewhere without another capitalised word before it."""
         for match in re.finditer(rf"(?i)(?<!\w){re.escape(family)}(?!\w)", self.text):
-            before = _FIRST_NAME.search(self.text[max(0, match.start() - 30) : match.start()])
+            before = _FIRST_NAME.search(self.text, match.start() - 30, match.start())
             if before is None or before[1].lower().strip(".") in _NOT_NAMES | _PERSONS_TITLES:
                 return True
         return False

@@ -21,8 +21,9 @@ _KIND_REACH = 80
 """How far before a number the word of its kind begins at most."""
 _OTHER_SECTION = re.compile(any_word("statement.other_section_patterns"), re.IGNORECASE)
 _PART = re.compile(any_word("statement.part_patterns"), re.IGNORECASE)
-_RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
-_GENERIC = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
+RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
+ENDINGS = re.compile(r"(?:ly|ing|ed|(?<![sui])s)$", re.IGNORECASE)
+"""Endings of words that are seldom names."""
 
 
 def without(claim: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -44,8 +45,8 @@ def same_statement(claim: str, differing: Sequence[tuple[int, int]], lines: Sequ
 
 def has_other_value(rival: str, claim: str, missing: Sequence[Quantity]) -> bool:
     """Return whether `rival` has another value of the same dimension as a missing one, or the value with another unit."""
-    own = {(q.value, q.unit) for q in quantities(claim)}
-    others = [q for q in quantities(rival) if (q.value, q.unit) not in own]
+    own = quantities(claim)
+    others = [q for q in quantities(rival) if not any(same(mine, q, rival) for mine in own)]
     return any(unit_base(o.unit) == unit_base(q.unit) or o.value == q.value for o in others for q in missing)
 
 
@@ -68,7 +69,7 @@ def amounts(text: str) -> list[Quantity]:
 
 def labels(text: str) -> list[Quantity]:
     """Return the quantities of `text` that number a kind: the 2 of "phase 2"."""
-    return [q for q in quantities(text) if _KIND.search(text[max(0, q.start - _KIND_REACH) : q.start])]
+    return [q for q in quantities(text) if _KIND.search(text, q.start - _KIND_REACH, q.start)]
 
 
 class Misattributed(NamedTuple):
@@ -86,7 +87,7 @@ def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
     that shares half of the claim's terms, stands another value of the same unit.
     """
     wanted = amounts(claim)
-    if not wanted or not lines:
+    if not wanted:
         return None
     found = [(line, name_index(line), amounts(line)) for line in lines]
     match = Match(without(claim, [(q.start, q.end) for q in wanted]), lines)
@@ -108,11 +109,9 @@ def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
 
 def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[Name]:
     """The names that a value of `claim` is said of: those of its own part, where each part has a value of its own."""
-    found = names(claim)
-    if len(wanted) < 2:
-        return found
-    if _RESPECTIVELY.search(claim):
+    if RESPECTIVELY.search(claim):
         return []  # which of them it is cannot be told by place
+    found = names(claim)
     borders = [m.start() for m in _PART.finditer(claim)]
     start = max((b for b in borders if any(q.end <= b for q in wanted) and b <= quantity.start), default=0)
     end = min((b for b in borders if any(q.start >= b for q in wanted) and b > quantity.start), default=len(claim))
@@ -139,8 +138,10 @@ def unknown_subject(claim: str, lines: Sequence[str], about: str) -> str:
     not know the word, it may be a name.
     """
     subject = _SUBJECT.match(claim)
-    if subject is None or is_ordinary(subject[1]) or _GENERIC.search(subject[1]):
+    if subject is None or is_ordinary(subject[1]) or ENDINGS.search(subject[1]):
         return ""
+    if any(name.strict and name.start == subject.start(1) for name in names(claim)):
+        return ""  # a code is a name wherever it stands, and was compared as one
     word = Name(subject[1], subject.start(1), subject.end(1), strict=False)
     if name_index("\n".join([about, *lines])).has(word) or set(content_terms(subject[1])) <= {
         t for x in lines for t in content_terms(x)

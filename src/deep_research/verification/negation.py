@@ -8,6 +8,7 @@ from typing import NamedTuple
 from deep_research.i18n.language import CJK, HAN, HANGUL
 from deep_research.i18n.lexicon import any_of, any_word, groups
 from deep_research.text.tokens import content_terms, normalise
+from deep_research.verification.alignment import tokens_of
 
 _NEGATION = re.compile(any_word("negation.patterns"))
 _DENIAL = re.compile(any_word("negation.denial_patterns"))
@@ -41,16 +42,40 @@ def conflict(claim: str, sentence: str) -> str:
     is negated in one and plain in the other, or a word of direction against its opposite.
     """
     a, b = _signs_of(claim), _signs_of(sentence)
+    agree = _agree_by_clause(a.text, b.text)
     for one, other, which in ((a, b, "claim"), (b, a, "passage")):
         for terms in one.negated[:_MOST]:
-            if terms and _has(other, terms[0]) and not other.hidden & set(terms):
+            if not agree and terms and _has(other, terms[0]) and not other.hidden & set(terms):
                 return f"only the {which} negates “{terms[0]}”"
         if other.denial and not one.negated:
             return f"“{other.denial}” is said only in the {'passage' if which == 'claim' else 'claim'}"
+    if agree is False:
+        return "a clause of the claim has another sign than the clause most like it"
     # A passage may negate something else beside; a claim that negates what the passage does not is its own.
     if len(a.negated) > len(b.negated):
         return "only the claim negates"
     return _opposite_directions(a.text, b.text)
+
+
+def _agree_by_clause(claim: str, sentence: str) -> bool | None:
+    """Tell whether each clause of a claim is negated as is the clause most like it of a sentence that has both kinds
+    ("does not ease pain, but eases fever"); None where that cannot be told."""
+    there = [(_told_by(part), bool(negated(part))) for part in _clauses(sentence)]
+    if len({sign for _, sign in there}) < 2:
+        return None
+    for part in _clauses(claim):
+        terms = _told_by(part)
+        most = max(len(terms & own) for own, _ in there)
+        signs = {sign for own, sign in there if len(terms & own) == most}
+        if most < 2 or len(signs) > 1:
+            return None
+        if signs != {bool(negated(part))}:
+            return False
+    return True
+
+
+def _told_by(text: str) -> frozenset[str]:
+    return frozenset(token.key for token in tokens_of(text) if token.is_content)
 
 
 class _Signs(NamedTuple):
@@ -126,7 +151,11 @@ def _opposite_directions(claim: str, sentence: str) -> str:
         for up, down in _DIRECTIONS:
             for side, opposite in ((up, down), (down, up)):
                 said, against = side.search(part), opposite.search(nearest)
-                if said and against and not side.search(nearest) and not opposite.search(part):
+                if not said or not against or side.search(nearest) or opposite.search(part):
+                    continue
+                before = set(content_terms(part[: said.start()]))
+                # "A is slower than B" says what "B is faster than A" says.
+                if not before or not before <= set(content_terms(nearest[against.end() :])):
                     return f"“{said[0]}” against “{against[0]}”"
     return ""
 
@@ -142,6 +171,6 @@ def negated(text: str) -> list[list[str]]:
         if match["short"]:
             found.append(content_terms(text[match.end() : match.end() + 3])[:1])
         else:
-            word = _STEM_BEHIND.search(text[max(0, match.start() - 12) : match.start()])
+            word = _STEM_BEHIND.search(text, match.start() - 12, match.start())
             found.append(content_terms(word["hangul"][:2] if word["hangul"] else word["sign"][-2:]) if word else [])
     return found

@@ -85,6 +85,7 @@ _NO_UNIT = re.compile(any_word("numbers.no_unit_patterns"))
 """What looks like a unit behind a number and is a verb."""
 _YEAR_MARKS = words("dates.year_marks")
 _CELSIUS_BEFORE = re.compile(rf"{any_word('numerals.celsius_prefix')} ?$")
+_AGE_BEFORE = re.compile(r"\baged? (?:of )?$")
 _DEGREES = words("numerals.degrees")
 _PERCENT_BEFORE = re.compile(rf"{any_word('numerals.percent_prefix_patterns')}$")
 
@@ -172,14 +173,13 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
         unit = "year"
     if not unit and _is_year(match, text):
         unit = "year"
-    if not unit and re.search(r"\baged? (?:of )?$", text[max(0, match.start("digits") - 12) : match.start("digits")]):
+    if not unit and _AGE_BEFORE.search(text, match.start("digits") - 12, match.start("digits")):
         unit = "years"
     start = match.start("sign") if sign else match.start("minus") if match["minus"] else match.start("digits")
-    if not unit and _CELSIUS_BEFORE.search(text[max(0, start - 4) : start]) and text[end : end + 1] in _DEGREES:
+    if not unit and _CELSIUS_BEFORE.search(text, start - 4, start) and text[end : end + 1] in _DEGREES:
         unit, end = "°C", end + 1
-    near = max(0, start - 12)
-    if not unit and (prefix := _PERCENT_BEFORE.search(text[near:start])):
-        unit, start = "%", near + prefix.start()
+    if not unit and (prefix := _PERCENT_BEFORE.search(text, start - 12, start)):
+        unit, start = "%", prefix.start()
     return Quantity(value, unit, start, end)
 
 
@@ -242,7 +242,7 @@ _EXTRACTORS: tuple[tuple[re.Pattern[str], Make], ...] = (
 def _bound(text: str, quantity: Quantity) -> str:
     if _AFTER_ABOUT.match(text, quantity.end):
         return "~"
-    match = _BEFORE.search(text[max(0, quantity.start - 24) : quantity.start])
+    match = _BEFORE.search(text, quantity.start - 24, quantity.start)
     if match is None or (match["more"] == "over" and unit_base(quantity.unit) in _PERIODS):
         return ""  # "over 26 weeks" is how long it took
     return "~" if match["about"] else ">" if match["more"] else "<"
@@ -382,7 +382,7 @@ def _is_in_points(quantity: Quantity, text: str) -> bool:
 def _close(claim: Decimal, there: Decimal, bound: str, there_bound: str) -> bool:
     """Tell whether the values agree. Where both are rounded, or both limits, they are the same number or none."""
     if claim == there or (claim > 0 and claim == -there):
-        return True
+        return {bound, there_bound} != {"<", ">"}
     if bound == there_bound:
         return False
     if bound == "~":

@@ -98,7 +98,7 @@ def _cuts_word(text: str, border: int) -> bool:
     """Tell whether a border lies inside a Latin word or a number: 2.5 is not 5."""
     if not 0 < border < len(text):
         return False
-    if _DECIMAL.match(text, border - 1) or (border > 1 and _DECIMAL.match(text, border - 2)):
+    if _DECIMAL.match(text, border - 1) or _DECIMAL.match(text, border - 2):
         return True
     return all(c.isalnum() and not re.match(f"[{CJK}]", c) for c in (text[border - 1], text[border]))
 

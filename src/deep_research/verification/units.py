@@ -106,7 +106,7 @@ def unit_at(text: str, end: int) -> tuple[str, int]:
         return "", end
     if match["per"]:
         divisor = re.sub(r"^ ?(?:/|per ) ?", "", match["per"])
-        known = ALIASES.get(divisor.lower()) or EXACT.get(divisor)
+        known = ALIASES.get(divisor.lower())
         if known or "/" in match["per"]:
             return f"{unit}/{known or divisor}", match.end()
     return unit, match.end("unit")
