@@ -87,15 +87,22 @@ def _rebind(module: ModuleType, code: CodeType) -> None:
     exec(code, apart)
     for name, old in list(vars(module).items()):
         new = apart.get(name)
-        if isinstance(old, FunctionType):
-            assert isinstance(new, FunctionType)
-            old.__defaults__, old.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
+        if isinstance(old, type) and old.__module__ == module.__name__:
+            for attribute, method in vars(old).items():
+                _give_defaults(method, vars(new).get(attribute))
+        _give_defaults(old, new)
         if not (_is_data(old) and _is_data(new)) or old == new:
             continue
         for other in list(sys.modules.values()):
             if getattr(other, "__name__", "").startswith("deep_research"):
                 for key in [key for key, value in vars(other).items() if value is old]:
                     setattr(other, key, new)
+
+
+def _give_defaults(old: object, new: object) -> None:
+    if isinstance(old, FunctionType):
+        assert isinstance(new, FunctionType)
+        old.__defaults__, old.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
 
 
 def _is_data(value: object) -> bool:

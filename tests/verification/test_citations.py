@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deep_research.verification.citations import render_citations, without_links
@@ -159,6 +159,7 @@ def test_rendering_without_changes_loses_no_text(draft: str) -> None:
 
 
 @given(st.lists(BLOCK, max_size=5).map("\n\n".join))
+@settings(deadline=None)
 def test_rendering_is_stable(draft: str) -> None:
     once = parse_draft(draft).render()
     assert parse_draft(once).render() == once

@@ -96,10 +96,10 @@ def _lacks_name(claim: Claim) -> bool:
 
 
 def _is_named(claim: Claim, facts: Sequence[Claim], library: Library, ground: Ground) -> bool:
-    """Tell whether the documents behind the premises, or the report, have the name that the premises lack."""
+    """Tell whether the documents behind the premises, or the report, have the names of a piece of advice."""
     also = "\n".join([ground.known, *(fact.text for fact in facts if fact.stands)])
     named = f"{claim.text[:1].lower()}{claim.text[1:]}"
-    return _lacks_name(claim) and names_are_known(named, claim.passages, library, also)
+    return names_are_known(named, claim.passages, library, also)
 
 
 def _read_again(text: str, before: Advice, language: str) -> Advice | None:
@@ -120,7 +120,7 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
 
 def _case_and_action(said: str, before: Advice) -> tuple[str, str]:
     """Return the case and the action of a piece of advice that was worded anew; its case may have got a condition more."""
-    if not before.case or said.startswith(_ended(before.case)):
+    if said.startswith(_ended(before.case)):
         return before.case, said.removeprefix(_ended(before.case)).strip()
     first, *rest = split(said)
     terms = set(content_terms(before.case))

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import Stemmer
@@ -38,6 +39,11 @@ class Region(NamedTuple):
     e_end: int
     c_start: int
     c_end: int
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether both sides have something there."""
+        return self.e_start < self.e_end and self.c_start < self.c_end
 
 
 KATAKANA = "\u30a1-\u30fa\u30fc\uff66-\uff9f"
@@ -86,7 +92,7 @@ def _allomorphs() -> dict[str, str]:
 def tokens_of(text: str) -> tuple[Token, ...]:
     """Return the tokens of `text` in order; punctuation is none."""
     found: list[Token] = []
-    for match in _TOKEN.finditer(text):
+    for match in islice(_TOKEN.finditer(text), _LONGEST):
         kind, start, end = match.lastgroup, match.start(), match.end()
         written = match.group()
         if kind == "number":
@@ -110,8 +116,6 @@ def tokens_of(text: str) -> tuple[Token, ...]:
             found.append(Token(written, "kana", start, end, False))
         else:
             found.append(Token(normalise(written), "sign", start, end, False))
-        if len(found) >= _LONGEST:
-            break
     return tuple(found)
 
 

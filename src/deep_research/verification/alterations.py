@@ -169,14 +169,13 @@ class _Comparison:
 
     def _are_listed(self, one: Region, other: Region) -> bool:
         """Tell whether nothing but a coordinator stands between two regions of the evidence."""
-        tokens = self.a.e[one.e_end : other.e_start]
         between = self.a.line[self.a.e[one.e_end - 1].end : self.a.e[other.e_start].start]
         listing = any_of(words("alignment.coordinators", self.language))
-        return all(re.fullmatch(listing, t.key) for t in tokens) or not re.search(r"\w", re.sub(listing, "", between))
+        return not re.search(r"\w", re.sub(listing, "", between))
 
     def _opposites(self, region: Region) -> Iterator[Alteration]:
         """Yield a word in the place of one that excludes it."""
-        if region.c_end == region.c_start or region.e_end == region.e_start:
+        if not region.is_replaced:
             return
         if len(negated(normalise(self.a.claim))) != len(negated(normalise(self.a.line))):
             return
@@ -264,7 +263,7 @@ class _Comparison:
 
     def _units(self, region: Region) -> Iterator[Alteration]:
         """Yield another unit or counter behind the same number, or numeral."""
-        if not (region.c_start and region.e_start and region.c_end > region.c_start and region.e_end > region.e_start):
+        if not (region.c_start and region.e_start and region.is_replaced):
             return
         before, unit = self.a.c[region.c_start - 1], self.a.c[region.c_start]
         line_before, other = self.a.e[region.e_start - 1], self.a.e[region.e_start]
@@ -309,7 +308,7 @@ class _Comparison:
         if there or not _content(said) or RESPECTIVELY.search(self.a.claim):
             return
         new = [t for t in said if t.is_content and self._is_new(t)]
-        if not new or 2 * len(new) < len(_content(said)):
+        if 2 * len(new) < len(_content(said)):
             return
         rest = len(_content(self.a.c)) - len(_content(said))
         is_copy = rest > 0 and self.matched / rest >= _COPY_SHARE
@@ -328,7 +327,7 @@ class _Comparison:
     def _is_new(self, token: Token) -> bool:
         """Tell whether the evidence has a token nowhere; of a Han character, not beside a neighbour of it either."""
         if token.kind == "han":
-            pairs = {self.a.claim[i : i + 2] for i in (token.start - 1, token.start) if i >= 0}
+            pairs = {self.a.claim[i : i + 2] for i in (token.start - 1, token.start)}
             return not any(pair in self.whole for pair in pairs if len(pair) == 2)
         if token.kind == "word":
             return token.key not in {t.key for t in tokens_of(self.whole)}
@@ -478,7 +477,7 @@ def is_limited(text: str, language: str) -> bool:
 
 def _may_name(token: Token, text: str, cover: frozenset[int]) -> bool:
     """Tell whether a token of another script than Han may be of a name."""
-    if not token.is_content or token.kind in ("number", "sign") or token.start in cover:
+    if not token.is_content or token.kind == "number" or token.start in cover:
         return False
     if token.kind == "hangul":
         return len(token.key) > 1 and not set(token.key) <= function_signs()

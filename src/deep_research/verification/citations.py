@@ -72,7 +72,7 @@ OPEN_MARK = re.compile(r"\s*\[open\]", re.IGNORECASE)
 """What a sentence ends with in a draft that says what the sources do not; a reader needs no mark for it."""
 _GONE = "\x00"
 _OTHER_NUMBER = re.compile(r"(?<!\\)\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\](?!\()")
-_WIDE_STOPS = "。！？；：，、）」』】…"
+_WIDE_STOPS = tuple("。！？；：，、）」』】…")
 _FULL_STOP = re.compile(r"[.!?…。！？][\"'”’」』）)\]*_]*\s*$")
 
 
@@ -108,7 +108,7 @@ def _gap(markdown: str, start: int) -> str:
     before = markdown[start : start + 3]
     if not before[:1].isspace():
         return ""
-    wide = start > 0 and markdown[start - 1] in _WIDE_STOPS
+    wide = markdown[:start].endswith(_WIDE_STOPS)
     return "\n\n" if before.startswith("\n\n") else "" if wide else " "
 
 

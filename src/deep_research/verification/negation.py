@@ -143,7 +143,7 @@ def _opposite_directions(claim: str, sentence: str) -> str:
     clauses = [(part, set(content_terms(part))) for part in _CLAUSE.split(sentence) if part]
     for part in _CLAUSE.split(claim):
         terms = set(content_terms(part))
-        if len(terms) < 2 or not clauses or negated(part):
+        if not clauses or negated(part):
             continue
         nearest, shared = max(clauses, key=lambda c: len(c[1] & terms))
         if len(shared & terms) < 2 or negated(nearest):

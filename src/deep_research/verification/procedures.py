@@ -57,4 +57,4 @@ def _is_told(step: str, told: Sequence[str], statements: Sequence[frozenset[str]
         names = [name.strip("`") for name in _CODE.findall(step)]
         return not names or any(name in text for name in names for text in told)
     terms = frozenset(content_terms(step))
-    return not terms or any(len(terms & statement) >= _TOLD * len(terms) for statement in statements)
+    return any(len(terms & statement) >= _TOLD * len(terms) for statement in statements)

@@ -43,10 +43,10 @@ def unsaid_numbers(title: str, evidence: str) -> tuple[Quantity, ...]:
 def founded_title(title: str, evidence: str, fallback: str) -> str:
     """Return those parts of a planned title whose numbers stand in `evidence`, or else `fallback`."""
     title = plain_title(title)
-    if not title or not unsaid_numbers(title, evidence):
+    if not unsaid_numbers(title, evidence):
         return title or fallback
     first = _PIECE.split(title)[0]
-    return first if first and not unsaid_numbers(first, evidence) else fallback
+    return fallback if unsaid_numbers(first, evidence) else first or fallback
 
 
 def founded_headings(markdown: str, evidence: Sequence[str]) -> str:

@@ -221,7 +221,7 @@ def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) ->
         return _said_of_other(claim, lines)
     number = ", ".join(claim[q.start : q.end].strip() for q in numbers.missing[:3])
     rival = same_statement(claim, [(q.start, q.end) for q in numbers.missing], lines)
-    if rival and has_other_value(rival, claim, numbers.missing):
+    if has_other_value(rival, claim, numbers.missing):
         return verdict_of("contradicted", "number_rival", number=number, sentence=_short(rival))
     if numbers.there:
         return verdict_of("unverified", "number_unit", number=number, there=numbers.there)
@@ -245,7 +245,7 @@ def _name_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> V
         return verdict_of("unverified", "name_missing", name=subject) if subject else None
     name = ", ".join(n.text for n in named.missing[:4])
     rival = same_statement(claim, [(n.start, n.end) for n in named.missing], lines)
-    if rival and has_other_name(rival, claim, named.missing):
+    if has_other_name(rival, claim, named.missing):
         return verdict_of("contradicted", "name_rival", name=name, sentence=_short(rival))
     return verdict_of("unverified", "name_missing", name=name)
 
