@@ -28,7 +28,9 @@ def _library(lines: int) -> SqliteLibrary:
     return library
 
 
-def _read(library: SqliteLibrary, answers: Answers, *, budget: int = 2_000) -> tuple[list[str], list[str], list[Gap]]:
+def _read(
+    library: SqliteLibrary, answers: Answers, *, budget: int = 2_000, depth: str = "deep"
+) -> tuple[list[str], list[str], list[Gap]]:
     """What is named, the prompts, and the gaps."""
     prompts: list[str] = []
     gaps: list[Gap] = []
@@ -41,7 +43,7 @@ def _read(library: SqliteLibrary, answers: Answers, *, budget: int = 2_000) -> t
     reasoner = ModelReasoner(
         complete, info=ReasonerInfo(kind="model"), fallback=ExtractiveReasoner(), places=(), date="2026-01-01",
         max_context_tokens=8_000, compression_target_tokens=budget, max_tool_calls=10, max_sections=5,
-        max_clarification_rounds=3, retries=0, on_gap=gaps.append,
+        max_clarification_rounds=3, retries=0, on_gap=gaps.append, depth=depth,
     )  # fmt: skip
     passages = library.passages("s1")
     return list(asyncio.run(reasoner.read_page(SECTION, BRIEF, passages, library))), prompts, gaps
@@ -72,6 +74,14 @@ def test_of_a_very_long_page_what_has_the_words_of_the_section_is_read_wherever_
     _, prompts, _ = _read(library, lambda _: [])
     assert len(prompts) == 4
     assert any(f'id="{wanted}"' in prompt for prompt in prompts)
+
+
+def test_at_the_usual_depth_one_part_holds_what_has_the_words_of_the_section() -> None:
+    library = _library(800)
+    wanted = next(p.id for p in library.passages("s1") if "dock 700 " in p.text)
+    _, prompts, _ = _read(library, lambda _: [], depth="standard")
+    assert len(prompts) == 1
+    assert f'id="{wanted}"' in prompts[0]
 
 
 def _raising(error: Exception) -> Answers:

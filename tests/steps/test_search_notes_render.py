@@ -54,6 +54,29 @@ def test_notes_fuse_the_rankings_of_several_searches(library: SqliteLibrary) -> 
     assert len(noted_passages(turns, library, limit=2)) == 2
 
 
+def test_of_what_the_last_calls_brought_the_best_of_each_comes_first() -> None:
+    """A page that was read has been chosen from; behind a passage that was named nobody has chosen."""
+    library = SqliteLibrary(":memory:")
+    for name in ("one", "two"):
+        source = library.add_source(Found(key=name, title=name, origin="shelf"))
+        text = "\n\n".join(f"## Part {n}\n\nThe {name} dock has {n} berths for ferries." for n in range(1, 13))
+        library.add_snapshot(source.id, Document(text=text), retrieved_at="")
+    here, there = ([p.id for p in library.passages(key)] for key in ("s1", "s2"))
+    calls = [("read", "s1p1"), ("read", "s2"), ("research_complete", here[9])]
+    turn = Turn(
+        actions=tuple(Action(id=str(i), name=name, query=query) for i, (name, query) in enumerate(calls)),
+        observations=(
+            Observation(action="0", passages=tuple(here)),
+            Observation(action="1", passages=tuple(there)),
+            Observation(action="2"),
+        ),
+    )
+    noted = [p.id for p in noted_passages([turn], library, limit=12)]
+    assert noted[0] == here[9]
+    assert noted[1:7] == [p for pair in zip(here[:3], there[:3], strict=True) for p in pair]
+    assert noted[7:] == there[3:8]
+
+
 def test_notes_leave_out_ids_that_do_not_exist(library: SqliteLibrary) -> None:
     assert [p.id for p in noted_passages([_turn(("s9p9", "s1p1"))], library, limit=9)] == ["s1p1"]
 

@@ -695,3 +695,13 @@ def test_a_fact_that_the_judge_words_anew_keeps_all_that_it_rests_on(library: Sq
     rewrite = rewriting("The H100 has 80 GB of memory, the A100 of May 2020 has 40 GB. [s2p1][s1p1]")
     checked = check(said, library, judge=judging("unverified"), rewrite=rewrite)
     assert only(checked).passages == ("s2p1", "s1p1")
+
+
+def test_a_lead_that_the_judge_lets_stand_beside_its_neighbours_gets_none_of_their_ids(library: SqliteLibrary) -> None:
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        return [Verdict(kind="supported", reason="", by_model=True)] * len(claims)
+
+    said = "Two cards differ most in one respect. The H100 has 80 GB of HBM3 memory. [s2p1]"
+    checked = check(said, library, judge=judge)
+    assert checked.content == said
+    assert [claim.passages for claim in checked.claims] == [("s2p1",), ("s2p1",)]

@@ -180,6 +180,8 @@ def test_any_text_is_read_and_written(draft: str) -> None:
         ("It works (https://a.b/c), https://x.y/z [4].", "It works."),
         ("It works [1, 2] and [3] more.", "It works and more."),
         ("它有效（https://a.b/c）。", "它有效。"),
+        ("用 https://wiki.example.org/x 中的 `deb3` 命令。", "用 wiki.example.org 中的 `deb3` 命令。"),
+        ("Ask https://a.b/c for more.", "Ask a.b for more."),
     ],
 )
 def test_addresses_and_numbers_are_taken_out(text: str, plain: str) -> None:

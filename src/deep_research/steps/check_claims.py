@@ -109,6 +109,17 @@ async def check_draft(
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
 
 
+def _is_carried(number: int, draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[int]) -> bool:
+    """Return whether another kept sentence of the same paragraph shows a passage that this one rests on."""
+    first, last = number, number
+    while first and draft.sentences[first - 1].follows:
+        first -= 1
+    while draft.sentences[last].follows:
+        last += 1
+    others = (i for i in range(first, last + 1) if i != number and i in kept and draft.sentences[i].passages)
+    return any(set(judged[i].passages) & set(judged[number].passages) for i in others)
+
+
 async def settle_doubts(
     text: str,
     doubts: Mapping[str, str],
@@ -171,6 +182,8 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kep
         return cited  # the others stand in the cells beside it
     if sentence.role == "inference" and not sentence.passages:
         return ()  # a lead that sums up its paragraph: what follows cites
+    if not sentence.passages and judged[number].verdict.by_model and _is_carried(number, draft, judged, kept):
+        return ()  # a judge let it stand beside what its neighbours cite, which none of them need say alone
     if sentence.passages or judged[number].verdict != VERBATIM:
         return own
     while sentence.follows:

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from deep_research.data import (
@@ -48,20 +50,24 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
                 scores[passage] += 1.0 / (_RRF + rank)
     named = [p for turn in turns for a in turn.actions if a.name == "research_complete" for p in a.query.split()]
     ending = [turn for turn in turns if is_complete(turn.actions)]
-    # What the last calls brought nobody could name.
-    last = [p for turn in ending for passages in _of_last(turn) for p in passages]
+    # What the last calls brought nobody could name: the best of each first.
+    brought = [passages for turn in ending for passages in _of_last(turn)]
+    last = [p for row in zip_longest(*brought) for p in row if p is not None]
     best = dict.fromkeys([*named, *last, *sorted(scores, key=lambda p: -scores[p])])
     found = [passage for key in best if (passage := library.passage(key)) is not None]
     chosen = set(named)
-    return [p for p in found if p.id in chosen or not is_contents_list(p.text)][:limit]
+    repeated = search.site_lines(library, (passage.source for passage in found))
+    return [p for p in found if p.id in chosen or not is_contents_list(p.text, repeated)][:limit]
 
 
 def _of_last(turn: Turn) -> list[Sequence[str]]:
-    """Return the best passages of each observation of a last turn: of what was read those that were chosen from it."""
-    read = {action.id for action in turn.actions if action.name == "read"}
-    return [seen.passages[: _OF_READ if seen.action in read else _OF_LAST] for seen in turn.observations]
+    """Return the best passages of each observation of a last turn: of a page that was read those that were chosen from it;
+    of a text read from a passage on ("s7p3") the first ones, behind which nobody has chosen."""
+    pages = {action.id for action in turn.actions if action.name == "read" and not _FROM.search(action.query)}
+    return [seen.passages[: _OF_READ if seen.action in pages else _OF_LAST] for seen in turn.observations]
 
 
+_FROM = re.compile(r"\bs\d+p\d+\b")
 _NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST, _OF_READ = 17, 12, 7, 3, 8
 _GAIN = 4
 """Passages that a further attempt must cite anew so that one more may follow; in a short text a third of all."""

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import (
@@ -29,13 +31,15 @@ from deep_research.run_context.context import RunContext, reason_of
 from deep_research.run_context.telemetry import span
 from deep_research.steps.read import PLACE, read
 from deep_research.text.cleaning import shorten
-from deep_research.text.contents_lists import is_contents_list
+from deep_research.text.contents_lists import is_contents_list, repeated_lines
 
 _PASSAGES_PER_SOURCE = 4
 _FLOOR, _OF_A_LIST = 0.35, 0.3
 """Share of the best score that a passage must reach; what a table of contents or an index is worth beside prose."""
 _STUB = 60
 """Columns of a passage that is a heading without its text."""
+_EDGE = 3_000
+"""Characters at the beginning and at the end of a page where its site's menus and footers stand."""
 _TOLD_CHARS = 120
 _ENOUGH_FOUND = 3
 """Results with which the less trusted places are not asked."""
@@ -247,12 +251,30 @@ def _answering(library: Library, results: Sequence[tuple[Found, Source]], query:
     """Return for each result its passages that answer `query`, best first."""
     compared = [source.id for found, source in results if not found.spans]
     hits = library.search_each(query, limit=_PASSAGES_PER_SOURCE, sources=compared) if compared else {}
-    return [_kept(library, found, source, hits.get(source.id, ())) for found, source in results]
+    repeated = site_lines(library, compared)
+    return [_kept(library, found, source, hits.get(source.id, ()), repeated) for found, source in results]
 
 
-def _kept(library: Library, found: Found, source: Source, hits: Sequence[PassageHit]) -> list[Kept]:
+def site_lines(library: Library, sources: Iterable[str]) -> frozenset[str]:
+    """Return the lines that pages of one site repeat at their beginnings and ends (menus, footers)."""
+    by_site: dict[str, list[str]] = defaultdict(list)
+    for key in dict.fromkeys(sources):
+        source = library.source(key)
+        if source is not None and source.url.startswith(("http:", "https:")):
+            snapshot = library.snapshot(key)
+            if snapshot is not None:
+                edges = f"{snapshot.text[:_EDGE]}\n{snapshot.text[-_EDGE:]}"
+                by_site[urlsplit(source.url).netloc].append(edges)
+    return frozenset().union(*(repeated_lines(pages) for pages in by_site.values()))
+
+
+def _kept(
+    library: Library, found: Found, source: Source, hits: Sequence[PassageHit], repeated: frozenset[str]
+) -> list[Kept]:
     if not found.spans and hits:
-        listed = [Kept(h.passage.id, h.score * (_OF_A_LIST if _says_little(h.passage.text) else 1)) for h in hits]
+        listed = [
+            Kept(h.passage.id, h.score * (_OF_A_LIST if _says_little(h.passage.text, repeated) else 1)) for h in hits
+        ]
         return sorted(listed, key=lambda kept: -kept.score)
     passages = library.passages(source.id)
     if not found.spans:
@@ -260,9 +282,9 @@ def _kept(library: Library, found: Found, source: Source, hits: Sequence[Passage
     return [Kept(p.id, math.inf) for p in _at_spans(found, list(passages))][:_PASSAGES_PER_SOURCE]
 
 
-def _says_little(text: str) -> bool:
-    """Tell whether a passage is a mere title or a list of names."""
-    return columns(text.strip()) < _STUB or is_contents_list(text)
+def _says_little(text: str, repeated: frozenset[str]) -> bool:
+    """Tell whether a passage is a mere title, a list of names, or what all pages of its site have."""
+    return columns(text.strip()) < _STUB or is_contents_list(text, repeated)
 
 
 def _at_spans(found: Found, passages: list[Passage]) -> list[Passage]:

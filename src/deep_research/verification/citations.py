@@ -7,6 +7,7 @@ of ids. What they mean is read; what cannot be meant (a number, an address) is t
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from deep_research.data import ClaimKind
 from deep_research.i18n.lexicon import any_word
@@ -139,10 +140,20 @@ def _joined(
         yield last
 
 
+def _site_of(address: re.Match[str]) -> str:
+    """Return what stays of a bare address: its site where the sentence goes on behind it, for which it is a word."""
+    behind = address.string[address.end() :].lstrip()
+    if address[0].lstrip()[0] in "(（<" or not behind or not (behind[0].isalnum() or behind[0] in "`*“\"'"):
+        return _GONE
+    site = urlsplit(address[0].strip() if "//" in address[0] else f"//{address[0].strip()}").netloc
+    return address[0][: len(address[0]) - len(address[0].lstrip())] + site
+
+
 def without_links(text: str) -> str:
-    """Return `text` without addresses and bracketed numbers that stand where a citation would; link texts stay."""
+    """Return `text` without addresses and bracketed numbers that stand where a citation would; link texts stay, and of an
+    address within a sentence its site."""
     text = _LINK.sub(lambda link: _GONE if link[1].strip(" ^").isdigit() else link[1], text)
-    text = _NUMBERS.sub(_GONE, _BARE_URL.sub(_GONE, text))
+    text = _NUMBERS.sub(_GONE, _BARE_URL.sub(_site_of, text))
     # Brackets and commas that held nothing else go along; `run()` and `[]` of the text stay.
     text = re.sub(rf"\s{{0,3}}[(（\[]\s{{0,3}}{_GONE}\s{{0,3}}[)）\]]", _GONE, text)
     text = re.sub(rf"[,;、，\s]{{0,3}}{_GONE}(?=[,;、，\s{_GONE}]{{0,9}}(?:[.。]|$))", "", text)

@@ -90,7 +90,9 @@ _MOST = 40
 
 def read_page(section: Section, brief: Brief, passages: Sequence[Passage], library: Library) -> list[str]:
     """Return the ids of the passages that answer the section, best first; all, in order, where none has its words."""
-    asked = without_furniture(" ".join([section.subject or section.title, section.description, *section.queries]))
+    asked = without_furniture(
+        " ".join([section.subject or section.title, section.description, *section.covers, *section.queries])
+    )
     query = with_translations(asked, brief.language)
     sources = tuple(dict.fromkeys(passage.source for passage in passages))
     there = {passage.id for passage in passages}

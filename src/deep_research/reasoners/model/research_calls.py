@@ -6,6 +6,7 @@ from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, ModelMessage, Passage, Section, SectionDraft, Turn, tool_calls_made
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, phrase
+from deep_research.i18n.language import detect
 from deep_research.i18n.message_codes import gap_from
 from deep_research.ports import Library
 from deep_research.reasoners.model import supervisor_turns as supervising
@@ -17,7 +18,8 @@ from deep_research.reasoners.model.research_turns import actions_of, leads_in, m
 from deep_research.reasoners.model.structured_calls import shrinking
 from deep_research.text.token_count import estimate_tokens
 
-_PARTS = 4
+_PARTS_IN_DEPTH = 4
+_SAMPLED = 20
 """Calls that the reading of one page may take."""
 _MOST = 12
 """Passages named of a page, and of each of its parts."""
@@ -33,14 +35,16 @@ class Reading(Thinker):
     async def read_page(
         self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
     ) -> Sequence[str]:
-        """See `ports.Reasoner.read_page`. The parts are read at the same time, at most four.
+        """See `ports.Reasoner.read_page`. The parts are read at the same time.
 
-        Of a page that is longer still, the passages with the section's words are read, from all over the page.
+        Of a page that is longer than one part, the passages with the section's words are read, from all over the page: two
+        parts where it is in another language, whose words say less; four in depth.
         """
         ranked = await self._fallback.read_page(*told_plainly(section, brief), passages, library)
 
         async def make() -> Sequence[str]:
-            parts = _parts(passages, ranked, library, budget=self._passage_tokens)
+            most = _PARTS_IN_DEPTH if self._depth == "deep" else 1 if _language_of(passages) == brief.language else 2
+            parts = _parts(passages, ranked, library, budget=self._passage_tokens, most=most)
             system = self._system(brief.question or brief.title, brief.language, brief)
             named = await side_by_side(
                 self._tried(system, section, part, (n, len(parts))) for n, part in enumerate(parts, 1)
@@ -112,13 +116,17 @@ def _seen_in(turns: Sequence[Turn]) -> list[str]:
     return [key for turn in turns for seen in turn.observations for key in seen.passages]
 
 
+def _language_of(passages: Sequence[Passage]) -> str:
+    return detect(" ".join(passage.text for passage in passages[:_SAMPLED]))
+
+
 def _parts(
-    passages: Sequence[Passage], ranked: Sequence[str], library: Library, *, budget: int
+    passages: Sequence[Passage], ranked: Sequence[str], library: Library, *, budget: int, most: int
 ) -> list[dict[str, str]]:
-    """A page in parts of about `budget` tokens, in the order of its text; what does not fit goes by rank."""
+    """A page in at most so many parts of about `budget` tokens, in the order of its text; what does not fit goes by rank."""
     blocks = {p.id: fenced_passage(p, library) for p in passages}
     sizes = {key: estimate_tokens(block) for key, block in blocks.items()}
-    kept, left = set[str](), _PARTS * budget
+    kept, left = set[str](), most * budget
     for key in dict.fromkeys([*(key for key in ranked if key in blocks), *blocks]):
         left -= sizes[key]
         if left < 0 and kept:
@@ -129,7 +137,7 @@ def _parts(
     for key, block in blocks.items():
         if key not in kept:
             continue
-        if not parts or (sizes[key] > room and len(parts) < _PARTS):
+        if not parts or (sizes[key] > room and len(parts) < most):
             parts.append({})
             room = budget
         parts[-1][key] = block
