@@ -145,3 +145,19 @@ async def test_a_case_that_the_judge_narrows_is_no_part_of_the_action(
     mended = wording(f"{worded}. {ACTION} Why: Without oil it stops after 5 minutes.")
     (kept,) = (await check_advice([advice], [], library, GROUND, judging("unverified"), mended)).advice
     assert (kept.case, kept.action) == (worded, ACTION)
+
+
+async def test_a_step_that_is_worded_anew_keeps_its_commands(library: SqliteLibrary) -> None:
+    typed = ("engine oil", "grep -n 'oil|start' notes †")
+    advice = Advice(action=ACTION, why="It always stops.", commands=typed, premises=("s1p1",))
+    mended = wording(f"{ACTION} Why: Without oil it stops after 5 minutes.")
+    (kept,) = (await check_advice([advice], [], library, GROUND, judging("unverified"), mended)).advice
+    assert (kept.why, kept.commands) == ("Without oil it stops after 5 minutes.", typed)
+
+
+async def test_a_line_of_general_knowledge_that_may_not_stand_leaves_those_of_the_sources(
+    library: SqliteLibrary,
+) -> None:
+    advice = Advice(action=ACTION, commands=("engine oil", "engine oil --litres 40 †"), premises=("s1p1",))
+    (kept,) = (await check_advice([advice], [], library, GROUND, judging("supported"))).advice
+    assert kept.commands == ("engine oil",)

@@ -24,6 +24,8 @@ _MARK = "†"
 _REASONS = ("why", "condition", "fallback")
 _COMMAND = re.compile(r"`([^`]+)`")
 _ENDS = (".", "!", "?", "。", "！", "？", "†")
+_UNQUOTED = str.maketrans("", "", "\"'")
+"""Quotation marks are syntax in a line to type."""
 _ABOUT_SEARCH = 0.5
 """From this share of its words on, a limit is about what was searched for."""
 
@@ -110,7 +112,8 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     fields = {names[label]: said.strip() for label, said in zip(pieces[1::2], pieces[2::2], strict=True)}
     case, action = _case_and_action(pieces[0].strip(), before)
     new = {"case": case, "action": action, **{name: fields.get(name, "") for name in _REASONS}}
-    new["commands"] = tuple(_COMMAND.findall(fields.get("commands", "")))
+    # A step that is worded anew without a word on its commands keeps them: code looks at them again.
+    new["commands"] = tuple(_COMMAND.findall(fields["commands"])) if "commands" in fields else before.commands
     return (
         None
         if not action or all(getattr(before, name) == said for name, said in new.items())
@@ -157,11 +160,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         return " ".join(part for part in (said, *general) if part and refused(part) is None)
 
     kept = {name: stands_of(getattr(given, name)) for name in _REASONS}
-    sourced = [line for line in given.commands if not line.endswith(_MARK)]
-    are_fit = are_known_commands(sourced, "\n".join([*grounds, known])) and (
-        len(sourced) == len(given.commands) or (ground.background and not any(map(is_too_specific, given.commands)))
-    )
-    typed = given.commands if are_fit else ()
+    typed = _fit_commands(given.commands, "\n".join([*grounds, known]), general=ground.background)
     advice = given.model_copy(update={**kept, "commands": typed})
     text = _as_text(advice, ground.language)
     key = hashlib.sha256(f"advice\0{text}".encode("utf-8", "replace")).hexdigest()[:10]
@@ -175,6 +174,16 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         premises=tuple(fact.id for fact in premises),
     )
     return advice, claim
+
+
+def _fit_commands(lines: Sequence[str], known: str, *, general: bool) -> tuple[str, ...]:
+    """Return the lines to type that may stand: all that come from the sources or none, since they belong together; with
+    those of `general` knowledge, marked †, where these bring no figure of their own."""
+    sourced = tuple(line for line in lines if not line.endswith(_MARK))
+    if not are_known_commands(sourced, known):
+        return ()
+    of_trade = (line.translate(_UNQUOTED) for line in lines if line.endswith(_MARK))
+    return tuple(lines) if general and not any(map(is_too_specific, of_trade)) else sourced
 
 
 def _parted(text: str) -> tuple[str, list[str]]:

@@ -280,8 +280,9 @@ def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: boo
     if near and not sentence.passages:
         # What opens or joins a paragraph and cites nothing itself rests on what its neighbours cite: a judge may say so.
         first = replace(first, passages=tuple(p.id for p in near))
-    if has_judge and _is_for_judge(first, library) and _leaves_to_judge(sentence, cited or near, library):
-        return first
+    leads = bool(near) and not sentence.passages and sentence.text.rstrip().endswith((":", "："))
+    if has_judge and _is_for_judge(first, library) and (leads or _leaves_to_judge(sentence, cited or near, library)):
+        return first  # what leads to a list says nothing that another passage could carry
     return _supported_elsewhere(sentence, cited, library) or first
 
 
