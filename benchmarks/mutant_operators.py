@@ -202,7 +202,9 @@ def _returns(node: ast.Return, outer: ast.AST | None) -> Iterator[ast.AST]:
         return
     returns = getattr(outer, "returns", None)
     kind = ast.unparse(returns).split("[")[0] if returns else ""
-    yield ast.Return(ast.parse(_EMPTY.get(kind, "None"), mode="eval").body)
+    empty = _EMPTY.get(kind, "None")
+    if ast.unparse(node.value) != empty:
+        yield ast.Return(ast.parse(empty, mode="eval").body)
 
 
 def _removal(_node: ast.AST, _outer: ast.AST | None) -> Iterator[None]:

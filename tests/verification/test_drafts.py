@@ -571,3 +571,126 @@ def test_a_paragraph_that_opens_a_section_rests_on_what_follows() -> None:
     assert (alone.role, alone.near) == ("fact", ())
     _first, second, *_ = parse_draft("Cited. [s1p1]\n\nNot cited.\n\nCited again. [s2p1]").sentences
     assert second.role == "fact"
+
+
+# A draft; of each sentence the measure it is judged by, what it may rest on, what it is about, and its text; then how the
+# draft reads without its last sentence.
+MEASURED: list[tuple[str, list[str], str]] = [
+    (
+        "It offers: [s1p9]\n\n- One.\n- Two.",
+        ["fact [s1p9] It offers:", "fact [s1p9] One.", "fact [s1p9] Two."],
+        "It offers: [s1p9]\n\n- One.",
+    ),
+    (
+        "**Up 20 % in 2024.** It rose. [s1p1]",
+        ["inference [s1p1] **Up 20 % in 2024.**", "fact [s1p1] It rose."],
+        "**Up 20 % in 2024.**",
+    ),
+    (
+        "1. First. [s1p1]\n2. Second. [s1p2]\n\nText. [s1p3]\n\n1. Third. [s1p4]\n2. Fourth. [s1p5]",
+        ["fact [s1p1] First.", "fact [s1p2] Second.", "fact [s1p3] Text.", "fact [s1p4] Third.", "fact [s1p5] Fourth."],
+        "1. First. [s1p1]\n2. Second. [s1p2]\n\nText. [s1p3]\n\n1. Third. [s1p4]",
+    ),
+    (
+        "| Engine | Speed | Weight |\n|---|---|---|\n| Alpha | fast | heavy [s1p1] |\n| Beta | slow | light [s1p2] |",
+        ["fact (Engine | Speed | Weight) Alpha | fast | heavy", "fact (Engine | Speed | Weight) Beta | slow | light"],
+        "| Engine | Speed | Weight |\n| --- | --- | --- |\n| Alpha | fast | heavy [s1p1] |",
+    ),
+    (
+        "| Engine | Speed | Weight | Source |\n|---|---|---|---|\n| Alpha | fast | heavy | [s1p1] |\n| Beta | slow | light | [s1p2] |",
+        [
+            "fact (Engine | Speed | Weight | Source) Alpha | fast | heavy |",
+            "fact (Engine | Speed | Weight | Source) Beta | slow | light |",
+        ],
+        "| Engine | Speed | Weight | Source |\n| --- | --- | --- | --- |\n| Alpha | fast | heavy | [s1p1] |",
+    ),
+    (
+        "| Engine | Speed |\n|---|---|\n| Alpha | fast [s1p1] |\n| Beta | slow [s1p2] |",
+        ["fact [s1p1] (Alpha Speed) fast", "fact [s1p2] (Beta Speed) slow"],
+        "| Engine | Speed |\n| --- | --- |\n| Alpha | fast [s1p1] |",
+    ),
+    (
+        "| Engine | Speed |\n|---|---|\n| Alpha | fast |\n| Beta | slow |\n\nText. [s1p1]",
+        ["fact (Alpha Speed) fast", "fact (Beta Speed) slow", "fact [s1p1] Text."],
+        "| Engine | Speed |\n| --- | --- |\n| Alpha | fast |\n| Beta | slow |",
+    ),
+    (
+        "**这是一个相当长的粗体开头它说明了后面整段的内容并且不是标签**：下文。[s1p1]",
+        ["fact [s1p1] **这是一个相当长的粗体开头它说明了后面整段的内容并且不是标签**：下文。"],
+        "",
+    ),
+    (
+        "**这是粗体开头**：下文很好。[s1p1]下文更好。[s1p2]",
+        ["fact [s1p1] **这是粗体开头**：下文很好。", "fact [s1p2] 下文更好。"],
+        "**这是粗体开头**：下文很好。 [s1p1]",
+    ),
+    (
+        "Two lines stand here. They open.\n\n## Next\n\nText. [s1p1]\n\n- Item. [s1p2]",
+        ["fact Two lines stand here.", "fact They open.", "fact [s1p1] Text.", "fact [s1p2] Item."],
+        "Two lines stand here. They open.\n\n## Next\n\nText. [s1p1]",
+    ),
+    (
+        "## Head\n\nIt sums up.\n\nText. [s1p1]\n\nMore. [s1p2]\n\n## Other\n\nElse. [s1p3]",
+        ["inference [s1p1][s1p2] It sums up.", "fact [s1p1] Text.", "fact [s1p2] More.", "fact [s1p3] Else."],
+        "## Head\n\nIt sums up.\n\nText. [s1p1]\n\nMore. [s1p2]",
+    ),
+    (
+        "Text. [s1p1]\n\n→ So it is.\n\n→ And so it goes. [s1p2]",
+        ["fact [s1p1] Text.", "inference [s1p1] So it is.", "inference And so it goes."],
+        "Text. [s1p1]\n\n→ So it is.",
+    ),
+    (
+        "→ In this order:\n\n1. First it.\n2. Then that. [s1p1]\n\nText. [s1p2]",
+        ["inference First it.", "inference [s1p1] Then that.", "fact [s1p2] Text."],
+        "→ In this order:\n1. First it.\n2. Then that. [s1p1]",
+    ),
+    (
+        "The engines differ:\n\n| Engine | Speed |\n|---|---|\n| Alpha | fast [s1p1] |",
+        ["fact [s1p1] (Alpha Speed) fast"],
+        "",
+    ),
+    (
+        "The engines differ a lot in this respect, as the rows of the table show.\n\n| Engine | Speed |\n|---|---|\n| Alpha | fast [s1p1] |\n| Beta | slow [s1p2] |\n\n- It is so. [s1p3]",
+        [
+            "fact [s1p1][s1p2][s1p3] The engines differ a lot in this respect, as the rows of the table show.",
+            "fact [s1p1] (Alpha Speed) fast",
+            "fact [s1p2] (Beta Speed) slow",
+            "fact [s1p3] It is so.",
+        ],
+        "The engines differ a lot in this respect, as the rows of the table show.\n\n| Engine | Speed |\n| --- | --- |\n| Alpha | fast [s1p1] |\n| Beta | slow [s1p2] |",
+    ),
+    (
+        "- **Speed.** It is fast. [s1p1]\n- **Weight.** It is light. [s1p2]\n  - Deep: it is. [s1p3]",
+        ["fact [s1p1] It is fast.", "fact [s1p2] It is light.", "fact [s1p3] Deep: it is."],
+        "- **Speed.** It is fast. [s1p1]\n- **Weight.** It is light. [s1p2]",
+    ),
+    (
+        "It is said so [open]. It is fast. [s1p1]",
+        ["limit [s1p1] It is said so.", "fact [s1p1] It is fast."],
+        "It is said so [open].",
+    ),
+    ("It is fast [s1p1] [open].", ["fact [s1p1] It is fast."], ""),
+    (
+        "**All is open** It is not said [open]. Nor that [open].",
+        ["limit **All is open** It is not said.", "limit Nor that."],
+        "**All is open** It is not said [open].",
+    ),
+]
+
+
+@pytest.mark.parametrize(("draft", "sentences", "cut"), MEASURED)
+def test_by_what_measure_each_sentence_is_judged(draft: str, sentences: list[str], cut: str) -> None:
+    parsed = parse_draft(draft)
+    assert [
+        " ".join(part for part in (s.role, cite_ids(s.near), f"({s.context})" if s.context else "", s.text) if part)
+        for s in parsed.sentences
+    ] == sentences
+    assert parsed.render({len(sentences) - 1: None}) == cut
+
+
+def test_lists_apart_are_numbered_apart() -> None:
+    draft = "1. First. [s1p1]\n2. Second. [s1p2]\n\nText. [s1p3]\n\n1. Third. [s1p4]\n2. Fourth. [s1p5]"
+    parsed = parse_draft(draft)
+    assert parsed.numbered_lists() == [[(0,), (1,)], [(3,), (4,)]]
+    assert [parsed.is_step(number) for number in range(5)] == [True, True, False, True, True]
+    assert parsed.render({0: None, 3: None}) == "1. Second. [s1p2]\n\nText. [s1p3]\n\n1. Fourth. [s1p5]"

@@ -17,6 +17,8 @@ from deep_research.verification.names import Name, is_ordinary, names, names_occ
         ("She studied at the University of California.", ["University of California"]),
         ("该模型使用 Transformer 架构，发表于《自然》，由 OpenAI 提出。", ["Transformer", "自然", "OpenAI"]),
         ("이 논문은 KRAS G12C를 다룬다.", ["KRAS", "G12C"]),
+        ("He reads Monday's Guardian.", ["Guardian"]),
+        ("He read the New Yorker Monday.", ["New Yorker"]),
         ("It has 80 GB and runs at 5 GHz.", []),
     ],
 )
@@ -37,6 +39,8 @@ def test_what_is_a_name(text: str, expected: list[str]) -> None:
         ("In American cities.", "cities of America"),
         ("It is in POSTGRESQL.", "PostgreSQL has it"),
         ("该方法使用LoRA微调。", "We use LoRA here"),
+        ("It was Ada Holm.", "Holm, Ada did it"),
+        ("It was Per Lund.", "Lund, Per (1984) did it"),
         ("发表于《自然》。", "《自然》杂志"),
     ],
 )

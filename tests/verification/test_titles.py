@@ -35,6 +35,11 @@ def test_a_long_title_is_cut_at_a_word() -> None:
         ("The engine turns at 99,999 rpm", "Part"),
         ("Speed: it turns at 99,999 rpm", "Speed"),
         ("5 ways to save fuel since 2020", "5 ways to save fuel since 2020"),
+        (": 99,999 rpm", "Part"),
+        ("99,999 rpm: the speed", "Part"),
+        ("Weight, 99 kg", "Weight"),
+        ("速度：99,999 rpm", "速度"),
+        ("It turns in 2031 at 21 stops", "Part"),
         ("", "Part"),
     ],
 )
@@ -47,6 +52,12 @@ def test_planned_titles(title: str, founded: str) -> None:
 )
 def test_headings_that_stay(heading: str) -> None:
     assert is_founded(heading, EVIDENCE)
+
+
+def test_a_heading_of_a_hundred_characters_stays() -> None:
+    assert is_founded(
+        "what is known of the speed, the weight and the use of the engine on rivers, lakes and open seas", ""
+    )
 
 
 @pytest.mark.parametrize("heading", ["Weight of 99 kg", "Why GPT-5 is better", "Built by Anna Holm in time", "x " * 90])

@@ -65,9 +65,9 @@ def same_date(claim: Quantity, there: Quantity) -> bool:
 
 def date_parts(quantity: Quantity) -> tuple[int, int, int]:
     """Return year, month and day of a calendar quantity; 0 for what it does not say."""
-    value = int(quantity.value)
+    value, day, month = int(quantity.value), 0, 0
     if quantity.unit == "date":
-        return value // 10000, value // 100 % 100, value % 100
-    if quantity.unit == "yearmonth":
-        return value // 100, value % 100, 0
-    return value, 0, 0
+        value, day = divmod(value, 100)
+    if quantity.unit in ("date", "yearmonth"):
+        value, month = divmod(value, 100)
+    return value, month, day

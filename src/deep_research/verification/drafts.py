@@ -53,6 +53,11 @@ class _Part:
     level: int = 0
     lines: tuple[tuple[str | int, ...], ...] = ()
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of its sentences, in order."""
+        return tuple(number for line in self.lines for number in line if isinstance(number, int))
+
 
 @dataclass
 class Draft:
@@ -97,7 +102,7 @@ class Draft:
                 if not is_inside:
                     found.append([])
                 is_inside = True
-                found[-1].append(tuple(n for line in part.lines for n in line if isinstance(n, int)))
+                found[-1].append(part.numbers)
         return found
 
 
@@ -106,7 +111,7 @@ def _write(part: _Part, written: Callable[[int], str | None]) -> str | None:
         return part.frame
     if part.kind == "table":
         return _write_table(part, written)
-    kept = [text for line in part.lines for number in line if isinstance(number, int) and (text := written(number))]
+    kept = [text for number in part.numbers if (text := written(number))]
     return part.frame + " ".join(kept) if kept else None
 
 
@@ -148,7 +153,7 @@ def _without_holes(parts: Sequence[_Part], done: list[tuple[_Part, str]]) -> lis
     left = {id(part) for part, _ in done}
     new: dict[int, str] = {}
     for part in parts:
-        match = _NUMBERED.match(part.frame) if part.kind == "item" else None
+        match = _NUMBERED.match(part.frame)
         if part.kind != "item":
             number.clear()
         elif match is not None:
@@ -213,7 +218,7 @@ def _opens_own_list(draft: Draft) -> bool:
 def _found_leads(draft: Draft) -> None:
     """Let a paragraph without ids that stands before a table or list rest on what that cites, and any other conclusion
     without ids on what the paragraph before it cites."""
-    numbers = [[n for line in part.lines for n in line if isinstance(n, int)] for part in draft._parts]
+    numbers = [part.numbers for part in draft._parts]
     for place, part in enumerate(draft._parts):
         own = [draft.sentences[number] for number in numbers[place]]
         if part.kind != "prose" or any(s.passages or s.near for s in own):
@@ -308,9 +313,8 @@ def _lead_in(draft: Draft) -> tuple[str, ...]:
     for part in reversed(draft._parts):
         if part.kind == "item":
             continue
-        numbers = [number for line in part.lines for number in line if isinstance(number, int)]
-        last = draft.sentences[numbers[-1]] if part.kind == "prose" and numbers else None
-        return last.passages if last is not None and last.text.rstrip().endswith((":", "：")) else ()
+        last = draft.sentences[part.numbers[-1]] if part.kind == "prose" else None
+        return last.passages if last is not None and last.text.endswith((":", "：")) else ()
     return ()
 
 
@@ -356,7 +360,7 @@ def _is_label(sentence: CitedSentence, following: str | None) -> bool:
     text = sentence.text.strip()
     if sentence.passages or len(text) > _LABEL_CHARS or len(text.split()) > _LABEL_WORDS:
         return False
-    return _BOLD.fullmatch(text) is not None or (text.endswith((":", "：")) and following in ("item", "table", "code"))
+    return text.endswith((":", "：")) and following in ("item", "table", "code")
 
 
 def _read_table(draft: Draft, text: str, block: Block) -> None:

@@ -304,14 +304,14 @@ class NameIndex:
             w for p in parts if ((w := normalise(p)) not in STOP_WORDS and len(w) > 1) or (len(p) == 1 and p.isupper())
         ]
         there = [self._has_word(word) for word in words]
-        if words and all(there):
+        if all(there):
             return not re.search(r"[+#]", name)  # C++ is not C
         return len(words) > 1 and there[-1] and self._alone(words[-1])
 
     def _has_word(self, word: str) -> bool:
         if word in self.words:
             return True
-        stem = word[: max(5, len(word) - 2)] if len(word) > 5 else word
+        stem = word[: max(5, len(word) - 2)]
         return len(word) >= 5 and any(
             w.startswith(stem) and abs(len(w) - len(word)) <= 3 for w in self.words if len(w) >= 5
         )

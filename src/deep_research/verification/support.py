@@ -8,7 +8,7 @@ regression on how much of the claim is covered and how many of its names and num
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -97,9 +97,7 @@ class Match:
         self._sets = [_term_set(sentence) for sentence in evidence]
         self._df = Counter(term for terms in self._sets for term in terms)
         self._wanted = content_terms(claim)
-        weights = {term: self._idf(self._df[term]) for term in self._wanted}
-        total = sum(weights.values())
-        self._weights = {term: weight / total for term, weight in weights.items()}
+        self._weights = _in_shares({term: self._idf(self._df[term]) for term in self._wanted})
         self._title = set(content_terms(title))
         self._context = set(content_terms(context)) - set(self._wanted) - self._title
 
@@ -127,14 +125,13 @@ class Match:
 
     def sentence_features(self) -> list[dict[str, float]]:
         """What the ranking knows about each sentence, each value between 0 and 1."""
-        context = {t: self._idf(self._df[t]) for t in self._context}
-        whole = sum(context.values()) or 1.0
+        context = _in_shares({t: self._idf(self._df[t]) for t in self._context})
         return [
             {
                 "bm25": bm25,
                 "numbers": numbers,
                 "title": len(self._title & terms) / max(1, len(self._title)),
-                "context": sum(context[t] for t in self._context & terms) / whole,
+                "context": sum(context[t] for t in self._context & terms),
                 "grams": grams,
             }
             for bm25, numbers, grams, terms in zip(
@@ -172,9 +169,8 @@ class Match:
         wanted = _grams(self._claim)
         there = [_grams(sentence) & wanted for sentence in self._evidence]
         df = Counter(gram for grams in there for gram in grams)
-        weights = {gram: self._idf(df[gram]) for gram in wanted}
-        total = sum(weights.values()) or 1.0
-        return [sum(weights[gram] for gram in grams) / total for grams in there]
+        weights = _in_shares({gram: self._idf(df[gram]) for gram in wanted})
+        return [sum(weights[gram] for gram in grams) for grams in there]
 
     def features(self) -> dict[str, float]:
         """What the score knows: coverage of the claim's terms and term pairs, numbers and names that are missing."""
@@ -193,6 +189,12 @@ class Match:
         """The weighted share of the claim's terms that stand in these sentences."""
         there = set().union(*(self._sets[i] for i in sentences))
         return sum(weight for term, weight in self._weights.items() if term in there)
+
+
+def _in_shares(weights: Mapping[str, float]) -> dict[str, float]:
+    """Return weights as shares of their sum."""
+    total = sum(weights.values())
+    return {name: weight / total for name, weight in weights.items()}
 
 
 def _pairs(terms: Sequence[str], reach: int) -> set[tuple[str, str]]:
