@@ -43,20 +43,10 @@ from deep_research.verification.verify import (
 )
 
 _CODE = verdict_of("unverified", "loose_code")
-
-
 _UNCITED = verdict_of("unverified", "uncited")
-
-
 _BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
-
-
 _NO_COMPUTATION = verdict_of("unverified", "computation_missing")
-
-
 _ROW_BORDER = re.compile(r"\s\|\s?")
-
-
 _CANDIDATES = 8
 """How many passages of the library are tried in place of one that does not support its claim."""
 

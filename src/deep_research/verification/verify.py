@@ -90,8 +90,6 @@ def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     texts = [e for e in evidence if e.text.strip()]
     if not texts:
         return verdict_of("unverified", "no_evidence")
-    if len(claim) > _LONGEST_CLAIM:
-        return TOO_LONG
     if any(is_sentence_of(claim, e.text) for e in texts):
         return VERBATIM
     return disproof(claim, texts) or _measured(claim, texts)
@@ -124,13 +122,9 @@ def disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
     That is: an error text, a quotation, number, unit, date or name that is not there, or is said of something
     else. Where a judge speaks as well, only `certain_disproof` binds it.
     """
-    if len(claim) > _LONGEST_CLAIM:
-        return TOO_LONG
     whole, about, lines = _laid_out(evidence)
-    if is_error_text(claim, whole):
-        return verdict_of("unverified", "error_text")
-    if misquoted := _misquoted(claim, f"{whole}\n{about}"):
-        return misquoted
+    if refused := _refused_as_a_whole(claim, whole, about):
+        return refused
     return _number_missing(claim, whole, about, lines) or _name_missing(claim, whole, about, lines)
 
 
@@ -140,13 +134,9 @@ def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None
     That is: an error text, a quotation, number, unit, date or name that stands nowhere in the evidence. No
     judge may overrule it; whether a value that is there belongs to the claim's subject is for a judge to say.
     """
-    if len(claim) > _LONGEST_CLAIM:
-        return TOO_LONG
     whole, about, lines = _laid_out(evidence)
-    if is_error_text(claim, whole):
-        return verdict_of("unverified", "error_text")
-    if misquoted := _misquoted(claim, f"{whole}\n{about}"):
-        return misquoted
+    if refused := _refused_as_a_whole(claim, whole, about):
+        return refused
     there = {q.value for q in quantities(f"{whole}\n{about}")}
     kinds = labels(claim)
     counted = [q for q in amounts(claim) if q not in kinds and _is_written(claim, q)]
@@ -207,8 +197,13 @@ def is_sentence_of(claim: str, text: str) -> bool:
     return bool(begins and ends and len(content_terms(claim)) > 1)
 
 
-def _misquoted(claim: str, whole: str) -> Verdict | None:
-    quoted = quotations_occur(claim, whole)
+def _refused_as_a_whole(claim: str, whole: str, about: str) -> Verdict | None:
+    """Return the verdict on what is no single statement, tells of an error, or quotes what is not there; else None."""
+    if len(claim) > _LONGEST_CLAIM:
+        return TOO_LONG
+    if is_error_text(claim, whole):
+        return verdict_of("unverified", "error_text")
+    quoted = quotations_occur(claim, f"{whole}\n{about}")
     if quoted.ok:
         return None
     code = "quotation_changed" if quoted.near else "quotation_missing"
