@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import gc
 import os
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from itertools import islice
 from queue import Queue
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+_A = TypeVar("_A")
 _T = TypeVar("_T")
 
 
@@ -73,6 +75,10 @@ async def in_background(work: Callable[..., _T], *about: Any, **named: Any) -> _
     return await asyncio.get_running_loop().run_in_executor(_BACKGROUND, partial(carried.run, work, *about, **named))
 
 
+COMPUTING = threading.Lock()
+"""Held by a thread of an event loop while it computes for long and waits for nothing: beside it only `in_background` does."""
+
+
 _KEEPING = ThreadPoolExecutor(8, thread_name_prefix="keeping")
 
 
@@ -84,13 +90,20 @@ def keep_soon(work: Callable[..., _T], *about: Any) -> "Future[_T]":
     return _KEEPING.submit(work, *about)
 
 
-class ShortCollections:
-    """Keeps the garbage collector off what was there before, while work goes on.
+class InterpreterTuning:
+    """Tunes the interpreter while work goes on; once the last block ends all is as before.
 
-    To walk all modules of the process takes it a tenth of a second, in which no event loop goes on, and to walk what
-    fifty runs hold half a second, for nothing to collect: that is done ten times less often. Once the last block ends
-    all is as before. Nothing is changed in a program that freezes objects itself.
+    Garbage: what was there before is left out of collections, for to walk all modules takes a tenth of a second in
+    which no event loop goes on, and what fifty runs hold half a second, for nothing to collect: the young are looked
+    through after `_YOUNG` new objects, the old ten times less often. Nothing is changed in a program that freezes
+    objects itself.
+
+    Threads: one that computes gives the interpreter to others after a millisecond. An event loop gives it away with
+    whatever it sends, and would wait for the usual five each time.
     """
+
+    _YOUNG = 10_000
+    _TURN_SECONDS, _USUAL_TURN_SECONDS = 0.001, 0.005
 
     def __init__(self) -> None:
         self._blocks, self._frozen, self._settled = 0, False, False
@@ -98,34 +111,42 @@ class ShortCollections:
         self._lock = threading.Lock()
 
     def __enter__(self) -> None:
-        """Begin to spare what is there."""
+        """Begin to tune."""
         with self._lock:
             self._blocks += 1
-            if self._blocks == 1 and not gc.get_freeze_count():
+            if self._blocks > 1:
+                return
+            if not gc.get_freeze_count():
                 gc.freeze()
                 self._frozen = True
                 self._thresholds = young, middle, old = gc.get_threshold()
-                gc.set_threshold(young, middle, 10 * old)
+                gc.set_threshold(max(young, self._YOUNG) if young else 0, middle, 10 * old)
+            if sys.getswitchinterval() == self._USUAL_TURN_SECONDS:
+                sys.setswitchinterval(self._TURN_SECONDS)
 
     def settle(self) -> None:
-        """Spare what has come since as well, once: the modules that the first block has loaded."""
+        """Leave out what has come since as well, once: the modules that the first block has loaded."""
         with self._lock:
             if self._frozen and not self._settled:
                 gc.freeze()
                 self._settled = True
 
     def __exit__(self, *_: object) -> None:
-        """Let everything be walked again where no other block goes on."""
+        """Let everything be as before where no other block goes on."""
         with self._lock:
             self._blocks -= 1
-            if not self._blocks and self._frozen:
+            if self._blocks:
+                return
+            if self._frozen:
                 gc.unfreeze()
                 gc.set_threshold(*self._thresholds)
                 self._frozen = self._settled = False
+            if sys.getswitchinterval() == self._TURN_SECONDS:
+                sys.setswitchinterval(self._USUAL_TURN_SECONDS)
 
 
-SHORT_COLLECTIONS = ShortCollections()
-"""Those of this process; a run is a block."""
+INTERPRETER_TUNING = InterpreterTuning()
+"""That of this process; a run is a block."""
 
 
 class TurnWaits:
@@ -264,6 +285,45 @@ class Batches(Generic[_T]):
             wanted.set_result(found.get(key))
 
 
+class Together(Generic[_A, _T]):
+    """Does all that waits in one go, in a thread; what comes meanwhile waits for the next."""
+
+    def __init__(self, work: Callable[[Sequence[_A]], Sequence[_T | Exception]]) -> None:
+        """`work` returns a result or an error for each of what it is given."""
+        self._work = work
+        self._waiting: list[tuple[_A, asyncio.Future[_T]]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def do(self, item: _A) -> _T:
+        """Return the result of one item. Raises its error."""
+        done: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, done))
+        if self._task is None:
+            self._task = asyncio.create_task(self._go_on())
+        return await done
+
+    async def _go_on(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                await self._do_all(batch)
+        finally:
+            self._task = None
+
+    async def _do_all(self, batch: "list[tuple[_A, asyncio.Future[_T]]]") -> None:
+        try:
+            results = await asyncio.to_thread(self._work, [item for item, _ in batch])
+        except Exception as error:  # noqa: BLE001 - each that waits gets it
+            results = [error] * len(batch)
+        for (_, done), result in zip(batch, results, strict=True):
+            if done.done():  # the waiter was cancelled
+                continue
+            if isinstance(result, Exception):
+                done.set_exception(result)
+            else:
+                done.set_result(result)
+
+
 class LoopThread:
     """An event loop in a thread of its own, begun when it is first needed; a forked process begins another."""
 
@@ -298,6 +358,26 @@ async def on_wires(exchange: Coroutine[Any, Any, _T]) -> _T:
     What the server has sent is taken in at once, and can be kept there, while other work holds up the event loop.
     """
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(exchange, _WIRES.loop()))
+
+
+_NOTE: ContextVar[tuple[type[Any], Callable[[Any], object]] | None] = ContextVar("note_answer", default=None)
+
+
+@contextmanager
+def noting_answers(kind: type[_T], note: Callable[[_T], object]) -> Iterator[None]:
+    """Have `note` told of each answer of a kind inside the block, in the thread that has it, before it is used."""
+    before = _NOTE.set((kind, note))
+    try:
+        yield
+    finally:
+        _NOTE.reset(before)
+
+
+def note_answer(answer: object) -> None:
+    """Tell of an answer that is there, where it is wanted (`noting_answers`)."""
+    wanted = _NOTE.get()
+    if wanted is not None and isinstance(answer, wanted[0]):
+        wanted[1](answer)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

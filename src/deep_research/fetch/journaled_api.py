@@ -6,7 +6,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from deep_research.fetch.transport import Answer, noting_answers
+from deep_research.concurrency import noting_answers
+from deep_research.fetch.transport import Answer
 from deep_research.fetch.web_api import response_of
 from deep_research.ports import ApiClient, ApiResponse, Journal
 
@@ -46,22 +47,27 @@ class JournaledApi:
         asked = jsonlib.dumps([url, dict(params or {}), json, dict(form or {})], sort_keys=True, default=str)
         kind, digest = _kind(method, url), sha256(asked.encode()).hexdigest()
 
+        made: list[tuple[str, ApiResponse]] = []
+
         def keep(answer: Answer) -> None:
             if _is_kept(answer.status):
-                self._journal.keep(kind, digest, _kept(response_of(answer)))
+                response = _shown(response_of(answer))
+                text = _kept(response)
+                self._journal.keep(kind, digest, text)
+                made.append((text, response))
 
         async def make() -> str:
-            with noting_answers(keep):
+            with noting_answers(Answer, keep):
                 response = await self._client.request(method, url, params=params, json=json, form=form, headers=headers)
             if not _is_kept(response.status):
                 raise _NotKept(response)
-            return _kept(response)
+            return made[0][0] if made else _kept(_shown(response))
 
         try:
             text, _ = await self._journal.call(kind, digest, make)
         except _NotKept as answer:
             return answer.response
-        return _response(text)
+        return made[0][1] if made and made[0][0] == text else _response(text)
 
     async def earlier(self, method: str, url: str) -> Sequence[ApiResponse]:
         """See `ports.ApiClient.earlier`."""
@@ -77,14 +83,19 @@ def _is_kept(status: int) -> bool:
     return 200 <= status < 300
 
 
-def _kept(response: ApiResponse) -> str:
+def _shown(response: ApiResponse) -> ApiResponse:
+    """Return of an answer what is kept of it."""
     headers = {name: value for name, value in response.headers.items() if name not in _HOP}
+    return ApiResponse(response.status, headers, response.body, response.url.partition("?")[0])
+
+
+def _kept(response: ApiResponse) -> str:
     try:
         body = {"text": response.body.decode("utf-8")}
     except UnicodeDecodeError:
         body = {"base64": b64encode(response.body).decode()}
     return jsonlib.dumps(
-        {"status": response.status, "url": response.url.partition("?")[0], "headers": headers, **body},
+        {"status": response.status, "url": response.url, "headers": dict(response.headers), **body},
         ensure_ascii=False,
     )
 

@@ -11,7 +11,7 @@ from functools import partial
 from math import inf
 from urllib.parse import quote
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights, keep_soon
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights, keep_soon, noting_answers
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.fetch.addresses import Address, join_address, parse_address
 from deep_research.fetch.allowed_addresses import KnownAddresses
@@ -21,7 +21,7 @@ from deep_research.fetch.host_rate_limit import HostPace
 from deep_research.fetch.http_cache import AnswerStore, Stored, may_be_kept, refreshed
 from deep_research.fetch.robots import MAX_BYTES as ROBOTS_BYTES
 from deep_research.fetch.robots import RobotsGate
-from deep_research.fetch.transport import Answer, Transport, noting_answers
+from deep_research.fetch.transport import Answer, Transport
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
 from deep_research.protocol.media_type import charset_of, media_type_of
 
@@ -185,7 +185,7 @@ class Fetcher:
         if kept and (kept.is_fresh(self._now()) or kept.at >= self._options.run_began):
             return kept
         keeping: list[Future[bool]] = []
-        with noting_answers(lambda answer: keeping.extend(self._keep(answer))):
+        with noting_answers(Answer, lambda answer: keeping.extend(self._keep(answer))):
             answer = await self._ask(address, kept.validators if kept else {})
         if kept and answer.status == 304:
             answer = replace(kept.answer, headers={**kept.answer.headers, **refreshed(answer.headers)})

@@ -6,9 +6,8 @@ no automatic redirects or decompression, so each of these is decided here.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import httpcore
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock, in_background, on_wires
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, in_background, note_answer, on_wires
 from deep_research.errors import ConfigError, NotFound, Unreachable, Unreadable
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import Address, parse_address
@@ -45,19 +44,6 @@ class Answer:
     def is_redirect(self) -> bool:
         """Whether it sends on to another address."""
         return self.status in _REDIRECTS and "location" in self.headers
-
-
-_NOTE: ContextVar[Callable[[Answer], object] | None] = ContextVar("note_answer", default=None)
-
-
-@contextmanager
-def noting_answers(note: Callable[[Answer], object]) -> Iterator[None]:
-    """Have `note` told of each answer inside the block, errors too, in the thread that has it, before it is used."""
-    before = _NOTE.set(note)
-    try:
-        yield
-    finally:
-        _NOTE.reset(before)
 
 
 def user_agent(contact: str = "") -> str:
@@ -127,8 +113,7 @@ class Transport:
         try:
             async with asyncio.timeout(limits.total_seconds), self._open(request, address) as response:
                 answer = await self._read(response, address, limits, cut=cut)
-                if (note := _NOTE.get()) is not None:
-                    note(answer)
+                note_answer(answer)
                 return answer
         except TimeoutError as error:
             message = f"{address.url} was not done after {limits.total_seconds:g} seconds."

@@ -127,6 +127,7 @@ async def open_checkpoints(location: Path | str, guard: Guard | None = None) -> 
         return
     make_private_file(location)
     async with aiosqlite.connect(location) as connection:
+        await connection.execute("PRAGMA synchronous = NORMAL")  # as all files of a run
         yield AsyncSqliteSaver(connection, serde=_noun_serializer())
 
 

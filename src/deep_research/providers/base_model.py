@@ -7,7 +7,7 @@ from deep_research.data import ModelAnswer, ModelRequest
 from deep_research.providers.http_wire import HttpWire, WireFailure
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import About, translate, unsupported_parameter
-from deep_research.providers.wire_thread import call_on_wires
+from deep_research.providers.token_stream import call_on_wires
 
 
 class WiredModel:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, noting_answers
 from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
 from deep_research.errors import ConfigError, MalformedOutput, ModelError, ModelRateLimited, ProviderDown, ResearchError
 from deep_research.providers.answer_parsing import prompt_tokens
@@ -15,7 +15,6 @@ from deep_research.providers.model_families import Family
 from deep_research.providers.provider_limits import Gate, Policy, gate_of, policy_for
 from deep_research.providers.token_stream import streaming_to
 from deep_research.providers.usual_times import UsualTimes
-from deep_research.providers.wire_thread import noting_answer
 
 
 class OpenModel(Protocol):
@@ -293,9 +292,10 @@ class ModelClient:
             sent.set()
             try:
                 # As soon as it is there: it is paid for.
-                with noting_answer(partial(self._record_answer, role, model, started)) as note:
+                record = _once(partial(self._record_answer, role, model, started))
+                with noting_answers(ModelAnswer, record):
                     answer = await self._in_time(model, request)
-                note(answer)
+                record(answer)  # of a model that has no wire of ours
             except ResearchError as error:
                 self._record(
                     role, model, error.usage if isinstance(error, ModelError) else None, started, type(error).__name__
@@ -339,6 +339,18 @@ class ModelClient:
         if self._gates is not None and provider in self._gates:
             return self._gates[provider]
         return gate_of(provider)
+
+
+def _once(record: Callable[[ModelAnswer], object]) -> Callable[[ModelAnswer], None]:
+    """Return `record` so that it is told of one answer only."""
+    recorded: list[ModelAnswer] = []
+
+    def record_first(answer: ModelAnswer) -> None:
+        if not recorded:
+            recorded.append(answer)
+            record(answer)
+
+    return record_first
 
 
 def _policy(error: ResearchError, *, has_fallback: bool) -> Policy:

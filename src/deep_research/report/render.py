@@ -66,6 +66,7 @@ class References:
         self._library = library
         self._numbers: dict[str, int] = {}
         self._passages: dict[str, dict[str, None]] = defaultdict(dict)
+        self._retrieved: dict[str, str] = {}
 
     def cite(self, ids: Sequence[str]) -> str:
         """Return the numbered citation of passage ids, such as `[1][3]`; ids that do not exist give nothing."""
@@ -106,11 +107,14 @@ class References:
     def block(self, entry: Reference, quotes: Sequence[str], language: str, *, most: int = 300) -> str:
         """Return one entry of the reference list: title, place, date, standing, and the sentences that carry its claims,
         in `most` characters together."""
-        source, snapshot = self._library.source(entry.source), self._library.snapshot(entry.source)
+        source = self._library.source(entry.source)
         if source is None:
             raise KeyError(entry.source)
+        if entry.source not in self._retrieved:
+            snapshot = self._library.snapshot(entry.source)
+            self._retrieved[entry.source] = snapshot.retrieved_at if snapshot else ""
         passages = [p for key in entry.passages if (p := self._library.passage(key)) is not None]
-        place = _place_of(source, passages, snapshot.retrieved_at if snapshot else "", language)
+        place = _place_of(source, passages, self._retrieved[entry.source], language)
         if noted := _standing_of(dated_source(self._library, entry.source), language):
             place = f"{place} · {noted}"
         quoted = " … ".join(f"“{text}”" for text in _within(quotes, most))

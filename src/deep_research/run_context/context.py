@@ -1,13 +1,15 @@
 """What every step of a run may use, in one frozen object."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import cached_property
 from typing import Any
 
-from deep_research.data import Gap
+from deep_research.concurrency import Together
+from deep_research.data import Document, Gap, Snapshot
 from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stopped, StoreError
 from deep_research.events import Event, GapFound
 from deep_research.i18n.catalog import join_list, phrase
@@ -64,6 +66,21 @@ class RunContext:
     fresh_since: str = ""
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
     deadlines: SectionDeadlines = field(default_factory=SectionDeadlines)
+
+    @cached_property
+    def snapshots(self) -> Together[tuple[str, Document], Snapshot]:
+        """Stores documents by the ids of their sources; those that come at the same time in one transaction."""
+        return Together(self._add_snapshots)
+
+    def _add_snapshots(self, documents: Sequence[tuple[str, Document]]) -> list[Snapshot | Exception]:
+        def add(source: str, document: Document) -> Snapshot | Exception:
+            try:
+                return self.library.add_snapshot(source, document, retrieved_at=self.timestamp())
+            except Exception as error:  # noqa: BLE001 - for the one that waits for this document
+                return error
+
+        with self.library.batch():
+            return [add(source, document) for source, document in documents]
 
     def timestamp(self) -> str:
         """Return the present time in UTC, ISO 8601, whole seconds."""

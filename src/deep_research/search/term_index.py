@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from deep_research.concurrency import COMPUTING
 from deep_research.search.title_names import title_keys
 from deep_research.text.tokens import content_terms, join_index_terms
 
@@ -139,8 +140,11 @@ class TermIndex:
 
 
 def _rows(title: str, passages: Mapping[int, tuple[str, str]]) -> list[Row]:
-    terms = _shared_terms(title)
-    return [(n, terms, f"{_shared_terms(heading)} {join_index_terms(text)}") for n, (text, heading) in passages.items()]
+    with COMPUTING:
+        terms = _shared_terms(title)
+        return [
+            (n, terms, f"{_shared_terms(heading)} {join_index_terms(text)}") for n, (text, heading) in passages.items()
+        ]
 
 
 @lru_cache(maxsize=500)

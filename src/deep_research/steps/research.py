@@ -226,7 +226,7 @@ async def write(
     # A further attempt sees what the first one saw, in the same order: nothing good is lost, and providers cache it.
     recalled = await _recalled(ctx, section, noted)
     passages = list({p.id: p for p in (*_seen_before(section, ctx.library), *noted, *recalled)}.values())
-    as_of = uniform_standing(ctx.library, [passage.source for passage in passages])
+    as_of = await asyncio.to_thread(uniform_standing, ctx.library, [passage.source for passage in passages])
     section = section.model_copy(update={"as_of": as_of})
     draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), passages, ctx.library)
     section = section.model_copy(update={"shown": tuple(passage.id for passage in passages)})

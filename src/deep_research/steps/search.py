@@ -241,7 +241,7 @@ async def _read_result(ctx: RunContext, place: SearchPlace | OutsideTool, found:
 
     async def fetch() -> str:
         document = found.document if found.document and not found.excerpt else await place.read(found)
-        await asyncio.to_thread(ctx.library.add_snapshot, source.id, document, retrieved_at=ctx.timestamp())
+        await ctx.snapshots.do((source.id, document))
         return source.id
 
     await ctx.journal.call("read", source.key, fetch)

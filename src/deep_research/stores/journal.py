@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from pathlib import Path
 
+from deep_research.concurrency import keep_soon
+from deep_research.errors import StoreError
 from deep_research.stores.run_store import StoredCall, StoredNote
 from deep_research.stores.sqlite_file import open_database, store_error
 
@@ -45,6 +47,10 @@ class SingleFlightJournal(ABC):
     @abstractmethod
     def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
         """Begin to keep a call: a kill of this process must not cost it any more when this returns."""
+
+    def _keep_away(self, key: str, call: StoredCall) -> Future[None]:
+        """Begin to keep a call whose answer no server has to be asked for again, away from the event loop."""
+        return self._begin_keeping(key, call)
 
     async def call(self, kind: str, request: str, make: Callable[[], Awaitable[str]]) -> tuple[str, bool]:
         key = call_key(kind, request)
@@ -82,7 +88,7 @@ class SingleFlightJournal(ABC):
         self._begun[key] = time.monotonic()
         try:
             answer = await make()
-            self.keep(kind, request, answer)
+            self._keep_what_was_made(key, kind, request, answer)
             # Shielded: a task that is cancelled must not take a write back that waits for its thread.
             await asyncio.shield(asyncio.wrap_future(self._kept[key]))
         finally:
@@ -96,8 +102,16 @@ class SingleFlightJournal(ABC):
         key = call_key(kind, request)
         with self._keeping:
             if key not in self._kept:
-                seconds = time.monotonic() - self._begun.get(key, time.monotonic())
-                self._kept[key] = self._begin_keeping(key, StoredCall(kind, request, answer, time.time(), seconds))
+                self._kept[key] = self._begin_keeping(key, self._call(key, kind, request, answer))
+
+    def _keep_what_was_made(self, key: str, kind: str, request: str, answer: str) -> None:
+        with self._keeping:
+            if key not in self._kept:
+                self._kept[key] = self._keep_away(key, self._call(key, kind, request, answer))
+
+    def _call(self, key: str, kind: str, request: str, answer: str) -> StoredCall:
+        seconds = time.monotonic() - self._begun.get(key, time.monotonic())
+        return StoredCall(kind, request, answer, time.time(), seconds)
 
     def finish_writing(self) -> None:
         """Wait until what was to be kept is kept, or has failed."""
@@ -134,13 +148,22 @@ class SqliteJournal(SingleFlightJournal):
     def _begin_keeping(self, key: str, call: StoredCall) -> Future[None]:
         kept: Future[None] = Future()
         try:
-            with self._lock:  # in the thread that has the answer: another one may have to wait for its turn
-                self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", (key, *call))
-            self._keys.add(key)
+            self._keep(key, call)  # in the thread that has the answer: another one may have to wait for its turn
             kept.set_result(None)
-        except sqlite3.Error as error:
-            kept.set_exception(store_error(error, self._path))
+        except StoreError as error:
+            kept.set_exception(error)
         return kept
+
+    def _keep_away(self, key: str, call: StoredCall) -> Future[None]:
+        return keep_soon(self._keep, key, call)
+
+    def _keep(self, key: str, call: StoredCall) -> None:
+        try:
+            with self._lock:
+                self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", (key, *call))
+        except sqlite3.Error as error:
+            raise store_error(error, self._path) from error
+        self._keys.add(key)
 
     def note(self, kind: str, request: str, answer: str) -> None:
         keep = (

@@ -11,6 +11,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from deep_research.concurrency import COMPUTING
 from deep_research.data import Document, Found, Heading, PageStart, Passage, PassageHit, Snapshot, Source
 from deep_research.errors import StoreError
 from deep_research.safe_text import safe_text
@@ -252,10 +253,9 @@ class SqliteLibrary:
     def _store_passages(self, source: int, document: Document, *, snapshot: int, text: int) -> None:
         """Cut a document into passages, whose numbers follow each other, and store them."""
         (made,) = self._db.execute("SELECT passages FROM sources WHERE number = ?", (source,)).fetchone()
-        rows = [
-            (source, made + n, snapshot, text, piece.start, piece.end, piece.page, piece.heading)
-            for n, piece in enumerate(cut_passages(document), start=1)
-        ]
+        with COMPUTING:
+            pieces = list(cut_passages(document))
+        rows = [(source, made + n, snapshot, text, p.start, p.end, p.page, p.heading) for n, p in enumerate(pieces, 1)]
         self._db.executemany(_INSERT_PASSAGE, rows)
         self._db.execute("UPDATE sources SET passages = ? WHERE number = ?", (made + len(rows), source))
 
@@ -357,14 +357,14 @@ class SqliteLibrary:
         `diversity` (0–1) favours passages of sources that are not in the result yet.
         """
         allowed = {number for source in sources for number in self._numbers_of(source)} if sources else None
-        with self._reading() as (read, hits):
+        with COMPUTING, self._reading() as (read, hits):
             return hits(search(self._index, read, query, limit=limit, hops=hops, allowed=allowed, diversity=diversity))
 
     @_guarded
     def search_each(self, query: str, *, limit: int, sources: Sequence[str]) -> Mapping[str, Sequence[PassageHit]]:
         """Return for each of `sources` what `search` restricted to it returns, at most `limit`, in one search."""
         numbers = {source: self._numbers_of(source) for source in sources}
-        with self._reading() as (read, hits):
+        with COMPUTING, self._reading() as (read, hits):
             found = search_parts(self._index, read, query, limit=limit, parts=list(numbers.values()))
             return {source: hits(of_source) for source, of_source in zip(numbers, found, strict=True)}
 

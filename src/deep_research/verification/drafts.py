@@ -8,6 +8,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from deep_research.i18n.language import columns
@@ -184,8 +185,9 @@ def settle_marks(text: str) -> str:
     return _MARK_AFTER_STOP.sub(r" \2\1", text)
 
 
+@lru_cache(maxsize=64)
 def parse_draft(text: str) -> Draft:
-    """Read a draft. Headings, labels ("**Benefits**", "It offers:" before a list), a table's header row and
+    """Read a draft, which nothing changes: several steps read the same one. Headings, labels ("**Benefits**", "It offers:" before a list), a table's header row and
     its first column are no claims unless they cite; all other text is, cited or not."""
     draft = Draft()
     found = list(blocks(text))

@@ -1,5 +1,6 @@
 """Model calls after the research: judge claims, review sections, write what stands around them."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
@@ -117,7 +118,7 @@ class Reporting(Thinker):
             attempts=self._attempts,
             searched=section.searched,
             places=self._places,
-            stock=stock(library, section.shown),
+            stock=await asyncio.to_thread(stock, library, section.shown),
             failed=section.failed,
         )
         messages = [self._system(brief.question or brief.title, brief.language, brief), told(prompt, brief)]

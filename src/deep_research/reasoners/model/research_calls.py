@@ -1,5 +1,6 @@
 """Model calls of a researcher: choose actions, read pages, write a section."""
 
+import asyncio
 from collections.abc import Sequence
 
 from deep_research.concurrency import side_by_side
@@ -157,7 +158,7 @@ class Researching(Thinker):
         that has made a batch of calls is asked again only where the sources name something decisive to look for.
         """
         planned = [query for query in section.queries if query not in section.searched]
-        leads = leads_in(turns, library)
+        leads = await asyncio.to_thread(leads_in, turns, library)
         shallow = self._depth != "deep"
         if (
             shallow
@@ -183,12 +184,15 @@ class Researching(Thinker):
         begun = any(turn.actions for turn in turns)
         used = tool_calls_made(turns)
 
-        async def make(budget: int) -> Sequence[Action]:
+        def messages(budget: int) -> list[ModelMessage]:
             left = self._max_tool_calls - used
             known = stock(library, _seen_in(turns))
             now = self._render("research_now", calls=left, leads=leads, stock=known, is_last=shallow)
-            messages = [*head, *messages_of(turns, library, budget=budget), user(now)]
-            answer = await self._ask.act("research", messages, self._tools)
+            return [*head, *messages_of(turns, library, budget=budget), user(now)]
+
+        async def make(budget: int) -> Sequence[Action]:
+            # In a thread: while a page is stored, the library waits.
+            answer = await self._ask.act("research", await asyncio.to_thread(messages, budget), self._tools)
             chosen = actions_of(answer, f"a{section.attempts}t{len(turns)}", self._outside)
             if begun or any(action.name in ("search", "recall", "read", "call_tool") for action in chosen):
                 return chosen
