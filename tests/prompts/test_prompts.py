@@ -27,6 +27,7 @@ CLAIM = {
     "reason": "the passage says 4",
     "refused": "number: 5 is not in the passage",
     "doubted": "“5 parts” of which engine?",
+    "lead": "Engines of today",
 }
 REVIEWED = {
     "title": SECTION.title,
@@ -132,7 +133,6 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "section": SECTION,
         "others": [SECTION],
         "passages": PASSAGE,
-        "order": "In this order:",
         "nothing": "not found",
         "uniform": "version 3.11.2",
         "earlier": "An engine has 4 parts. [s7p3]",

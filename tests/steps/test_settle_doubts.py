@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from deep_research.data import Claim, Verdict
+from deep_research.data import AskedClaim, Claim, Verdict
 from deep_research.errors import ProviderDown
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Checked, check_draft, settle_doubts
@@ -24,7 +24,7 @@ def settle(fault: str, verdict: str, instead: str) -> tuple[Checked, list[str]]:
         return [Verdict(kind="supported", reason="", by_model=True)] * len(claims)
 
     async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
-        asked.extend(f"{claim.text} | {claim.verdict.reason}" for claim in claims)
+        asked.extend(f"{claim.text} | {claim.doubt}" for claim in claims if isinstance(claim, AskedClaim))
         if verdict == "down":
             raise ProviderDown("down", provider="test")
         return [Verdict(kind=verdict, reason="", by_model=True)] * len(claims)  # type: ignore[arg-type]

@@ -694,3 +694,32 @@ def test_lists_apart_are_numbered_apart() -> None:
     assert parsed.numbered_lists() == [[(0,), (1,)], [(3,), (4,)]]
     assert [parsed.is_step(number) for number in range(5)] == [True, True, False, True, True]
     assert parsed.render({0: None, 3: None}) == "1. Second. [s1p2]\n\nText. [s1p3]\n\n1. Fourth. [s1p5]"
+
+
+LED = """**Where the guide is out of date.** The later rules are of 4.6. [s1p1]
+
+- The new field replaces two old ones. [s1p2]
+- The licence need not name them. [s1p3]
+
+It offers two ways:
+
+1. Take the first. [s1p4]
+2. Take the second. [s1p5]
+
+### Levels
+
+Level 10 was advised. [s1p6]
+"""
+
+
+def test_a_sentence_stands_under_its_heading_and_the_words_that_open_its_list() -> None:
+    draft = parse_draft(LED)
+    leads = {sentence.text: draft.lead_of(number) for number, sentence in enumerate(draft.sentences)}
+    assert leads["The licence need not name them."] == "Where the guide is out of date."
+    assert leads["Take the second."] == "It offers two ways:"
+    assert leads["Level 10 was advised."] == "Levels"
+
+
+def test_sentences_that_end_with_a_wide_stop_stand_close() -> None:
+    text = "旧格式只有一个文件。3.0 逐项记录修改。[s1p1]"
+    assert parse_draft(text).render({0: ("旧格式只有一个文件。", ())}) == text.replace("[", " [")

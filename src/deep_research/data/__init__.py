@@ -33,6 +33,7 @@ from deep_research.data.brief import SectionReview as SectionReview
 from deep_research.data.brief import Template as Template
 from deep_research.data.brief import Term as Term
 from deep_research.data.brief import Workflow as Workflow
+from deep_research.data.claims import AskedClaim as AskedClaim
 from deep_research.data.claims import Claim as Claim
 from deep_research.data.claims import ClaimKind as ClaimKind
 from deep_research.data.claims import Computation as Computation

@@ -77,6 +77,13 @@ class Claim(Noun):
         return self.verdict.kind == "supported"
 
 
+class AskedClaim(Claim):
+    """A claim as a judge is asked about it: with the heading or words that it stands under, and what a reviewer doubts."""
+
+    lead: str = ""
+    doubt: str = ""
+
+
 class Operand(Noun):
     """A figure that a computation uses: its `value` as it stands in the `passage` (an id)."""
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from deep_research.concurrency import in_background
-from deep_research.data import Claim, Gap, Verdict
+from deep_research.data import AskedClaim, Claim, Gap, Verdict
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.message_codes import gap_from, gap_of, verdict_of
 from deep_research.ports import Library
@@ -98,7 +98,7 @@ async def check_draft(
     if judge is not None and unsure:
         # What code has refused already goes along where there is a rewrite: the judge says what it should be.
         refused = {i for i, j in enumerate(judged) if i not in kept and j.passages} if rewrite is not None else set()
-        judged, kept, heard = await _ask(judge, judged, unsure, refused, kept, work)
+        judged, kept, heard = await _ask(judge, draft, judged, unsure, refused, kept, work)
     failed = [i for i, j in enumerate(judged) if i not in kept and j.passages]
     if rewrite is not None and failed:
         judged = await _rewritten(rewrite, judged, failed, heard, work)
@@ -138,10 +138,7 @@ async def settle_doubts(
     draft, judged, _ = await in_background(check_sentences, text, library, ground, has_judge=True)
     by_text = {claim.text: claim for claim in claims if claim.id in doubts}
     asked = {i: claim for i, j in enumerate(judged) if j.passages and (claim := by_text.get(j.claim)) is not None}
-    doubted = [
-        claim.model_copy(update={"verdict": Verdict(kind="unverified", reason=doubts[claim.id])})
-        for claim in asked.values()
-    ]
+    doubted = [AskedClaim(**dict(claim), lead=draft.lead_of(i), doubt=doubts[claim.id]) for i, claim in asked.items()]
     if not doubted:
         return Checked(text, tuple(claims), ())
     try:
@@ -196,6 +193,7 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kep
 
 async def _ask(
     judge: Judge,
+    draft: Draft,
     judged: Sequence[CheckedSentence],
     unsure: Collection[int],
     refused: Collection[int],
@@ -209,7 +207,7 @@ async def _ask(
     verdicts on them do not bind code.
     """
     asked = sorted({*unsure, *refused})
-    claims = [_claim(f"c{i}", judged[i], work.section) for i in asked]
+    claims = [AskedClaim(**dict(_claim(f"c{i}", judged[i], work.section)), lead=draft.lead_of(i)) for i in asked]
     try:
         verdicts = list(await judge(claims, work.library))
         failure = None if len(verdicts) == len(claims) else gap_of("judge", "judge_count")

@@ -24,6 +24,7 @@ from deep_research.verification.citations import (
     without_links,
 )
 
+_WIDE_STOP_GAP = re.compile(r"(?<=[。！？]) (?=[^\s\[])")
 _MARKER = re.compile(r"(?:\s*>\s?)*\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?)?")
 _QUOTE_MARKS = re.compile(r"(?<=\n)[ \t]*(?:>[ \t]?)+")
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
@@ -88,6 +89,22 @@ class Draft:
         done = [(part, text) for part in self._parts if (text := _write(part, written)) is not None]
         return _join(_without_holes(self._parts, _without_shells(done)))
 
+    def lead_of(self, number: int) -> str:
+        """Return what a sentence stands under: a heading or label, and the words that open its paragraph or list."""
+        heading = label = opened = ""
+        for part in self._parts:
+            if part.kind in ("heading", "label"):
+                text = part.frame.strip("#*_ ")
+                heading, label, opened = (text, "", "") if part.kind == "heading" else (heading, text, "")
+            own = [n for line in part.lines for n in line if isinstance(n, int)]
+            if part.kind == "prose":
+                opened = part.frame.strip("*_→ ")
+            if number in own:
+                return " > ".join(dict.fromkeys(text for text in (heading, label, opened) if text))
+            if part.kind == "prose" and own and (last := self.sentences[own[-1]].text).endswith((":", "：")):
+                opened = f"{opened} {last}".strip()
+        return ""
+
     def is_step(self, number: int) -> bool:
         """Return whether a sentence is part of a numbered list."""
         return any(number in step for steps in self.numbered_lists() for step in steps)
@@ -113,7 +130,7 @@ def _write(part: _Part, written: Callable[[int], str | None]) -> str | None:
     if part.kind == "table":
         return _write_table(part, written)
     kept = [text for number in part.numbers if (text := written(number))]
-    return part.frame + " ".join(kept) if kept else None
+    return part.frame + _WIDE_STOP_GAP.sub("", " ".join(kept)) if kept else None
 
 
 def _write_table(part: _Part, written: Callable[[int], str | None]) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from deep_research.data import Claim, Passage, Section, Source
+from deep_research.data import AskedClaim, Claim, Passage, Section, Source
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
@@ -49,8 +49,8 @@ _CODE = re.compile(r"`[^`]*`")
 
 
 def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
-    """Return claims as a prompt lists them: kind, text, ids, what code noticed, why it refused them, and what a reviewer
-    doubts in them."""
+    """Return claims as a prompt lists them: kind, text, ids, what they stand under, what code noticed, why it refused
+    them, and what a reviewer doubts in them."""
     return [
         {
             "kind": "ROW" if _ROW.search(_CODE.sub("", c.text)) else _KINDS.get(c.kind, "FACT"),
@@ -59,7 +59,8 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
             "flag": "; ".join(phrase(f"flag_{flag}", "en") for flag in c.flags),
             "reason": c.verdict.reason,
             "refused": c.verdict.reason if TELLING & {*c.verdict.codes} else "",
-            "doubted": c.verdict.reason if c.verdict.kind == "unverified" and not c.verdict.codes else "",
+            "doubted": c.doubt if isinstance(c, AskedClaim) else "",
+            "lead": c.lead if isinstance(c, AskedClaim) else "",
         }
         for c in claims
     ]

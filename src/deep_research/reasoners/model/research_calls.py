@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, ModelMessage, Passage, Section, SectionDraft, Turn, tool_calls_made
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
-from deep_research.i18n.catalog import colon_of, phrase
+from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.i18n.message_codes import gap_from
 from deep_research.ports import Library
@@ -248,7 +248,6 @@ class Researching(Thinker):
                 missing="; ".join(section.missing) or section.notes,
                 faults=section.faults,
                 output_format=brief.output_format,
-                order=f"{phrase('in_this_order', brief.language)}{colon_of(brief.language).rstrip()}",
                 uniform=section.as_of,
                 nothing=phrase("not_found_cell", brief.language),
                 words=self._length(
