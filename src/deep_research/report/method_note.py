@@ -85,9 +85,6 @@ def _cost(ledger: Ledger, language: str) -> str:
             calls=ledger.model_calls,
         )
     ]
-    if ledger.model_calls:
-        tokens = {"prompt": ledger.prompt_tokens, "cached": ledger.cached_tokens, "written": ledger.completion_tokens}
-        lines.append(phrase("cost_tokens", language, **{name: f"{count:,}" for name, count in tokens.items()}))
     if ledger.cost_usd:
         lines.append(phrase("cost_usd", language, usd=f"{ledger.cost_usd:.4f}"))
     return join_sentences(lines, language)
