@@ -351,6 +351,169 @@ CLAIMS = {
         "할렌산 천문대는 1926년에 차이스사에 의해 세워졌다.": "unverified low_support",
         "할렌산 천문대는 1958년에 확장되었다.": "supported",
     },
+    "Chelsea beat Arsenal in the final at Wembley. The referee sent off two players.": {
+        "Arsenal beat Chelsea in the final at Wembley.": "contradicted altered",
+        "Chelsea lost to Arsenal in the final at Wembley.": "contradicted altered",
+    },
+    "The engine weighs 80 kg in all. The pump is lighter by far.": {
+        "The engine weighs 80 kg in all.": "supported",
+    },
+    "Ada, Bruno and Chen planned the survey of the northern coast.": {
+        "Chen, Bruno and Ada planned the survey of the northern coast.": "supported",
+    },
+    "The tin mine closed in 1986 and the copper mine opened in 1991 near Redruth.": {
+        "The tin mine opened in 1986 near Redruth.": "contradicted altered",
+    },
+    "The north tower is taller than the south tower, and the gate was built before the wall.": {
+        "The south tower is taller than the north tower.": "contradicted altered",
+        "The gate was built after the wall.": "contradicted opposite",
+        "The north tower is taller than the south tower.": "supported",
+    },
+    "Sales of the red model overtook sales of the blue model in March, when the dealer in Leeds ran out of stock.": {
+        "Sales of the blue model overtook sales of the red model in March.": "contradicted altered",
+        "The dealer in Leeds ran out of stock in March.": "supported",
+        "The dealer in York ran out of stock in March.": "contradicted name_rival",
+    },
+    "The chapel was restored in 1871 and its organ was replaced in 1904.": {
+        "The chapel was restored in 1871 with money from Lord Ashby.": "unverified name_missing",
+        "The chapel was restored in 1871 after the fire of the town hall.": "unverified low_support",
+        "The chapel was restored in 1871.": "supported",
+        "The chapel was quickly restored in 1871.": "unverified low_support",
+    },
+    "该教堂于1871年修复，管风琴于1904年更换。": {
+        "该教堂由阿什比勋爵于1871年修复。": "unverified low_support",
+        "该教堂于1871年修复。": "supported",
+        "该教堂因火灾于1871年修复。": "unverified low_support",
+    },
+    "礼拝堂は1871年に修復され、オルガンは1904年に交換された。": {
+        "礼拝堂は1871年にアシュビー卿により修復された。": "unverified low_support",
+        "礼拝堂は1871年に修復された。": "supported",
+        "オルガンは1871年に交換された。": "contradicted altered",
+    },
+    "예배당은 1871년에 복원되었고 오르간은 1904년에 교체되었다.": {
+        "예배당은 1871년에 애슈비 경에 의해 복원되었다.": "unverified low_support",
+        "오르간은 1904년에 교체되었다.": "supported",
+    },
+    "该厂有三条生产线和五座仓库，每天工作八小时，雇用六百名工人。": {
+        "该厂有三座生产线和五座仓库。": "contradicted altered",
+        "该厂有四条生产线和五座仓库。": "contradicted number_rival",
+        "该厂每天工作八分钟。": "contradicted altered",
+        "该厂每天工作九小时。": "contradicted altered",
+        "该厂雇用六百名工人。": "supported",
+        "该厂雇用六千名工人。": "contradicted number_rival",
+    },
+    "工場には三本の生産ラインと五棟の倉庫があり、一日八時間操業し、六百人を雇用している。": {
+        "工場には四本の生産ラインと五棟の倉庫がある。": "contradicted number_rival",
+        "工場は一日八分操業している。": "contradicted altered",
+        "工場は一日九時間操業している。": "contradicted altered",
+        "工場は六百名を雇用している。": "supported",
+        "工場は六千人を雇用している。": "contradicted number_rival",
+    },
+    "공장에는 생산 라인 세 개와 창고 다섯 동이 있으며 하루 여덟 시간 가동하고 노동자 육백 명을 고용한다.": {
+        "공장에는 생산 라인 네 개와 창고 다섯 동이 있다.": "contradicted number_rival",
+        "공장은 하루 아홉 시간 가동한다.": "contradicted number_rival",
+    },
+    "北京大学的李明在《自然》上发表了论文，清华大学的王芳提供了数据。": {
+        "清华大学的李明在《自然》上发表了论文。": "contradicted altered",
+        "北京大学的李明在《科学》上发表了论文。": "contradicted name_rival",
+        "北京大学的张伟在《自然》上发表了论文。": "contradicted altered",
+        "清华大学的王芳提供了数据。": "supported",
+        "清华大学的王明提供了数据。": "contradicted altered",
+    },
+    "東京大学の佐藤健が論文を発表し、京都大学の鈴木花子がデータを提供した。": {
+        "東京大学の高橋健が論文を発表した。": "contradicted altered",
+        "京都大学の鈴木花子がデータを提供した。": "supported",
+        "京都大学の鈴木桃子がデータを提供した。": "contradicted altered",
+    },
+    "서울대학교의 김민수가 논문을 발표했고 연세대학교의 박지영이 자료를 제공했다.": {
+        "서울대학교의 이철수가 논문을 발표했다.": "unverified altered",
+        "연세대학교의 박지영이 자료를 제공했다.": "supported",
+    },
+    "カメラはソニー製のセンサーとライカのレンズを使い、バッテリーはサムスンが供給する。": {
+        "カメラはキヤノン製のセンサーとライカのレンズを使う。": "contradicted altered",
+        "カメラはソニー製のセンサーとライカのレンズを使う。": "supported",
+        "カメラはライカ製のセンサーとソニーのレンズを使う。": "contradicted altered",
+        "バッテリーはパナソニックが供給する。": "contradicted altered",
+    },
+    "价格在三月上涨，销量在四月下降，库存保持高位。": {
+        "价格在三月下降。": "contradicted opposite",
+        "销量在四月上涨。": "contradicted opposite",
+        "价格在三月上涨。": "supported",
+        "库存保持低位。": "contradicted altered",
+    },
+    "価格は三月に上昇し、販売は四月に減少し、在庫は高い水準を保った。": {
+        "価格は三月に下落した。": "unverified low_support",
+        "販売は四月に増加した。": "contradicted altered",
+        "在庫は低い水準を保った。": "contradicted altered",
+        "価格は三月に上昇した。": "supported",
+    },
+    "가격은 삼월에 올랐고 판매는 사월에 줄었으며 재고는 높은 수준을 유지했다.": {
+        "가격은 삼월에 내렸다.": "unverified low_support",
+        "판매는 사월에 늘었다.": "unverified low_support",
+        "재고는 낮은 수준을 유지했다.": "contradicted opposite",
+    },
+    "The phase 3 trial of tavelimab enrolled 412 patients at 36 sites; 58% had stage 2 disease, see section 4.": {
+        "The phase 2 trial of tavelimab enrolled 412 patients.": "contradicted altered",
+        "The phase 3 trial of tavelimab enrolled 412 patients at 36 sites.": "supported",
+        "58% had stage 3 disease.": "contradicted altered",
+        "The phase 3 trial of tavelimab enrolled 36 patients.": "contradicted altered",
+    },
+    "The grant of €1.2–1.5 million ran for over 26 weeks and paid up to 40 students about $300 a month.": {
+        "The grant of 1.2 to 1.8 million euros ran for 26 weeks.": "contradicted number_rival",
+        "The grant ran for over 36 weeks.": "contradicted number_rival",
+        "The grant paid up to 50 students.": "contradicted number_rival",
+        "The grant paid up to 40 students about 300 dollars a month.": "supported",
+        "The grant paid 40 students about 300 euros a month.": "contradicted number_rival",
+    },
+    "Turnout rose by 2.3 percentage points to 61.4%, and by 1.1 points in the cities.": {
+        "Turnout rose by 2.3 percentage points.": "supported",
+        "Turnout rose by 2.3%.": "contradicted number_rival",
+        "Turnout fell by 2.3 percentage points.": "contradicted opposite",
+    },
+    "# Helena Okoye\n\nOkoye led the survey of the reef in Kiel Bay and later taught at Oslo.": {
+        "Helena Okoye led the survey of the reef in Kiel Bay.": "supported",
+        "Ingrid Okoye led the survey of the reef in Kiel Bay.": "unverified name_missing",
+        "Helena Okoye led the survey of the reef in Lund Bay.": "contradicted name_rival",
+    },
+    "# Kestrel 5\n\n## Memory of the H100\n\n80 GB are on the board and the fan turns at 4,000 rpm": {
+        "The H100 has 80 GB on the board.": "supported",
+        "The fan of the Kestrel 5 turns at 4,000 rpm.": "supported",
+        "The A100 has 80 GB on the board.": "unverified name_missing",
+        "The fan of the Kestrel 5 turns at 4,500 rpm.": "unverified number_missing",
+    },
+    "| Model | Memory (GB) | Price ($) |\n|---|---|---|\n| Larch | 16 | 499 |\n| Maple | 32 | 899 |": {
+        "The price of Maple is 899 dollars.": "unverified number_unit",
+        "Larch has 64 GB of memory.": "unverified number_missing",
+    },
+    "The mayor called the plan “a costly mistake … for the whole town” and [t]he council agreed.": {
+        "The mayor called the plan “a costly mistake”.": "supported",
+        "The mayor called the plan “a costly success”.": "unverified quotation_missing",
+        "The mayor called the plan “a costly mistake … for the whole town”.": "supported",
+        "The mayor called the plan “for the whole town … a costly mistake”.": "unverified quotation_missing",
+    },
+    "市长称该计划是“代价高昂的错误”，并说：“我们不会重建这座桥。”": {
+        "市长称该计划是“代价高昂的错误”。": "supported",
+        "市长称该计划是“代价高昂的成功”。": "unverified quotation_missing",
+        "市长说：“我们会重建这座桥。”": "unverified quotation_changed",
+    },
+    "市長は計画を「高くつく誤り」と呼び、「橋は再建しない」と述べた。": {
+        "市長は計画を「高くつく誤り」と呼んだ。": "supported",
+        "市長は計画を「安くつく誤り」と呼んだ。": "unverified quotation_changed",
+        "市長は「橋は再建する」と述べた。": "unverified quotation_missing",
+    },
+    "시장은 그 계획을 “값비싼 실수”라고 불렀고 “다리는 다시 짓지 않는다”라고 말했다.": {
+        "시장은 그 계획을 “값비싼 실수”라고 불렀다.": "supported",
+        "시장은 그 계획을 “값싼 실수”라고 불렀다.": "unverified quotation_changed",
+    },
+    "The Kestrel 5 was released in 2021 with 16 GB of memory and sold 38,000 units in Japan.": {
+        "Kestrel 5 于2021年发布，配备16 GB内存。": "supported",
+        "Kestrel 5 于2022年发布，配备16 GB内存。": "unverified number_missing",
+        "Kestrel 5 未于2021年发布，配备16 GB内存。": "unverified foreign_sign",
+        "2021年に発売されたKestrel 5は16 GBのメモリを搭載する。": "supported",
+        "Kestrel 5는 2021년에 16 GB 메모리로 출시되었다.": "supported",
+        "Kestrel 6는 2021년에 16 GB 메모리로 출시되었다.": "unverified number_missing",
+        "该产品很受欢迎。": "unverified foreign_few",
+    },
 }
 
 

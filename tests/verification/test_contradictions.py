@@ -71,6 +71,19 @@ DECIDED = [
         "",
         False,
     ),
+    # One of them has a value that the other has not.
+    (
+        "The Alpha engine runs well on oil in Graz.",
+        "The Alpha engine does not run well on oil in Graz since 1999.",
+        "",
+        False,
+    ),
+    (
+        "The Alpha engine of Rolf Maier turns at 3,000 rpm.",
+        "The Alpha engine of Anna Holm turns at 3,500 rpm.",
+        "",
+        False,
+    ),
     # The opposite alone.
     ("The Alpha engine runs well on oil in Graz.", "The Alpha engine does not run well on oil in Graz.", "", True),
     ("The Alpha engine gained much weight in Graz.", "The Alpha engine lost all its old valves in Graz.", "", False),

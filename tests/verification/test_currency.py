@@ -145,6 +145,9 @@ FLAGS: list[tuple[str, list[Dated], tuple[str, ...]]] = [
     (NOW, [_of("2026-02-30")], ()),  # no day of the calendar
     (NOW, [_of("")], ()),
     (NOW, [], ()),
+    (NOW, [OLD, _of("2024-05-01"), NEW], ()),
+    (NOW, [NEW, OLD, _of("2024-05-01")], ()),
+    (TWO, [OLD, _of("2023-06-01"), NEW], ("mixed_dates",)),
     (NOW, [OLD, NEW], ()),  # the newest counts
     ("It is currently slow in 2020.", [OLD], ()),
     ("It will follow in 2027.", [OLD], ()),

@@ -620,9 +620,24 @@ def test_what_is_plainly_said_stands_in_one_sentence(claim: str, evidence: Evide
 def test_a_long_sentence_is_shown_shortened() -> None:
     said = f"The drug did not improve survival {'of all the old patients ' * 6}in this trial."
     shown = verify(said.replace("did not improve", "improved"), [Evidence(said)]).values["sentence"]
-    assert shown == f"{said[:159]}…"
-    quoted = verify(f"It is “{'very ' * 20}good”.", [Evidence("It is good.")]).values["quotation"]
-    assert (len(quoted), quoted[-1]) == (80, "…")
+    assert shown == f"{said[:160].rsplit(' ', 1)[0]} …"
+    quoted = verify(f"It is “{'very ' * 40}good”.", [Evidence("It is good.")]).values["quotation"]
+    assert (len(quoted), quoted[-1]) == (161, "…")
+    whole = f"It is “{'very ' * 24}good”."
+    assert len(verify(whole, [Evidence("It is good.")]).values["quotation"]) == 124
+
+
+@pytest.mark.parametrize(
+    ("claim", "passages", "kind"),
+    [
+        ("The H100 has 80 GB on the board.", ["Memory of the H100", "80 GB are on the board"], "supported"),
+        ("The board holds 20 chips of 80 GB.", ["The board holds 20", "chips of 80 GB"], "supported"),
+        ("The survey of Kiel Bay took 12 days.", ["Survey of Kiel Bay", "It took 12 days"], "supported"),
+        ("The survey of Kiel Bay took 14 days.", ["Survey of Kiel Bay", "It took 12 days"], "unverified"),
+    ],
+)
+def test_passages_that_end_without_a_full_stop_are_taken_together(claim: str, passages: list[str], kind: str) -> None:
+    assert verify(claim, [Evidence(text) for text in passages]).kind == kind
 
 
 def test_a_passage_must_have_more_of_a_claim_in_one_sentence_than_a_document() -> None:

@@ -425,7 +425,7 @@ def text_around(ids: Sequence[str], library: Library) -> str:
     texts: list[str] = []
     for key in ids:
         source, _, number = key.partition("p")
-        beside = (f"{source}p{int(number) + step}" for step in (-1, 1)) if number.isdigit() else ()
+        beside = (f"{source}p{int(number) + step}" for step in (-1, 1))
         texts += [passage.text for other in beside if (passage := library.passage(other)) is not None]
     return "\n".join(texts)
 

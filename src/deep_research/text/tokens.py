@@ -61,6 +61,10 @@ def _stem(word: str) -> str:
     return _stemmer().stemWord(word) if word.isalpha() else word
 
 
+FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+"""The plain sign of each full-width one, for `str.translate`."""
+
+
 def normalise(text: str) -> str:
     """Return `text` in NFKC, case-folded: full-width forms and ligatures become plain."""
     return unicodedata.normalize("NFKC", text).casefold()

@@ -168,10 +168,11 @@ class _Comparison:
         return not listing & {t.key for t in said} and len({t.key for t in said}) > 2
 
     def _are_listed(self, one: Region, other: Region) -> bool:
-        """Tell whether nothing but a coordinator stands between two regions of the evidence."""
+        """Tell whether nothing but coordinators, and names that they join, stands between two regions of the evidence."""
         between = self.a.line[self.a.e[one.e_end - 1].end : self.a.e[other.e_start].start]
         listing = any_of(words("alignment.coordinators", self.language))
-        return not re.search(r"\w", re.sub(listing, "", between))
+        named = [t for t in self.a.e[one.e_end : other.e_start] if not re.fullmatch(listing, t.key)]
+        return _are_names(named, self.a.line) or not re.search(r"\w", re.sub(listing, "", between))
 
     def _opposites(self, region: Region) -> Iterator[Alteration]:
         """Yield a word in the place of one that excludes it."""

@@ -272,8 +272,6 @@ def _written(value: Fraction, computation: Computation) -> str:
         context.prec = 600
         exact = Decimal(value.numerator) / Decimal(value.denominator)
         rounded = exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
-    if rounded == 0:
-        rounded = abs(rounded)
     if value and not rounded:
         raise ComputationError("computation_rounds_away", expression=computation.expression[:80])
     unit = " ".join(computation.unit.split())

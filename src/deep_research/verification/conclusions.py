@@ -22,7 +22,6 @@ FOLLOWS = verdict_of("supported", "follows")
 """The verdict on a conclusion that no judge has judged: it brings in nothing of its own."""
 BACKGROUND = verdict_of("unverified", "background")
 """The verdict on a statement of general knowledge: shown and marked, never as a fact."""
-_SHORT = 80
 
 
 def is_unfounded(claim: str, premises: Sequence[str], also: str = "", named: str = "") -> Verdict | None:
@@ -36,7 +35,7 @@ def is_unfounded(claim: str, premises: Sequence[str], also: str = "", named: str
     ground = "\n".join([*premises, also])
     quoted = quotations_occur(claim, ground)
     if not quoted.ok:
-        return verdict_of("unverified", "quotation_missing", quotation=quoted.missing[0].text[:_SHORT])
+        return verdict_of("unverified", "quotation_missing", quotation=quoted.missing[0].text[:80])
     missing = numbers_agree(claim, ground, _written_quantities(claim)).missing
     if missing:
         number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])

@@ -42,7 +42,7 @@ _INITIAL = re.compile(r"\.\s[A-Z]")
 _NUMBERED = re.compile(
     r" (\d{1,2}(?:\.\d{1,2})?)(?=[\s,;:)]*(?:$|[.,;:)](?!\d)|\s(?:and|or|is|was|are|were|has|had|to|on|in|with|at|by|as|can|did|does|adds?|the|a)\b))"
 )
-_CODE_NUMBER = re.compile(_NUMBERED.pattern.replace(r"\d{1,2}(?:\.\d{1,2})?", r"\d{1,3}(?:\.\d{1,2})?", 1))
+_CODE_NUMBER = re.compile(_NUMBERED.pattern.replace(r"\d{1,2}(?:\.\d{1,2})?", r"\d{1,3}(?:\.\d{1,2})?"))
 """After a code (CodeBreaK 100, KEYNOTE 189) a number of three digits belongs to the name as well."""
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：;；|•]|\n\s*[-*+]|\n)[\"'“”‘’(\[*_«「《\s]*$")
 _TITLE_BEFORE = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Gen|Col|Capt|Lt|Sgt|Sen|Rep|Gov|Rev|Hon|Mt|U\.S|U\.K|U\.N)\.\s$")

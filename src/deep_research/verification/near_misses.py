@@ -17,8 +17,6 @@ SAME_STATEMENT = 0.75
 _HALF = 0.5
 _SUBJECT = re.compile(r"[\s*_“\"]*(?:The |A |An )?([A-Z][a-zA-Z-]{2,})\b")
 _KIND = re.compile(any_word("statement.numbered_kind_patterns"), re.IGNORECASE)
-_KIND_REACH = 80
-"""How far before a number the word of its kind begins at most."""
 _OTHER_SECTION = re.compile(any_word("statement.other_section_patterns"), re.IGNORECASE)
 _PART = re.compile(any_word("statement.part_patterns"), re.IGNORECASE)
 RESPECTIVELY = re.compile(any_word("statement.respectively_patterns"), re.IGNORECASE)
@@ -69,7 +67,7 @@ def amounts(text: str) -> list[Quantity]:
 
 def labels(text: str) -> list[Quantity]:
     """Return the quantities of `text` that number a kind: the 2 of "phase 2"."""
-    return [q for q in quantities(text) if _KIND.search(text, q.start - _KIND_REACH, q.start)]
+    return [q for q in quantities(text) if _KIND.search(text[: q.start])]
 
 
 class Misattributed(NamedTuple):
@@ -95,10 +93,12 @@ def misattributed(claim: str, lines: Sequence[str]) -> Misattributed | None:
         written = claim[quantity.start : quantity.end].strip()
         holds = [any(same(quantity, q, line) for q in there) for line, _index, there in found]
         with_value = [index for (_line, index, _there), holding in zip(found, holds, strict=True) if holding]
-        if with_value and (rival := _says_otherwise(quantity, found, holds, match)):
+        if not with_value:
+            continue
+        if rival := _says_otherwise(quantity, found, holds, match):
             return Misattributed(written, rival)
         for name in _beside(quantity, wanted, claim):
-            if not with_value or any(index.has(name) for index in with_value):
+            if any(index.has(name) for index in with_value):
                 continue
             for number, (line, index, there) in enumerate(found):
                 rival = any(unit_base(q.unit) == unit_base(quantity.unit) for q in there)

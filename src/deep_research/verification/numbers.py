@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_of, any_word, words
+from deep_research.text.tokens import FULL_WIDTH
 from deep_research.verification import units
 from deep_research.verification.dates import CALENDAR, CLOCKS, DATE_EXTRACTORS, DATES, DECADES, same_date
 from deep_research.verification.number_places import find_amounts, find_from_words, has_word_of, is_western
@@ -37,9 +38,11 @@ REACH = Decimal("1.5")
 
 # One character becomes one character, so that offsets stay those of the text.
 _PLAIN = (
-    {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+    FULL_WIDTH
     | dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u2007\u3000"), " ")
-    | {0x2212: "-", 0x2013: "–", 0x2014: "–", 0xFE63: "-", 0x301C: "~", 0x223C: "~", 0x2010: "-", 0x2011: "-"}
+    | str.maketrans(
+        {"\u2212": "-", "—": "–", "\ufe63": "-", "\u301c": "~", "\u223c": "~", "\u2010": "-", "\u2011": "-"}
+    )
 )
 
 _NOT_NUMBERS = re.compile(

@@ -16,7 +16,7 @@ _POINT: str = entry("numerals.point", "zh")
 _ZEROS = "".join(sign for sign, value in _HAN_DIGITS.items() if value == 0)
 _ONES = "".join(sign for sign, value in _HAN_DIGITS.items() if value)
 _TENS = "".join(sign for sign, value in SCALES.items() if len(sign) == 1 and value < 10_000)
-_MYRIADS = "".join(sign for sign, value in SCALES.items() if len(sign) == 1 and value >= 10_000)
+_MYRIADS = "".join(sign for sign in SCALES if len(sign) == 1 and sign not in _TENS)
 _HAN_NUMBER = re.compile(
     rf"{any_word('numerals.percent_prefix_patterns')}(?P<pct>[{_ZEROS}{_ONES}{_TENS}{_POINT}\d.]+)"
     rf"|(?P<run>{any_word('numerals.run_patterns')})|(?P<single>{any_word('numerals.single_patterns')})"

@@ -7,7 +7,6 @@ from deep_research.i18n.language import detect
 from deep_research.text.sentences import ITEM_MARKER
 from deep_research.text.tokens import content_terms
 
-_NONE = -9
 _LEAST = 3
 """Steps that make a procedure."""
 _TOLD = 0.5
@@ -36,13 +35,14 @@ def _procedures(source: str) -> list[list[str]]:
     """Return the numbered lists of a text, each with its steps; a step runs to the next number or an empty line. A list
     may begin with any number: its beginning can lie in another passage."""
     found: list[list[str]] = []
-    number, in_step = _NONE, False
+    following: int | None = None
+    in_step = False
     for line in source.splitlines():
         marker = ITEM_MARKER.match(line)
         if marker and marker["number"]:
-            if int(marker["number"]) != number + 1:
+            if int(marker["number"]) != following:
                 found.append([])
-            number, in_step = int(marker["number"]), True
+            following, in_step = int(marker["number"]) + 1, True
             found[-1].append(line[marker.end() :].strip())
         elif line.strip() and in_step:
             found[-1][-1] += f" {line.strip()}"

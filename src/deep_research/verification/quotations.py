@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from deep_research.i18n.language import CJK
+from deep_research.text.tokens import FULL_WIDTH
 
 
 class Quotation(NamedTuple):
@@ -43,7 +44,7 @@ _FOLDS = {
         "": "\u200b\u200c\u200d\ufeff\u00ad*_",
     }.items()
     for c in written
-} | {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+} | FULL_WIDTH
 _DECIMAL = re.compile(r"\d[.,]\d")
 _EDGES = " \t\n.,;:!?。，；：！？、"
 _NEAR = 80

@@ -15,6 +15,7 @@ from deep_research.data import Document, Verdict
 from deep_research.i18n.language import CJK, detect, is_cjk
 from deep_research.i18n.lexicon import any_word
 from deep_research.i18n.message_codes import verdict_of
+from deep_research.text.cleaning import shorten
 from deep_research.text.passages import cut_passages
 from deep_research.text.sentences import blocks, sentences
 from deep_research.text.tokens import content_terms, normalise
@@ -73,6 +74,8 @@ _LEAST_TERMS = 3
 _ANCHORS, _CHARS_PER_ANCHOR = 3, 22
 """Across languages a claim stands on its names and numbers alone: at least so many, and as many characters for each."""
 
+_SHOWN = 160
+"""Characters of a sentence of the evidence that a verdict repeats."""
 _ERROR = re.compile(any_word("failure.patterns"), re.IGNORECASE)
 
 
@@ -207,7 +210,7 @@ def _refused_as_a_whole(claim: str, whole: str, about: str) -> Verdict | None:
     if quoted.ok:
         return None
     code = "quotation_changed" if quoted.near else "quotation_missing"
-    return verdict_of("unverified", code, quotation=_short(quoted.missing[0].text, 80))
+    return verdict_of("unverified", code, quotation=_short(quoted.missing[0].text))
 
 
 def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) -> Verdict | None:
@@ -283,7 +286,7 @@ def _altered(claim: str, lines: Sequence[str], about: str) -> Verdict | None:
         return None
     code = {"scope": "scope_changed", "added": "added"}.get(change.what, "altered")
     kind = "contradicted" if change.is_conflict else "unverified"
-    said, there = _short(change.said, 60), _short(change.there, 60)
+    said, there = _short(change.said), _short(change.there)
     return verdict_of(kind, code, said=said, there=there, sentence=_short(change.line))
 
 
@@ -323,5 +326,5 @@ def verify_against_document(claim: str, text: str) -> Verdict:
     return verify(claim, pieces)
 
 
-def _short(text: str, limit: int = 160) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+def _short(text: str) -> str:
+    return shorten(text, _SHOWN)
