@@ -230,3 +230,66 @@ def test_a_part_without_an_answer_is_a_gap_that_names_the_closest_passage() -> N
 )
 def test_nothing_unrelated_answers(question: str) -> None:
     assert not answer(question, library(notes=NOTES, limits=LIMITS)).content
+
+
+WINDOWS = """# Window Functions
+
+A window function performs a calculation across a set of table rows that are related to the current row. The rows keep
+their identities.
+
+# Release 15
+
+- Improve the performance of window functions.
+- Prevent DROP DATABASE from failing on Windows.
+- Remove support for Python 2 in procedures. Python 2 has reached its end.
+"""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Why did version 15 drop support for window functions?",
+        "Since when has support for window functions been removed?",
+        "为什么第15版取消了对窗口函数的支持？",
+    ],
+)
+def test_a_premise_that_no_document_has_is_named_and_corrected(question: str) -> None:
+    written = answer(question, library(manual=WINDOWS))
+    assert "A window function performs a calculation" in written.content
+    assert phrase("only_closest", detect(question), words="|").split("|")[0] in written.content
+    assert written.missing
+
+
+def test_a_premise_that_a_document_has_is_answered() -> None:
+    written = answer("Why did version 15 remove support for Python 2?", library(manual=WINDOWS))
+    assert "Remove support for Python 2" in written.content
+    assert not written.missing
+
+
+def test_a_question_in_another_script_than_the_documents_finds_them_by_its_terms() -> None:
+    made = library(
+        Standby_Servers="# Streaming Replication\n\nTo use streaming replication, set up a standby server first.\n",
+        Protocol="# Logical Decoding\n\nThe stream of a replication slot is decoded by a plugin of the server.\n",
+    )
+    for question in ("如何设置流复制？", "스트리밍 복제를 설정하는 방법은?"):
+        assert "To use streaming replication" in answer(question, made).content.split("**")[2]
+
+
+def test_advantages_and_disadvantages_are_told_apart() -> None:
+    made = library(
+        Partitioning="# Overview\n\nPartitioning can provide several benefits:\n\n- Old rows are dropped quickly.\n"
+        "- Queries read fewer rows.\n\n# Limitations\n\nPartitioning has these limitations:\n\n"
+        "- A key must hold all columns.\n- Triggers cannot move rows.\n"
+    )
+    written = answer("What are the advantages and disadvantages of partitioning?", made).content
+    assert "dropped quickly" in written
+    assert "cannot move rows" in written
+
+
+def test_what_changed_comes_behind_what_is() -> None:
+    made = library(
+        Policy="# Copyright file\n\nThe copyright file of a package must say where its sources were obtained.\n\n"
+        "# Version 4.3.0\n\nThe copyright file of a package must say that it is copied from its sources.\n"
+    )
+    written = answer("What must the copyright file of a package say?", made).content
+    assert 0 <= written.find("were obtained") < len(written) // 2

@@ -46,7 +46,7 @@ def _planned(text: str, made: SqliteLibrary, language: str = "en") -> tuple[Brie
 
 def test_sections_are_the_headings_that_answer_and_share_no_sentence() -> None:
     _, written = _planned("Explain how autovacuum works", library(Maintenance=MANUAL))
-    assert list(written) == ["The Autovacuum Daemon", "Memory of Autovacuum", "Logging Autovacuum"]
+    assert list(written)[:3] == ["Answer", "The Autovacuum Daemon", "Memory of Autovacuum"]
     said = [line for draft in written.values() for line in draft.content.split("] ") if line]
     assert said
     assert len(said) == len(set(said))

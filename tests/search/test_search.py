@@ -142,3 +142,16 @@ def test_frequent_terms_only_rescore_candidates_when_the_budget_is_spent(monkeyp
 def test_odd_queries_are_answered(query: str) -> None:
     library = library_of([*NOTES, *CJK])
     assert len(library.search(query, limit=3, hops=2)) <= 3
+
+
+def test_a_heading_that_the_question_names_leads_to_its_section() -> None:
+    library = SqliteLibrary(":memory:")
+    slots = "A replication slot keeps what is streaming. Streaming to a slot, streaming from a slot: replication. "
+    text = f"{slots * 12}\n\n## 27.2.5. Streaming Replication\n\nIt keeps a standby server up to date.\n"
+    headings = (Heading(start=text.index("##"), level=2, title="27.2.5. Streaming Replication"),)
+    source = library.add_source(Found(key="k", title="Slots", origin="o"))
+    library.add_snapshot(source.id, Document(text=text, headings=headings), retrieved_at="2024-05-01T00:00:00Z")
+    (first, *_) = library.search("how does streaming replication work", limit=4)
+    assert "standby server" in first.passage.text
+    library.remove_source(source.id)
+    assert not library.search("streaming replication", limit=4)

@@ -723,3 +723,9 @@ def test_a_sentence_stands_under_its_heading_and_the_words_that_open_its_list() 
 def test_sentences_that_end_with_a_wide_stop_stand_close() -> None:
     text = "旧格式只有一个文件。3.0 逐项记录修改。[s1p1]"
     assert parse_draft(text).render({0: ("旧格式只有一个文件。", ())}) == text.replace("[", " [")
+
+
+@pytest.mark.parametrize("label", ["**postgres_fdw**", "**threading.main_thread()**", "__Notes__"])
+def test_a_bold_line_is_a_label_and_no_conclusion(label: str) -> None:
+    sentences = parse_draft(f"## Notes\n\n{label}\n\nForeign tables can be read like others. [s1p2]\n").sentences
+    assert [s.role for s in sentences] == ["fact"]

@@ -15,7 +15,16 @@ from typing import NamedTuple
 from deep_research.search.query_terms import expected_answer, has_cjk, query_terms
 from deep_research.search.ranking import CANDIDATES, Ranking, idf
 from deep_research.search.term_index import TermIndex
-from deep_research.search.title_names import SMALL, key, names, phrases, possible_titles, small_words, title_keys
+from deep_research.search.title_names import (
+    SMALL,
+    heading_key,
+    key,
+    names,
+    phrases,
+    possible_titles,
+    small_words,
+    title_keys,
+)
 from deep_research.text.near_duplicates import Distinct
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import index_terms
@@ -26,6 +35,8 @@ FIRST_HITS = 10
 """Candidates whose names are followed."""
 LONGEST_QUERY = 2000
 """Characters of a query in which titles are looked for."""
+LONGEST_HEADING = 5
+"""Words of the longest heading within a document that is looked for in a query."""
 LONGEST_QUESTION = 30
 """Words besides function words of a query up to which it is a question. Whole abstracts as queries for what they refer to
 find more without a second hop from about this length on, shorter ones find more with it."""
@@ -143,13 +154,20 @@ def _titles_in(index: TermIndex, query: str) -> dict[str, int]:
     """Return the titles that the query names, the longest at each place, with the number of their passages."""
     places = possible_titles(query[:LONGEST_QUERY])
     small = small_words(query[:LONGEST_QUERY])
-    known = index.title_frequencies({title for titles in places for title in titles} | small)
+    headings = {
+        title: name
+        for titles in places
+        for title, width in titles.items()
+        if width <= LONGEST_HEADING and (name := heading_key(title))
+    }
+    known = index.title_frequencies({title for titles in places for title in titles} | small | set(headings.values()))
     found = {title: known[title] for title in small & known.keys()}
     free = 0  # a title inside a longer one is a part of that name
     for place, titles in enumerate(places):
-        longest = next((title for title in titles if title in known), None)
+        longest = next((title for title in titles if title in known or headings.get(title) in known), None)
         if longest and place >= free:
-            found[longest] = known[longest]
+            named = (longest, headings.get(longest, ""))
+            found.update({name: known[name] for name in named if name in known})
             free = place + titles[longest]
     return found
 

@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import Any
 
 from deep_research.concurrency import COMPUTING
-from deep_research.search.title_names import title_keys
+from deep_research.search.title_names import heading_key, title_keys
 from deep_research.text.tokens import content_terms, join_index_terms
 
-VERSION = "5"
+VERSION = "7"
 """Changes whenever the same passage would give other terms, or be stored in another way; stores rebuild an index of another version."""
 TITLE_WEIGHT = 3
 """A term of the title counts as so many occurrences in the text (the simple BM25F of Robertson, Zaragoza & Taylor, 2004)."""
@@ -59,8 +59,7 @@ class TermIndex:
         if not passages:
             return
         self._flush_many()
-        titles = ((key, min(passages), len(passages)) for key in title_keys(title))
-        self._db.executemany("INSERT INTO titles VALUES (?, ?, ?)", titles)
+        self._db.executemany("INSERT INTO titles VALUES (?, ?, ?)", _titles(title, passages))
         self._added += _rows(title, passages)
 
     def remove(self, title: str, passages: Mapping[int, tuple[str, str]]) -> None:
@@ -68,7 +67,7 @@ class TermIndex:
         if not passages:
             return
         self._flush_many()
-        titles = ((key, min(passages)) for key in title_keys(title))
+        titles = [(name, first) for name, first, _ in _titles(title, passages)]
         self._db.executemany("DELETE FROM titles WHERE key = ? AND first = ?", titles)
         self._removed += _rows(title, passages)
 
@@ -137,6 +136,18 @@ class TermIndex:
         for first in range(0, len(values), _AT_ONCE):
             some = values[first : first + _AT_ONCE]
             yield from self._db.execute(query.format(",".join("?" * len(some))), some)
+
+
+def _titles(title: str, passages: Mapping[int, tuple[str, str]]) -> list[tuple[str, int, int]]:
+    """Return the keys of a document's title and of the headings in it, each with the first of its passages and their number."""
+    found = [(name, min(passages), len(passages)) for name in title_keys(title)]
+    sections: dict[tuple[str, ...], list[int]] = {}
+    for number, (_, heading) in passages.items():
+        path = tuple(part for part in heading.split(" > ") if part)
+        for depth in range(1, len(path) + 1):
+            sections.setdefault(path[:depth], []).append(number)
+    keys = {(name, numbers[0]): len(numbers) for path, numbers in sections.items() if (name := heading_key(path[-1]))}
+    return found + [(name, first, many) for (name, first), many in keys.items() if many < len(passages)]
 
 
 def _rows(title: str, passages: Mapping[int, tuple[str, str]]) -> list[Row]:

@@ -10,7 +10,7 @@ from functools import lru_cache, reduce
 
 from deep_research.i18n.language import CJK
 from deep_research.i18n.lexicon import groups, words
-from deep_research.text.tokens import STOP_WORDS, fold_diacritics, normalise
+from deep_research.text.tokens import STOP_WORDS, content_terms, fold_diacritics, normalise
 
 LONGEST_TITLE = 12
 """Words (characters in a run without spaces) of the longest title that is looked for in a text."""
@@ -31,7 +31,8 @@ _PARENTHESIS = re.compile(r"\s*[(（][^)）]*[)）]\s*")
 _NUMBERING = re.compile(
     r"(?:(?:chapter|section|part|appendix) )?(?:[0-9]+|[a-z](?=\.))(?:\.[0-9]+)*\.? +", re.IGNORECASE
 )
-SMALL = "~"
+SMALL, HEADING = "~", "#"
+"""What the keys of names with a small letter, and of headings within a document, begin with."""
 _SMALL_NAME = re.compile(r"(?<![\w.-])[a-z][a-z0-9_]{2,}(?:[.-][a-z0-9_]+)*(?![\w-])")
 _DASH = re.compile(r"\s+[—–-]\s+")
 _MONTHS = {text.split()[0] for listed in groups("months").values() for text in listed}
@@ -53,13 +54,25 @@ def title_keys(title: str) -> frozenset[str]:
     A word before a dash that has a small letter ("collections — Container datatypes") is the name of a module or
     command: it has the key that `small_words` gives, under which such words of a query are looked up.
     """
-    bare = _PARENTHESIS.sub(" ", title).strip() or title
-    if numbered := _NUMBERING.match(bare):
-        bare = bare[numbered.end() :] or bare
+    bare = bare_title(title)
     head, *tail = _DASH.split(bare, maxsplit=1)
     keys = {key(title), key(bare), key(bare.partition(",")[0]), key(head) if tail else ""}
     small = {SMALL + head} if tail and _SMALL_NAME.fullmatch(head) else set[str]()
     return frozenset(k for k in keys if _is_name(k)) | small
+
+
+def bare_title(title: str) -> str:
+    """Return a title without its numbering and what it has in parentheses."""
+    bare = _PARENTHESIS.sub(" ", title).strip() or title
+    numbered = _NUMBERING.match(bare)
+    return bare[numbered.end() :] or bare if numbered else bare
+
+
+@lru_cache(maxsize=20_000)
+def heading_key(heading: str) -> str:
+    """Return the key of a heading within a document: its terms without number and small words; "" where it has none."""
+    terms = content_terms(bare_title(heading))
+    return HEADING + " ".join(terms) if terms else ""
 
 
 def small_words(text: str) -> set[str]:

@@ -37,6 +37,7 @@ _PARTICLE = re.compile(f"{any_word('morphology.after_noun_patterns')}(?![{HANGUL
 
 class _Match(NamedTuple):
     start: int
+    end: int
     rows: tuple[int, ...]
 
 
@@ -65,6 +66,12 @@ def translations(text: str, *, source: str, target: str) -> list[str]:
     column = LANGUAGES.index(target)
     rows = (row for match in matches for row in match.rows)
     return list(dict.fromkeys(term for row in rows for term in _rows()[row][column].split("|")[:MAX_VARIANTS]))
+
+
+def terms_in(text: str, *, language: str) -> list[str]:
+    """Return the glossary terms of `language` in `text` as they stand there, in order."""
+    plain = unicodedata.normalize("NFKC", text[:MAX_CHARS]).casefold()
+    return [plain[match.start : match.end] for match in _find(plain, language)]
 
 
 @lru_cache(maxsize=1)
@@ -126,13 +133,14 @@ def _find(plain: str, language: str) -> Iterator[_Match]:
 
 def _find_words(plain: str, surfaces: _Surfaces) -> Iterator[_Match]:
     """Match word by word; plurals and hyphens make no difference."""
-    words = [(match.start(), _lemma(match.group())) for match in _WORDS.finditer(plain)]
+    words = [(match.start(), match.end(), _lemma(match.group())) for match in _WORDS.finditer(plain)]
     position = 0
     while position < len(words):
-        for length in range(surfaces.longest.get(words[position][1], 0), 0, -1):
-            key = " ".join(lemma for _, lemma in words[position : position + length])
+        for length in range(surfaces.longest.get(words[position][2], 0), 0, -1):
+            key = " ".join(lemma for *_, lemma in words[position : position + length])
             if key in surfaces.rows:
-                yield _Match(words[position][0], surfaces.rows[key])
+                start, end = words[position][0], words[min(position + length, len(words)) - 1][1]
+                yield _Match(start, end, surfaces.rows[key])
                 position += length - 1
                 break
         position += 1
@@ -144,7 +152,7 @@ def _find_surfaces(plain: str, surfaces: _Surfaces) -> Iterator[_Match]:
     while position < len(plain):
         end = _longest(plain, position, surfaces, after_term=position == previous_end > 0)
         if end > position:
-            yield _Match(position, surfaces.rows[plain[position:end]])
+            yield _Match(position, end, surfaces.rows[plain[position:end]])
             previous_end = end
         position = max(end, position + 1)
 

@@ -1,9 +1,11 @@
 """What a question asks: its parts ("who started it, and in which year?"), and the shape of an answer."""
 
 import re
+from collections.abc import Collection
 from typing import Literal, NamedTuple
 
-from deep_research.i18n.lexicon import any_word, languages
+from deep_research.i18n.language import detect
+from deep_research.i18n.lexicon import any_of, any_word, entry, languages
 
 Shape = Literal["definition", "steps", "list", "statement"]
 """What kind of block answers: one that says what something is, a procedure, an enumeration, or any."""
@@ -15,6 +17,11 @@ _SHAPES: dict[Shape, re.Pattern[str]] = {
     "list": re.compile(any_word("asking.several_patterns"), re.IGNORECASE),
     "steps": re.compile(any_word("asking.steps_patterns"), re.IGNORECASE),
 }
+_ENDED = {
+    code: [re.compile(pattern, re.IGNORECASE) for pattern in entry("asking.ended_patterns", code) or ()]
+    for code in languages()
+}
+_ENDING = any_word("asking.ending_patterns")
 _SENTENCE_END = re.compile(r"[.!。！]")
 
 
@@ -23,6 +30,28 @@ class QuestionParts(NamedTuple):
 
     parts: tuple[str, ...]
     context: str = ""
+
+
+class Ending(NamedTuple):
+    """What a question takes for granted: that something (`thing`) was removed, dropped or given up (`verb`)."""
+
+    verb: str
+    thing: str
+
+
+def claimed_ending(question: str) -> Ending | None:
+    """Return what `question` takes to have ended ("Why did X drop support for Y?"); None where it says no such thing."""
+    line = question.strip().rstrip("?？。.!！ ")
+    for code in dict.fromkeys((detect(line), "en")):
+        found = next((match for pattern in _ENDED.get(code, ()) if (match := pattern.search(line))), None)
+        if found:
+            return Ending(found["verb"], found["thing"].strip())
+    return None
+
+
+def says_ending(text: str, stems: Collection[str]) -> bool:
+    """Return whether a text says that what begins with one of `stems` was removed, dropped or given up."""
+    return re.search(_ENDING.replace("{thing}", f"(?i:{any_of(stems)})"), text) is not None
 
 
 def question_parts(question: str, language: str) -> QuestionParts:
@@ -52,7 +81,17 @@ def question_parts(question: str, language: str) -> QuestionParts:
             waiting = f"{waiting} {piece}".strip()
     if waiting:
         context.append(waiting)
-    return QuestionParts(tuple(parts), " ".join(context)) if parts else QuestionParts((question,))
+    asked = bool(parts)
+    parts = [piece for part in parts or [question] for piece in _told_apart(part, language)]
+    return QuestionParts(tuple(parts), " ".join(context) if asked else "")
+
+
+def _told_apart(part: str, language: str) -> tuple[str, ...]:
+    """Return a part once for each side of what it asks for: "advantages and disadvantages" are told in two places."""
+    for both, sides in (entry("asking.twofold", language) or {}).items():
+        if both in part:
+            return tuple(part.replace(both, side) for side in sides)
+    return (part,)
 
 
 def answer_shape(question: str) -> Shape:

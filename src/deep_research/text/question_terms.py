@@ -9,7 +9,7 @@ from typing import NamedTuple
 from deep_research.data import Passage, QueryAnalysis, Question
 from deep_research.i18n.language import CJK, detect, is_cjk
 from deep_research.i18n.lexicon import any_word, words
-from deep_research.text.glossary import translations
+from deep_research.text.glossary import terms_in, translations
 from deep_research.text.tokens import STOP_WORDS, content_terms, without_particle
 
 _ENOUGH = 0.5
@@ -29,6 +29,8 @@ _ALIKE = {
     for word in row.split()
 }
 """Other words for the same: documents speak of benefits where a question speaks of advantages."""
+_OTHER_WORDS = {word: row.split()[:2] for row in words("question.alike", "en") for word in row.split()[:2]}
+"""The two most usual of them, to search for."""
 _WINDOW = 3
 _JOINT = 2
 
@@ -42,6 +44,8 @@ class Unit(NamedTuple):
     worth: float
     ways: tuple[frozenset[str], ...]
     text: str = ""
+    whole: bool = False
+    """Whether it is one word of a script without spaces that no document is in."""
 
     def share(self, terms: frozenset[str]) -> float:
         """Return how much of the unit `terms` cover (0–1); half a word of a script without spaces is no word, and
@@ -64,6 +68,12 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
     targets = [other for other in dict.fromkeys(others) if other != language]
     found: dict[frozenset[str], Unit] = {}
     runs, joined = list(_runs(question)), joined_verbs(question)
+    known: list[str] = []
+    if foreign:
+        # Nothing tells where its words end but the glossary, and what that does not have no document could say.
+        known = terms_in(question, language=language)
+        pieces = [piece for term in known for piece in term.split()]
+        runs = [*known, *(run for run in runs if not any(piece in run for piece in pieces))]
     for place, run in enumerate(runs):
         own = frozenset(content_terms(run))
         if own and own not in found and (worth := _worth(run, own, first=place == 0)):
@@ -77,7 +87,7 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
             ways += translated
             ways += [frozenset(content_terms(joined[run]))] if run in joined else []
             ways += _ALIKE.get(own, [])
-            found[own] = Unit(worth, tuple(way for way in ways if way), run)
+            found[own] = Unit(worth, tuple(way for way in ways if way), run, run in known)
     return list(found.values())
 
 
@@ -266,7 +276,8 @@ def with_translations(query: str, language: str) -> str:
     Documents are more often English than questions are; terms that no document has cost nothing.
     """
     if not is_cjk(detect(query, default=language)):
-        return " ".join([query, *joined_verbs(query).values()])
+        alike = [other for word in query.casefold().split() for other in _OTHER_WORDS.get(word.strip("?,.:;"), ())]
+        return " ".join([query, *joined_verbs(query).values(), *alike])
     added = [t for t in translations(query, source=language, target="en") if t.casefold() not in query.casefold()]
     return " ".join([query, *added]) if added else query
 

@@ -309,8 +309,10 @@ def _of_table(outlined: Outline, units: list[list[int]], place: int) -> Iterator
 def _runs(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]:
     """Neighbouring units of one section together, none beginning inside a list."""
     for place, unit in enumerate(units):
-        inside = outlined.atoms[unit[0]].kind == "item" and place and outlined.atoms[units[place - 1][0]].kind == "item"
-        if inside or _goes_on(outlined, units, place):
+        kind = outlined.atoms[unit[0]].kind
+        inside = kind == "item" and place and outlined.atoms[units[place - 1][0]].kind == "item"
+        # Code says nothing without what announces it, which stands before it.
+        if inside or (kind == "code" and place) or _goes_on(outlined, units, place):
             continue
         end = place + 1
         while end < len(units) and outlined.length([n for u in units[place : end + 1] for n in u]) <= SECTION_CHARS:

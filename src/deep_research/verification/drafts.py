@@ -29,7 +29,7 @@ _MARKER = re.compile(r"(?:\s*>\s?)*\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]
 _QUOTE_MARKS = re.compile(r"(?<=\n)[ \t]*(?:>[ \t]?)+")
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _LABEL_WORDS, _LABEL_CHARS = 8, 80
-_BOLD = re.compile(r"(\*\*|__)[^*_]+\1[:：]?")
+_BOLD = re.compile(r"(?:\*\*[^*]+\*\*|__[^_]+__)[:：]?")
 _ROW_IDS = re.compile(r"\|\s*((?:\[s\d{1,7}p\d{1,7}\])+)\s*$")
 """Ids behind the last bar of a row: the row is one claim."""
 _LED = 6

@@ -1,7 +1,7 @@
 """The blocks that answer a question: each part's best first, nothing unrelated for a part that no block speaks of."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -10,19 +10,32 @@ from deep_research.data import Passage
 from deep_research.i18n.language import detect
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.asked_words import Vocabulary, Word, asked_words, is_identifier, terms_of
-from deep_research.reasoners.extractive.block_ranking import Candidate, Region, named, ranked, regions, weigh
+from deep_research.reasoners.extractive.block_ranking import KEY, Candidate, Region, named, ranked, regions, weigh
 from deep_research.reasoners.extractive.question_analysis import topic_of
-from deep_research.text.question_parts import Shape, answer_shape, asks_something, question_parts
+from deep_research.text.question_parts import (
+    Ending,
+    Shape,
+    answer_shape,
+    asks_something,
+    claimed_ending,
+    question_parts,
+    says_ending,
+)
+from deep_research.text.question_terms import with_translations
 from deep_research.text.quotable_blocks import is_record, is_sentence, standing
 from deep_research.text.tokens import content_terms
 
-_HITS = 30
-_BESIDE = 0.45
-"""What a word weighs that stands in another part of the question, or in a sentence beside it."""
+_HITS, _HITS_OF_PART, _SEARCHED_TOGETHER = 30, 10, 3
+"""How many passages are read for a question, and beside them for each of its parts where it has more than so many."""
+_BESIDE, _MOST_BESIDE = 0.45, 5.0
+"""What a word weighs that stands in another part of the question, or in a sentence beside it; and how much all of them
+may weigh where those of the part itself weigh less."""
 _ANSWERS, _CLOSE = 0.6, 0.36
 """Share of a part's weight that one of its best blocks must speak of to answer it, and to be shown as the closest."""
 _WITHOUT_NAME = 0.55
 """The same where a name that is asked about stands nowhere: the capital of one country is not that of another."""
+_NAMED = 0.9
+"""Share of the weight of a name that a sentence must say to speak of it."""
 _TRIED = 5
 _VAGUE_WORDS = 2
 """A question of more words, however plain, is not vague where one of them is telling."""
@@ -33,9 +46,12 @@ _GOOD, _LACKING = 0.6, 0.45
 _LONG, _SHORTEST, _KEPT = 480, 300, 0.98
 """A longer block is shortened, to no less than this, to a stretch that says this share of what all of it says."""
 
+_TELLING = 40
+"""Letters from which on the same sentence in two documents is a copy."""
+
 JUDGED = 30
 """How many of a part's best blocks a ranker is shown."""
-_SHOWN_CHARS = 2000
+_SHOWN_CHARS, _PART_CHARS = 2000, 400
 Order = Mapping[str, Mapping[str, float]]
 """By the text of a part: how well blocks answer it, each by its text with its headings, as a ranker says."""
 NO_ORDER: Order = MappingProxyType({})
@@ -67,6 +83,8 @@ class Part(NamedTuple):
     own: tuple[Word, ...]
     beside: tuple[Word, ...]
     shape: Shape
+    unsaid: str = ""
+    """What the question takes for granted and nothing that was read says."""
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -91,12 +109,24 @@ class Reading(NamedTuple):
         return asked_words(spelled, self.language, self.hits, self.vocabulary)
 
 
-def read_around(query: str, language: str, passages: Sequence[Passage], library: Library) -> Reading:
-    """Return what `passages` and one search over all sources have for `query`; that search gives the order."""
-    hits = _hits(query, passages, library)
+def read_around(
+    query: str, language: str, passages: Sequence[Passage], library: Library, *, first: Sequence[Passage] = ()
+) -> Reading:
+    """Return what `passages` and one search over all sources have for `query`; that search gives the order, behind `first`."""
+    hits = _hits(with_translations(query, language), passages, library)
     vocabulary = Vocabulary(library, hits)
     if (spelled := vocabulary.corrected(query)) != query:
-        hits = _hits(spelled, passages, library)
+        hits = _hits(with_translations(spelled, language), passages, library)
+    parts = question_parts(query, detect(query, default=language)).parts
+    if len(parts) > _SEARCHED_TOGETHER:
+        # A search for all of them finds what speaks of some.
+        found = [_hits(with_translations(part, language), (), library)[:_HITS_OF_PART] for part in parts]
+        by_part = [p for same in zip_longest(*found) for p in same if p is not None]
+        hits = (*hits[:_HITS_OF_PART], *by_part, *hits[_HITS_OF_PART:])
+    if ending := claimed_ending(query):
+        # Where nothing says that it ended, what it is corrects the question.
+        first = [*first, *_hits(with_translations(ending.thing, language), (), library)[: _HITS // 2]]
+    hits = tuple({p.id: p for p in [*first, *hits]}.values())
     return Reading(hits, tuple(regions(hits, library)), vocabulary, detect(query, default=language))
 
 
@@ -113,7 +143,7 @@ def answer_parts(question: str, reading: Reading, *, chars: int, most: int) -> l
     parts = parts_of(question, reading)
     if not parts or _is_vague(parts, reading.regions):
         return []
-    return _chosen([(part, *_answered(part, reading)) for part in parts], chars, most)
+    return _chosen([(part, *_answered(part, reading)) for part in parts], max(chars, _PART_CHARS * len(parts)), most)
 
 
 def blocks_to_rank(question: str, reading: Reading) -> dict[str, list[str]]:
@@ -162,7 +192,15 @@ def _is_worded(candidate: Candidate, part: Part) -> bool:
     rows = [n for n in numbers if outlined.atoms[n].kind == "row"]
     if rows:
         return any(any(candidate.region.share(n, part.own)) for n in rows)
-    return not is_record(outlined, candidate.block) and any(is_sentence(outlined.of(n)) for n in numbers)
+    if is_record(outlined, candidate.block):
+        return False
+    return any(is_sentence(text) or _names_it(text, part) for text in map(outlined.of, numbers))
+
+
+def _names_it(text: str, part: Part) -> bool:
+    """Return whether a text is the line that says what a thing is ("git-merge - Join two histories")."""
+    key = KEY.match(text)
+    return part.shape == "definition" and key is not None and named(key[1], part.own) >= _NAMED
 
 
 def parts_of(question: str, reading: Reading) -> list[Part]:
@@ -170,6 +208,8 @@ def parts_of(question: str, reading: Reading) -> list[Part]:
 
     A comparison asks for what says something of all its subjects, and for each of them.
     """
+    if ending := _unsaid_ending(question, reading):
+        return [_correction(question, ending, reading)]
     asked = question_parts(question, reading.language)
     said = [(text, reading.words(text)) for text in asked.parts]
     context = reading.words(asked.context)
@@ -191,10 +231,38 @@ def parts_of(question: str, reading: Reading) -> list[Part]:
     ]
 
 
+def _unsaid_ending(question: str, reading: Reading) -> Ending | None:
+    """Return what a question takes to have ended where the documents speak of it and nothing that was read says that."""
+    ending = claimed_ending(question)
+    words = reading.words(ending.thing) if ending else []
+    total = weigh(words, [1.0] * len(words))
+    if not total:
+        return None
+    stems = {term for way in max(words).ways for term in way}
+    known = False
+    for region in reading.regions:
+        for number in range(len(region.outline.atoms)):
+            if weigh(words, region.share(number, words)) >= _NAMED * total:
+                known = True
+                if says_ending(region.outline.of(number), stems):
+                    return None
+    return ending if known else None
+
+
+def _correction(question: str, ending: Ending, reading: Reading) -> Part:
+    """Return the part that tells what a thing is of which a question says that it ended."""
+    part = part_of(ending.thing, reading.words(ending.thing), (), "definition")
+    return part._replace(text=question, unsaid=f"{ending.verb} {ending.thing}")
+
+
 def part_of(text: str, words: Sequence[Word], beside: Sequence[Word], shape: Shape | None = None) -> Part:
     """Return a part that must find `words`, and gains by those `beside` it."""
     own = {word.ways: word for word in words}
-    others = {word.ways: word._replace(weight=word.weight * _BESIDE) for word in beside if word.ways not in own}
+    near = {word.ways: word for word in beside if word.ways not in own}
+    # However many there are, they do not drown what is asked.
+    most = max(_MOST_BESIDE, sum(word.weight for word in words))
+    scale = min(_BESIDE, most / (sum(word.weight for word in near.values()) or 1.0))
+    others = {ways: word._replace(weight=word.weight * scale) for ways, word in near.items()}
     return Part(text, tuple(own.values()), tuple(others.values()), shape or answer_shape(text))
 
 
@@ -222,6 +290,8 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     total = weigh(part.own, [1.0] * len(part.own))
     said = max((weigh(part.own, c.said[: len(part.own)]) for c in best[:_TRIED]), default=0.0)
     share = said / total if total else 0.0
+    if part.unsaid and share >= _ANSWERS:
+        return "partly", _in_order(best, reading.order.get(part.text, {}))
     absent = share < _WITHOUT_NAME and any(_is_absent_name(i, part, best) for i in range(len(part.own)))
     answered: Answered = "yes" if share >= _ANSWERS else "partly" if share >= _CLOSE else "no"
     return "no" if absent else answered, _in_order(best, reading.order.get(part.text, {}))
@@ -305,7 +375,13 @@ def _beginning(best: Sequence[Candidate], part: Part) -> Candidate:
 
 def _part_answer(part: Part, answered: Answered, best: Sequence[Candidate], blocks: Sequence[Candidate]) -> PartAnswer:
     closest = best[0].region.passage(best[0].block.atoms[0]) if best else None
-    missing = () if answered == "yes" else tuple(part.own[i].text for i in _unsaid(part, blocks or best[:1]))
+    missing = (
+        (part.unsaid,)
+        if part.unsaid
+        else ()
+        if answered == "yes"
+        else tuple(part.own[i].text for i in _unsaid(part, blocks or best[:1]))
+    )
     return PartAnswer(part.text, answered, tuple(blocks), missing, closest)
 
 
@@ -352,7 +428,14 @@ def overlap(one: Candidate, other: Candidate) -> bool:
     """Return whether two blocks quote the same sentence, or the same words in another document."""
     if one.region.source == other.region.source:
         return not _quoted_offsets(one).isdisjoint(_quoted_offsets(other))
-    return one.text == other.text
+    return not _signless(one).isdisjoint(_signless(other))
+
+
+def _signless(candidate: Candidate) -> set[str]:
+    """Return the longer sentences of a block without the signs in which two formats of a document differ."""
+    outlined = candidate.region.outline
+    said = ["".join(filter(str.isalnum, outlined.of(n))) for n in candidate.block.atoms]
+    return {text for text in said if len(text) >= _TELLING} or {"".join(said)}
 
 
 def _quoted_offsets(candidate: Candidate) -> set[int]:

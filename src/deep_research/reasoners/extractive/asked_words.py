@@ -11,8 +11,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from deep_research.data import Passage
-from deep_research.i18n.language import CJK, HANGUL
-from deep_research.i18n.lexicon import any_word, words
+from deep_research.i18n.language import CJK, HANGUL, detect
+from deep_research.i18n.lexicon import any_word, entry, languages, words
 from deep_research.ports import Library
 from deep_research.text.question_terms import Unit, joined_verbs, units_for
 from deep_research.text.tokens import content_terms, without_particle
@@ -27,6 +27,11 @@ _JOINED = re.compile(r"\w[_.]\w")
 _HANGUL = re.compile(f"[{HANGUL}]+")
 _PLAIN_WORD = re.compile(r"(?<![\w.-])[a-z]{5,}(?![\w.-])")
 _LONG_WORD = 8
+_PLACE = 0.1
+"""What a name weighs in which something is asked about, instead of being asked about itself."""
+_PLACES = {
+    code: [re.compile(pattern) for pattern in entry("asking.place_patterns", code) or ()] for code in languages()
+}
 _COMMON = frozenset(words("asking.measures") + words("asking.common"))
 _INFLECTIONS = re.compile(any_word("asking.inflection_patterns"))
 _COMMON_CHARACTERS = frozenset(words("asking.common_characters"))
@@ -102,12 +107,22 @@ def asked_words(question: str, language: str, passages: Sequence[Passage], vocab
     joined = joined_verbs(question)
     for unit in units_for(question, language, passages):
         for text, ways in _words_of(unit, vocabulary):
-            light = unit.worth < 1 or (is_common(text.casefold()) and not _is_joined(text, joined, vocabulary))
+            common = is_common(text.casefold()) and not _is_acronym(text)
+            light = unit.worth < 1 or (common and not _is_joined(text, joined, vocabulary))
             found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
+    places = _places(question)
+    if any(not word.light and word.text not in places for word in found):
+        found = [w._replace(weight=w.weight * _PLACE) if w.text in places else w for w in found]
     # What was read was found by the names in the question, so that they seem common in it.
     telling = [word.weight for word in found if not word.light]
     least = sum(telling) / len(telling) if telling else 0.0
     return [w._replace(weight=max(w.weight, least)) if _is_acronym(w.text) else w for w in found]
+
+
+def _places(question: str) -> set[str]:
+    """Return the names in which something is asked about ("… in PostgreSQL"): the documents are about them anyway."""
+    patterns = _PLACES.get(detect(question), ())
+    return {found["name"] for pattern in patterns for found in pattern.finditer(question)}
 
 
 def _is_joined(text: str, joined: Mapping[str, str], vocabulary: Vocabulary) -> bool:
@@ -133,7 +148,7 @@ def is_common(word: str) -> bool:
 
 def _words_of(unit: Unit, vocabulary: Vocabulary) -> Iterator[tuple[str, tuple[frozenset[str], ...]]]:
     """Return the words of a unit with the ways to say each; a run of a script without spaces is cut into its words."""
-    if not _UNSPACED.fullmatch(unit.text):
+    if unit.whole or not _UNSPACED.fullmatch(unit.text):
         # The parts of a name say it only where nothing has it whole: "maintenance_work_mem" is not "work_mem".
         whole = _JOINED.search(unit.text) and any(vocabulary.frequency[term] for term in unit.ways[0])
         yield unit.text, (unit.ways[0],) if whole else unit.ways

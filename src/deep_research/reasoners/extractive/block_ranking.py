@@ -32,8 +32,14 @@ _ENTRY, _OWN_ENTRY, _DEFINES, _SECTION, _SHAPED, _LISTED = 0.4, 0.7, 0.4, 0.2, 0
 section of that name, in the form asked for, and as the whole list below a heading that says more than its items."""
 _RECORD = 0.4
 """What a block of lines such as "Published: 2022-11" loses where the question names none of their keys."""
+_HISTORY = 0.75
+"""What a block below a heading such as "Version 4.3.0" or "Release notes" is worth to a question that names no version."""
+_IS_HISTORY = re.compile(f"(?:{any_word('headings.history_patterns')})$", re.IGNORECASE)
+_FURNITURE_CHARS, _MANY_PAGES = 100, 3
+"""How long a sentence may be that is furniture of pages, and on how many of those read it stands."""
 _FENCE = re.compile(r"^```[^\n]*$", re.MULTILINE)
-_KEY = re.compile(r"^\W*([^:：\n|]{1,80}?)(?:[:：](?:\s|$)|\s\||\s[—–-]\s)")
+KEY = re.compile(r"^\W*([^:：\n|]{1,80}?)(?:[:：](?:\s|$)|\s\||\s[—–-]\s)")
+"""What an entry begins with: its key, and a colon, a cell or a dash."""
 _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]")
 _ACRONYM_ASIDE = re.compile(r"[(（]([A-Z][A-Z0-9]+)[)）]")
 _PHRASE = 0.3
@@ -129,7 +135,23 @@ def regions(hits: Sequence[Passage], library: Library) -> list[Region]:
             run += [passage] if passage is not None else []
         if run:
             found.append(_region(source, title, run, ranks, library))
-    return found
+    return _without_furniture(found)
+
+
+def _without_furniture(found: Sequence[Region]) -> list[Region]:
+    """Return the regions without the blocks that hold what stands on many pages: a slogan, a date line, a notice."""
+    pages: dict[str, set[str]] = defaultdict(set)
+    for region in found:
+        for atom in region.outline.atoms:
+            if atom.kind == "prose" and atom.end - atom.start <= _FURNITURE_CHARS:
+                pages[region.outline.text[atom.start : atom.end]].add(region.source)
+    furniture = {text for text, sources in pages.items() if len(sources) >= _MANY_PAGES}
+    if not furniture:
+        return list(found)
+    return [
+        region._replace(blocks=tuple(b for b in region.blocks if furniture.isdisjoint(map(region.outline.of, b.atoms))))
+        for region in found
+    ]
 
 
 def _number(passage: Passage) -> int:
@@ -180,6 +202,7 @@ def _of_region(region: Region, words: Sequence[Word], total: float, shape: Shape
     if not headed and not any(any(row) for row in said):
         return
     above: dict[str, list[float]] = {}
+    dated = any(sign.isdigit() for word in words for sign in word.text)
     sections = {n: section for section in region.outline.sections for n in section}
     for block in region.blocks:
         heading = region.passage(block.atoms[0]).heading
@@ -191,7 +214,16 @@ def _of_region(region: Region, words: Sequence[Word], total: float, shape: Shape
         gain = _favoured(region, block, words, shape, section)
         if block.kind == "list" and weigh(words, above[heading]) > weigh(words, scored.own):
             gain += _LISTED * weigh(words, above[heading]) / total
-        yield scored._replace(score=scored.score + gain)
+        if block.kind == "list" and shape == "list":
+            gain += _LISTED * weigh(words, said[block.atoms[0]]) / total
+        past = not dated and _is_history(f"{region.title} > {heading}")
+        yield scored._replace(score=(scored.score + gain) * (_HISTORY if past else 1.0))
+
+
+@lru_cache(maxsize=2_000)
+def _is_history(path: str) -> bool:
+    """Return whether a title or heading says that what changed stands below it."""
+    return any(_IS_HISTORY.match(part.strip()) for part in path.split(" > "))
 
 
 def _scored(
@@ -276,14 +308,14 @@ def _favoured(
     gain = 0.0
     if is_record(outlined, block) and not any(named(outlined.of(n).split(":")[0], words) for n in block.atoms):
         gain = -_RECORD
-    if block.kind in ("item", "row", "paragraph") and (key := _KEY.match(_unit_text(outlined, first))):
+    if block.kind in ("item", "row", "paragraph") and (key := KEY.match(_unit_text(outlined, first))):
         entry = _ENTRY + _DEFINES if shape == "definition" else _ENTRY
         gain += max(entry * named(key[1], words), _OWN_ENTRY * _is_entry(key[1], words))
     if shape == "definition" and (verb := DEFINES.search(text[:_OPENING])):
         gain = max(gain, _DEFINES * named(text[: verb.start()], words))
-    if block.atoms[0] == section[0]:
-        path = region.passage(section[0]).heading.split(" > ")
-        gain += _SECTION * named(path[-1] or region.title, words)
+    if block.atoms[0] == section[0] or shape == "steps":
+        path = region.passage(block.atoms[0]).heading.split(" > ")
+        gain += _SECTION * (3 if shape == "steps" else 1) * named(path[-1] or region.title, words)
     at = region.start + outlined.atoms[block.atoms[0]].start
     if shape == "definition" and at < _OPENING_OF_PAGE and outlined.atoms[block.atoms[0]].kind == "prose":
         gain += _DEFINES * named(region.title, words)
@@ -296,7 +328,7 @@ def key_of(candidate: Candidate) -> str:
     """Return the key of the entry or row that a block begins with; "" for other blocks."""
     outlined = candidate.region.outline
     first = next((n for n in candidate.block.atoms if outlined.atoms[n].kind in ("item", "row")), None)
-    key = _KEY.match(_unit_text(outlined, first)) if first is not None else None
+    key = KEY.match(_unit_text(outlined, first)) if first is not None else None
     return key[1] if key else ""
 
 

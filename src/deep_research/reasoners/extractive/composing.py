@@ -1,7 +1,7 @@
 """Abstract, conclusion and table of a report, quoted from its sections and documents; nothing new is said here."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from deep_research.data import AnsweredPart, Brief, Claim, Composition, QueryAnalysis, Section
@@ -21,7 +21,7 @@ from deep_research.reasoners.extractive.block_ranking import DEFINES, Candidate,
 from deep_research.reasoners.extractive.document_headings import says_all
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.quoting import cited_sentences
-from deep_research.reasoners.extractive.section_writing import about, answered_text
+from deep_research.reasoners.extractive.section_writing import about, answered_text, located, own_opening
 from deep_research.text.quotable_blocks import points_back, turns
 from deep_research.verification.citations import cite_ids
 
@@ -38,7 +38,8 @@ words may stand beside a name with which a sentence opens."""
 _NONE = "—"
 _NUMBER_OF_A_TABLE = re.compile(r"\w+ (?:[A-Z]\.)?\d[\d.-]*\W*")
 """What the first sentence of a caption is: "Table K.1."."""
-_SENTENCE = re.compile(r"[.!?。！？]\W*$")
+_ENDS = re.compile(r"[.!?。！？]\W*$|^\S+(?: \S+)? [—–-] ")
+"""What a sentence ends with, or how a line begins that says what something is ("git-merge - Join two histories")."""
 _CONCLUDES = re.compile(any_word("headings.concluding_patterns"), re.IGNORECASE)
 _WEIGHS = re.compile(any_word("quoting.weighing_patterns"), re.IGNORECASE)
 
@@ -73,7 +74,7 @@ def compose(
 def _statements(section: Section, claims: Sequence[Claim]) -> list[Claim]:
     """Return the whole sentences of a section that stand, in its order."""
     own = [c for c in claims if c.section == section.title and c.stands and c.passages]
-    whole = [c for c in own if "|" not in c.text and len(c.text) <= _SENTENCE_CHARS and _SENTENCE.search(c.text)]
+    whole = [c for c in own if "|" not in c.text and len(c.text) <= _SENTENCE_CHARS and _ENDS.search(c.text)]
     return [c for c in whole if not _NUMBER_OF_A_TABLE.fullmatch(c.text.strip())]
 
 
@@ -146,9 +147,11 @@ def _table(question: str, brief: Brief, sections: Sequence[Section], library: Li
     subjects = [section.subject for section in sections if section.subject]
     rows: list[str] = []
     for subject in subjects:
-        reading = read_around(f"{subject} {' '.join(facets) or question}", brief.language, (), library)
+        asked_of_it = f"{subject} {' '.join(facets) or question}"
+        reading = read_around(asked_of_it, brief.language, (), library, first=own_opening(subject, library))
         asked = () if facets else reading.words(question)
-        cells = [_cell(subject, facet, subjects, reading, asked) for facet in facets or ("",)]
+        its_own = located(subject, library) if facets else frozenset[str]()
+        cells = [_cell(subject, facet, subjects, reading, asked, its_own) for facet in facets or ("",)]
         rows.append(f"| {subject} | {' | '.join(cells)} |")
     if len(rows) < 2 or all(row.endswith(f"| {_NONE} |") for row in rows):
         return ""
@@ -156,13 +159,20 @@ def _table(question: str, brief: Brief, sections: Sequence[Section], library: Li
     return "\n".join([f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *rows])
 
 
-def _cell(subject: str, facet: str, subjects: Sequence[str], reading: Reading, asked: Sequence[Word]) -> str:
+def _cell(
+    subject: str,
+    facet: str,
+    subjects: Sequence[str],
+    reading: Reading,
+    asked: Sequence[Word],
+    its_own: Collection[str],
+) -> str:
     """Return the sentence that says of `subject` what it is, or what `facet` asks; a dash where none does.
 
     `asked` are the words of the question, which tell an index called Hash from other hashes.
     """
     own, wanted = reading.words(subject), reading.words(facet)
-    is_about = about(subject, subjects, reading, wanted or asked)
+    is_about = about(subject, subjects, reading, wanted or asked, its_own)
     others = [words for other in subjects if (words := reading.words(other)) and not says_all(words, subject)]
 
     def worth(found: Candidate) -> float:

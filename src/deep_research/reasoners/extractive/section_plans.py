@@ -22,7 +22,7 @@ from deep_research.reasoners.extractive.block_ranking import ranked
 from deep_research.reasoners.extractive.document_headings import telling_headings
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.section_reviews import review
-from deep_research.text.question_parts import answer_shape, asks_something, question_parts
+from deep_research.text.question_parts import answer_shape, asks_something, claimed_ending, question_parts
 from deep_research.text.question_terms import Asked, asked_of, without_furniture
 from deep_research.text.tokens import content_terms
 from deep_research.verification.drafts import parse_draft
@@ -139,14 +139,15 @@ def _answering(text: str, asked: Asked, analysis: QueryAnalysis, reading: Readin
     words = reading.words(text)
     labels = telling_headings(ranked(reading.regions, words), words, language)
     sections = [_on(label, [f"{label} {without_furniture(asked.text)}", label], language) for label in labels]
-    return sections if len(sections) >= MIN_SECTIONS else [answer, *sections]
+    return [answer, *sections] if asks_something(text) or len(sections) < MIN_SECTIONS else sections
 
 
 def _is_narrow(text: str, analysis: QueryAnalysis) -> bool:
     """Return whether a question asks for a fact, a yes or no, a definition or a procedure."""
     if not asks_something(text):
         return False
-    return analysis.query_type == "general" or answer_shape(text) in ("steps", "definition")
+    shape = answer_shape(text)
+    return analysis.query_type == "general" or shape in ("steps", "definition") or claimed_ending(text) is not None
 
 
 def _suggested(points: Sequence[str], topic: str, hits: Sequence[Passage], language: str) -> list[Section]:

@@ -1,7 +1,7 @@
 """Sections written by quoting whole blocks: the answer to a question, or what the documents say about one thing."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from deep_research.data import Brief, Gap, Passage, Section, SectionDraft
@@ -24,7 +24,10 @@ from deep_research.reasoners.extractive.answer_blocks import (
 )
 from deep_research.reasoners.extractive.asked_words import Word, terms_of
 from deep_research.reasoners.extractive.block_ranking import Candidate, key_of, named, phrased, weigh
+from deep_research.reasoners.extractive.document_names import called
+from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.quoting import first_sentence, label_of, quoted
+from deep_research.search.title_names import bare_title
 from deep_research.text.cleaning import plain_heading
 
 ANSWER_CHARS, SUPPORTING = 1200, 3
@@ -38,6 +41,8 @@ _LABEL_WORDS_CHARS = 24
 _SPEAKS_OF = 0.6
 _HEADED, _AMONG_OTHERS = 1.6, 0.6
 """What a block is worth to the section about a thing that a heading above it names, or that stands in it among others."""
+_OPENING, _OPENING_PASSAGES, _OWN_PAGES = 1.5, 5, 2
+"""What a block is worth at the beginning of a page of the thing's name; how many passages that is, and of how many pages."""
 _PLAINLY = 0.75
 """Share of a heading that must be the name of what a section is about."""
 _SUBTITLE = re.compile(r"[:：]\s|\s[—–-]\s")
@@ -54,15 +59,20 @@ def write_section(
     question = brief.question or brief.title
     if section.title == phrase("answer", language):
         return answer(brief, passages, library, order)
-    given = [*_under_heading(section.title, passages, library), *passages]
     query = " ".join([section.subject or section.title, *section.queries[:1]])
-    reading = read_around(query, language, given, library)
+    own = own_opening(section.subject, library) if section.subject else []
+    first = [*own, *_under_heading(section.title, passages, library)]
+    reading = read_around(query, language, passages, library, first=first)
     if not is_answered(question, reading):
         return SectionDraft(content="", missing=(section.title,))
     asked = reading.words(question)
     subjects = [s.subject for s in brief.sections if s.subject]
     if section.subject:
-        part, worth = subject_part(section.subject, asked, reading), about(section.subject, subjects, reading, asked)
+        part = subject_part(section.subject, asked, reading)
+        facets = topic_of(question).facets
+        its_own = located(section.subject, library) if facets else frozenset[str]()
+        is_about = about(section.subject, subjects, reading, asked, its_own)
+        worth = _on_facets(facets, its_own, reading, is_about) if its_own else _opening_first(own, is_about)
     elif section.title == phrase("head_to_head", language):
         part, worth = part_of(section.title, asked, ()), _names_several(subjects, reading)
     else:
@@ -71,7 +81,7 @@ def write_section(
     if any(s.title == phrase("answer", language) for s in brief.sections):
         worth = _unsaid_by(_answer_blocks(brief, passages, library), worth)
     blocks = section_blocks(part, reading, worth, chars=_SECTION_CHARS, most=_SECTION_BLOCKS)
-    if sum(block.length for block in blocks if worth(block) == _HEADED) >= _OWN_CHARS:
+    if sum(block.length for block in blocks if worth(block) >= _HEADED) >= _OWN_CHARS:
         # What has pages or headings of its own is told by these; what else mentions it stands elsewhere for a reason.
         worth = partial(_only, worth)
         blocks = section_blocks(part, reading, worth, chars=_SECTION_CHARS, most=_SECTION_BLOCKS)
@@ -145,6 +155,23 @@ def _not_found(part: PartAnswer, library: Library) -> Gap:
     return gap_of(part.text, "part_not_found", title=source.title if source else "", passage=part.closest.id)
 
 
+def own_opening(subject: str, library: Library) -> list[Passage]:
+    """Return how the documents begin that have the name of a thing."""
+    sources = library.sources()
+    named = called(subject, sources) | {s.id for s in sources if bare_title(s.title).casefold() == subject.casefold()}
+    return [p for source in sorted(named)[:_OWN_PAGES] for p in library.passages(source)[:_OPENING_PASSAGES]]
+
+
+def _opening_first(own: Sequence[Passage], worth: Callable[[Candidate], float]) -> Callable[[Candidate], float]:
+    """Return `worth` with more for what stands at the beginning of the thing's own page."""
+    places = {p.id for p in own}
+
+    def more(found: Candidate) -> float:
+        return worth(found) * (_OPENING if found.region.passage(found.block.atoms[0]).id in places else 1.0)
+
+    return more
+
+
 def _under_heading(title: str, passages: Sequence[Passage], library: Library) -> list[Passage]:
     """Return what stands under the heading `title` in the documents of `passages`."""
     found: list[Passage] = []
@@ -172,11 +199,38 @@ def subject_part(subject: str, asked: Sequence[Word], reading: Reading) -> Part:
     return part_of(subject, reading.words(subject), asked, "definition")
 
 
+def located(subject: str, library: Library) -> frozenset[str]:
+    """Return the ids of the sources that lie in a folder or on a host with the name of a thing; none where all do."""
+    name = subject.casefold()
+    folders = {s.id: re.split(r"[/.\\]", (s.url or s.location or "").casefold())[:-1] for s in library.sources()}
+    found = frozenset(key for key, parts in folders.items() if any(part.startswith(name) for part in parts))
+    return found if len(found) < len(folders) else frozenset()
+
+
+def _on_facets(
+    facets: Sequence[str], its_own: Collection[str], reading: Reading, worth: Callable[[Candidate], float]
+) -> Callable[[Candidate], float]:
+    """Return `worth` with more for what its own documents have under headings of the points that are compared."""
+    wanted = [words for facet in facets if (words := reading.words(facet))]
+
+    def more(found: Candidate) -> float:
+        path = f"{found.region.title}\n{found.heading}"
+        named = found.region.source in its_own and any(_says(words, path) for words in wanted)
+        return _HEADED * _OPENING if named else worth(found)
+
+    return more
+
+
 def about(
-    subject: str, subjects: Sequence[str], reading: Reading, asked: Sequence[Word] = ()
+    subject: str,
+    subjects: Sequence[str],
+    reading: Reading,
+    asked: Sequence[Word] = (),
+    its_own: Collection[str] = (),
 ) -> Callable[[Candidate], float]:
     """Return how far a block is about a thing: most on a page or under a heading of that name, little among others.
 
+    What `its_own` documents say, which lie in a folder of that name, is about it anyway.
     A heading that says more than the thing and what is `asked` of all ("GIN functions") is about something else.
     """
     own = reading.words(subject)
@@ -186,6 +240,8 @@ def about(
     def worth(found: Candidate) -> float:
         path = [plain_heading(part) for part in (found.region.title, *found.heading.split(" > "))]
         text = found.text
+        if found.region.source in its_own:
+            return 1.0
         if not _says(own, "\n".join([*path, text])):
             return 0.0
         headed = any(_is_named(_SUBTITLE.split(part)[0], own, known) for part in path)
