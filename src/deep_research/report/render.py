@@ -192,6 +192,8 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         blocks.append(f"## {phrase('conclusion', language)}\n\n{_standing_of_parts(checked)}")
     entries = references.entries()
     listed = [gap for gap in checked.gaps if not _is_silent(gap, checked.reasoner)]  # these stand at the top
+    if not checked.is_answered:  # that nothing was found is said above, of all sections
+        listed = [gap for gap in listed if not {"section_empty", "review_open"} & {*gap.codes}]
     blocks.append(_gaps(listed, parts.limits, language))
     blocks.append(render_method_note(checked, verbatim=sum(references.verbatim(c) for c in checked.claims if c.stands)))
     if entries:

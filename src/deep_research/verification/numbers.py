@@ -86,6 +86,8 @@ _RANGE = re.compile(rf"\s?{any_word('numbers.range_patterns')}\s?")
 _JOIN = re.compile(rf"\s?(?:{any_word('numbers.range_patterns')}|{any_word('numbers.series_patterns')})\s?")
 _NO_UNIT = re.compile(any_word("numbers.no_unit_patterns"))
 """What looks like a unit behind a number and is a verb."""
+_DOTTED_TIME = re.compile(r"(?<=\d)\.(?=(?:second|minute|hour|day|week|month|year)s?\b)")
+"""How Git writes a time ("2.weeks.ago")."""
 _YEAR_MARKS = words("dates.year_marks")
 _CELSIUS_BEFORE = re.compile(rf"{any_word('numerals.celsius_prefix')} ?$")
 _AGE_BEFORE = re.compile(r"\baged? (?:of )?$")
@@ -104,6 +106,7 @@ def _quantities(text: str) -> tuple[Quantity, ...]:
     plain = text if text.isascii() else text.translate(_PLAIN)
     if "\n" in plain:  # a line may be broken between a number and its unit
         plain = _BROKEN.sub(" ", plain)
+    plain = _DOTTED_TIME.sub(" ", plain)
     plain = _NO_UNIT.sub(lambda verb: " " * len(verb[0]), plain)
     found: list[Quantity] = []
     left = _blank(plain, [match.span() for match in _find_others(plain)])
