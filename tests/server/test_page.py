@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.runs.running import engines
 from tests.server.browser import Tab, browsing, check_accessible
@@ -255,9 +255,8 @@ def test_the_page_fits_a_phone(browser: Browser, finished: Finished) -> None:
         f"#/runs/{finished.run_id}/process",
     ):
         page.goto(f"{finished.address}/{part}")
-        expect(page.locator("main > *").first).to_be_visible()
+        expect(page.locator("main > .view > *").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), part
-    page.goto("about:blank")  # the report as it opens, not as it follows on another view
     page.goto(f"{finished.address}/#/runs/{finished.run_id}")
     page.locator(".cite").first.tap()
     expect(page.locator(".evidence .passage mark").first).to_be_in_viewport()
@@ -270,6 +269,21 @@ def test_the_page_fits_a_phone(browser: Browser, finished: Finished) -> None:
     assert len(set(shown.getdata())) > 20
     made.context.close()
     assert made.faults == []
+
+
+def test_a_report_that_arrives_late_is_not_shown_over_what_the_user_went_to(tab: Tab, finished: Finished) -> None:
+    page, held = tab.page, list[Route]()
+    page.route("**/report?*", lambda route: held.append(route))
+    with page.expect_request("**/report?*"):
+        page.goto(f"{finished.address}/#/runs/{finished.run_id}")
+    page.evaluate("location.hash = '#/'")
+    expect(page.locator(".composer")).to_be_visible()
+    with page.expect_response("**/report?*") as answer:
+        held[0].continue_()
+    answer.value.finished()
+    page.evaluate("new Promise((done) => setTimeout(done))")  # what waits for the answer has gone on
+    expect(page.locator(".composer")).to_be_visible()
+    assert page.locator(".reported").count() == 0
 
 
 def test_everything_can_be_done_by_keyboard(tab: Tab, finished: Finished) -> None:

@@ -57,7 +57,10 @@ async function route() {
   state.view?.close?.();
   state.view = null;
   state.sidebar.select(parts[0] === "runs" ? parts[1] : "");
-  const context = { main: state.main, options: state.options, sidebar: state.sidebar, fail };
+  // Each view has a place of its own: what arrives for one that was left is shown nowhere.
+  const place = h("div", { class: "view" });
+  fill(state.main, place);
+  const context = { main: place, options: state.options, sidebar: state.sidebar, fail };
   try {
     if (parts[0] === "runs" && parts[1]) {
       const { RunView } = await import("./run.js");
@@ -72,9 +75,9 @@ async function route() {
     await state.view.show();
   } catch (error) {
     if (error.status === 401) return;
-    fill(state.main, h("div", { class: "empty" }, h("h1", {}, error.status === 404 ? t("not_found") : t("failed")), h("p", {}, error.status === 404 ? t("not_found_hint") : error.message), h("p", {}, h("a", { href: "#/", class: "button" }, t("new_research")))));
+    fill(place, h("div", { class: "empty" }, h("h1", {}, error.status === 404 ? t("not_found") : t("failed")), h("p", {}, error.status === 404 ? t("not_found_hint") : error.message), h("p", {}, h("a", { href: "#/", class: "button" }, t("new_research")))));
   }
-  announce(document.title);
+  if (place.isConnected) announce(document.title);
 }
 
 function login() {

@@ -9,14 +9,17 @@ export class RunView {
 
   async show() {
     const run = await api.run(this.id);
+    if (this.isClosed) return; // the user has gone on meanwhile
     if (run.has_report) return this.report(run);
     const { LiveView } = await import("./live.js");
+    if (this.isClosed) return;
     this.inner = new LiveView(this.context, run, () => this.done());
     this.inner.show();
   }
 
   async report(run) {
     const { ReportView } = await import("./report.js");
+    if (this.isClosed) return;
     this.inner = new ReportView(this.context, run, this.tab);
     await this.inner.show();
   }
