@@ -273,7 +273,7 @@ def test_the_page_fits_a_phone(browser: Browser, finished: Finished) -> None:
 
 def test_a_report_that_arrives_late_is_not_shown_over_what_the_user_went_to(tab: Tab, finished: Finished) -> None:
     page, held = tab.page, list[Route]()
-    page.route("**/report?*", lambda route: held.append(route))
+    page.route("**/report?*", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks the function
     with page.expect_request("**/report?*"):
         page.goto(f"{finished.address}/#/runs/{finished.run_id}")
     page.evaluate("location.hash = '#/'")
