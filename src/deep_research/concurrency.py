@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
@@ -289,7 +289,7 @@ class Together(Generic[_A, _T]):
     """Does all that waits in one go, in a thread; what comes meanwhile waits for the next."""
 
     def __init__(self, work: Callable[[Sequence[_A]], Sequence[_T | Exception]]) -> None:
-        """`work` returns a result or an error for each of what it is given."""
+        """Begin with nothing; `work` returns a result or an error for each of what it is given."""
         self._work = work
         self._waiting: list[tuple[_A, asyncio.Future[_T]]] = []
         self._task: asyncio.Task[None] | None = None
@@ -322,6 +322,56 @@ class Together(Generic[_A, _T]):
                 done.set_exception(result)
             else:
                 done.set_result(result)
+
+
+class Backlog:
+    """Holds new work back while what was taken in and is not done takes more than `most` bytes; for all threads and loops."""
+
+    def __init__(self, most: int, expected: int) -> None:
+        """Begin with nothing; `expected` is taken for the size of what is under way until something was measured."""
+        self._most, self._expected, self._held = most, expected, 0
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
+        self._lock = threading.Lock()
+
+    @asynccontextmanager
+    async def taken_in(self) -> AsyncIterator[Callable[[int], None]]:
+        """Wait for room, and count what comes in until the block ends; gives what is to be told its size."""
+        while (room := self._room()) is not None:
+            await room
+        size = self._expected
+        self._count(size)
+
+        def measured(found: int) -> None:
+            nonlocal size
+            self._count(found - size)
+            size = self._expected = found
+
+        try:
+            yield measured
+        finally:
+            self._count(-size)
+
+    def _room(self) -> "asyncio.Future[None] | None":
+        """Return what is done when there may be room again; None while there is."""
+        with self._lock:
+            if self._held <= self._most:
+                return None
+            loop = asyncio.get_running_loop()
+            self._waiting.append((loop, room := loop.create_future()))
+            return room
+
+    def _count(self, more: int) -> None:
+        with self._lock:
+            self._held += more
+            woken, self._waiting = (self._waiting, []) if self._held <= self._most else ([], self._waiting)
+        for loop, room in woken:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_set_done, room)
+
+
+def _set_done(room: "asyncio.Future[None]") -> None:
+    if not room.done():
+        room.set_result(None)
 
 
 class LoopThread:

@@ -67,7 +67,10 @@ class JournaledApi:
             text, _ = await self._journal.call(kind, digest, make)
         except _NotKept as answer:
             return answer.response
-        return made[0][1] if made and made[0][0] == text else _response(text)
+        finally:
+            own = made.copy()
+            made.clear()  # a connection that was opened here knows `keep` as long as it lives
+        return own[0][1] if own and own[0][0] == text else _response(text)
 
     async def earlier(self, method: str, url: str) -> Sequence[ApiResponse]:
         """See `ports.ApiClient.earlier`."""

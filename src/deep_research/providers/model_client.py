@@ -343,11 +343,12 @@ class ModelClient:
 
 def _once(record: Callable[[ModelAnswer], object]) -> Callable[[ModelAnswer], None]:
     """Return `record` so that it is told of one answer only."""
-    recorded: list[ModelAnswer] = []
+    is_recorded = False
 
     def record_first(answer: ModelAnswer) -> None:
-        if not recorded:
-            recorded.append(answer)
+        nonlocal is_recorded
+        if not is_recorded:
+            is_recorded = True
             record(answer)
 
     return record_first

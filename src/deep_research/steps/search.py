@@ -4,11 +4,12 @@ import asyncio
 import json
 import math
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from deep_research.concurrency import side_by_side
+from deep_research.concurrency import Backlog, side_by_side
 from deep_research.data import (
     Action,
     Brief,
@@ -43,6 +44,8 @@ _EDGE = 3_000
 _TOLD_CHARS = 120
 _ENOUGH_FOUND = 3
 """Results with which the less trusted places are not asked."""
+_IN_HAND: defaultdict[str, Backlog] = defaultdict(partial(Backlog, 4_000_000, 50_000))
+"""By place, the characters of pages that came with its results and are not stored yet, of all runs of the process."""
 _OWN = ("documents", PLACE, "mcp:")
 _T = TypeVar("_T")
 
@@ -148,7 +151,10 @@ async def _ask(
 
     async def make() -> str:
         known = {source.key for source in await asyncio.to_thread(ctx.library.sources)}
-        return (await _take_in(ctx, place, await ask(), known, action.query)).model_dump_json()
+        async with _IN_HAND[place.name].taken_in() as measured:
+            results = [await ask()]
+            measured(sum(_size_of(found) for found in results[0].found))
+            return (await _take_in(ctx, place, results.pop(), known, action.query)).model_dump_json()
 
     try:
         with span("search", deep_research__source=place.name):
@@ -179,6 +185,10 @@ async def _ask(
     )
 
 
+def _size_of(found: Found) -> int:
+    return len(found.page_text) + (len(found.document.text) if found.document is not None else 0)
+
+
 async def _take_in(
     ctx: RunContext, place: SearchPlace | OutsideTool, result: SearchResult, known: set[str], query: str
 ) -> SearchRecord:
@@ -192,21 +202,30 @@ async def _take_in(
             return Gap(what=found.title or found.key, why=_why(error, place.name), source=place.name)
         return None
 
-    results = list(zip(result.found, sources, strict=True))
-    to_read: dict[str, tuple[Found, Source]] = {}
-    for found, source in results:
-        if source.id in unread:
-            to_read.setdefault(source.id, (found, source))
-    failed = dict(zip(to_read, await side_by_side(keep(*pair) for pair in to_read.values()), strict=True))
+    reading = {source.id: keep(found, source) for found, source in _once(result.found, sources) if source.id in unread}
+    # Without the texts: each goes when its page is stored, for many searches may be under way.
+    plain = [found.model_copy(update={"page_text": "", "document": None}) for found in result.found]
+    results, gaps, usage = list(zip(plain, sources, strict=True)), result.gaps, result.usage
+    del result
+    failed = dict(zip(reading, await side_by_side(reading.values()), strict=True))
     there = [(found, source) for found, source in results if failed.get(source.id) is None]
     rows = await asyncio.to_thread(_answering, ctx.library, there, query) if there else []
     return SearchRecord(
         passages=tuple(_interleave(_relevant(rows))),
         found=len(rows),
-        new=sum(found.key not in known for found in result.found),
-        gaps=(*result.gaps, *(gap for gap in failed.values() if gap is not None)),
-        usage=result.usage,
+        new=sum(found.key not in known for found, _ in results),
+        gaps=(*gaps, *(gap for gap in failed.values() if gap is not None)),
+        usage=usage,
     )
+
+
+def _once(found: Sequence[Found], sources: Sequence[Source]) -> Iterator[tuple[Found, Source]]:
+    """Yield each source with the first result that is of it."""
+    first: set[str] = set()
+    for one, source in zip(found, sources, strict=True):
+        if source.id not in first:
+            first.add(source.id)
+            yield one, source
 
 
 def _add_sources(library: Library, found: Sequence[Found], fresh_since: str) -> tuple[list[Source], set[str]]:

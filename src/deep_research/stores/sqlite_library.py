@@ -461,7 +461,9 @@ class SqliteLibrary:
 
     @_guarded
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and forget what was read of it: whatever still knows this object keeps nothing else."""
+        self._forget()
+        self._owners.clear()
         self._db.close()
 
 
