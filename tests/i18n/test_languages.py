@@ -81,7 +81,7 @@ FRAME = """
 from deep_research.conversation.coreference import Exchange, resolve
 from deep_research.i18n import catalog
 from deep_research.i18n.language import detect, language_name
-from deep_research.i18n.message_codes import explain, verdict_of
+from deep_research.i18n.catalog import explain, verdict_of
 
 assert "eo" in catalog.languages()
 language = detect("Kio estas la plej granda urbo kaj kiel oni vivas en ĝi?")

@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.conversation.plan_edits import PlanAnswer, read_plan_answer
-from deep_research.conversation.plan_outline import format_numbered, format_outline, parse_outline
+from deep_research.conversation.plan_edits import (
+    PlanAnswer,
+    format_numbered,
+    format_outline,
+    parse_outline,
+    read_plan_answer,
+)
 from deep_research.data import Brief, Section
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta")

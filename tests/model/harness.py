@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deep_research.data import Report
-from deep_research.i18n.message_codes import explain
+from deep_research.i18n.catalog import explain
 from deep_research.verification.verify import is_error_text
 from tests.runs.running import Ran, engines, run, write_notes
 from tests.runs.soundness import assert_sound

@@ -8,7 +8,7 @@ import pytest
 from deep_research.data import Action, Gap, SearchResult
 from deep_research.errors import Stopped
 from deep_research.events import Event, GapFound, Planned, ReportReady, Reviewed, SectionWritten
-from deep_research.i18n.message_codes import gap_of
+from deep_research.i18n.catalog import gap_of
 from deep_research.steps import search
 from deep_research.stores.event_log import read_events
 from tests.graph.harness import Bench, Shelf

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from deep_research.data import Document, Found, Heading
-from deep_research.search import ranking
+from deep_research.search import passage_search as ranking
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 NOTES = [

@@ -17,7 +17,7 @@ from deep_research.data import (
     Verdict,
 )
 from deep_research.errors import LimitReached, ProviderDown
-from deep_research.i18n.message_codes import explain, gap_from, gap_of, name_subject, verdict_of
+from deep_research.i18n.catalog import explain, gap_from, gap_of, name_subject, verdict_of
 from deep_research.report.method_note import render_method_note
 from deep_research.report.report_input import CheckedReport, ReportInput
 

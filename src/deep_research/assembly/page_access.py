@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult, Source
 from deep_research.errors import NotFound, SourceError, Unreadable
+from deep_research.i18n.catalog import gap_of
 from deep_research.i18n.lexicon import any_word
-from deep_research.i18n.message_codes import gap_of
 from deep_research.isolated_reading import RejectedDocuments, read_bytes
 from deep_research.ports import Progress
 from deep_research.registry import reader_for, reader_of

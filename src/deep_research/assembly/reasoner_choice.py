@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
 from deep_research.errors import ConfigError
-from deep_research.i18n.message_codes import outage_gap
+from deep_research.i18n.catalog import outage_gap
 from deep_research.ports import Journal, Ranker, Reasoner, SearchPlace
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.settings import Settings, load_keys

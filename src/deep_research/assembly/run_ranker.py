@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from deep_research.data import Gap, Ranking
 from deep_research.errors import ConfigError, ModelError
-from deep_research.i18n.message_codes import gap_from
+from deep_research.i18n.catalog import gap_from
 from deep_research.ports import Journal, Ranker
 from deep_research.report.ledger import RANKING
 from deep_research.settings import Settings

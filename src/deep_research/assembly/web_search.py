@@ -11,8 +11,8 @@ from deep_research.assembly.page_access import OnGap, QuestionPages, RunPages, a
 from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import Blocked, ConfigError, NotFound, RateLimited, SourceError
+from deep_research.i18n.catalog import gap_of
 from deep_research.i18n.language import detect
-from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Journal, Progress, SearchPlace
 from deep_research.settings import Settings, load_keys
 from deep_research.state_files import PAGES, REJECTED, make_private_folder

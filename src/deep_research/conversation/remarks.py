@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import Literal, NamedTuple
 
-from deep_research.conversation.plan_commands import section_numbers
+from deep_research.conversation.plan_edits import section_numbers
 from deep_research.conversation.replies import confirms, means, rejects
 from deep_research.data import Report
 from deep_research.i18n.catalog import phrase

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from deep_research.data import Claim, ExportInput, Report, VerdictKind
 from deep_research.exporters._bibliography import web_address
-from deep_research.i18n.message_codes import explain
+from deep_research.i18n.catalog import explain
 
 COLUMNS = (
     "claim_id", "section", "statement", "kind", "verdict", "reason", "confidence", "flags", "premises", "reference",

@@ -28,8 +28,7 @@ from deep_research.exporters._document import (
     plain_text,
     read_document,
 )
-from deep_research.i18n.catalog import phrase
-from deep_research.i18n.message_codes import explain
+from deep_research.i18n.catalog import explain, phrase
 
 _OWN_MARK = "→"
 _LINK_RULES = 'rel="noopener noreferrer nofollow" referrerpolicy="no-referrer"'

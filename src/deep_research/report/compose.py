@@ -16,7 +16,7 @@ from deep_research.data import (
     ReportSource,
 )
 from deep_research.errors import ModelError
-from deep_research.i18n.message_codes import gap_from, gap_of
+from deep_research.i18n.catalog import gap_from, gap_of
 from deep_research.ports import Library
 from deep_research.report.confidence import with_confidence
 from deep_research.report.deduplicate import without_named_repeats

@@ -7,9 +7,8 @@ from typing import Literal, NamedTuple
 
 from deep_research.data import Claim, Report
 from deep_research.data.noun import Noun
-from deep_research.verification.dates import CALENDAR
 from deep_research.verification.numbers import quantities
-from deep_research.verification.units import Quantity
+from deep_research.verification.units import CALENDAR, Quantity
 
 _LEAST_BARS, _LEAST_DATES, _MOST_POINTS, _ALIKE = 2, 3, 20, 0.5
 _YEARS = range(1500, 2101)

@@ -4,8 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from deep_research.data import Claim, Ledger, ReasonerInfo
-from deep_research.i18n.catalog import join_sentences, phrase
-from deep_research.i18n.message_codes import explain
+from deep_research.i18n.catalog import explain, join_sentences, phrase
 from deep_research.report.report_input import CheckedReport
 from deep_research.verification.citations import claim_text
 from deep_research.verification.drafts import parse_draft

@@ -23,13 +23,14 @@ from deep_research.i18n.catalog import (
     bold_heading,
     bracket,
     colon_of,
+    explain,
     join_list,
     join_sentences,
     list_languages,
+    name_subject,
     phrase,
 )
 from deep_research.i18n.language import detect
-from deep_research.i18n.message_codes import explain, name_subject
 from deep_research.ports import Library
 from deep_research.report.method_note import render_method_note
 from deep_research.report.report_input import CheckedReport

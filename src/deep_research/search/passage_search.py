@@ -5,15 +5,16 @@ model and nothing is learnt.
 """
 
 import heapq
+import math
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
 from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.search.query_terms import expected_answer, has_cjk, query_terms
-from deep_research.search.ranking import CANDIDATES, Ranking, idf
+from deep_research.i18n.language import CJK, HAN, HANGUL
+from deep_research.i18n.lexicon import any_word, groups, table, words
 from deep_research.search.term_index import TermIndex
 from deep_research.search.title_names import (
     SMALL,
@@ -28,6 +29,143 @@ from deep_research.search.title_names import (
 from deep_research.text.near_duplicates import Distinct
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import index_terms
+
+_CJK = re.compile(f"[{CJK}]")
+_HAN = re.compile(f"[{HAN}]")
+_HANGUL = re.compile(f"[{HANGUL}]")
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+_PARTICLE = re.compile(f"[{''.join(words('morphology.particle_signs'))}]")
+
+# A word of a spaced script is one term; a CJK word of n characters is n-1 bigrams and n characters.
+# These weights make a CJK word of two or three characters count about as much as a word.
+_BIGRAM = 0.35
+_CHARACTER = 0.15
+_ACROSS_A_PARTICLE = 0.15
+_KANA_ENDING = 0.25
+
+_ASKS_WHEN = re.compile(any_word("question.when_patterns"))
+_DATE = re.compile(any_word("question.date_patterns"))
+_ASKS_HOW_MANY = re.compile(f"{any_word('question.how_many')} ?({any_word('question.counters')})")
+_ASKS_HOW_MUCH = re.compile(any_word("question.how_much_patterns"))
+_SIGNS = (
+    *table("numerals.digits"),
+    *(name for listed in groups("scales").values() for text in listed for name in text.split()),
+)
+_NUMBER = f"[0-9{''.join(sign for sign in _SIGNS if len(sign) == 1)}]"
+_ABOUT = any_word("question.approximately")
+
+
+def query_terms(text: str) -> dict[str, float]:
+    """Return the terms of a query with their weights; empty when it holds nothing but function words."""
+    return {term: weight for term in index_terms(text) if (weight := _weight(term))}
+
+
+def has_cjk(text: str) -> bool:
+    """Return whether any character of `text` is Chinese, Japanese or Korean."""
+    return bool(_CJK.search(text))
+
+
+def expected_answer(query: str) -> re.Pattern[str] | None:
+    """Return what an answer must hold where the question word tells: a date, a number, a number of its unit.
+
+    For Chinese, Japanese and Korean. None where it does not tell.
+    """
+    if _ASKS_WHEN.search(query):
+        return _DATE
+    if unit := _ASKS_HOW_MANY.search(query):
+        return re.compile(f"{_NUMBER} ?{_ABOUT}?{unit[1]}")
+    return re.compile("[0-9]") if _ASKS_HOW_MUCH.search(query) else None
+
+
+def _weight(term: str) -> float:
+    if not _CJK.match(term):
+        return 1.0
+    if len(term) == 1:
+        return _CHARACTER if _HAN.match(term) else 0.0
+    if _HANGUL.match(term):
+        return _BIGRAM
+    if _PARTICLE.search(term):
+        return _ACROSS_A_PARTICLE
+    return _KANA_ENDING if _HIRAGANA.search(term) else _BIGRAM
+
+
+POSTINGS_BUDGET = 6_000
+"""Occurrences that one query may score; the terms beyond it, which are the most frequent, only re-score candidates."""
+SCAN_BUDGET = 300_000
+"""Occurrences that may be looked through for the candidates; terms beyond it, which say next to nothing, are left out."""
+CANDIDATES = 300
+
+
+def idf(frequency: int, passages: int) -> float:
+    """Return the weight of a term that occurs in `frequency` of `passages` passages."""
+    return math.log(1 + (passages - frequency + 0.5) / (frequency + 0.5))
+
+
+class Ranking:
+    """The passages that answer a query: `scores`, and what each term gave.
+
+    `allowed` restricts to some passages. `terms` maps a term to its weight in the query.
+    """
+
+    def __init__(self, index: TermIndex, terms: Mapping[str, float], *, allowed: Container[int] | None = None) -> None:
+        self._index = index
+        self._allowed = allowed
+        self.passages = index.count_passages()
+        known = {term: frequency for term in terms if (frequency := index.frequency(term))}
+        self._frequencies = dict(sorted(known.items(), key=lambda item: (item[1], item[0])))
+        self.idf = {term: terms[term] * idf(frequency, self.passages) for term, frequency in self._frequencies.items()}
+        self._by_term: dict[str, dict[int, float]] = {}
+        self.scores: dict[int, float] = {}
+        self._score()
+
+    def _score(self) -> None:
+        scores: dict[int, float] = {}
+        spent = 0
+        # Of a few allowed passages all are candidates: nothing else needs to be scored.
+        among: Collection[int] | None = None
+        if isinstance(self._allowed, Set) and len(self._allowed) <= CANDIDATES:
+            among = self._allowed
+        for term, frequency in self._frequencies.items():
+            spent += frequency
+            if scores and spent > SCAN_BUDGET:
+                break
+            if scores and spent > POSTINGS_BUDGET and among is None:
+                among = self._highest(scores, CANDIDATES)
+                scores = {number: scores[number] for number in among}
+            found = self._index.term_scores(term, frequency, passages=self.passages, weight=self.idf[term], among=among)
+            self._by_term[term] = found
+            known = scores.get
+            for number, score in found.items():
+                scores[number] = known(number, 0.0) + score
+        self.scores = {number: scores[number] for number in sorted(self._allowed_of(scores))}
+
+    def _highest(self, scores: Mapping[int, float], count: int) -> list[int]:
+        """Return the allowed passages with the highest scores."""
+        # Sorting all is faster than a heap, which compares in Python.
+        return sorted(self._allowed_of(scores), key=scores.__getitem__, reverse=True)[:count]
+
+    def _allowed_of(self, numbers: Iterable[int]) -> Iterable[int]:
+        return numbers if self._allowed is None else filter(self.allows, numbers)
+
+    def restricted_to(self, numbers: Set[int]) -> "Ranking":
+        """Return the ranking of some of the passages, whose scores change apart from these."""
+        part = copy(self)
+        part._allowed = numbers
+        part.scores = {number: score for number, score in self.scores.items() if number in numbers}
+        return part
+
+    def parts(self, number: int) -> list[float]:
+        """Return what each term, rarest first, gives to a passage."""
+        return [found.get(number, 0.0) for found in self._by_term.values()]
+
+    def best(self, count: int) -> list[int]:
+        """Return the `count` best passages, best first; equal scores in order of arrival."""
+        return sorted(self.scores, key=self.scores.__getitem__, reverse=True)[:count]
+
+    def allows(self, number: int) -> bool:
+        """Return whether the passage may be in the result."""
+        return self._allowed is None or number in self._allowed
+
 
 NEAREST = 20
 """Candidates whose text is read for the nearness of the terms."""
@@ -92,7 +230,7 @@ def search(
 
 
 def search_parts(
-    index: TermIndex, read: Read, query: str, *, limit: int, parts: Sequence[AbstractSet[int]]
+    index: TermIndex, read: Read, query: str, *, limit: int, parts: Sequence[Set[int]]
 ) -> list[list[tuple[int, float]]]:
     """Return for each part, some of the passages, what `search` restricted to it returns: terms are looked up once."""
     terms = query_terms(query)
@@ -108,9 +246,9 @@ def search_parts(
     return found
 
 
-def _few_passages(parts: Sequence[AbstractSet[int]]) -> Iterator[list[AbstractSet[int]]]:
+def _few_passages(parts: Sequence[Set[int]]) -> Iterator[list[Set[int]]]:
     """Group parts, in order, that are few enough together for every passage to be scored."""
-    group: list[AbstractSet[int]] = []
+    group: list[Set[int]] = []
     for part in parts:
         if group and sum(map(len, group)) + len(part) > CANDIDATES:
             yield group

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 from deep_research.api import Run
 from deep_research.data import Report
 from deep_research.errors import RunNotFound
-from deep_research.i18n.message_codes import explain, name_subject
+from deep_research.i18n.catalog import explain, name_subject
 from deep_research.server.api_models import FigureView, HeadingView, PassageView, SnapshotView, SourceView
 from deep_research.server.http_context import OwnRun, problems
 

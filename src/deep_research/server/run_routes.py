@@ -14,7 +14,7 @@ from deep_research.api import EventTail, Run, RunRecord
 from deep_research.data import Asked, Brief, FollowUp, Gap, Message
 from deep_research.errors import ConfigError, RunBusy
 from deep_research.events import GapFound
-from deep_research.i18n.message_codes import explain, name_subject
+from deep_research.i18n.catalog import explain, name_subject
 from deep_research.server.api_models import (
     AnswerInput,
     ChangesView,

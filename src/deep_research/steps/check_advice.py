@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from deep_research.concurrency import in_background
 from deep_research.data import Advice, Claim, Gap, Limit, Verdict
 from deep_research.errors import LimitReached, ModelError
-from deep_research.i18n.catalog import colon_of, phrase
-from deep_research.i18n.message_codes import gap_from, verdict_of
+from deep_research.i18n.catalog import colon_of, gap_from, phrase, verdict_of
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Judge, Rewrite
 from deep_research.steps.check_sentences import Ground, names_are_known

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from deep_research.concurrency import in_background
 from deep_research.data import AskedClaim, Claim, Gap, Verdict
 from deep_research.errors import LimitReached, ModelError
-from deep_research.i18n.message_codes import gap_from, gap_of, verdict_of
+from deep_research.i18n.catalog import gap_from, gap_of, verdict_of
 from deep_research.ports import Library
 from deep_research.steps.check_sentences import (
     NO_GROUND,

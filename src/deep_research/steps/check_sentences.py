@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from deep_research.data import ClaimKind, Computation, Passage, Verdict
 from deep_research.data.claims import Repair
-from deep_research.i18n.catalog import phrase
+from deep_research.i18n.catalog import phrase, verdict_of
 from deep_research.i18n.language import detect
-from deep_research.i18n.message_codes import verdict_of
 from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
 from deep_research.text.standing import UNDECIDED

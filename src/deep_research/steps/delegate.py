@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from deep_research.data import Action, Brief, Gap, Observation, Section, Turn
-from deep_research.i18n.message_codes import gap_of
+from deep_research.i18n.catalog import gap_of
 from deep_research.run_context.context import RunContext
 
 _TITLE_CHARS = 100

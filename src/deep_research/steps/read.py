@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, Observation, Passage, Section, Source
 from deep_research.errors import Blocked, NotFound, SourceError
-from deep_research.i18n.message_codes import gap_of
+from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Pages
 from deep_research.run_context.context import RunContext
 from deep_research.text.token_count import OBSERVED_TOKENS, take_within_budget

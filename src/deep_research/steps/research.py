@@ -21,7 +21,7 @@ from deep_research.data import (
     tool_calls_made,
 )
 from deep_research.events import SectionClosed, SectionWritten
-from deep_research.i18n.message_codes import gap_of
+from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing

@@ -25,8 +25,8 @@ from deep_research.data import (
 )
 from deep_research.errors import ConfigError, LimitReached, SourceError
 from deep_research.events import Searched
+from deep_research.i18n.catalog import gap_of
 from deep_research.i18n.language import columns
-from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Library, OutsideTool, SearchPlace
 from deep_research.run_context.context import RunContext, reason_of
 from deep_research.run_context.telemetry import span

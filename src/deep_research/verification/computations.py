@@ -15,9 +15,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from deep_research.data import Computation, Operand
-from deep_research.verification.dates import CALENDAR, date_parts
 from deep_research.verification.numbers import quantities, same, unit_base
-from deep_research.verification.units import Quantity
+from deep_research.verification.units import CALENDAR, Quantity, date_parts
 
 _MAX_EXPRESSION, _MAX_NODES, _MAX_POWER, _MAX_DIGITS, _MAX_UNIT = 300, 80, 64, 30, 24
 _DIGITS = 50

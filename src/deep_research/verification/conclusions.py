@@ -9,14 +9,13 @@ import re
 from collections.abc import Sequence
 
 from deep_research.data import Verdict
+from deep_research.i18n.catalog import verdict_of
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.lexicon import any_word
-from deep_research.i18n.message_codes import verdict_of
-from deep_research.verification.dates import CALENDAR
 from deep_research.verification.names import has_short_options, names_occur
 from deep_research.verification.numbers import numbers_agree, quantities
 from deep_research.verification.quotations import quotations, quotations_occur
-from deep_research.verification.units import Quantity
+from deep_research.verification.units import CALENDAR, Quantity
 
 FOLLOWS = verdict_of("supported", "follows")
 """The verdict on a conclusion that no judge has judged: it brings in nothing of its own."""

@@ -14,9 +14,8 @@ from deep_research.i18n import lexicon
 from deep_research.i18n.catalog import bracket, phrase
 from deep_research.text.cleaning import shorten
 from deep_research.text.standing import NOT_CURRENT, UNDECIDED, Standing
-from deep_research.verification.dates import CALENDAR, date_parts
 from deep_research.verification.numbers import quantities
-from deep_research.verification.units import Quantity
+from deep_research.verification.units import CALENDAR, Quantity, date_parts
 
 OLD_AFTER_DAYS = 270
 """From this age on, what a source says of its own time is not today's."""

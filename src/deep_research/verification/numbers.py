@@ -3,10 +3,11 @@
 Extraction first recognises what looks like a number and is none (identifiers, versions, addresses),
 then dates, then amounts. Agreement asks that every quantity of a claim stands in the evidence with
 the same unit; values are compared exactly, or within a tolerance where the claim says "about".
+Patterns are tried only beside digits: to try them at every character would cost most of the time of a check.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,10 +15,82 @@ from typing import NamedTuple
 from deep_research.i18n.lexicon import any_of, any_word, words
 from deep_research.text.tokens import FULL_WIDTH
 from deep_research.verification import units
-from deep_research.verification.dates import CALENDAR, CLOCKS, DATE_EXTRACTORS, DATES, DECADES, same_date
-from deep_research.verification.number_places import find_amounts, find_from_words, has_word_of, is_western
 from deep_research.verification.numerals import ENGLISH_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
-from deep_research.verification.units import BASES, MONTHS, SCALES, SUFFIXES, Make, Quantity, unit_at
+from deep_research.verification.units import (
+    BASES,
+    CALENDAR,
+    CLOCKS,
+    DATE_EXTRACTORS,
+    DATES,
+    DECADES,
+    MONTHS,
+    SCALES,
+    SUFFIXES,
+    Make,
+    Quantity,
+    same_date,
+    unit_at,
+)
+
+_DIGIT_RUN = re.compile(r"\d+", re.ASCII)
+_WORD_START = re.compile(r"\b\w|(?<!\d)\d", re.ASCII)
+_WORD = re.compile("[a-z]+")
+_OTHER_SCRIPT = re.compile("[\u1100-\u1fff\u2100-\U0010ffff]")
+_GOES_ON = re.compile("[A-Za-z0-9_.]")
+_SIGNS_BEFORE = " -$€£¥₩"
+_LONGEST_SIGN = 8
+"""Characters before a digit in which its sign, currency and spaces stand."""
+
+
+def is_western(text: str) -> bool:
+    """Return whether `text` holds no sign of a script in which numerals are no Arabic digits."""
+    return text.isascii() or not _OTHER_SCRIPT.search(text)
+
+
+def has_word_of(text: str, words: Set[str]) -> bool:
+    """Return whether one of these words, in small letters, stands in `text`."""
+    return not words.isdisjoint(_WORD.findall(text.lower()))
+
+
+def find_amounts(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern that is a sign, spaces and digits with no letter, digit, "_" or "." before them."""
+    end = 0
+    for digits in _DIGIT_RUN.finditer(text):
+        first = digits.start()
+        if first < end:
+            continue
+        before = text[first - 1] if first else ""
+        if _GOES_ON.match(before):
+            continue
+        reach = _LONGEST_SIGN if before and before in _SIGNS_BEFORE else 0
+        for start in range(max(end, first - reach), first + 1):
+            if match := pattern.match(text, start):
+                yield match
+                end = match.end()
+                break
+
+
+def find_from_words(pattern: re.Pattern[str], text: str, *, reach: int) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern that begins with digits, or with a word at most `reach` characters before some.
+
+    `reach` -1 stands for the two words, parted by one space, before the digits: their own and the one before it.
+    """
+    end = 0
+    for digits in _DIGIT_RUN.finditer(text):
+        first = digits.start()
+        if first < end:
+            continue
+        begin = max(end, first - reach) if reach >= 0 else _two_words_back(text, end, first)
+        for word in _WORD_START.finditer(text, begin, digits.end()):
+            if word.start() >= end and (match := pattern.match(text, word.start())):
+                yield match
+                end = match.end()
+        end = max(end, first)
+
+
+def _two_words_back(text: str, begin: int, digit: int) -> int:
+    space = text.rfind(" ", begin, digit)
+    return begin if space < 0 else text.rfind(" ", begin, space) + 1 or begin
 
 
 class Agreement(NamedTuple):

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 
 from deep_research.text.cleaning import fold
 from deep_research.verification.citations import groups, without_links
-from deep_research.verification.dates import CALENDAR
 from deep_research.verification.names import names_occur
 from deep_research.verification.numbers import numbers_agree
-from deep_research.verification.units import Quantity
+from deep_research.verification.units import CALENDAR, Quantity
 
 MOST_CHARS = 140
 _SMALL = 20

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.data import Document, Verdict
+from deep_research.i18n.catalog import verdict_of
 from deep_research.i18n.language import CJK, detect, is_cjk
 from deep_research.i18n.lexicon import any_word
-from deep_research.i18n.message_codes import verdict_of
 from deep_research.text.cleaning import shorten
 from deep_research.text.passages import cut_passages
 from deep_research.text.sentences import blocks, sentences

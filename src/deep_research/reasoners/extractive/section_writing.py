@@ -5,9 +5,8 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from deep_research.data import Brief, Gap, Passage, Section, SectionDraft
-from deep_research.i18n.catalog import phrase
+from deep_research.i18n.catalog import gap_of, phrase
 from deep_research.i18n.language import detect
-from deep_research.i18n.message_codes import gap_of
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.answer_blocks import (
     NO_ORDER,

@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 
 from deep_research.data import Brief, Gap, ModelMessage, ReasonerInfo, Section, ToolSpec
 from deep_research.errors import LimitReached, ModelError
-from deep_research.i18n.catalog import phrase
+from deep_research.i18n.catalog import gap_from, phrase
 from deep_research.i18n.language import language_name
-from deep_research.i18n.message_codes import gap_from
 from deep_research.ports import Reasoner
 from deep_research.prompts import render
 from deep_research.reasoners.model.prompt_views import length_of

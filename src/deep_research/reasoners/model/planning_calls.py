@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deep_research.conversation.plan_outline import format_numbered
+from deep_research.conversation.plan_edits import format_numbered
 from deep_research.data import (
     Action,
     Brief,

@@ -17,8 +17,7 @@ from deep_research.data import (
     Verdict,
 )
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
-from deep_research.i18n.catalog import phrase
-from deep_research.i18n.message_codes import verdict_of
+from deep_research.i18n.catalog import phrase, verdict_of
 from deep_research.ports import Library
 from deep_research.reasoners.model.answer_mapping import composition_of, review_of, section_review_of
 from deep_research.reasoners.model.answer_schemas import (

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, ModelMessage, Passage, Section, SectionDraft, Turn, tool_calls_made
 from deep_research.errors import ContextTooLong, LimitReached, ModelError
-from deep_research.i18n.catalog import phrase
+from deep_research.i18n.catalog import gap_from, phrase
 from deep_research.i18n.language import detect
-from deep_research.i18n.message_codes import gap_from
 from deep_research.ports import Library
 from deep_research.reasoners.model import supervisor_turns as supervising
 from deep_research.reasoners.model.answer_mapping import section_draft_of
