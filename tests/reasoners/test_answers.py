@@ -8,11 +8,12 @@ from deep_research.api import research
 from deep_research.data import Brief, Section, SectionDraft
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
+from deep_research.reasoners.extractive.asked_words import Vocabulary, asked_words
 from deep_research.reasoners.extractive.section_writing import write_section
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text.question_terms import with_translations
 
-from .libraries import library
+from .libraries import all_passages, library
 
 
 def answer(question: str, made: SqliteLibrary) -> SectionDraft:
@@ -293,3 +294,18 @@ def test_what_changed_comes_behind_what_is() -> None:
     )
     written = answer("What must the copyright file of a package say?", made).content
     assert 0 <= written.find("were obtained") < len(written) // 2
+
+
+def test_a_word_of_a_run_is_not_said_by_the_translation_of_another() -> None:
+    made = library(
+        公众="微信可以安装在手机上。这个号码向公众开放。\n",
+        密钥="密码保存在密钥环中。\n",
+        服务="服务在系统启动时运行。\n",
+        Keyring="The password is stored in a keyring.\n",
+    )
+    read = all_passages(made)
+    found = asked_words("微信公众密码是多少？", "zh", read, Vocabulary(made, read))
+    said = {word.text: word.share({"password"}) for word in found}
+    assert said["密码"] == 1.0
+    assert all(not share for text, share in said.items() if text != "密码")
+    assert len(said) > 1

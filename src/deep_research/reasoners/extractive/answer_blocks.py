@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from deep_research.conversation.coreference import without_request
 from deep_research.data import Passage
-from deep_research.i18n.language import detect
+from deep_research.i18n.language import detect, is_cjk
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.asked_words import Vocabulary, Word, asked_words, is_identifier, terms_of
 from deep_research.reasoners.extractive.block_ranking import KEY, Candidate, Region, named, ranked, regions, weigh
@@ -56,7 +56,7 @@ Order = Mapping[str, Mapping[str, float]]
 """By the text of a part: how well blocks answer it, each by its text with its headings, as a ranker says."""
 NO_ORDER: Order = MappingProxyType({})
 
-_FOREIGN, _DETECTED = 0.85, 2000
+_FOREIGN, _FOREIGN_SHARE, _DETECTED = 0.85, 0.2, 2000
 """What a block in English is worth to a reader of another language; how much of a text tells its language."""
 
 Answered = Literal["yes", "partly", "no"]
@@ -113,10 +113,10 @@ def read_around(
     query: str, language: str, passages: Sequence[Passage], library: Library, *, first: Sequence[Passage] = ()
 ) -> Reading:
     """Return what `passages` and one search over all sources have for `query`; that search gives the order, behind `first`."""
-    hits = _hits(with_translations(query, language), passages, library)
+    hits = _readable_hits(query, language, passages, library)
     vocabulary = Vocabulary(library, hits)
     if (spelled := vocabulary.corrected(query)) != query:
-        hits = _hits(with_translations(spelled, language), passages, library)
+        hits = _readable_hits(spelled, language, passages, library)
     parts = question_parts(query, detect(query, default=language)).parts
     if len(parts) > _SEARCHED_TOGETHER:
         # A search for all of them finds what speaks of some.
@@ -128,6 +128,16 @@ def read_around(
         first = [*first, *_hits(with_translations(ending.thing, language), (), library)[: _HITS // 2]]
     hits = tuple({p.id: p for p in [*first, *hits]}.values())
     return Reading(hits, tuple(regions(hits, library)), vocabulary, detect(query, default=language))
+
+
+def _readable_hits(query: str, language: str, passages: Sequence[Passage], library: Library) -> tuple[Passage, ...]:
+    """Return the passages for `query`, asked with its translations where hardly any is in its language."""
+    own = detect(query, default=language)
+    if is_cjk(own):
+        hits = _hits(query, passages, library)
+        if sum(detect(p.text, default=own) == own for p in hits) > _FOREIGN_SHARE * len(hits):
+            return hits
+    return _hits(with_translations(query, language), passages, library)
 
 
 def _hits(query: str, passages: Sequence[Passage], library: Library) -> tuple[Passage, ...]:

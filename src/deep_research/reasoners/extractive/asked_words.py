@@ -14,6 +14,7 @@ from deep_research.data import Passage
 from deep_research.i18n.language import CJK, HANGUL, detect
 from deep_research.i18n.lexicon import any_word, entry, languages, words
 from deep_research.ports import Library
+from deep_research.text.glossary import LANGUAGES, terms_in, translations
 from deep_research.text.question_terms import Unit, joined_verbs, units_for
 from deep_research.text.tokens import content_terms, without_particle
 
@@ -160,10 +161,18 @@ def _words_of(unit: Unit, vocabulary: Vocabulary) -> Iterator[tuple[str, tuple[f
         # What follows the stem of a Korean word, and stands nowhere, is its ending.
         kept = [kept[0], *(piece for piece in kept[1:] if _known(piece, vocabulary))]
     for piece in kept:
-        # A translation is that of the whole run.
-        ways = (frozenset(content_terms(piece)), *unit.ways[1:])
+        ways = (frozenset(content_terms(piece)), *(_translated(piece, unit) if len(kept) > 1 else unit.ways[1:]))
         if ways[0]:
             yield piece, ways
+
+
+def _translated(piece: str, unit: Unit) -> list[frozenset[str]]:
+    """Return those of the translations of a run that are of one of its words."""
+    language = detect(unit.text)
+    terms = [term for term in terms_in(unit.text, language=language) if term in piece or piece in term]
+    told = [t for term in terms for target in LANGUAGES for t in translations(term, source=language, target=target)]
+    known = {frozenset(content_terms(each)) for each in told}
+    return [way for way in unit.ways[1:] if way in known]
 
 
 def _known(piece: str, vocabulary: Vocabulary) -> bool:

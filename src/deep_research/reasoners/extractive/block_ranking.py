@@ -35,8 +35,6 @@ _RECORD = 0.4
 _HISTORY = 0.75
 """What a block below a heading such as "Version 4.3.0" or "Release notes" is worth to a question that names no version."""
 _IS_HISTORY = re.compile(f"(?:{any_word('headings.history_patterns')})$", re.IGNORECASE)
-_FURNITURE_CHARS, _MANY_PAGES = 100, 3
-"""How long a sentence may be that is furniture of pages, and on how many of those read it stands."""
 _FENCE = re.compile(r"^```[^\n]*$", re.MULTILINE)
 KEY = re.compile(r"^\W*([^:：\n|]{1,80}?)(?:[:：](?:\s|$)|\s\||\s[—–-]\s)")
 """What an entry begins with: its key, and a colon, a cell or a dash."""
@@ -135,23 +133,7 @@ def regions(hits: Sequence[Passage], library: Library) -> list[Region]:
             run += [passage] if passage is not None else []
         if run:
             found.append(_region(source, title, run, ranks, library))
-    return _without_furniture(found)
-
-
-def _without_furniture(found: Sequence[Region]) -> list[Region]:
-    """Return the regions without the blocks that hold what stands on many pages: a slogan, a date line, a notice."""
-    pages: dict[str, set[str]] = defaultdict(set)
-    for region in found:
-        for atom in region.outline.atoms:
-            if atom.kind == "prose" and atom.end - atom.start <= _FURNITURE_CHARS:
-                pages[region.outline.text[atom.start : atom.end]].add(region.source)
-    furniture = {text for text, sources in pages.items() if len(sources) >= _MANY_PAGES}
-    if not furniture:
-        return list(found)
-    return [
-        region._replace(blocks=tuple(b for b in region.blocks if furniture.isdisjoint(map(region.outline.of, b.atoms))))
-        for region in found
-    ]
+    return found
 
 
 def _number(passage: Passage) -> int:
