@@ -194,7 +194,7 @@ def read_draft(row: Mapping[str, Any]) -> str:
         f"{' '.join(c.flags)} {c.repair} {' '.join(numbers[key] for key in c.premises)} {c.text!r}"
         for c in claims
     ]
-    return _listed([repr(content), *described, *asked, *(" ".join(g.codes) for g in failures)])
+    return _listed([repr(content), *described, *asked, *(f"{g.what} {' '.join(g.codes)}" for g in failures)])
 
 
 def _line_of(claim: Claim) -> str:
@@ -216,7 +216,7 @@ def read_advice(row: Mapping[str, Any]) -> str:
     done = asyncio.run(check_advice(given, facts, _library(), ground, judge, rewrite))
     shown = [repr({key: value for key, value in each.model_dump().items() if value}) for each in done.advice]
     claims = [f"{_line_of(claim)} {' '.join(claim.premises)}" for claim in done.claims]
-    return _listed([*shown, *claims, *asked, *(" ".join(g.codes) for g in done.failures)])
+    return _listed([*shown, *claims, *asked, *(f"{g.what} {' '.join(g.codes)}" for g in done.failures)])
 
 
 def read_limits(row: Mapping[str, Any]) -> str:

@@ -514,6 +514,46 @@ CLAIMS = {
         "Kestrel 6는 2021년에 16 GB 메모리로 출시되었다.": "unverified number_missing",
         "该产品很受欢迎。": "unverified foreign_few",
     },
+    "The crane lifts 2019 kg at most. The yard employs 1200 workers and owns 2150 boats, as counted in 2150 hours of work.": {
+        "The yard employs 1,200 workers.": "supported",
+        "The yard employs 1,300 workers.": "unverified number_missing",
+        "The crane lifts 2,019 kg at most.": "supported",
+        "The crane was bought in 2019.": "unverified number_unit",
+    },
+    "Prices of flour fell by 4.5 per cent in 2021 and by 2 to 3 per cent a year before 2015; sugar lost 12 cents a kilo.": {
+        "Prices of flour fell by 4.5% in 2021.": "supported",
+        "Prices of flour fell by 5.4% in 2021.": "contradicted number_rival",
+        "Sugar lost 12 cents a kilo.": "supported",
+    },
+    "The 1998–99 season brought 38 wins, the 2003–04 season 26. At the age of 19 Holm had played 12 matches for the U-21 team.": {
+        "The 1998-1999 season brought 38 wins.": "supported",
+        "At 19 years Holm had played 12 matches for the U-21 team.": "supported",
+    },
+    "A pack of three costs ￥１２００ in Japan and ₩13,000 in Korea; the sixth edition has 640 pages.": {
+        "A pack of three costs 1,200 yen in Japan.": "supported",
+        "A pack of three costs 1,300 yen in Japan.": "unverified number_missing",
+        "The 6th edition has 640 pages.": "supported",
+        "The 7th edition has 640 pages.": "contradicted number_rival",
+        "The sixth edition has 460 pages.": "contradicted number_rival",
+        "A pack of three costs 13,000 won in Korea.": "supported",
+    },
+    "二〇一九年，该县有三万五千户，其中第三批搬迁户占百分之十二点五，人均收入一万二千元。": {
+        "2019年该县有5.3万户。": "unverified number_missing",
+        "2018年该县有3.5万户。": "unverified number_missing",
+        "第三批搬迁户占12.5%。": "supported",
+        "第三批搬迁户占15.2%。": "contradicted number_rival",
+        "人均收入12000元。": "supported",
+        "人均收入21000元。": "contradicted number_rival",
+    },
+    "二〇一九年の住民は三万五千人で、十二パーセントが六十五歳以上、第三小学校の児童は二百八十人である。": {
+        "2019年の住民は3万5千人である。": "supported",
+        "第三小学校の児童は280人である。": "supported",
+    },
+    "2019년 주민은 3만 5천 명이고 그 가운데 십이 퍼센트가 65세 이상이며 제3초등학교 학생은 이백팔십 명이다.": {
+        "2019년 주민은 3만 5000명이다.": "supported",
+        "2019년 주민은 5만 3000명이다.": "contradicted number_rival",
+        "제3초등학교 학생은 280명이다.": "supported",
+    },
 }
 
 

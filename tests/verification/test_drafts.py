@@ -354,6 +354,13 @@ WRITTEN = [
     ),
     ("## A\n\n## B\n\nText. [s1p1]", "## B\n\nText. [s1p1]", ""),
     ("**Benefits**\n\nText. [s1p1]", "**Benefits**\n\nText. [s1p1]", ""),
+    ("**Costs**\n\n## Next\n\nText. [s1p1]", "## Next\n\nText. [s1p1]", ""),
+    ("Text. [s1p1]\n\n**Costs**", "Text. [s1p1]", ""),
+    (
+        "| N | V |\n|---|---|\n| a \\| b | Five \\| six [s1p5] |",
+        "| N | V |\n| --- | --- |\n| a \\| b | Five \\| six [s1p5] |",
+        "",
+    ),
     ("**Benefits:**\n\n**Costs**\n\nText. [s1p1]", "**Costs**\n\nText. [s1p1]", ""),
     ("__Costs__\n\n- One. [s1p1]", "__Costs__\n- One. [s1p1]", ""),
     ("**Benefits are many here**: they do. [s1p1]", "**Benefits are many here**: they do. [s1p1]", ""),

@@ -42,7 +42,7 @@ def flags_of(claim: str, sources: Sequence[Dated], today: datetime.date) -> tupl
         found.append("past_future")
     elif (now or future) and not years and dates and (today - dates[-1]).days > OLD_AFTER_DAYS:
         found.append("relative_time")
-    if len(dates) > 1 and (dates[-1] - dates[0]).days > _APART_DAYS and not years and _figures(claim) > 1:
+    if dates and (dates[-1] - dates[0]).days > _APART_DAYS and not years and _figures(claim) > 1:
         found.append("mixed_dates")
     statuses = {source.standing.status for source in sources}
     weak = statuses & NOT_CURRENT or (statuses and statuses <= UNDECIDED)

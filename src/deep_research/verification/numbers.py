@@ -114,7 +114,18 @@ _PLAIN = (
     FULL_WIDTH
     | dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u2007\u3000"), " ")
     | str.maketrans(
-        {"\u2212": "-", "—": "–", "\ufe63": "-", "\u301c": "~", "\u223c": "~", "\u2010": "-", "\u2011": "-"}
+        {
+            "\u2212": "-",
+            "—": "–",
+            "\ufe63": "-",
+            "\u301c": "~",
+            "\u223c": "~",
+            "\u2010": "-",
+            "\u2011": "-",
+            "\uffe1": "£",
+            "\uffe5": "¥",
+            "\uffe6": "₩",
+        }
     )
 )
 
@@ -140,12 +151,13 @@ def _scales(*powers: int) -> str:
 
 
 _COMPOSITE = rf"{_scales(8, 12)}(?: ?\d[\d,.]* ?{_scales(8)})?(?: ?\d[\d,.]* ?{_scales(4, 7)})"
+_THOUSANDS = rf"{_scales(4)} ?(?:\d ?{_scales(3)}|\d{{4}}(?! ?\d| ?{any_of(words('dates.year_marks'))}))"
 _WORD_SCALE = "hundred|thousand|million|billion|trillion|quadrillion|mln|mn|bn|tn"
 _SIGN = r"US\$|NT\$|HK\$|A\$|C\$|[$€£¥₩]|\b(?:USD|EUR|GBP|RMB|CNY|JPY|KRW) ?"
 _AMOUNT = re.compile(
     rf"(?P<sign>{_SIGN})? ?(?P<minus>(?<![A-Za-z0-9_)\]]) ?-|(?<=\s)-)?(?<![A-Za-z0-9_.])(?P<digits>{_DIGITS})"
     rf"(?:(?P<suffix>(?-i:[kKMBbT])(?![A-Za-z0-9/])|(?:bn|mn|tn)\b|(?(sign)m(?![A-Za-z0-9])|(?!)))|[ -]?(?P<scale>(?:{_WORD_SCALE})s?)\b(?! to one)"
-    rf"|(?P<han> ?(?:{_COMPOSITE}|{_SCALE})))?",
+    rf"|(?P<han> ?(?:{_COMPOSITE}|{_THOUSANDS}|{_SCALE})))?",
     re.IGNORECASE | re.ASCII,
 )
 _FRACTION = re.compile(r"(?<![\d/.])(?P<n>\d{1,3})/(?P<d>\d{1,4})(?![\d/])")
@@ -274,9 +286,9 @@ def _scale(match: re.Match[str]) -> Decimal:
 
 
 def _composite(tail: str) -> Iterator[Decimal]:
-    """The later parts of 3亿5000万, or 3억 5천만."""
-    for digits, scale in re.findall(rf"(\d[\d,.]*) ?({_SCALE})", tail):
-        yield Decimal(digits.replace(",", "").strip(".")) * SCALES[scale]
+    """The later parts of 3亿5000万, 3억 5천만, or 3万5千."""
+    for digits, scale in re.findall(rf"(\d[\d,.]*) ?({_SCALE})?", tail):
+        yield Decimal(digits.replace(",", "").strip(".")) * (SCALES[scale] if scale else 1)
 
 
 def _is_year(match: re.Match[str], text: str) -> bool:

@@ -124,7 +124,7 @@ def find_verbatim(sentence: str, text: str) -> tuple[int, int] | None:
 
 
 def _squeeze(text: str) -> str:
-    return _squeeze_plain(text) if _is_plain(text) else _squeezed(text)[0]
+    return _squeezed(text)[0]
 
 
 def _is_plain(text: str) -> bool:
