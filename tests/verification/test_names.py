@@ -214,6 +214,7 @@ def test_names_are_found_whole_and_with_their_place(text: str, expected: list[st
 
 
 OCCUR = [
+    ("The socket of macOS is one.", "On Mac OS a socket is used.", True),
     ("FreeDesktop menus are shown.", "The Free Desktop menu specification.", True),
     ("OpenDesktop menus are shown.", "The Free Desktop menu specification.", False),
     ("We use RAG.", "retrieval-augmented generation ", True),

@@ -132,8 +132,8 @@ async def settle_doubts(
 ) -> Checked:
     """Return a checked text, and its `claims`, after the judge has weighed what a reviewer doubts in single sentences.
 
-    `doubts` are keyed by claim id. A sentence whose passages bear the doubt out gets the judge's wording, where that
-    stands too; one of which nothing is left is cut; every other stays as it is. Never raises for what a model did.
+    `doubts` are keyed by claim id. A sentence whose passages bear the doubt out gets the judge's wording; where that
+    does not stand, or nothing is left, it is cut; every other stays as it is. Never raises for what a model did.
     """
     draft, judged, _ = await in_background(check_sentences, text, library, ground, has_judge=True)
     by_text = {claim.text: claim for claim in claims if claim.id in doubts}
@@ -160,8 +160,12 @@ async def settle_doubts(
             settled[settled.index(before)] = before.model_copy(update={"verdict": verdict})
             continue
         second = await in_background(check_again, wording, judged[i], library, ground, by_judge=True, known="")
-        if second is None or not second.shown or second.claim == judged[i].claim:
-            continue  # what stood before the doubt is better than what does not stand
+        if second is not None and second.claim == judged[i].claim:
+            continue
+        if second is None or not second.shown:  # the judge, who has seen the doubt, does not let it stand
+            changes[i] = None
+            settled[settled.index(before)] = before.model_copy(update={"verdict": verdict})
+            continue
         done[i] = replace(second, repair="rewritten")
         if ground.today is not None:
             done[i] = (await in_background(with_notes, draft, done, {i}, library, ground))[i]

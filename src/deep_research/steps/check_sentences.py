@@ -15,7 +15,7 @@ from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
 from deep_research.text.standing import UNDECIDED
 from deep_research.text.tokens import content_terms
-from deep_research.verification.citations import CitedSentence, claim_text, lift
+from deep_research.verification.citations import CitedSentence, cite_ids, claim_text, lift
 from deep_research.verification.computations import ComputationError, Result, carry_out
 from deep_research.verification.conclusions import (
     BACKGROUND,
@@ -46,6 +46,7 @@ _UNCITED = verdict_of("unverified", "uncited")
 _BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
 _NO_COMPUTATION = verdict_of("unverified", "computation_missing")
 _ROW_BORDER = re.compile(r"\s\|\s?")
+_FEW = 3
 _CANDIDATES = 8
 """How many passages of the library are tried in place of one that does not support its claim."""
 
@@ -366,7 +367,8 @@ def _is_for_judge(judged: CheckedSentence, library: Library) -> bool:
 def check_again(
     text: str, before: CheckedSentence, library: Library, ground: Ground, *, by_judge: bool, known: str
 ) -> CheckedSentence | None:
-    """Return a rewritten sentence as the mechanical checks judge it; None when it is not one sentence.
+    """Return a rewritten sentence as the mechanical checks judge it; None where it is none, or more than a judge may put in
+    its place.
 
     Words that claim and passage share can be too few, above all across languages; then what the judge
     says stands where nothing speaks against it. In a sentence that the judge confirms as it is, names may come from what
@@ -385,7 +387,7 @@ def check_again(
         return judged if own.text else None
     again = _sentence_of(text, before)
     if again is None:
-        return None
+        return _several_again(text, before, library, ground, known) if by_judge else None
     # Ids that come with the new words are those of further passages that carry them.
     passages = _known(dict.fromkeys((*before.passages, *again.passages)), library)
     second = _judge_text(again._replace(context=before.context), passages, library)
@@ -395,6 +397,24 @@ def check_again(
     if by_judge and not second.shown and _may_stand(second, passages, library, known):
         return replace(second, verdict=_BY_JUDGE)
     return second
+
+
+def _several_again(
+    text: str, before: CheckedSentence, library: Library, ground: Ground, known: str
+) -> CheckedSentence | None:
+    """Return what a judge has put into a few sentences in place of one, where each of them stands; None where not."""
+    said = parse_draft(text.strip()).sentences
+    if before.context or not 1 < len(said) <= _FEW:
+        return None
+    each = [
+        check_again(f"{s.text} {cite_ids(s.passages)}", before, library, ground, by_judge=True, known=known)
+        for s in said
+    ]
+    stand = [one for one in each if one is not None and one.shown]
+    if len(stand) < len(said):
+        return None
+    ids = tuple(dict.fromkeys(key for one in stand for key in one.passages))
+    return replace(stand[0], text=" ".join(one.text for one in stand), passages=ids, verdict=_BY_JUDGE)
 
 
 def _sentence_of(text: str, before: CheckedSentence) -> CitedSentence | None:

@@ -39,6 +39,8 @@ _FEW_CELLS = 2
 """A row of a name and one statement is that statement, with the name as its context."""
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
 _LEAD_WORDS, _LEAD_CHARS = 8, 52
+_TITLE_WORDS, _TITLE_WIDE = 3, 7
+_STOPS = (".", "!", "?", "。", "！", "？")
 _DIGITS = re.compile(r"\d")
 _MARKED = re.compile(r"†\W*$")
 _MARK_AFTER_STOP = re.compile(r"\s*([.!?。！？][\"'”’」』）)]*)[ \t]*(†|\[open\])", re.IGNORECASE)
@@ -98,8 +100,10 @@ class Draft:
                 heading, label, opened = (text, "", "") if part.kind == "heading" else (heading, text, "")
             own = [n for line in part.lines for n in line if isinstance(n, int)]
             if part.kind == "prose":
-                opened = part.frame.strip("*_→ ")
+                opens = own and self.sentences[own[0]].raw.startswith(("**", "__"))
+                opened = self.sentences[own[0]].text.strip("*_ ") if opens else part.frame.strip("*_→ ")
             if number in own:
+                opened = "" if part.kind == "prose" and number == own[0] else opened
                 return " > ".join(dict.fromkeys(text for text in (heading, label, opened) if text))
             if part.kind == "prose" and own and (last := self.sentences[own[-1]].text).endswith((":", "：")):
                 opened = f"{opened} {last}".strip()
@@ -360,12 +364,20 @@ def _with_lead(found: list[CitedSentence], frame: str) -> tuple[list[CitedSenten
     """Return a paragraph's sentences and frame when it opens with a bold lead: a few words are no statement; a
     sentence is one that sums up what follows, and rests on all of it."""
     lead, *rest = found
-    if len(lead.text.split()) <= _LEAD_WORDS and columns(lead.text) <= _LEAD_CHARS and not _DIGITS.search(lead.text):
+    is_short = len(lead.text.split()) <= _LEAD_WORDS and columns(lead.text) <= _LEAD_CHARS
+    if is_short and not _DIGITS.search(lead.text) and not _says_something(lead.text):
         return rest, f"{frame}{lead.raw} "
     ids = tuple(dict.fromkeys(key for sentence in rest for key in sentence.passages))
     if not ids and all(sentence.role == "limit" for sentence in rest):
         return [lead._replace(role="limit"), *rest], frame
     return [lead._replace(near=ids, role="inference"), *rest], frame
+
+
+def _says_something(lead: str) -> bool:
+    """Return whether a short lead is a sentence ("Running work cannot be cancelled.") rather than a title ("Limits.")."""
+    words = lead.split()
+    wide = columns(lead) - len(lead)
+    return lead.rstrip("*_ ").endswith(_STOPS) and (len(words) > _TITLE_WORDS or wide > _TITLE_WIDE)
 
 
 def _cite_before(draft: Draft, ids: Sequence[str]) -> None:

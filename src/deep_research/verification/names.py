@@ -218,7 +218,7 @@ _VERSION = r"(?:versions?:?\s*)?"
 """What may stand before the number of one: Python-Version: 3.14."""
 
 
-_INNER_CAPITAL = re.compile(r"(?<=[a-z]{2})(?=[A-Z][a-z])")
+_INNER_CAPITAL = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 
 
 @lru_cache(maxsize=20_000)

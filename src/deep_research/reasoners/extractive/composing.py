@@ -108,21 +108,18 @@ def _next_statements(left: Sequence[Claim], *, goes_on: bool) -> list[Claim]:
 
 
 def _conclusion(said: Sequence[Sequence[Claim]], abstract: Sequence[Claim], library: Library) -> list[Claim]:
-    """Return sentences that weigh or limit, one of each section, none of the abstract; else what is left of the last.
-
-    Those below a heading about limits, costs or a choice come first.
-    """
+    """Return sentences that weigh or limit below a heading about limits, costs or a choice: one of each section, none of
+    the abstract. Without any there is no conclusion: a sentence from elsewhere concludes nothing."""
     known = {c.text for c in abstract}
-    alone = [[c for c in own if c.text not in known and not points_back(c.text)] for own in said]
-    chosen: dict[str, Claim] = {}
-    for own in alone:
-        weighing = [c for c in own if _WEIGHS.search(c.text) and c.text not in chosen]
-        best = min(weighing, key=lambda c: not _is_concluding(c, library), default=None)
-        used = sum(map(len, chosen))
+    chosen: list[Claim] = []
+    for own in said:
+        weighing = (c for c in own if c.text not in known and not points_back(c.text) and _WEIGHS.search(c.text))
+        best = next((c for c in weighing if _is_concluding(c, library)), None)
+        used = sum(len(c.text) for c in chosen)
         if best is not None and used + len(best.text) <= _CONCLUSION_CHARS and len(chosen) < _CONCLUDING:
-            chosen[best.text] = best
-    ordered = sorted(chosen.values(), key=lambda c: not _is_concluding(c, library))
-    return ordered or next((own[:2] for own in reversed(alone) if own), [])
+            chosen.append(best)
+            known.add(best.text)
+    return chosen
 
 
 def _is_concluding(claim: Claim, library: Library) -> bool:
