@@ -117,6 +117,26 @@ def test_what_was_cut_is_counted_though_its_words_stand_elsewhere_and_what_was_l
     assert "- In the bay" not in rendered.markdown
 
 
+def test_what_most_sections_are_of_is_said_once_at_the_head(library: SqliteLibrary) -> None:
+    of = {"Tides": "version 3.11.2", "Moons": "version 3.11.2", "Bays": "version 4.0.1"}
+    claims = [_claim("In the bay they reach 16 metres.")]
+    given = ReportInput(
+        question=Question(text="How high are tides?", language="en"),
+        original="How high are tides?",
+        analysis=QueryAnalysis(query_type="general", output_format="prose"),
+        decision=Decision(next_action="START_RESEARCH", confidence=1),
+        brief=Brief(title="Tides", objective="Tides"),
+        sections=tuple(
+            Section(title=t, content="They reach 16 metres. [s1p1]", as_of=state) for t, state in of.items()
+        ),
+        claims=tuple(claims),
+    )
+    checked = CheckedReport(given, Ledger(), ReasonerInfo(kind="model"), claims=tuple(claims))
+    text = render_report(checked, library).markdown
+    assert [text.count(version) for version in ("3.11.2", "4.0.1")] == [1, 1]
+    assert text.index("3.11.2") < text.index("## Tides") < text.index("## Bays") < text.index("4.0.1")
+
+
 def _better(old: Sequence[Claim], new: Sequence[Claim]) -> bool:
     section = Section(title="Tides", description="How tides move.", content="Some text.")
     return better(section, section, list(old), list(new))

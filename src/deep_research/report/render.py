@@ -176,13 +176,13 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         blocks.append(_nothing(checked))
     contents: dict[str, str] = {}
     found: dict[str, tuple[str, ...]] = {}
-    uniform = references.uniform(checked.claims)
+    state = _common_state(checked, references)
     for section in given.sections:
         contents[section.title] = make_inert(_cited(section.content, references))
         found[section.title] = tuple(make_inert(_cited(f, references)) for f in section.key_findings)
         if section.content:
             blocks.append(f"## {section.title}")
-            if section.as_of and section.as_of != uniform:
+            if section.as_of and section.as_of != state:
                 blocks.append(_state_of(section.as_of, language))  # its writer was told that this is said
             blocks.append(contents[section.title])
     if checked.contradictions:
@@ -263,12 +263,19 @@ def _opening(checked: CheckedReport, references: References) -> list[str]:
     shown = (("abstract", parts.abstract), ("at_a_glance", parts.table))
     blocks = [f"## {phrase(name, language)}\n\n{_cited(text, references)}" for name, text in shown if text]
     notes = [f"*{marks}*"] if (marks := _marks(checked)) else []
-    if state := _state_of(references.uniform(checked.claims), language):
+    if state := _state_of(_common_state(checked, references), language):
         notes.append(state)
     if assumed := checked.given.decision.assumptions:
         notes.append(f"{bold_heading('assumptions', language)}{join_list(assumed, language)}")
     place = 1 if parts.abstract else 0
     return [*blocks[:place], *notes, *blocks[place:]]
+
+
+def _common_state(checked: CheckedReport, references: References) -> str:
+    """Return the version or date of nearly all sources of the report, or of most of its sections; "" where there is none."""
+    told = Counter(section.as_of for section in checked.given.sections if section.content)
+    most, count = max(told.items(), key=lambda item: item[1], default=("", 0))
+    return references.uniform(checked.claims) or (most if 2 * count > told.total() else "")
 
 
 def _marks(checked: CheckedReport) -> str:
