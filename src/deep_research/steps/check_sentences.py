@@ -388,9 +388,13 @@ def check_again(
     again = _sentence_of(text, before)
     if again is None:
         return _several_again(text, before, library, ground, known) if by_judge else None
-    # Ids that come with the new words are those of further passages that carry them.
-    passages = _known(dict.fromkeys((*before.passages, *again.passages)), library)
-    second = _judge_text(again._replace(context=before.context), passages, library)
+    # Ids that come with the new words may be those of all passages that carry them, or of further ones.
+    again = again._replace(context=before.context)
+    passages = _known(again.passages, library)
+    second = _judge_text(again, passages, library) if passages else None
+    if second is None or not second.shown:
+        passages = _known(dict.fromkeys((*before.passages, *again.passages)), library)
+        second = _judge_text(again, passages, library)
     if by_judge and second.shown and second.verdict != VERBATIM:
         # A part that code takes for enough may be half of what the judge's sentence rests on.
         second = replace(second, passages=tuple(p.id for p in passages))
