@@ -13,6 +13,7 @@ from deep_research.data.brief import Advice as Advice
 from deep_research.data.brief import AnsweredPart as AnsweredPart
 from deep_research.data.brief import Asked as Asked
 from deep_research.data.brief import Brief as Brief
+from deep_research.data.brief import Changes as Changes
 from deep_research.data.brief import Clarification as Clarification
 from deep_research.data.brief import Composition as Composition
 from deep_research.data.brief import Decision as Decision
@@ -30,6 +31,7 @@ from deep_research.data.brief import Review as Review
 from deep_research.data.brief import Section as Section
 from deep_research.data.brief import SectionDraft as SectionDraft
 from deep_research.data.brief import SectionReview as SectionReview
+from deep_research.data.brief import Steer as Steer
 from deep_research.data.brief import Template as Template
 from deep_research.data.brief import Term as Term
 from deep_research.data.brief import Workflow as Workflow
@@ -52,13 +54,6 @@ from deep_research.data.evidence import Passage as Passage
 from deep_research.data.evidence import PassageHit as PassageHit
 from deep_research.data.evidence import Snapshot as Snapshot
 from deep_research.data.evidence import Source as Source
-from deep_research.data.export import Export as Export
-from deep_research.data.export import ExportFigure as ExportFigure
-from deep_research.data.export import ExportInput as ExportInput
-from deep_research.data.export import ExportPoint as ExportPoint
-from deep_research.data.export import PassageContext as PassageContext
-from deep_research.data.instructions import Changes as Changes
-from deep_research.data.instructions import Steer as Steer
 from deep_research.data.model_calls import FinishReason as FinishReason
 from deep_research.data.model_calls import ModelAnswer as ModelAnswer
 from deep_research.data.model_calls import ModelMessage as ModelMessage
@@ -68,10 +63,15 @@ from deep_research.data.model_calls import Role as Role
 from deep_research.data.model_calls import ToolCall as ToolCall
 from deep_research.data.model_calls import ToolSpec as ToolSpec
 from deep_research.data.model_calls import Usage as Usage
+from deep_research.data.result import Export as Export
+from deep_research.data.result import ExportFigure as ExportFigure
+from deep_research.data.result import ExportInput as ExportInput
+from deep_research.data.result import ExportPoint as ExportPoint
 from deep_research.data.result import FollowUp as FollowUp
 from deep_research.data.result import FoundIn as FoundIn
 from deep_research.data.result import Ledger as Ledger
 from deep_research.data.result import Part as Part
+from deep_research.data.result import PassageContext as PassageContext
 from deep_research.data.result import ReasonerInfo as ReasonerInfo
 from deep_research.data.result import Report as Report
 from deep_research.data.result import ReportPassage as ReportPassage

@@ -1,4 +1,4 @@
-"""The question and everything decided about it on the way to a report."""
+"""The question, everything decided about it on the way to a report, and what the user says to a run while it goes on."""
 
 from typing import Literal
 
@@ -303,3 +303,28 @@ class Asked(Noun):
     missing_info: str = ""
     brief: Brief | None = None
     required: bool = True
+
+
+SteerKind = Literal["remark", "drop", "add", "finish"]
+
+
+class Steer(Noun):
+    """One thing the user said to a run that goes on.
+
+    `text` is the remark, or what an added section should look for; `section` the title of the section that is
+    dropped or added. `id` tells two alike apart, so that each takes effect once. `stop` ends the sitting that goes on.
+    """
+
+    kind: SteerKind | Literal["stop"]
+    text: str = Field("", max_length=2_000)
+    section: str = Field("", max_length=200)
+    id: str = ""
+
+
+class Changes(Noun):
+    """What the user has changed about a run while it went on, for its report."""
+
+    remarks: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    finished_early: bool = False

@@ -1,4 +1,7 @@
-"""The result of a run and of a follow-up, as programs get them; the keys are fixed and their schema is published."""
+"""The result of a run and of a follow-up, as programs get them; the keys are fixed and their schema is published.
+
+And what a report is exported from.
+"""
 
 from os import PathLike
 from pathlib import Path
@@ -178,3 +181,48 @@ class FollowUp(Noun):
     def _repr_markdown_(self) -> str:
         """Return the answer's Markdown, as notebooks show it."""
         return str(self)
+
+
+class PassageContext(Noun):
+    """The text of a snapshot just before and after a passage; "" at its ends."""
+
+    before: str = ""
+    after: str = ""
+
+
+class ExportPoint(Noun):
+    """A number of a figure, or a dated event: `display` is how it stands in its statement."""
+
+    label: str
+    value: float
+    display: str
+    passages: tuple[str, ...] = ()
+
+
+class ExportFigure(Noun):
+    """Verified numbers that can be compared (`bar`), one number over the years (`line`), or dated events (`timeline`)."""
+
+    kind: Literal["bar", "line", "timeline"]
+    title: str
+    points: tuple[ExportPoint, ...]
+
+
+class ExportInput(Noun):
+    """A report with what the library of its run adds: authors by source id, the surroundings of passages by id.
+
+    `font_folder` holds fonts to use beside those of the system ("" for none).
+    """
+
+    report: Report
+    authors: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    contexts: dict[str, PassageContext] = Field(default_factory=dict)
+    figures: tuple[ExportFigure, ...] = ()
+    font_folder: str = ""
+
+
+class Export(Noun):
+    """A report in another format, with the file name it would be saved under."""
+
+    data: bytes
+    media_type: str
+    file_name: str

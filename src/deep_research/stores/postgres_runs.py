@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from deep_research.data.instructions import Steer
+from deep_research.data.brief import Steer
 from deep_research.data.result import FollowUp, Report
 from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event, event_adapter

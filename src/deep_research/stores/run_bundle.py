@@ -14,8 +14,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from deep_research.data.brief import Steer
 from deep_research.data.evidence import Snapshot, Source
-from deep_research.data.instructions import Steer
 from deep_research.data.result import FollowUp, Report
 from deep_research.errors import ConfigError, StoreError
 from deep_research.events import Event, event_adapter

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from deep_research.data.instructions import Steer
+from deep_research.data.brief import Steer
 from deep_research.data.result import FollowUp, Report
 from deep_research.errors import RunNotFound, StoreError
 from deep_research.events import Event

@@ -6,9 +6,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
-from deep_research.data.brief import Asked, Message
+from deep_research.data.brief import Asked, Message, Steer
 from deep_research.data.evidence import Snapshot, Source
-from deep_research.data.instructions import Steer
 from deep_research.data.noun import Noun
 from deep_research.data.result import FollowUp, Report
 from deep_research.events import Event
