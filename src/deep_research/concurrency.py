@@ -4,7 +4,6 @@ import asyncio
 import contextvars
 import gc
 import os
-import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
@@ -90,20 +89,16 @@ def keep_soon(work: Callable[..., _T], *about: Any) -> "Future[_T]":
     return _KEEPING.submit(work, *about)
 
 
-class InterpreterTuning:
-    """Tunes the interpreter while work goes on; once the last block ends all is as before.
+class ShortCollections:
+    """Keeps the garbage collector off what was there before, while work goes on.
 
-    Garbage: what was there before is left out of collections, for to walk all modules takes a tenth of a second in
-    which no event loop goes on, and what fifty runs hold half a second, for nothing to collect: the young are looked
-    through after `_YOUNG` new objects, the old ten times less often. Nothing is changed in a program that freezes
-    objects itself.
-
-    Threads: one that computes gives the interpreter to others after a millisecond. An event loop gives it away with
-    whatever it sends, and would wait for the usual five each time.
+    To walk all modules of the process takes it a tenth of a second, in which no event loop goes on, and to walk what
+    fifty runs hold half a second, for nothing to collect: that is done ten times less often, and the young are looked
+    through after `_YOUNG` new objects. Once the last block ends all is as before. Nothing is changed in a program that
+    freezes objects itself.
     """
 
     _YOUNG = 10_000
-    _TURN_SECONDS, _USUAL_TURN_SECONDS = 0.001, 0.005
 
     def __init__(self) -> None:
         self._blocks, self._frozen, self._settled = 0, False, False
@@ -111,42 +106,34 @@ class InterpreterTuning:
         self._lock = threading.Lock()
 
     def __enter__(self) -> None:
-        """Begin to tune."""
+        """Begin to spare what is there."""
         with self._lock:
             self._blocks += 1
-            if self._blocks > 1:
-                return
-            if not gc.get_freeze_count():
+            if self._blocks == 1 and not gc.get_freeze_count():
                 gc.freeze()
                 self._frozen = True
                 self._thresholds = young, middle, old = gc.get_threshold()
                 gc.set_threshold(max(young, self._YOUNG) if young else 0, middle, 10 * old)
-            if sys.getswitchinterval() == self._USUAL_TURN_SECONDS:
-                sys.setswitchinterval(self._TURN_SECONDS)
 
     def settle(self) -> None:
-        """Leave out what has come since as well, once: the modules that the first block has loaded."""
+        """Spare what has come since as well, once: the modules that the first block has loaded."""
         with self._lock:
             if self._frozen and not self._settled:
                 gc.freeze()
                 self._settled = True
 
     def __exit__(self, *_: object) -> None:
-        """Let everything be as before where no other block goes on."""
+        """Let everything be walked again where no other block goes on."""
         with self._lock:
             self._blocks -= 1
-            if self._blocks:
-                return
-            if self._frozen:
+            if not self._blocks and self._frozen:
                 gc.unfreeze()
                 gc.set_threshold(*self._thresholds)
                 self._frozen = self._settled = False
-            if sys.getswitchinterval() == self._TURN_SECONDS:
-                sys.setswitchinterval(self._USUAL_TURN_SECONDS)
 
 
-INTERPRETER_TUNING = InterpreterTuning()
-"""That of this process; a run is a block."""
+SHORT_COLLECTIONS = ShortCollections()
+"""Those of this process; a run is a block."""
 
 
 class TurnWaits:

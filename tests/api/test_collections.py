@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from deep_research.concurrency import InterpreterTuning
+from deep_research.concurrency import ShortCollections
 
 
 @pytest.fixture(autouse=True)
@@ -13,14 +13,14 @@ def nothing_frozen() -> None:
     gc.unfreeze()
 
 
-def test_what_was_there_is_tuned_until_the_last_block_ends() -> None:
-    tuned, usual = InterpreterTuning(), gc.get_threshold()
-    with tuned:
+def test_what_was_there_is_spared_until_the_last_block_ends() -> None:
+    spared, usual = ShortCollections(), gc.get_threshold()
+    with spared:
         assert gc.get_threshold() == (10_000, usual[1], 10 * usual[2])
         at_first = gc.get_freeze_count()
-        with tuned:
+        with spared:
             loaded = [[] for _ in range(1000)]
-            tuned.settle()
+            spared.settle()
             assert gc.get_freeze_count() >= at_first + len(loaded)
         assert gc.get_freeze_count() > at_first > 0
     assert gc.get_freeze_count() == 0
@@ -30,9 +30,9 @@ def test_what_was_there_is_tuned_until_the_last_block_ends() -> None:
 def test_a_program_that_freezes_itself_keeps_what_it_froze() -> None:
     gc.freeze()
     own = gc.get_freeze_count()
-    tuned = InterpreterTuning()
-    with tuned:
-        tuned.settle()
+    spared = ShortCollections()
+    with spared:
+        spared.settle()
         assert gc.get_freeze_count() == own
     assert gc.get_freeze_count() == own
     gc.unfreeze()
