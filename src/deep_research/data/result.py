@@ -1,7 +1,4 @@
-"""The result of a run and of a follow-up, as programs get them; the keys are fixed and their schema is published.
-
-And what a report is exported from.
-"""
+"""The result of a run and of a follow-up, as programs get them; the keys are fixed and their schema is published."""
 
 from os import PathLike
 from pathlib import Path
