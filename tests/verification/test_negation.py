@@ -3,6 +3,7 @@
 import pytest
 
 from deep_research.verification.negation import conflict, denied_elsewhere, negated
+from deep_research.verification.verify import Evidence, verify
 
 # Claim, passage, and why they conflict; "" where they do not.
 PAIRS = [
@@ -189,3 +190,16 @@ JOINED = [
 @pytest.mark.parametrize(("claim", "sentences", "agree"), JOINED)
 def test_clauses_may_agree_with_a_sentence_each(claim: str, sentences: list[str], agree: bool) -> None:
     assert denied_elsewhere(claim, sentences) == agree
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind"),
+    [
+        ("The socket is not supported on NTFS.", "supported"),
+        ("The socket is supported on ext4.", "supported"),
+        ("The socket is supported on NTFS.", "contradicted"),
+        ("The socket is not supported on ext4.", "contradicted"),
+    ],
+)
+def test_a_clause_without_a_verb_goes_on_with_that_of_the_one_before(claim: str, kind: str) -> None:
+    assert verify(claim, [Evidence("The socket is supported on ext4, but not on NTFS or FAT32.", "")]).kind == kind

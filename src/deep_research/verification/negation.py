@@ -22,6 +22,7 @@ _MOST = 20
 """Negations looked at in one sentence; more is no sentence."""
 _SHARED = 0.5
 """Share of a clause's terms that makes a clause of the evidence its counterpart."""
+_ELLIPTIC = re.compile(any_word("negation.elliptic_patterns"))
 _CLAUSE = re.compile(rf"[,;:，；：、]\s*|{any_word('negation.clause_patterns')}")
 
 
@@ -60,14 +61,20 @@ def conflict(claim: str, sentence: str) -> str:
 def _agree_by_clause(claim: str, sentence: str) -> bool | None:
     """Tell whether each clause of a claim is negated as is the clause most like it of a sentence that has both kinds
     ("does not ease pain, but eases fever"); None where that cannot be told."""
-    there = [(_told_by(part), bool(negated(part))) for part in _clauses(sentence)]
-    if len({sign for _, sign in there}) < 2:
+    there: list[tuple[frozenset[str], bool, bool]] = []
+    verb = frozenset[str]()
+    for part in _clauses(sentence):
+        own, goes_on = _told_by(part), _ELLIPTIC.match(part) is not None
+        there.append((own | verb if goes_on else own, bool(negated(part)), not goes_on))
+        verb = own
+    if len({sign for _, sign, _ in there}) < 2:
         return None
     for part in _clauses(claim):
         terms = _told_by(part)
-        most = max(len(terms & own) for own, _ in there)
-        signs = {sign for own, sign in there if len(terms & own) == most}
-        if most < 2 or len(signs) > 1:
+        # What a clause takes over from the one before it is said first by that one.
+        most = max((len(terms & own), is_whole) for own, _, is_whole in there)
+        signs = {sign for own, sign, is_whole in there if (len(terms & own), is_whole) == most}
+        if most[0] < 2 or len(signs) > 1:
             return None
         if signs != {bool(negated(part))}:
             return False
