@@ -303,7 +303,7 @@ def _reached(process: "subprocess.Popen[bytes]", servers: Servers, count: int) -
 def _text_of(report: Report, port: int) -> str:
     """Return the text of a report without what differs between any two runs: the port of the pages, the line of costs."""
     lines = report.report.replace(f":{port}", "").splitlines()
-    return "\n".join(line for line in lines if " model calls. " not in line)
+    return "\n".join(line for line in lines if " model calls." not in line)
 
 
 def _wrong(store: RunStore, servers: Servers, kills: Sequence[Kill]) -> Iterator[str]:
