@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections import Counter
+from contextlib import suppress
 from typing import Any, get_type_hints
 
 import pytest
@@ -115,16 +116,20 @@ def d3(s: Scenes) -> None:
 
 
 class Busy(Shelf):
-    """A shelf that takes a moment, and counts how many ask at once."""
+    """A shelf that waits a moment for a second search beside the first, and counts how many ask at once."""
 
     def __init__(self, **notes: str) -> None:
         super().__init__(**notes)
         self.most_at_once = self._now = 0
+        self._two = asyncio.Event()
 
     async def search(self, query: str, *, limit: int) -> Any:
         self._now += 1
         self.most_at_once = max(self.most_at_once, self._now)
-        await asyncio.sleep(0)
+        if self._now > 1:
+            self._two.set()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._two.wait(), 2)
         try:
             return await super().search(query, limit=limit)
         finally:
@@ -330,7 +335,7 @@ def e2(s: Scenes) -> None:
     found.update(event.query for event in enough.of(Searched) if event.source not in web and event.found + event.new)
     assert max(found.values()) >= len(PAPERS[:3])
     assert all(found[event.query] < len(PAPERS[:3]) for event in enough.of(Searched) if event.source in web)
-    little, _ = ask_places(s, *TALK)
+    little, _ = ask_places(s, *TALK, sources_per_search=1)
     order = list(dict.fromkeys(event.source for event in little.of(Searched)))
     assert order[0] == "hackernews"
     assert set(order[1:]) == {"bocha", "tavily"}

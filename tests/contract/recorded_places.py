@@ -70,7 +70,7 @@ def _article_or(listing: WebAnswer) -> web_answers.Handler:
 
 
 @cache
-def ask_places(s: Scenes, *names: str) -> tuple[Ran, set[tuple[str, str]]]:
+def ask_places(s: Scenes, *names: str, **settings: Any) -> tuple[Ran, set[tuple[str, str]]]:
     """Do a whole run that searches these places and nothing else; return it with the hosts and paths that were asked."""
     options: dict[str, Any] = {name: {**options_of(name), "base_url": f"http://{host_of(name)}"} for name in names}
     player = Player(sections={QUESTION: ["sparse retrieval"]})
@@ -78,14 +78,14 @@ def ask_places(s: Scenes, *names: str) -> tuple[Ran, set[tuple[str, str]]]:
         for variable in {variable for name in names for variable in api_sources()[name].variables()}:
             patch.setenv(variable, secret(variable))
         with s.playing(player):
-            return _asked(s, web, names, options)
+            return _asked(s, web, names, settings | {"source_options": options})
 
 
 def _asked(
-    s: Scenes, web: FakeWeb, names: tuple[str, ...], options: dict[str, Any]
+    s: Scenes, web: FakeWeb, names: tuple[str, ...], settings: dict[str, Any]
 ) -> tuple[Ran, set[tuple[str, str]]]:
     home = s.folder / f"places-{'-'.join(names)}"[:80]
-    ran = begin(QUESTION, home=home, **{**s.model, "sources": names, "source_options": options})
+    ran = begin(QUESTION, home=home, **{**s.model, "sources": names, **settings})
 
     def make_web(made: WebOptions) -> Web:
         return Web(made, resolver=web.dns, dial=web.dial, clock=FakeClock())

@@ -190,7 +190,7 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     if parts.conclusion:
         blocks.append(f"## {phrase('conclusion', language)}\n\n{_cited(parts.conclusion, references)}")
     elif checked.is_answered and not checked.reasoner.is_language_model and checked.workflow != "quick":
-        blocks.append(f"## {phrase('conclusion', language)}\n\n{_standing_of_parts(checked)}")
+        blocks.append(f"## {phrase('conclusion', language)}\n\n{_standing_of_parts(checked, references)}")
     entries = references.entries()
     listed = [gap for gap in checked.gaps if not _is_silent(gap, checked.reasoner)]  # these stand at the top
     if not checked.is_answered:  # that nothing was found is said above, of all sections
@@ -324,13 +324,17 @@ def _step(advice: Advice, references: References, language: str) -> str:
     return "\n".join([" ".join([*said, cited] if cited else said), *points])
 
 
-def _standing_of_parts(checked: CheckedReport) -> str:
-    """Return how many parts of the question are answered, and what stays open, where nothing else concludes."""
+def _standing_of_parts(checked: CheckedReport, references: References) -> str:
+    """Return how many parts of the question are answered, by which sources, and what stays open, where nothing else
+    concludes."""
     language, parts = checked.given.language, checked.question_parts
+    answering = {key for part in parts for key in part.claims}
+    cited = references.cite([p for c in checked.claims if c.id in answering for p in c.passages])
     open_parts = [part.text for part in parts if part.answered != "yes"]
     said = phrase("parts_answered", language, answered=len(parts) - len(open_parts), parts=len(parts))
     left = phrase("parts_open", language, parts=join_list(open_parts, language)) if open_parts else ""
-    return join_sentences((text for text in (said, left or phrase("parts_none_open", language)) if text), language)
+    told = f"{said} {cited}" if cited else said
+    return join_sentences((told, left or phrase("parts_none_open", language)), language)
 
 
 def _nothing(checked: CheckedReport) -> str:
