@@ -312,7 +312,7 @@ class Together(Generic[_A, _T]):
 
 
 class Backlog:
-    """Holds new work back while what was taken in and is not done takes more than `most` bytes; for all threads and loops."""
+    """Holds new work back while what was taken in and is not done is larger than `most`; for all threads and loops."""
 
     def __init__(self, most: int, expected: int) -> None:
         """Begin with nothing; `expected` is taken for the size of what is under way until something was measured."""

@@ -27,6 +27,8 @@ def settle(fault: str, verdict: str, instead: str) -> tuple[Checked, list[str]]:
         asked.extend(f"{claim.text} | {claim.doubt}" for claim in claims if isinstance(claim, AskedClaim))
         if verdict == "down":
             raise ProviderDown("down", provider="test")
+        if verdict == "silent":
+            return []
         return [Verdict(kind=verdict, reason="", by_model=True)] * len(claims)  # type: ignore[arg-type]
 
     async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
@@ -61,6 +63,7 @@ def test_a_doubt_that_the_passages_bear_out_changes_this_sentence_alone() -> Non
     [
         ("supported", ""),  # the doubt is unfounded
         ("down", ""),
+        ("silent", ""),
     ],
 )
 def test_what_stood_before_stays_where_nothing_better_stands(verdict: str, instead: str) -> None:
@@ -68,7 +71,7 @@ def test_what_stood_before_stays_where_nothing_better_stands(verdict: str, inste
     assert len(asked) == 1
     assert checked.content == TEXT
     assert all(claim.stands for claim in checked.claims)
-    assert len(checked.failures) == (verdict == "down")
+    assert len(checked.failures) == (verdict in ("down", "silent"))
 
 
 @pytest.mark.parametrize("instead", ["", "The new build was up to 30% faster."])

@@ -88,6 +88,19 @@ def _claim(text: str, kind: str = "supported", passage: str = "s1p1") -> Claim:
     return Claim(id=text, section="Tides", text=text, passages=(passage,), verdict=verdict)
 
 
+def _checked(sections: Sequence[Section], claims: Sequence[Claim]) -> CheckedReport:
+    given = ReportInput(
+        question=Question(text="How high are tides?", language="en"),
+        original="How high are tides?",
+        analysis=QueryAnalysis(query_type="general", output_format="prose"),
+        decision=Decision(next_action="START_RESEARCH", confidence=1),
+        brief=Brief(title="Tides", objective="Tides"),
+        sections=tuple(sections),
+        claims=tuple(claims),
+    )
+    return CheckedReport(given, Ledger(), ReasonerInfo(kind="model"), claims=tuple(claims))
+
+
 def test_what_was_cut_is_counted_though_its_words_stand_elsewhere_and_what_was_left_is_listed(
     library: SqliteLibrary,
 ) -> None:
@@ -100,16 +113,8 @@ def test_what_was_cut_is_counted_though_its_words_stand_elsewhere_and_what_was_l
         _claim("Fundy Height: 15 m", "unverified"),
         _claim("Fundy Sea: 15 m", "unverified"),
     ]
-    given = ReportInput(
-        question=Question(text="How high are tides?", language="en"),
-        original="How high are tides?",
-        analysis=QueryAnalysis(query_type="general", output_format="prose"),
-        decision=Decision(next_action="START_RESEARCH", confidence=1),
-        brief=Brief(title="Tides", objective="Tides"),
-        sections=(Section(title="Tides", description="How high tides are.", content=content),),
-        claims=tuple(claims),
-    )
-    checked = CheckedReport(given, Ledger(), ReasonerInfo(kind="model"), claims=tuple(claims))
+    section = Section(title="Tides", description="How high tides are.", content=content)
+    checked = _checked([section], claims)
     rendered = render_report(checked, library)
     assert "1 supported, 2 cut, 1 left unverified" in rendered.markdown
     assert "- Fundy Height: 15 m" in rendered.markdown
@@ -120,18 +125,8 @@ def test_what_was_cut_is_counted_though_its_words_stand_elsewhere_and_what_was_l
 def test_what_most_sections_are_of_is_said_once_at_the_head(library: SqliteLibrary) -> None:
     of = {"Tides": "version 3.11.2", "Moons": "version 3.11.2", "Bays": "version 4.0.1"}
     claims = [_claim("In the bay they reach 16 metres.")]
-    given = ReportInput(
-        question=Question(text="How high are tides?", language="en"),
-        original="How high are tides?",
-        analysis=QueryAnalysis(query_type="general", output_format="prose"),
-        decision=Decision(next_action="START_RESEARCH", confidence=1),
-        brief=Brief(title="Tides", objective="Tides"),
-        sections=tuple(
-            Section(title=t, content="They reach 16 metres. [s1p1]", as_of=state) for t, state in of.items()
-        ),
-        claims=tuple(claims),
-    )
-    checked = CheckedReport(given, Ledger(), ReasonerInfo(kind="model"), claims=tuple(claims))
+    sections = [Section(title=t, content="They reach 16 metres. [s1p1]", as_of=state) for t, state in of.items()]
+    checked = _checked(sections, claims)
     text = render_report(checked, library).markdown
     assert [text.count(version) for version in ("3.11.2", "4.0.1")] == [1, 1]
     assert text.index("3.11.2") < text.index("## Tides") < text.index("## Bays") < text.index("4.0.1")

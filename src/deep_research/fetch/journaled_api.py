@@ -51,7 +51,7 @@ class JournaledApi:
 
         def keep(answer: Answer) -> None:
             if _is_kept(answer.status):
-                response = _shown(response_of(answer))
+                response = _to_keep(response_of(answer))
                 text = _kept(response)
                 self._journal.keep(kind, digest, text)
                 made.append((text, response))
@@ -61,7 +61,7 @@ class JournaledApi:
                 response = await self._client.request(method, url, params=params, json=json, form=form, headers=headers)
             if not _is_kept(response.status):
                 raise _NotKept(response)
-            return made[0][0] if made else _kept(_shown(response))
+            return made[0][0] if made else _kept(_to_keep(response))
 
         try:
             text, _ = await self._journal.call(kind, digest, make)
@@ -86,7 +86,7 @@ def _is_kept(status: int) -> bool:
     return 200 <= status < 300
 
 
-def _shown(response: ApiResponse) -> ApiResponse:
+def _to_keep(response: ApiResponse) -> ApiResponse:
     """Return of an answer what is kept of it."""
     headers = {name: value for name, value in response.headers.items() if name not in _HOP}
     return ApiResponse(response.status, headers, response.body, response.url.partition("?")[0])

@@ -2,6 +2,10 @@
 
 Everything here is arithmetic over the index and the texts of some twenty candidates; there is no
 model and nothing is learnt.
+
+BM25: Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
+never-negative IDF of Apache Lucene. Rare terms choose the candidates; terms of too many passages
+are counted for the candidates only (as in MaxScore, Turtle & Flood, 1995).
 """
 
 import heapq

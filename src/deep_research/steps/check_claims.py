@@ -143,6 +143,8 @@ async def settle_doubts(
         return Checked(text, tuple(claims), ())
     try:
         verdicts = await judge(doubted, library)
+        if len(verdicts) != len(doubted):
+            return Checked(text, tuple(claims), (gap_of("judge", "judge_count"),))
         failed = {
             i: (claim, verdict)
             for i, claim, verdict in zip(asked, doubted, verdicts, strict=False)
