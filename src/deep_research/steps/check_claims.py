@@ -84,7 +84,7 @@ async def check_draft(
     )
     if judge is not None:  # it sees all that was cited: a part that code takes for enough may be half of it
         for i in open_:
-            if judged[i].kind == "fact" and set(judged[i].passages) < set(draft.sentences[i].passages):
+            if set(judged[i].passages) < set(draft.sentences[i].passages):
                 judged[i] = replace(judged[i], passages=cited_ids(draft.sentences[i], library))
     known = {(c.text, c.passages): c.verdict for c in settled if c.stands}
     judged = [
@@ -100,24 +100,13 @@ async def check_draft(
         refused = {i for i, j in enumerate(judged) if i not in kept and j.passages} if rewrite is not None else set()
         judged, kept, heard = await _ask(judge, draft, judged, unsure, refused, kept, work)
     failed = [i for i, j in enumerate(judged) if i not in kept and j.passages]
-    if rewrite is not None and failed:
+    if rewrite is not None:
         judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
     if ground.today is not None:
         judged = await in_background(with_notes, draft, judged, kept, library, ground)
     changes = {i: (j.text, _shown_ids(i, draft, judged, kept)) if i in kept else None for i, j in enumerate(judged)}
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
-
-
-def _is_carried(number: int, draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[int]) -> bool:
-    """Return whether another kept sentence of the same paragraph shows a passage that this one rests on."""
-    first, last = number, number
-    while first and draft.sentences[first - 1].follows:
-        first -= 1
-    while draft.sentences[last].follows:
-        last += 1
-    others = (i for i in range(first, last + 1) if i != number and i in kept and draft.sentences[i].passages)
-    return any(set(judged[i].passages) & set(judged[number].passages) for i in others)
 
 
 async def settle_doubts(
@@ -185,16 +174,16 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kep
         return cited  # the others stand in the cells beside it
     if sentence.role == "inference" and not sentence.passages:
         return ()  # a lead that sums up its paragraph: what follows cites
-    if not sentence.passages and judged[number].verdict.by_model and _is_carried(number, draft, judged, kept):
-        return ()  # a judge let it stand beside what its neighbours cite, which none of them need say alone
-    if sentence.passages or judged[number].verdict != VERBATIM:
+    if sentence.passages:
         return own
-    while sentence.follows:
-        number += 1
-        sentence = draft.sentences[number]
-        if number in kept:
-            return () if judged[number].passages == own else own
-    return own
+    others = [i for i in draft.paragraph_of(number) if i in kept and i != number]
+    if judged[number].verdict.by_model and any(
+        draft.sentences[i].passages and set(judged[i].passages) & set(own) for i in others
+    ):
+        return ()  # a judge let it stand beside what its neighbours cite, which none of them need say alone
+    following = next((i for i in others if i > number), None)
+    is_inside = judged[number].verdict == VERBATIM and following is not None and judged[following].passages == own
+    return () if is_inside else own
 
 
 async def _ask(

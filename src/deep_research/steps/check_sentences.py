@@ -270,7 +270,7 @@ def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: boo
     if near and not sentence.passages:
         # What opens or joins a paragraph and cites nothing itself rests on what its neighbours cite: a judge may say so.
         first = replace(first, passages=tuple(p.id for p in near))
-    leads = bool(near) and not sentence.passages and sentence.text.rstrip().endswith((":", "："))
+    leads = not sentence.passages and sentence.text.rstrip().endswith((":", "："))
     if has_judge and _is_for_judge(first, library) and (leads or _leaves_to_judge(sentence, cited or near, library)):
         return first  # what leads to a list says nothing that another passage could carry
     return _supported_elsewhere(sentence, cited, library) or first
@@ -425,10 +425,11 @@ def _sentence_of(text: str, before: CheckedSentence) -> CitedSentence | None:
     """Return a rewritten statement as one sentence; None where it is several, or a row with other columns."""
     bare = text.strip().removeprefix(f"{before.context}:").strip()
     if _ROW_BORDER.search(before.text):
-        row, _places, citations = lift(bare.strip("| "))
-        row = row.strip().strip("|").strip()
+        row, _places, citations = lift(bare)
+        row = row.strip("| ")
         if len(_ROW_BORDER.split(row)) != len(_ROW_BORDER.split(before.text.strip("| "))):
             return None
+        row += " |" * before.text.endswith(" |")  # a column of its own for the ids
         ids = tuple(dict.fromkeys(key for _at, keys, _end in citations for key in keys))
         return CitedSentence(row, ids, 0, len(row), "cell", row)
     if before.context and _ROW_BORDER.search(bare):

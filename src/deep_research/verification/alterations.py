@@ -140,8 +140,6 @@ class _Comparison:
         for number, (one, said, there) in enumerate(sides):
             if not _tells(said) or not self._is_pure(said, there):
                 continue
-            if self._is_turned(said, there) and self._are_most(said):
-                yield self._made("exchanged", one)
             for other, said_2, there_2 in sides[number + 1 :]:
                 crossed = _keys(said) == _keys(there_2) and _keys(there) == _keys(said_2) and _tells(there)
                 crossed = crossed and self._are_most([*said, *said_2])
@@ -159,13 +157,6 @@ class _Comparison:
         """Tell whether enough of the claim stands in the stretch, what was exchanged included."""
         there = self.matched + len(_content(exchanged))
         return there >= _LEAST_SHARE * len(_content(self.a.c))
-
-    def _is_turned(self, said: Sequence[Token], there: Sequence[Token]) -> bool:
-        """Tell whether a region has the same tokens in another order, and not merely listed ones."""
-        if sorted(_keys(said)) != sorted(_keys(there)):
-            return False
-        listing = set(words("alignment.coordinators", self.language))
-        return not listing & {t.key for t in said} and len({t.key for t in said}) > 2
 
     def _are_listed(self, one: Region, other: Region) -> bool:
         """Tell whether nothing but coordinators, and names that they join, stands between two regions of the evidence."""

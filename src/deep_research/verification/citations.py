@@ -26,8 +26,7 @@ class CitedSentence(NamedTuple):
     `passages` are the ids it cites, known or not (`s7` where only a source is named). `raw` still has
     the addresses and numbers that were typed instead of ids; `marks` are the offsets in it where ids stood. `near`
     are ids cited by its neighbours: the next sentences of the paragraph that cite, else those before, or the row. `context` says what a table cell is about;
-    `follows` says that another sentence of its paragraph comes after it. `role` says by what measure it is judged;
-    a conclusion ("→ …") is one sentence however many full stops it has.
+    `role` says by what measure it is judged; a conclusion ("→ …") is one sentence however many full stops it has.
     """
 
     text: str
@@ -38,7 +37,6 @@ class CitedSentence(NamedTuple):
     raw: str
     near: tuple[str, ...] = ()
     context: str = ""
-    follows: bool = False
     role: ClaimKind = "fact"
     marks: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
@@ -184,8 +182,7 @@ def cut_cited(body: str, offset: int, kind: Kind) -> Iterator[CitedSentence]:
                 text, ids, offset + places[start], offset + last, kind, raw, ids or near or before[-_NEAR:], marks=marks
             )
         )
-    whole = [sentence for sentence in reversed(made) if re.search(r"\w", sentence.text)]
-    yield from (sentence._replace(follows=sentence is not whole[-1]) for sentence in whole)
+    yield from (sentence for sentence in reversed(made) if re.search(r"\w", sentence.text))
 
 
 def _marks(citations: Sequence[tuple[int, tuple[str, ...]]], start: int) -> tuple[tuple[int, tuple[str, ...]], ...]:

@@ -98,7 +98,7 @@ class Draft:
             if part.kind in ("heading", "label"):
                 text = part.frame.strip("#*_ ")
                 heading, label, opened = (text, "", "") if part.kind == "heading" else (heading, text, "")
-            own = [n for line in part.lines for n in line if isinstance(n, int)]
+            own = part.numbers
             if part.kind == "prose":
                 opens = own and self.sentences[own[0]].raw.startswith(("**", "__"))
                 opened = self.sentences[own[0]].text.strip("*_ ") if opens else part.frame.strip("*_→ ")
@@ -108,6 +108,11 @@ class Draft:
             if part.kind == "prose" and own and (last := self.sentences[own[-1]].text).endswith((":", "：")):
                 opened = f"{opened} {last}".strip()
         return ""
+
+    def paragraph_of(self, number: int) -> tuple[int, ...]:
+        """Return the sentences of the paragraph or list item that a sentence is part of; none where it is a cell or code."""
+        flowing = (part.numbers for part in self._parts if part.kind in ("prose", "item"))
+        return next((numbers for numbers in flowing if number in numbers), ())
 
     def is_step(self, number: int) -> bool:
         """Return whether a sentence is part of a numbered list."""
