@@ -14,7 +14,7 @@ from deep_research.events import Discovered, Planned, Searched, SectionStarted
 from tests.model.harness import ENGINES, PLAN, QUESTION, assert_presentable, research, served, steps
 from tests.runs.running import Ran, engines
 from tests.support.scripted_replies import Call, Reply, Request
-from tests.support.scripted_researcher import ScriptedResearcher, step_of
+from tests.support.scripted_researcher import ScriptedResearcher, passages_in, step_of
 
 
 def researched(ran: Ran) -> list[str]:
@@ -114,11 +114,14 @@ def test_b8_the_report_has_its_parts_in_order(tmp_path: Path, monkeypatch: pytes
     assert cited <= {reference.source for reference in report.references}
 
 
-def test_b8_a_report_is_composed_from_the_sections_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_b8_a_report_is_composed_from_the_sections_and_what_they_cite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with served(monkeypatch) as provider:
         report = research(tmp_path).report
     (call,) = [call for call in provider.calls if step_of(call.request) == "compose"]
-    assert "<passage" not in call.request["messages"][-1]["text"]
+    cited = {key for claim in report.claims if claim.stands for key in claim.passages}
+    assert {shown.id for shown in passages_in(call.request)} <= cited
     assert "7919" not in call.request["messages"][-1]["text"], "what was cut is not summed up"
     assert lines_between(
         report.report, "Abstract", "Key findings" if "## Key findings" in report.report else ENGINES[0]

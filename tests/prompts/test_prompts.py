@@ -172,7 +172,12 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "searched": ["engine price"],
         "background": "advice",
         "nothing": "not found",
+        "uniform": "version 3.1",
+        "is_long": False,
+        "is_agreed": False,
+        "passages": PASSAGE,
         "answer_length": "100 to 150 words",
+        "body_length": "900 to 1600 words",
         "conclusion_length": "80 to 140 words",
     },
 }

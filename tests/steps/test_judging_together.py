@@ -70,7 +70,7 @@ def test_many_statements_go_in_several_calls() -> None:
     judge = Heard()
     many = [[f"{number}" for number in range(30)], [f"{number}" for number in range(30, 60)]]
     assert asyncio.run(checks(judge, many, (0, 1))) == many
-    assert [len(call) for call in judge.calls] == [40, 20]
+    assert [len(call) for call in judge.calls] == [30, 30]
 
 
 def test_a_failure_reaches_every_check_and_a_short_answer_speaks_for_none() -> None:

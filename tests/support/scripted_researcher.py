@@ -25,6 +25,7 @@ _WRITTEN_SECTION = re.compile(r"Write the section “(.*?)”")
 _SHOWN_SECTION = re.compile(r'<section title="([^\n]+)">')
 _ID = re.compile(r"\[(s\d+p\d+)\]")
 _STEPS: Mapping[str, str] = {
+    "advice": "compose",
     "next_action": "decide",
     "needs_discovery": "analyze",
     "entities": "entities",
@@ -36,7 +37,6 @@ _STEPS: Mapping[str, str] = {
     "failures": "judge",
     "statements": "rewrite",
     "section_coverage": "review",
-    "advice": "compose",
     "score": "review_section",
 }
 """A field that only one step's answer has."""
@@ -277,6 +277,7 @@ class ScriptedResearcher:
             "parts": [],
             "conclusion": " ".join(said[-2:]),
             "table": "",
+            "sections": [],
             "advice": [],
             "limits": [],
             "computations": [],

@@ -221,8 +221,9 @@ def read_advice(row: Mapping[str, Any]) -> str:
 
 def read_limits(row: Mapping[str, Any]) -> str:
     """Return which limits stand, with their searches, and what is claimed."""
-    limits, claims = check_limits([Limit.model_validate(each) for each in row["given"]], row["searched"])
-    return _listed([*(f"{limit.text!r} {limit.searched}" for limit in limits), *map(_line_of, claims)])
+    given = [Limit.model_validate(each) for each in row["given"]]
+    done = asyncio.run(check_limits(given, row["searched"], _library()))
+    return _listed([*(f"{limit.text!r} {limit.searched}" for limit in done.limits), *map(_line_of, done.claims)])
 
 
 def _listed(lines: Sequence[str]) -> str:

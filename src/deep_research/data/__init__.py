@@ -31,6 +31,7 @@ from deep_research.data.brief import Review as Review
 from deep_research.data.brief import Section as Section
 from deep_research.data.brief import SectionDraft as SectionDraft
 from deep_research.data.brief import SectionReview as SectionReview
+from deep_research.data.brief import SectionText as SectionText
 from deep_research.data.brief import Steer as Steer
 from deep_research.data.brief import Template as Template
 from deep_research.data.brief import Term as Term

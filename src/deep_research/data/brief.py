@@ -165,7 +165,7 @@ class Brief(Noun):
 
     `terms` are names in the question that were looked up, with their meaning.
     `remarks` are what the user has said since the research began; `glossary` the terms that all sections share;
-    `parts` what the reader must find answered.
+    `parts` what the reader must find answered; `is_agreed` says that the user has agreed to the outline.
     """
 
     title: str
@@ -180,6 +180,7 @@ class Brief(Noun):
     remarks: tuple[str, ...] = ()
     glossary: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    is_agreed: bool = False
 
 
 class PlanEdit(Noun):
@@ -243,7 +244,8 @@ class SectionDraft(Noun):
 
 
 class Advice(Noun):
-    """One thing the reader should do: our own conclusion. `case` is empty where it holds for everybody.
+    """One thing the reader should do: our own conclusion. `case` is empty where it holds for everybody; `how` are the
+    single actions, in order.
 
     `premises` are the ids of the passages it rests on; `commands` are the lines to type or to write that carry it out.
     """
@@ -251,6 +253,7 @@ class Advice(Noun):
     action: str
     case: str = ""
     why: str = ""
+    how: tuple[str, ...] = ()
     condition: str = ""
     fallback: str = ""
     commands: tuple[str, ...] = ()
@@ -272,20 +275,29 @@ class AnsweredPart(Noun):
     where: tuple[str, ...] = ()
 
 
-class Composition(Noun):
-    """The parts of a report that no section holds, citing passage ids like a section.
+class SectionText(Noun):
+    """A section as the report has it: its title, Markdown with passage ids, and the researched sections (`notes`) that it
+    takes the place of; these stay as they are where `content` is empty."""
 
-    `abstract` is the answer in front; `table` is a Markdown table or "". `repeats` are sentences of sections that say
-    again what another section is the home of.
+    title: str
+    content: str
+    notes: tuple[str, ...] = ()
+
+
+class Composition(Noun):
+    """The report as it is written in one go from the sections, citing passage ids as they do.
+
+    `abstract` is the answer in front; `table` is a Markdown table or "". `sections` are the body; with none the sections
+    stay as they were researched.
     """
 
     abstract: str = ""
     conclusion: str = ""
     table: str = ""
+    sections: tuple[SectionText, ...] = ()
     parts: tuple[AnsweredPart, ...] = ()
     advice: tuple[Advice, ...] = ()
     limits: tuple[Limit, ...] = ()
-    repeats: tuple[str, ...] = ()
     computations: tuple[Computation, ...] = ()
 
 

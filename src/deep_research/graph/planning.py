@@ -67,7 +67,7 @@ def confirm_plan_then(node: str) -> Node[AgentState]:
             return _reject(ctx, phrase("plan_rejected", brief.language))
         if said.kind == "confirmed":
             ctx.emit(Planned(title=brief.title, sections=tuple(s.title for s in brief.sections)))
-            return Command(goto=node)
+            return Command(goto=node, update={"brief": brief.model_copy(update={"is_agreed": True})})
         return Command(goto="confirm_plan", update={**_edit(said), "plan_rounds": rounds + 1})
 
     return confirm_plan

@@ -1,7 +1,7 @@
-"""The report: the sections' own checked text, an abstract and conclusion around it, and how it was checked at the end."""
+"""The report: written in one go from the checked sections, checked again as a whole, and how it was checked at the end."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from deep_research.concurrency import in_background, side_by_side
@@ -14,17 +14,18 @@ from deep_research.data import (
     ReportPassage,
     ReportSection,
     ReportSource,
+    Section,
+    SectionText,
 )
 from deep_research.errors import ModelError
 from deep_research.i18n.catalog import gap_from, gap_of
 from deep_research.ports import Library
 from deep_research.report.confidence import with_confidence
-from deep_research.report.deduplicate import without_named_repeats
 from deep_research.report.ledger import ledger_of, reasoner_of
 from deep_research.report.render import Rendered, render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
-from deep_research.steps.check_advice import CheckedAdvice, check_advice, check_limits
+from deep_research.steps.check_advice import CheckedAdvice, CheckedLimits, check_advice, check_limits
 from deep_research.steps.check_claims import Checked, with_premises
 from deep_research.steps.check_sentences import Ground
 from deep_research.steps.confirm_contradictions import Confirmed, confirm
@@ -32,6 +33,8 @@ from deep_research.steps.judging_together import JudgingTogether
 from deep_research.steps.research import check_text, ground_of
 from deep_research.text.near_duplicates import are_several
 from deep_research.text.question_parts import question_parts
+from deep_research.text.tokens import content_terms
+from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
 
 
@@ -45,14 +48,7 @@ async def write_report(ctx: RunContext, given: ReportInput) -> Report:
     for gap in await in_background(_weaknesses, given, ctx.library):
         ctx.report_gap(gap)
     disputed = await confirm(given.contradictions, given.claims, ctx.library)
-    parts, own_claims = await _compose(ctx, given)
-    unsaid = [s.text for s in parse_draft(parts.abstract).sentences if s.role == "limit"]
-    unsaid += [limit.text for limit in parts.limits]
-    if parts.repeats or unsaid:
-        sections, claims = await in_background(
-            without_named_repeats, given.sections, given.claims, parts.repeats, unsaid
-        )
-        given = replace(given, sections=tuple(sections), claims=tuple(claims))
+    given, parts, own_claims = await _compose(ctx, given)
     for gap in _open_reviews(given):
         ctx.report_gap(gap)
     if ctx.settings.workflow != "quick" and _lacks_table(given, parts):
@@ -93,49 +89,51 @@ def _lacks_table(given: ReportInput, made: Composition) -> bool:
     return wanted and not any("|---" in text.replace(" ", "").replace(":", "") for text in texts)
 
 
-async def _compose(ctx: RunContext, given: ReportInput) -> tuple[Composition, list[Claim]]:
-    """Compose and check abstract, conclusion and table; a composition that fails is a gap, not a crash.
+async def _compose(ctx: RunContext, given: ReportInput) -> tuple[ReportInput, Composition, list[Claim]]:
+    """Write the report in one go from the sections, and check all of it; a composition that fails is a gap, not a crash.
 
-    Return them with the claims that no section makes.
+    Return the input with the sections as they were worded anew, the parts that no section holds, and their claims.
     """
     if ctx.settings.workflow == "quick":
-        return Composition(), []  # the answer is the report
+        return given, Composition(), []  # the answer is the report
     try:
         made = await ctx.prefetch.composition(ctx, *given.composed_from)
     except ModelError as error:
         ctx.report_gap(gap_from("abstract", error))
-        return Composition(), []
+        return given, Composition(), []
     ground = ground_of(ctx, given.brief, made.computations, given.sections)
-    # Around the sections, what may have changed since the sources may be said as general knowledge.
+    # Around and above the sections, what may have changed since the sources may be said as general knowledge.
     ground = ground._replace(background=ctx.settings.background != "none")
-    checked, advised = await _checked(ctx, given, made, ground)
-    limits, limit_claims = check_limits(made.limits, given.searched)
+    frame, body, advised, limits = await _checked(ctx, given, made, ground)
     known = {(c.text, c.passages) for c in given.claims}
-    own = [c for part in checked for c in part.claims if (c.text, c.passages) not in known]
-    new = {c.id: c for c in (*own, *advised.claims, *limit_claims)}
-    abstract, conclusion, table = (part.content for part in checked)
+    given = _with_body(given, made.sections, body)
+    own = [c for part in frame for c in part.claims if (c.text, c.passages) not in known]
+    new = {c.id: c for c in (*own, *advised.claims, *limits.claims)}
+    abstract, conclusion, table = (part.content for part in frame)
     shown = made.model_copy(
         update={
             "abstract": abstract,
             "conclusion": conclusion,
             "table": table,
             "advice": advised.advice,
-            "limits": limits,
+            "limits": limits.limits,
         }
     )
-    return shown, list(new.values())
+    return given, shown, list(new.values())
 
 
 async def _checked(
     ctx: RunContext, given: ReportInput, made: Composition, ground: Ground
-) -> tuple[list[Checked], CheckedAdvice]:
-    """Check abstract, conclusion and table, and the advice, with one call of the judge."""
-    texts = (made.abstract, made.conclusion, made.table)
-    together = JudgingTogether(ctx.reasoner.judge, len(texts) + 1)
+) -> tuple[list[Checked], dict[str, Checked], CheckedAdvice, CheckedLimits]:
+    """Check abstract, conclusion and table, the sections of the body by their titles, the advice and the limits, with as
+    few calls of the judge as there can be."""
+    body = [section for section in made.sections if section.content]
+    texts = [("", made.abstract), ("", made.conclusion), ("", made.table), *((s.title, s.content) for s in body)]
+    together = JudgingTogether(ctx.reasoner.judge, len(texts) + 2)
 
-    async def check(number: int, text: str) -> Checked:
+    async def check(number: int, section: str, text: str) -> Checked:
         with together.check(number) as judge:
-            return await check_text(ctx, text, section="", settled=given.claims, ground=ground, judge=judge)
+            return await check_text(ctx, text, section=section, settled=given.claims, ground=ground, judge=judge)
 
     async def advise() -> CheckedAdvice:
         with together.check(len(texts)) as judge:
@@ -144,15 +142,79 @@ async def _checked(
                 made.advice, given.claims, ctx.library, ground, judge if made.advice else None, rewrite
             )
 
-    advising = asyncio.create_task(advise())
+    async def limit() -> CheckedLimits:
+        with together.check(len(texts) + 1) as judge:
+            return await check_limits(made.limits, given.searched, ctx.library, judge)
+
+    advising, limiting = asyncio.create_task(advise()), asyncio.create_task(limit())
     try:
-        checked = await side_by_side(check(number, text) for number, text in enumerate(texts))
-        advised = await advising
+        checked = await side_by_side(check(number, *text) for number, text in enumerate(texts))
+        advised, limited = await advising, await limiting
     finally:
         advising.cancel()
-    for gap in advised.failures:
+        limiting.cancel()
+    for gap in (*advised.failures, *limited.failures):
         ctx.report_gap(gap)
-    return checked, advised
+    worded = {section.title: text for section, text in zip(body, checked[_FRAME:], strict=True)}
+    return checked[:_FRAME], worded, advised, limited
+
+
+_FRAME = 3
+"""Texts that no section holds: abstract, conclusion, table."""
+
+
+def _with_body(given: ReportInput, body: Sequence[SectionText], worded: Mapping[str, Checked]) -> ReportInput:
+    """Return the input with the sections of `body` in place of those that were researched, and with their claims.
+
+    A section stays as it was researched where the body says so, where nothing of the new wording stands, and where no
+    section of the body takes its place.
+    """
+    researched = {section.title: section for section in given.sections}
+    replaced = {title for s in body if s.title in worded and worded[s.title].content for title in (*s.notes, s.title)}
+    if not replaced & researched.keys():
+        return given
+    sections: dict[str, Section] = {}
+    for item in body:
+        notes = [researched[title] for title in dict.fromkeys((*item.notes, item.title)) if title in researched]
+        if item.title in worded and worded[item.title].content:
+            sections[item.title] = _worded_anew(item.title, notes, worded[item.title])
+        else:
+            sections |= {note.title: note for note in notes if note.title not in replaced}
+    sections |= {title: s for title, s in researched.items() if title not in replaced and title not in sections}
+    claims = [c for c in given.claims if c.section not in replaced]
+    claims += [c for title, text in worded.items() if title in sections for c in text.claims]
+    return replace(given, sections=tuple(sections.values()), claims=tuple(claims))
+
+
+def _worded_anew(title: str, notes: Sequence[Section], text: Checked) -> Section:
+    """Return a section of the report in place of researched ones; its key findings are the sentences that now tell what
+    theirs told."""
+    facts = [
+        s
+        for s in parse_draft(text.content).sentences
+        if s.role == "fact" and s.kind in ("prose", "item") and s.passages
+    ]
+    findings: dict[str, None] = {}
+    for finding in (finding for note in notes for finding in note.key_findings):
+        ids = {key for s in parse_draft(finding).sentences for key in s.passages}
+        terms = set(content_terms(finding))
+        near = [s for s in facts if ids & set(s.passages)]
+        best = max(near, key=lambda s: len(terms & set(content_terms(s.text))), default=None)
+        if best is not None:
+            findings.setdefault(f"{best.text} {cite_ids(best.passages)}")
+    as_of = {note.as_of for note in notes}
+    return Section(
+        title=title,
+        description="; ".join(note.description for note in notes if note.description),
+        status="completed",
+        content=text.content,
+        key_findings=tuple(findings),
+        sources=tuple(dict.fromkeys(p.split("p")[0] for c in text.claims if c.stands for p in c.passages)),
+        attempts=max((note.attempts for note in notes), default=1),
+        searched=tuple(dict.fromkeys(query for note in notes for query in note.searched)),
+        missing=tuple(dict.fromkeys(fact for note in notes for fact in note.missing)),
+        as_of=as_of.pop() if len(as_of) == 1 else "",
+    )
 
 
 def _parts(given: ReportInput, made: Composition, own: Sequence[Claim], claims: Sequence[Claim]) -> tuple[Part, ...]:

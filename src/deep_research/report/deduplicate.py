@@ -17,8 +17,6 @@ from deep_research.verification.numbers import quantities
 
 _ALIKE = 0.9
 """Share of their words that two sentences have in common when one repeats the other."""
-_TOLD = 0.6
-"""Share of the words of "… is not in the sources read" that another such sentence has when it tells the same."""
 _KEPT = 2
 """Sentences that a section keeps in any case."""
 
@@ -50,47 +48,6 @@ def without_repetition(
         if gone:
             left[section.title] = [c for c in left.get(section.title, []) if (c.text, c.passages) not in gone]
     return shorter, left
-
-
-def without_named_repeats(
-    sections: Sequence[Section], claims: Sequence[Claim], repeats: Sequence[str], open_elsewhere: Sequence[str] = ()
-) -> tuple[list[Section], list[Claim]]:
-    """Return the sections and claims without the sentences that `repeats` names, word for word, as said elsewhere too.
-
-    A sentence goes only where what it rests on is still cited in another section, never out of code, a table or numbered
-    steps, and only where its section keeps enough. One that says what was not found goes as well where most of its words
-    stand in one of the texts `open_elsewhere`, which say so around the sections.
-    """
-    told = [frozenset(content_terms(text)) for text in open_elsewhere]
-    drafts = [parse_draft(section.content) for section in sections]
-    wanted = {_bare(text) for repeat in repeats for text in (repeat, *(s.text for s in parse_draft(repeat).sentences))}
-    cited = [{p for s in draft.sentences for p in s.passages} for draft in drafts]
-    shorter: list[Section] = []
-    gone: set[tuple[str, str, tuple[str, ...]]] = set()
-    for i, (section, draft) in enumerate(zip(sections, drafts, strict=True)):
-        others = {p.split("p")[0] for j, ids in enumerate(cited) if j != i for p in ids}
-        cut = {
-            number
-            for number, s in enumerate(draft.sentences)
-            if s.kind in ("prose", "item") and not draft.is_step(number)
-            if _bare(s.text) in wanted or (s.role == "limit" and _is_told(s.text, told))
-            if s.role == "limit" or (s.passages and {p.split("p")[0] for p in s.passages} <= others)
-        }
-        if not cut or len(draft.sentences) - len(cut) < _KEPT:
-            shorter.append(section)
-            continue
-        shorter.append(_without(section, draft, cut))
-        gone |= {(section.title, *_claimed(draft.sentences[number])) for number in cut}
-    return shorter, [c for c in claims if (c.section, c.text, c.passages) not in gone]
-
-
-def _is_told(text: str, told: Sequence[frozenset[str]]) -> bool:
-    terms = frozenset(content_terms(text))
-    return any(len(terms & other) >= _TOLD * len(terms) for other in told if terms)
-
-
-def _bare(text: str) -> str:
-    return normalise(text).strip(" *_.。!?！？;；→")
 
 
 def _claimed(sentence: CitedSentence) -> tuple[str, tuple[str, ...]]:

@@ -281,7 +281,7 @@ def _common_state(checked: CheckedReport, references: References) -> str:
 def _marks(checked: CheckedReport) -> str:
     """Return the line that explains the marks of this report; "" where all statements are facts."""
     kinds = {claim.kind for claim in checked.claims if claim.stands or claim.kind == "background"}
-    advised = " ".join(f"{a.why}{a.fallback}{a.condition}{a.action}" for a in checked.parts.advice)
+    advised = " ".join(f"{a.why}{a.how}{a.fallback}{a.condition}{a.action}{a.commands}" for a in checked.parts.advice)
     used = {
         "marks_inference": "inference" in kinds,
         "marks_computed": "computed" in kinds,
@@ -294,33 +294,32 @@ def _marks(checked: CheckedReport) -> str:
 
 
 def render_advice(advice: Sequence[Advice], references: References, language: str) -> list[str]:
-    """Render what to do: numbered steps for everybody, then a list of the cases that differ, each with its commands below
-    it, ready to copy; a step of one case that comes before one of all keeps its place, with its case in front."""
-    general = [n for n, a in enumerate(advice) if not a.case]
-    last = general[-1] if general else -1
-    blocks = [f"## {phrase('advice', language)}"] if advice else []
-    items: list[str] = []
-    for n, step in enumerate(advice):
-        if n == last + 1:
-            blocks += ["\n".join(items)] * bool(items) + [f"**{phrase('by_case', language)}**"]
-            items = []
-        items.append(f"{f'{n + 1}.' if n <= last else '-'} {_step(step, references, language)}")
+    """Return the heading and the steps in their order; one for a single case begins with it."""
+    if not advice:
+        return []
+    blocks, items = [f"## {phrase('advice', language)}"], list[str]()
+    for number, step in enumerate(advice, 1):
+        items.append(f"{number}. {_step(step, references, language)}")
         if step.commands:  # a block of its own: the list goes on behind it with the next number
-            blocks += ["\n".join(items), "\n".join(["```", *step.commands, "```"])]
+            typed = [line.removesuffix(_GENERAL).rstrip() for line in step.commands]
+            if typed != list(step.commands):
+                items.append(f"   - {phrase('commands_background', language)}")
+            blocks += ["\n".join(items), "\n".join(["```", *typed, "```"])]
             items = []
     return [*blocks, *["\n".join(items)] * bool(items)]
 
 
+_GENERAL = "†"
+"""Ends a line to type that is general knowledge."""
+
+
 def _step(advice: Advice, references: References, language: str) -> str:
-    """Render one step: what to do, and why; what it depends on, and what to do else, as points below it."""
+    """Render one step: for whom, what to do and why; below it how, what must be true first, and what to do else."""
     said = [f"*{fold(advice.case)}{colon_of(language).rstrip()}*"] * bool(advice.case)
-    said += [f"**{fold(advice.action)}**", *[fold(advice.why)] * bool(advice.why)]
+    said.append(f"**{fold(advice.action)}**")
+    said += [fold(advice.why)] * bool(advice.why)
     cited = references.cite(advice.premises)
-    points = [
-        f"   - *{phrase(name, language)}{colon_of(language).rstrip()}* {fold(text)}"
-        for name, text in (("condition", advice.condition), ("fallback", advice.fallback))
-        if text
-    ]
+    points = [f"   - {fold(text)}" for text in (*advice.how, advice.condition, advice.fallback) if text]
     return "\n".join([" ".join([*said, cited] if cited else said), *points])
 
 

@@ -4,29 +4,37 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from deep_research.concurrency import in_background
 from deep_research.data import Advice, Claim, Gap, Limit, Verdict
 from deep_research.errors import LimitReached, ModelError
-from deep_research.i18n.catalog import colon_of, gap_from, phrase, verdict_of
+from deep_research.i18n.catalog import colon_of, gap_from, gap_of, phrase, verdict_of
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Judge, Rewrite
 from deep_research.steps.check_sentences import Ground, names_are_known
 from deep_research.text.sentences import split
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.citations import lift
-from deep_research.verification.conclusions import FOLLOWS, are_known_commands, is_too_specific, is_unfounded
+from deep_research.verification.conclusions import (
+    FOLLOWS,
+    are_known_commands,
+    is_too_specific,
+    is_unfounded,
+)
 from deep_research.verification.drafts import settle_marks
 from deep_research.verification.verify import is_error_text
 
 _MARK = "†"
-_REASONS = ("why", "condition", "fallback")
+_REASONS = ("why", "how", "condition", "fallback")
 _COMMAND = re.compile(r"`([^`]+)`")
 _ENDS = (".", "!", "?", "。", "！", "？", "†")
 _UNQUOTED = str.maketrans("", "", "\"'")
 """Quotation marks are syntax in a line to type."""
 _ABOUT_SEARCH = 0.5
 """From this share of its words on, a limit is about what was searched for."""
+_CLOSEST, _TOUCHES = 2, 0.4
+"""How many passages are held against a limit, and the share of its words that one has."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +118,8 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     pieces = re.split(rf"(?:^|\s)({labels})\s?[:：]\s?", lift(text)[0].strip())
     fields = {names[label]: said.strip() for label, said in zip(pieces[1::2], pieces[2::2], strict=True)}
     case, action = _case_and_action(pieces[0].strip(), before)
-    new = {"case": case, "action": action, **{name: fields.get(name, "") for name in _REASONS}}
+    new: dict[str, Any] = {"case": case, "action": action, **{name: fields.get(name, "") for name in _REASONS}}
+    new["how"] = tuple(split(new["how"]))
     # A step that is worded anew without a word on its commands keeps them: code looks at them again.
     new["commands"] = tuple(_COMMAND.findall(fields["commands"])) if "commands" in fields else before.commands
     return (
@@ -153,14 +162,19 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         unfounded = is_unfounded(own, grounds, known) if own.strip() or not grounds else None
         return unfounded or next((bad for sentence in general if (bad := is_too_specific(sentence))), None)
 
-    def stands_of(text: str) -> str:
-        """Return the text, or of a reason that is refused what of it stands: what the sources say, or general knowledge."""
-        said, general = _parted(text)
-        return " ".join(part for part in (said, *general) if part and refused(part) is None)
+    def stands(sentence: str) -> bool:
+        """Tell whether a sentence may stand; a name that the documents of the premises have is for the judge."""
+        bad = refused(sentence)
+        return bad is None or (bad.codes == ("name_missing",) and names_are_known(sentence, ids, library, known))
 
-    kept = {name: stands_of(getattr(given, name)) for name in _REASONS}
-    typed = _fit_commands(given.commands, "\n".join([*grounds, known]), general=ground.background)
-    advice = given.model_copy(update={**kept, "commands": typed})
+    def stands_of(text: str) -> str:
+        """Return the text without the sentences that are refused."""
+        return " ".join(sentence for sentence in split(settle_marks(text)) if stands(sentence))
+
+    kept: dict[str, Any] = {name: stands_of(getattr(given, name)) for name in _REASONS if name != "how"}
+    kept["how"] = tuple(said for text in given.how if (said := stands_of(text)))
+    kept["commands"] = _fit_commands(given.commands, "\n".join([*grounds, known]), general=ground.background)
+    advice = given.model_copy(update=kept)
     text = _as_text(advice, ground.language)
     key = hashlib.sha256(f"advice\0{text}".encode("utf-8", "replace")).hexdigest()[:10]
     claim = Claim(
@@ -192,8 +206,9 @@ def _parted(text: str) -> tuple[str, list[str]]:
 
 
 def _as_text(advice: Advice, language: str) -> str:
-    named = ((phrase(name, language), getattr(advice, name)) for name in _REASONS)
-    reasons = [f"{name}{colon_of(language)}{text}" for name, text in named if text]
+    said = {name: getattr(advice, name) for name in _REASONS}
+    said["how"] = " ".join(map(_ended, advice.how))
+    reasons = [f"{phrase(name, language)}{colon_of(language)}{text}" for name, text in said.items() if text]
     if advice.commands:
         typed = " ".join(f"`{line}`" for line in advice.commands)
         reasons.append(f"{phrase('commands', language)}{colon_of(language)}{typed}")
@@ -204,11 +219,60 @@ def _ended(text: str) -> str:
     return text if not text or text.rstrip().endswith(_ENDS) else f"{text.rstrip()}."
 
 
-def check_limits(given: Sequence[Limit], searched: Sequence[str]) -> tuple[tuple[Limit, ...], tuple[Claim, ...]]:
-    """Return the limits that the searches really made bear out, as a list and as claims.
+@dataclass(frozen=True)
+class CheckedLimits:
+    """What was not found and stays, the claims it makes (also those that were cut), and what failed."""
 
-    A limit stands where a search that was made has most of its words; it keeps only searches that were made.
+    limits: tuple[Limit, ...]
+    claims: tuple[Claim, ...]
+    failures: tuple[Gap, ...] = ()
+
+
+async def check_limits(
+    given: Sequence[Limit], searched: Sequence[str], library: Library, judge: Judge | None = None
+) -> CheckedLimits:
+    """Return the limits that the searches really made bear out, and that nothing speaks against which was read.
+
+    A limit stands where a search that was made has most of its words; it keeps only searches that were made. Then the
+    judge: do the passages that come closest tell it after all? Where it fails, the limits stay.
     """
+    kept, claims = _borne_out(given, searched)
+    near = {limit.text: await in_background(_closest, limit, library) for limit in kept} if judge is not None else {}
+    asked = [c.model_copy(update={"passages": near[c.text]}) for c in claims if c.stands and near.get(c.text)]
+    if judge is None or not asked:
+        return CheckedLimits(tuple(kept), tuple(claims))
+    try:
+        verdicts = await judge(asked, library)
+        failure = None if len(verdicts) == len(asked) else gap_of("judge", "judge_count")
+    except (ModelError, LimitReached) as error:
+        verdicts, failure = (), gap_from("judge", error)
+    if failure is not None:
+        return CheckedLimits(tuple(kept), tuple(claims), (failure,))
+    refused = {
+        claim.id: claim.model_copy(update={"verdict": verdict})
+        for claim, verdict in zip(asked, verdicts, strict=True)
+        if verdict.kind != "supported"
+    }
+    gone = {claim.text for claim in refused.values()}
+    return CheckedLimits(
+        tuple(limit for limit in kept if limit.text not in gone), tuple(refused.get(c.id, c) for c in claims)
+    )
+
+
+def _closest(limit: Limit, library: Library) -> tuple[str, ...]:
+    """Return the ids of the passages that have most words of what was not found: one of them may tell it."""
+    wanted = set(content_terms(limit.text))
+    found: dict[str, None] = {}
+    for query in (limit.text, *limit.searched[:1]):
+        for hit in library.search(query, limit=_CLOSEST):
+            terms = set(content_terms(f"{hit.passage.heading} {hit.passage.text}"))
+            if len(wanted & terms) >= _TOUCHES * len(wanted):
+                found.setdefault(hit.passage.id)
+    return tuple(found)[:_CLOSEST]
+
+
+def _borne_out(given: Sequence[Limit], searched: Sequence[str]) -> tuple[list[Limit], list[Claim]]:
+    """Return the limits for which searches were made, with these, and all of them as claims."""
     made = {normalise(query): query for query in searched}
     kept: list[Limit] = []
     claims: list[Claim] = []
@@ -221,8 +285,8 @@ def check_limits(given: Sequence[Limit], searched: Sequence[str]) -> tuple[tuple
         key = hashlib.sha256(f"limit\0{limit.text}".encode("utf-8", "replace")).hexdigest()[:10]
         claims.append(Claim(id=f"c{key}", section="", text=limit.text, passages=(), verdict=verdict, kind="limit"))
         if stands:
-            kept.append(Limit(text=limit.text, searched=own or near[:3]))
-    return tuple(kept), tuple(claims)
+            kept.append(limit.model_copy(update={"searched": own or near[:3]}))
+    return kept, claims
 
 
 def _shares_most(query: set[str], about: set[str]) -> bool:

@@ -173,7 +173,9 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kep
     if sentence.kind == "cell" and (cited := tuple(key for key in own if key in sentence.passages)):
         return cited  # the others stand in the cells beside it
     if sentence.role == "inference" and not sentence.passages:
-        return ()  # a lead that sums up its paragraph: what follows cites
+        return ()  # it sums up its paragraph: what follows, or what stands before it, cites
+    if sentence.kind == "code" and not sentence.passages and judged[number].kind == "inference":
+        return ()  # the sentence that leads to it cites
     if sentence.passages:
         return own
     others = [i for i in draft.paragraph_of(number) if i in kept and i != number]

@@ -21,6 +21,7 @@ from deep_research.verification.conclusions import (
     BACKGROUND,
     FOLLOWS,
     has_amounts,
+    is_known_code,
     is_too_specific,
     is_unfounded,
     missing_names,
@@ -46,6 +47,7 @@ _UNCITED = verdict_of("unverified", "uncited")
 _BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
 _NO_COMPUTATION = verdict_of("unverified", "computation_missing")
 _ROW_BORDER = re.compile(r"\s\|\s?")
+_FENCED = re.compile(r"\s*(?:```|~~~)")
 _FEW = 3
 _CANDIDATES = 8
 """How many passages of the library are tried in place of one that does not support its claim."""
@@ -118,10 +120,22 @@ def check_sentences(
         else _check_own(s, library, ground, results)
         for s in draft.sentences
     ]
+    for i, sentence in enumerate(draft.sentences):
+        if sentence.kind == "code" and not judged[i].shown:
+            judged[i] = _put_together(judged[i], draft.sentences[i - 1] if i else sentence, library, ground)
     judged = [replace(j, flags=_flags(j, library, ground)) for j in judged]
     for i in _steps_left_out(draft, judged, [i for i, j in enumerate(judged) if j.shown], library):
         judged[i] = replace(judged[i], flags=(*judged[i].flags, "steps"))
     return draft, judged, [i for i, j in enumerate(judged) if _is_for_judge(j, library)]
+
+
+def _put_together(judged: CheckedSentence, before: CitedSentence, library: Library, ground: Ground) -> CheckedSentence:
+    """Return code that stands in no passage as the writer's own where all that it calls is in what the draft cites; it
+    rests on what it cites, or on what the sentence before it does."""
+    ids = judged.passages or cited_ids(before, library)
+    if not ids or is_error_text(judged.text) or not is_known_code(judged.text, f"{ground.named}\n{ground.known}"):
+        return judged
+    return replace(judged, passages=ids, verdict=FOLLOWS, kind="inference")
 
 
 def _flags(judged: CheckedSentence, library: Library, ground: Ground) -> tuple[str, ...]:
@@ -374,6 +388,9 @@ def check_again(
     says stands where nothing speaks against it. In a sentence that the judge confirms as it is, names may come from what
     is `known`: the report's own terms, and the text just before and behind its passages.
     """
+    if before.kind == "inference" and _FENCED.match(before.text):
+        fits = _FENCED.match(text) and is_known_code(text, f"{ground.named}\n{ground.known}")
+        return replace(before, text=text.strip(), verdict=FOLLOWS) if fits else None
     if before.kind in ("inference", "computed"):
         bare, _places, citations = lift(text)
         ids = dict.fromkeys((*before.passages, *(key for _at, keys, _end in citations for key in keys)))

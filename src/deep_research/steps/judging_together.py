@@ -1,15 +1,32 @@
 """One call of the judge for texts that are checked side by side: they cite the same passages, which are sent once."""
 
 import asyncio
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from deep_research.concurrency import side_by_side
 from deep_research.data import Claim, Verdict
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Judge
 
 _MOST = 40
 """Statements in one call."""
+
+
+def _in_calls(asked: Sequence[Sequence[Claim]]) -> Iterator[list[Claim]]:
+    """Yield the statements for each call: those of one check, which cite the same passages, as far as possible together."""
+    call: list[Claim] = []
+    for claims in asked:
+        if call and len(call) + len(claims) > _MOST:
+            yield call
+            call = []
+        call = [*call, *claims]
+        while len(call) > _MOST:
+            yield call[:_MOST]
+            call = call[_MOST:]
+    if call:
+        yield call
 
 
 class JudgingTogether:
@@ -49,11 +66,13 @@ class JudgingTogether:
 
     async def _ask(self, library: Library) -> dict[int, Sequence[Verdict]]:
         """Return the verdicts by check; none for all of them where the judge has not spoken of every statement."""
-        claims = [claim for number in sorted(self._asked) for claim in self._asked[number]]
-        verdicts: list[Verdict] = []
-        for start in range(0, len(claims), _MOST):
-            verdicts += await self._judge(claims[start : start + _MOST], library)
-        if len(verdicts) != len(claims):
+        calls = list(_in_calls([self._asked[number] for number in sorted(self._asked)]))
+
+        async def judge(claims: Sequence[Claim]) -> Sequence[Verdict]:
+            return await self._judge(claims, library)
+
+        answers = await side_by_side(judge(claims) for claims in calls)
+        if any(len(verdicts) != len(claims) for verdicts, claims in zip(answers, calls, strict=True)):
             return dict.fromkeys(self._asked, ())
-        told = iter(verdicts)
+        told = itertools.chain.from_iterable(answers)
         return {number: [next(told) for _ in self._asked[number]] for number in sorted(self._asked)}

@@ -79,6 +79,29 @@ def are_known_commands(lines: Sequence[str], ground: str) -> bool:
     return all(part in ground or has_short_options(part.removeprefix("-"), ground) for part in parts)
 
 
+def is_known_code(code: str, ground: str) -> bool:
+    """Tell whether all that a piece of code calls, and its options and figures, stand in `ground`, or are made in it.
+
+    Names of its own, strings and comments are free, and so are 0 and 1.
+    """
+    bare = _CODE_FENCE.sub("", _CODE_FREE.sub(" ", code))
+    own = {name for pair in _CODE_MADE.findall(bare) for name in pair}
+    called = {name for name in _CODE_CALLED.findall(bare) if name not in own}
+    figures = set(_CODE_FIGURE.findall(bare))
+    options = set(_CODE_OPTION.findall(bare))
+    known = set(_CODE_NAME.findall(ground))
+    return bool(called or options) and called <= known and all(part in ground for part in figures | options)
+
+
+_CODE_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
+_CODE_FREE = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?:#|//).*$", re.MULTILINE)
+_CODE_NAME = re.compile(r"[A-Za-z_]\w*")
+_CODE_CALLED = re.compile(r"(?:(?<=\.)[A-Za-z_]\w*|[A-Za-z_]\w*(?=\())")
+_CODE_MADE = re.compile(r"\b(?:def|class|function|as|for|import)\s+([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*=(?!=)")
+_CODE_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
+_CODE_FIGURE = re.compile(r"(?<![\w.])(?!(?:0|1)(?![\w.]))\d+(?:\.\d+)*")
+
+
 def has_amounts(text: str) -> bool:
     """Tell whether a text holds an amount with a unit, or a quotation; versions and years are none."""
     return bool(quotations(text)) or any(q.unit not in ("", "ordinal", *CALENDAR) for q in quantities(text))

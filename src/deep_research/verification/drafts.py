@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from deep_research.i18n.language import columns
-from deep_research.text.sentences import Block, blocks
+from deep_research.text.sentences import Block, blocks, split
 from deep_research.verification.citations import (
     OPEN_MARK,
     Cite,
@@ -38,6 +38,8 @@ _EMPTY_CELL = "—"
 _FEW_CELLS = 2
 """A row of a name and one statement is that statement, with the name as its context."""
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
+_ARROW_INSIDE = re.compile(r"(?<=[.!?。！？\]])\s*→\s+")
+"""Where in a paragraph the writer's own conclusion begins."""
 _LEAD_WORDS, _LEAD_CHARS = 8, 52
 _TITLE_WORDS, _TITLE_WIDE = 3, 7
 _STOPS = (".", "!", "?", "。", "！", "？")
@@ -69,6 +71,8 @@ class Draft:
 
     sentences: list[CitedSentence] = field(default_factory=list)
     _parts: list[_Part] = field(default_factory=list)
+    _closing: set[int] = field(default_factory=set)
+    """The numbers of the conclusions that close a paragraph of facts."""
 
     def render(self, kept: Mapping[int, tuple[str, Sequence[str]] | None] | None = None, cite: Cite = cite_ids) -> str:
         """Write the draft again. `kept` maps the number of a sentence to its new text and ids, or to None to cut it;
@@ -82,9 +86,10 @@ class Draft:
                 return None
             if sentence.role == "limit":
                 return _with_open_mark(change[0])
+            mark = "→ " if number in self._closing else ""
             if change[0] == sentence.text and sentence.kind != "code":
-                return sentence.cited_as(change[1], cite)
-            text, citation = change[0], cite(change[1]) if change[1] else ""
+                return mark + sentence.cited_as(change[1], cite)
+            text, citation = mark + change[0], cite(change[1]) if change[1] else ""
             gap = "\n\n" if sentence.kind == "code" else " "
             return f"{text}{gap}{citation}" if citation else text
 
@@ -113,10 +118,6 @@ class Draft:
         """Return the sentences of the paragraph or list item that a sentence is part of; none where it is a cell or code."""
         flowing = (part.numbers for part in self._parts if part.kind in ("prose", "item"))
         return next((numbers for numbers in flowing if number in numbers), ())
-
-    def is_step(self, number: int) -> bool:
-        """Return whether a sentence is part of a numbered list."""
-        return any(number in step for steps in self.numbered_lists() for step in steps)
 
     def numbered_lists(self) -> list[list[tuple[int, ...]]]:
         """Return the numbered lists, each as the sentences of its items."""
@@ -314,12 +315,14 @@ def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> 
         if following == "item" and body.rstrip().endswith((":", "：")) and not any(groups(body)):
             draft._parts.append(_Part("label", raw.strip()))
             return
-        _add(
-            draft,
-            _Part(kind, raw[:head] + "→ ", 0, ((len(draft.sentences),),)),
-            [_conclusion(body, arrow.end(), block)],
-        )
+        first, own = len(draft.sentences), _own(body[arrow.end() :], block)
+        frame = raw[:head] + ("→ " if own[0].role == "inference" else "")
+        _add(draft, _Part(kind, frame, 0, (tuple(range(first, first + len(own))),)), own)
         return
+    closing: list[CitedSentence] = []
+    if inside := _ARROW_INSIDE.search(body):
+        closing = _own(body[inside.end() :], block)
+        body = body[: inside.start()]
     found = [_with_role(s) for s in cut_cited(body, block.start + head, kind)]
     if not found:
         _cite_before(draft, [key for _s, _e, ids in groups(body) for key in ids])
@@ -332,6 +335,12 @@ def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> 
         found, frame = _with_lead(found, frame)
     if kind == "item" and (led := _lead_in(draft)):
         found = [s if s.passages or s.near else s._replace(near=led) for s in found]
+    if closing and closing[0].role == "inference":
+        draft._closing.add(len(draft.sentences) + len(found))
+        if not closing[0].passages:
+            ids = dict.fromkeys(key for s in found for key in s.passages)
+            closing[0] = closing[0]._replace(near=tuple(ids)[:_LED])
+    found += closing
     first = len(draft.sentences)
     _add(draft, _Part(kind, frame, 0, (tuple(range(first, first + len(found))),)), found)
 
@@ -346,11 +355,19 @@ def _lead_in(draft: Draft) -> tuple[str, ...]:
     return ()
 
 
-def _conclusion(body: str, start: int, block: Block) -> CitedSentence:
-    """Return a paragraph that is the writer's own conclusion as one claim; all its ids are its premises."""
-    ids = tuple(dict.fromkeys(key for _s, _e, keys in groups(body) for key in keys))
-    text = " ".join(without_links(lift(body[start:])[0]).split())
-    return CitedSentence(text, ids, block.start, block.end, "prose", text, role="inference")
+def _own(body: str, block: Block) -> list[CitedSentence]:
+    """Return what is the writer's own to the end of a paragraph: a conclusion as one claim, all its ids are its premises;
+    behind it what is general knowledge (†)."""
+    said = split(settle_marks(body))
+    general: list[CitedSentence] = []
+    while said and _MARKED.search(said[-1]) and not any(groups(said[-1])):
+        text = " ".join(said.pop().split())
+        general.insert(0, CitedSentence(text, (), block.start, block.end, "prose", text, role="background"))
+    if not said:
+        return general
+    ids = tuple(dict.fromkeys(key for _s, _e, keys in groups(" ".join(said)) for key in keys))
+    text = " ".join(without_links(lift(" ".join(said))[0]).split())
+    return [CitedSentence(text, ids, block.start, block.end, "prose", text, role="inference"), *general]
 
 
 def _with_role(sentence: CitedSentence) -> CitedSentence:

@@ -23,6 +23,7 @@ from deep_research.data import (
     Section,
     SectionDraft,
     SectionReview,
+    SectionText,
     Side,
 )
 from deep_research.i18n.catalog import phrase
@@ -48,7 +49,6 @@ _HIGH = re.compile(r"^#{1,2}\s+(?=\S)")
 _FRAME = re.compile(r"^[\s#*_]*(?:\d+(?:\.\d+)*[.)、．]?\s+)?|[\s*_:：#]+$")
 _UNSURE = 0.4
 _MAX_PARTS, _MAX_QUERIES, _MAX_COVERS, _MAX_TERMS, _MAX_MISSING, _MAX_ADVICE = 8, 4, 12, 12, 6, 12
-_MAX_REPEATS = 20
 _MAX_COMMANDS = 6
 
 
@@ -206,21 +206,26 @@ def with_founded_titles(brief: Brief, question: Question, found: Sequence[str], 
 
 
 def section_draft_of(answer: SectionAnswer, title: str) -> SectionDraft:
-    """Return a section as it was written, without a heading that only repeats its title; other headings below it."""
-    lines = answer.content.strip().split("\n")
+    """Return a section as it was written."""
+    return SectionDraft(
+        content=below_title(answer.content, title),
+        key_findings=tuple(answer.key_findings),
+        computations=computations_of(answer.computations),
+        missing=_distinct(answer.missing)[:_MAX_MISSING],
+        dropped=_distinct(answer.dropped),
+    )
+
+
+def below_title(content: str, title: str) -> str:
+    """Return the text of a section without a heading that only repeats its title; other headings below it."""
+    lines = content.strip().split("\n")
     if _bare(lines[0]) == _bare(title):
         lines = lines[1:]
     in_code = False
     for number, line in enumerate(lines):
         in_code ^= line.lstrip().startswith("```")
         lines[number] = line if in_code else _HIGH.sub("### ", line)
-    return SectionDraft(
-        content="\n".join(lines).strip(),
-        key_findings=tuple(answer.key_findings),
-        computations=computations_of(answer.computations),
-        missing=_distinct(answer.missing)[:_MAX_MISSING],
-        dropped=_distinct(answer.dropped),
-    )
+    return "\n".join(lines).strip()
 
 
 def computations_of(answers: list[ComputationAnswer]) -> tuple[Computation, ...]:
@@ -290,7 +295,7 @@ def section_review_of(answer: SectionReviewAnswer, title: str) -> SectionReview:
 
 
 def composition_of(answer: ComposeAnswer) -> Composition:
-    """Return what stands around the sections; advice without an action is left out."""
+    """Return the report as it was written; advice without an action is left out."""
     return Composition(
         abstract=answer.answer,
         conclusion=answer.conclusion,
@@ -301,6 +306,7 @@ def composition_of(answer: ComposeAnswer) -> Composition:
                 case=a.case.strip(),
                 action=a.action.strip(),
                 why=a.why.strip(),
+                how=_distinct(a.how),
                 condition=a.condition.strip(),
                 fallback=a.fallback.strip(),
                 commands=tuple(line for text in a.commands for raw in text.splitlines() if (line := raw.strip("` ")))[
@@ -311,9 +317,13 @@ def composition_of(answer: ComposeAnswer) -> Composition:
             for a in answer.advice[:_MAX_ADVICE]
             if a.action.strip()
         ),
+        sections=tuple(
+            SectionText(title=plain_title(s.title), content=below_title(s.content, s.title), notes=_distinct(s.notes))
+            for s in answer.sections
+            if s.title.strip()
+        ),
         limits=tuple(
             Limit(text=x.text.strip(), searched=_distinct(x.searched)) for x in answer.limits if x.text.strip()
         ),
-        repeats=_distinct(answer.repeats)[:_MAX_REPEATS],
         computations=computations_of(answer.computations),
     )

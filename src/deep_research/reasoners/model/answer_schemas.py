@@ -248,6 +248,7 @@ class AdviceAnswer(Answer):
     case: str
     action: str
     why: str
+    how: list[str] = Field(default_factory=list, description="single actions, in order")
     condition: str
     fallback: str
     commands: list[str] = Field(default_factory=list, description="lines to type or to write; mostly empty")
@@ -261,14 +262,22 @@ class LimitAnswer(Answer):
     searched: list[str]
 
 
+class BodyAnswer(Answer):
+    """One section of the body."""
+
+    title: str
+    notes: list[str]
+    content: str
+
+
 class ComposeAnswer(Answer):
     """See the prompt `compose`."""
 
     answer: str
     parts: list[PartAnswer] = Field(default_factory=list)
+    sections: list[BodyAnswer] = Field(default_factory=list)
     table: str
     advice: list[AdviceAnswer] = Field(default_factory=list)
     conclusion: str
     limits: list[LimitAnswer] = Field(default_factory=list)
-    repeats: list[str] = Field(default_factory=list)
     computations: list[ComputationAnswer] = Field(default_factory=list)

@@ -43,7 +43,22 @@ def cited(claims: Sequence[Claim], library: Library) -> dict[str, str]:
     return {key: fenced_passage(p, library) for key in ids if (p := library.passage(key)) is not None}
 
 
-_KINDS = {"advice": "ADVICE", "inference": "CONCLUSION", "computed": "CONCLUSION", "background": "BACKGROUND"}
+def cited_most(claims: Sequence[Claim], library: Library, budget: int) -> str:
+    """Return the passages that standing claims cite, fenced, in the order of the claims; where they are more than `budget`
+    tokens those that fewest claims cite are left out."""
+    counts = Counter(key for claim in claims if claim.stands for key in claim.passages)
+    passages = [p for key, _ in counts.most_common() if (p := library.passage(key)) is not None] if budget else []
+    shown = blocks(passages, library, budget)
+    return "\n".join(shown[key] for key in counts if key in shown)
+
+
+_KINDS = {
+    "advice": "ADVICE",
+    "inference": "CONCLUSION",
+    "computed": "CONCLUSION",
+    "background": "BACKGROUND",
+    "limit": "LIMIT",
+}
 _ROW = re.compile(r"\s\|\s")
 _CODE = re.compile(r"`[^`]*`")
 
@@ -129,13 +144,11 @@ def _number(key: str) -> int:
 
 _MOST_SITES, _MOST_TITLES, _TITLE_CHARS = 12, 24, 48
 _LENGTHS = {
-    "brief": {"section": (80, 140), "answer": (60, 110), "conclusion": (40, 80)},
-    "standard": {"section": (150, 420), "answer": (100, 150), "conclusion": (80, 140)},
-    "deep": {"section": (500, 1100), "answer": (120, 150), "conclusion": (120, 220)},
+    "brief": {"section": (80, 140), "body": (200, 420), "answer": (60, 110), "conclusion": (20, 60)},
+    "standard": {"section": (150, 420), "body": (900, 1_600), "answer": (100, 150), "conclusion": (40, 110)},
+    "deep": {"section": (500, 1100), "body": (5_000, 7_000), "answer": (120, 150), "conclusion": (80, 220)},
 }
-"""Words by depth of report and kind of text."""
-_TOGETHER = {"brief": 420, "standard": 1_600, "deep": 7_000}
-"""Words of all sections of a report."""
+"""Words by depth of report and kind of text; the body is all sections together."""
 _CHARACTERS_PER_WORD = {"zh": 2.2, "ja": 2.8, "ko": 3.2}
 
 
@@ -161,7 +174,7 @@ def length_of(kind: str, depth: str, language: str, *, sections: int = 1, more: 
     many `sections`; `more` where something is added to a text that has this length."""
     least, most = _LENGTHS[depth][kind]
     if kind == "section":
-        most = min(most, max(least, _TOGETHER[depth] // max(1, sections) // 10 * 10))
+        most = min(most, max(least, _LENGTHS[depth]["body"][1] // max(1, sections) // 10 * 10))
         least = min(least, most * 2 // 3)
     most = most * 5 // 4 if more else most
     factor = _CHARACTERS_PER_WORD.get(language)

@@ -29,10 +29,11 @@ from deep_research.reasoners.model.answer_schemas import (
     SectionReviewAnswer,
 )
 from deep_research.reasoners.model.base import Thinker, told, user
-from deep_research.reasoners.model.prompt_views import cited, for_review, numbered, stock
+from deep_research.reasoners.model.prompt_views import cited, cited_most, for_review, numbered, stock
 from deep_research.reasoners.model.research_turns import remarked
 from deep_research.reasoners.model.structured_calls import fitted
 from deep_research.reasoners.model.text_lengths import is_too_short, length_in, within_length
+from deep_research.search.source_standing import uniform_standing
 from deep_research.text.token_count import estimate_tokens
 
 
@@ -98,7 +99,10 @@ class Judging(Thinker):
 
 
 _R = TypeVar("_R")
-_REPORT_TOKENS = 6000
+_REPORT_TOKENS = 12_000
+"""The most that a report may take; its sections get half of it at least."""
+_PASSAGE_TOKENS = 20_000
+"""How much of what the sections cite the writer of the report sees."""
 _LAST_SEARCHES = 6
 """Searches of each section, the last ones, of which a limit may name those made for it."""
 
@@ -165,6 +169,12 @@ class Reporting(Thinker):
         claims: Sequence[Claim],
         library: Library,
     ) -> Composition:
+        """See `ports.Reasoner.compose`: the report in one go, with the sections as notes."""
+        is_long = self._depth == "deep"
+        sources = dict.fromkeys(key.split("p")[0] for c in claims if c.stands for key in c.passages)
+        uniform = await asyncio.to_thread(uniform_standing, library, tuple(sources)) if sources else ""
+        room = 0 if is_long else min(_PASSAGE_TOKENS, self._context_tokens // 3)
+        passages = await asyncio.to_thread(cited_most, claims, library, room)
 
         async def make(shown: Sequence[dict[str, str]], more: Sequence[ModelMessage] = ()) -> ComposeAnswer:
             messages = self._sections_shown(
@@ -178,10 +188,17 @@ class Reporting(Thinker):
                 searched=list(dict.fromkeys(query for s in sections for query in s.searched[-_LAST_SEARCHES:])),
                 background=self._background,
                 nothing=phrase("not_found_cell", brief.language),
+                uniform=uniform,
+                is_long=is_long,
+                is_agreed=brief.is_agreed,
+                passages=passages,
                 answer_length=self._length("answer", brief.language),
+                body_length=self._length("body", brief.language),
                 conclusion_length=self._length("conclusion", brief.language),
             )
-            return await self._ask.structured("report", [*messages, *more], ComposeAnswer, max_output_tokens=6000)
+            return await self._ask.structured(
+                "report", [*messages, *more], ComposeAnswer, max_output_tokens=_REPORT_TOKENS
+            )
 
         async def think() -> Composition:
             texts = "\n\n".join(s.content for s in sections if s.content)
@@ -220,7 +237,8 @@ class Reporting(Thinker):
         """`make` with the sections that have a text, trimmed where they are too long together."""
         written = [s for s in sections if s.content]
         system = self._system(brief.question or brief.title, brief.language, brief)
-        room = max(_REPORT_TOKENS, self._context_tokens - estimate_tokens(system.text) - 2 * _REPORT_TOKENS)
+        used = estimate_tokens(system.text) + min(_PASSAGE_TOKENS, self._context_tokens // 3)
+        room = max(_REPORT_TOKENS // 2, self._context_tokens - used - 2 * _REPORT_TOKENS)
 
         async def shown(texts: Sequence[str]) -> _R:
             return await make([{"title": s.title, "content": t} for s, t in zip(written, texts, strict=True)])
