@@ -3,7 +3,7 @@
 import pytest
 
 from deep_research.verification.citations import cite_ids, render_citations, without_links
-from deep_research.verification.drafts import parse_draft
+from deep_research.verification.drafts import parse_draft, without_general_cells
 
 # A draft and its sentences: text, ids, kind, its stretch of the draft, ids near it, what a cell is about.
 READ = [
@@ -735,3 +735,32 @@ def test_sentences_that_end_with_a_wide_stop_stand_close() -> None:
 def test_a_bold_line_is_a_label_and_no_conclusion(label: str) -> None:
     sentences = parse_draft(f"## Notes\n\n{label}\n\nForeign tables can be read like others. [s1p2]\n").sentences
     assert [s.role for s in sentences] == ["fact"]
+
+
+def test_what_closes_a_paragraph_behind_an_arrow_is_the_writer_s_own() -> None:
+    text = (
+        "It runs dry. [s1p1] It is light. [s1p2] → So boats take it.  It suits them. Newer ones are quiet.†\n\nA → B."
+    )
+    parsed = parse_draft(text)
+    assert [(s.role, s.text, s.passages) for s in parsed.sentences] == [
+        ("fact", "It runs dry.", ("s1p1",)),
+        ("fact", "It is light.", ("s1p2",)),
+        ("inference", "So boats take it. It suits them.", ()),
+        ("background", "Newer ones are quiet †.", ()),
+        ("fact", "A → B.", ()),
+    ]
+    assert parsed.sentences[2].near == ("s1p1", "s1p2")
+    assert (
+        parsed.render({3: None, 4: None})
+        == "It runs dry. [s1p1] It is light. [s1p2] → So boats take it. It suits them."
+    )
+    assert parsed.render({2: None, 4: None}) == "It runs dry. [s1p1] It is light. [s1p2] Newer ones are quiet †."
+
+
+def test_a_cell_of_general_knowledge_is_none_of_its_row_s_statement() -> None:
+    text = "| Call | Removed | Since |\n| --- | --- | --- |\n| `a()` | 3.10 | an error since Python 3.14 † [s1p1] |"
+    (row,) = parse_draft(text).sentences
+    assert without_general_cells(row.text) == ("`a()` | 3.10 | — ", ["an error since Python 3.14 †"])
+    assert without_general_cells("a † b") == ("a † b", [])
+    beside = parse_draft(text.replace("3.10", "3.10 [s1p1]").replace("† [s1p1]", "†")).sentences
+    assert [(s.role, s.text) for s in beside] == [("fact", "3.10"), ("background", "an error since Python 3.14 †")]

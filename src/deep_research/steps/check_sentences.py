@@ -27,7 +27,7 @@ from deep_research.verification.conclusions import (
     missing_names,
 )
 from deep_research.verification.currency import Dated, flags_of, with_note
-from deep_research.verification.drafts import PLACEHOLDER, Draft, parse_draft, settle_marks
+from deep_research.verification.drafts import PLACEHOLDER, Draft, parse_draft, settle_marks, without_general_cells
 from deep_research.verification.procedures import steps_left_out
 from deep_research.verification.verify import (
     VERBATIM,
@@ -336,7 +336,10 @@ def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: L
     verbatim = [p for p in passages if is_sentence_of(sentence.raw, p.text)]
     if verbatim:
         return CheckedSentence(sentence.raw, tuple(p.id for p in verbatim), VERBATIM)
-    claim = claim_text(sentence.text, sentence.context)
+    said, general = without_general_cells(sentence.text)
+    if refused := next((bad for cell in general if (bad := is_too_specific(cell))), None):
+        return CheckedSentence(sentence.text, ids, refused, sentence.context)
+    claim = claim_text(said, sentence.context)
     evidence = [_evidence(p, library) for p in passages]
     verdict = verify(claim, evidence)
     if verdict.kind == "contradicted" and sentence.context and disproof(sentence.text, evidence) is None:
@@ -375,7 +378,7 @@ def _is_for_judge(judged: CheckedSentence, library: Library) -> bool:
     if judged.kind != "fact":
         return judged.shown
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
-    return certain_disproof(judged.text, evidence) is None
+    return certain_disproof(without_general_cells(judged.text)[0], evidence) is None
 
 
 def check_again(
@@ -474,7 +477,8 @@ def text_around(ids: Sequence[str], library: Library) -> str:
 def _may_stand(judged: CheckedSentence, passages: Sequence[Passage], library: Library, known: str) -> bool:
     """Tell whether nothing mechanical speaks against a claim; in its passages' language negation counts as well."""
     evidence = [*(_evidence(p, library) for p in passages), *([Evidence("", known)] if known else [])]
-    if judged.verdict == _CODE or certain_disproof(judged.text, evidence) is not None:
+    said = without_general_cells(judged.text)[0]
+    if judged.verdict == _CODE or certain_disproof(said, evidence) is not None:
         return False
     if known:
         return True  # the judge has said that it stands as it is: only what code is certain of binds it

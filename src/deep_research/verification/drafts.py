@@ -462,6 +462,15 @@ def _whole_row(line: str, at: int, header: Sequence[str]) -> CitedSentence | Non
     return CitedSentence(raw, ids, at, at + len(line), "cell", raw, context=about)
 
 
+def without_general_cells(row: str) -> tuple[str, list[str]]:
+    """Return a row with a dash in place of its cells of general knowledge (†), and these cells."""
+    cells = re.split(r"(?<!\\)\|", row)
+    general = [cell.strip() for cell in cells if _MARKED.search(cell)]
+    if len(cells) < 2 or not general:
+        return row, []
+    return "|".join(f" {_EMPTY_CELL} " if _MARKED.search(cell) else cell for cell in cells), general
+
+
 def _cells(line: str) -> list[str]:
     inner = line.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
@@ -492,5 +501,6 @@ def _read_row(draft: Draft, at: int, cells: list[str], header: list[str], *, is_
         about = " ".join(
             part for part in (subject if column else "", header[column] if column < len(header) else "") if part
         )
-        draft.sentences.append(CitedSentence(text, ids, at, end, "cell", clean, row_ids, about))
+        read = CitedSentence(text, ids, at, end, "cell", clean, row_ids, about)
+        draft.sentences.append(read._replace(role="background", near=()) if _MARKED.search(text) and not ids else read)
         yield len(draft.sentences) - 1
