@@ -554,6 +554,176 @@ CLAIMS = {
         "2019년 주민은 5만 3000명이다.": "contradicted number_rival",
         "제3초등학교 학생은 280명이다.": "supported",
     },
+    "The women's race was won by Holm in April, and the men's race was won by Berg in May.": {
+        "The men's race was won by Berg in May.": "supported",
+        "The men's race was won by Holm in April.": "contradicted altered",
+        "The women's race was won by Holm in April.": "supported",
+    },
+    "The northern gate of the old fort was closed in 1812, and its southern gate was walled up in 1830.": {
+        "The southern gate of the old fort was closed in 1812.": "contradicted altered",
+        "The northern gate was walled up in 1830.": "supported",
+        "The northern gate of the old fort was closed in 1812.": "supported",
+    },
+    "The chapel on the hill was restored in 1871 by the parish.": {
+        "**Restoration:** The chapel on the hill was restored in 1871 by the parish.": "supported",
+        "**The mill.** The chapel on the hill was restored in 1871.": "supported",
+        "The chapel on the hill was restored in 1871 by the parish of Selby.": "unverified name_missing",
+        "The chapel on the hill was slowly restored in 1871 by the parish.": "unverified added",
+        "The chapel on the hill was restored in 1871 by the parish and its priest.": "unverified added",
+        "The chapel on the hill was restored in 1871 by Ashby.": "unverified name_missing",
+    },
+    "The ESA buys parts from Kestrel and tests them in Kiel.": {
+        "NASA buys parts from Kestrel.": "contradicted name_rival",
+        "The ESA tests them in Kiel.": "supported",
+    },
+    "The European Space Agency buys parts from Kestrel and tests them in Kiel.": {
+        "The ESA buys parts from Kestrel.": "supported",
+        "The EU buys parts from Kestrel.": "unverified name_missing",
+        "The European Union buys parts from Kestrel.": "contradicted name_rival",
+    },
+    "The parish buys its bells from Kestrel and hangs them in spring.": {
+        "The parish of Okoye buys its bells from Kestrel.": "unverified name_missing",
+        "Selby buys its bells from Kestrel.": "unverified name_missing",
+        "The parish hangs them in spring.": "supported",
+    },
+    "약 12000명의 관중이 청산체육관에서 경기를 관람했다. 소린은 결승에서 할바르를 이겼다.": {
+        "청산체육관에서 약 12000명의 관중이 경기를 관람했다.": "supported",
+        "결승에서 소린은 할바르를 이겼다.": "supported",
+        "소린은 할바르를 결승에서 이겼다.": "supported",
+        "할바르는 결승에서 소린을 이겼다.": "contradicted altered",
+    },
+    "約12000人の観客が青山体育館で試合を観戦した。ソリンは決勝でハルバルトを破った。": {
+        "青山体育館で約12000人の観客が試合を観戦した。": "supported",
+        "決勝でソリンはハルバルトを破った。": "supported",
+        "ソリンはハルバルトを決勝で破った。": "supported",
+    },
+    "大约12000名观众在青山体育馆观看了比赛。苏林在决赛中击败了哈瓦德。": {
+        "在青山体育馆，大约12000名观众观看了比赛。": "supported",
+        "在决赛中，苏林击败了哈瓦德。": "supported",
+    },
+    "王明于1998年创办了这家书店，店里有三条长桌和五把椅子。": {
+        "李明于1998年创办了这家书店。": "contradicted altered",
+        "王明于1998年创办了这家书店。": "supported",
+        "王敏于1998年创办了这家书店。": "contradicted altered",
+        "店里有三张长桌和五把椅子。": "contradicted altered",
+        "这家书店由王明于1998年创办。": "supported",
+        "1998年，王明创办了这家书店。": "supported",
+        "王明和李强于1998年创办了这家书店。": "unverified low_support",
+    },
+    "田中は1998年にこの書店を開き、店には三本の柱と五台の机がある。": {
+        "中田は1998年にこの書店を開いた。": "unverified low_support",
+        "田村は1998年にこの書店を開いた。": "contradicted altered",
+        "店には三台の柱と五台の机がある。": "contradicted altered",
+        "店には三本の柱と五脚の机がある。": "contradicted altered",
+        "田中は1998年に京都でこの書店を開いた。": "unverified low_support",
+    },
+    "김철수는 1998년에 이 서점을 열었고 가게에는 기둥 세 개와 책상 다섯 대가 있다.": {
+        "김철호는 1998년에 이 서점을 열었다.": "contradicted altered",
+        "이철수는 1998년에 이 서점을 열었다.": "contradicted altered",
+        "김철수는 1998년에 부산에서 이 서점을 열었다.": "unverified low_support",
+        "1998년에 김철수는 이 서점을 열었다.": "supported",
+    },
+    "现任委员，曾任主席。赵敏曾任该厂厂长，厂里有600名工人。": {
+        "赵敏曾经任该厂厂长。": "supported",
+        "赵敏曾任该厂厂长。": "supported",
+        "赵敏由市长任命为该厂厂长。": "unverified low_support",
+    },
+    "该公司在2019年售出38台设备，价格为12元。": {
+        "该公司在2019年售出38套设备。": "contradicted altered",
+        "该公司在2019年售出38台设备。": "supported",
+        "该公司在2019年售出38万台设备。": "contradicted number_rival",
+        "价格为12美元。": "contradicted number_rival",
+        "价格为12角。": "unverified number_unit",
+    },
+    "同社は2019年に38台の装置を売り、価格は12円だった。": {
+        "同社は2019年に38箱の装置を売った。": "contradicted altered",
+        "価格は12ドルだった。": "contradicted number_rival",
+        "同社は2019年に38台の装置を売った。": "supported",
+    },
+    "회사는 2019년에 장치 38대를 팔았고 가격은 12원이었다.": {
+        "회사는 2019년에 장치 38상자를 팔았다.": "contradicted altered",
+        "가격은 12달러였다.": "unverified number_unit",
+        "회사는 2019년에 장치 38대를 팔았다.": "supported",
+    },
+    "The drug may reduce mortality in older mice that were fed well, and it was cheap.": {
+        "The drug reduces mortality in older mice that were fed well.": "unverified scope_changed",
+        "The drug may reduce mortality in older mice.": "supported",
+        "It was cheap.": "supported",
+        "The drug reduces mortality in mice.": "unverified scope_changed",
+    },
+    "Prices may fall. In most towns the shops usually close at noon on Sundays.": {
+        "Prices fall.": "unverified scope_changed",
+        "The shops usually close at noon on Sundays.": "supported",
+        "In all towns the shops usually close at noon.": "contradicted altered",
+    },
+    "价格可能下跌。多数城镇的商店通常在周日中午关门。": {
+        "价格下跌。": "unverified low_support",
+        "商店在周日中午关门。": "unverified scope_changed",
+        "多数城镇的商店在周日中午关门。": "unverified scope_changed",
+        "所有城镇的商店通常在周日中午关门。": "contradicted altered",
+    },
+    "価格は下がるかもしれない。多くの町の店は通常、日曜の正午に閉まる。": {
+        "価格は下がる。": "unverified scope_changed",
+        "多くの町の店は日曜の正午に閉まる。": "unverified scope_changed",
+        "すべての町の店は通常、日曜の正午に閉まる。": "contradicted altered",
+    },
+    "가격은 내릴 수 있다. 대부분의 마을 가게는 보통 일요일 정오에 문을 닫는다.": {
+        "가격은 내린다.": "unverified low_support",
+        "모든 마을 가게는 보통 일요일 정오에 문을 닫는다.": "contradicted altered",
+    },
+    "The town has three bridges, twelve mills and a school with forty pupils; the second bridge is the oldest.": {
+        "The town has four bridges and twelve mills.": "contradicted number_rival",
+        "The town has three bridges and two mills.": "contradicted number_rival",
+        "The town has a school with forty pupils.": "supported",
+        "The town has a school with fifty pupils.": "contradicted number_rival",
+        "The town has 3 bridges and 12 mills.": "supported",
+    },
+    "Copper melts at 1,085 degrees and is softer than iron, which melts at 1,538 degrees.": {
+        "Copper is harder than iron.": "contradicted altered",
+        "Iron melts at 1,085 degrees.": "contradicted altered",
+        "Copper is softer than iron.": "supported",
+    },
+    "The museum was opened by Queen Astrid in 1936, closed in the war and opened again by her son.": {
+        "Queen Astrid opened the museum in 1936.": "supported",
+        "The museum was opened by Queen Sofia in 1936.": "contradicted name_rival",
+    },
+    "Before the war the harbour exported timber to Denmark and imported coal from England.": {
+        "Before the war the harbour imported timber from Denmark.": "contradicted altered",
+        "After the war the harbour exported timber to Denmark.": "contradicted opposite",
+        "Before the war the harbour exported timber to England and imported coal from Denmark.": "contradicted altered",
+        "Before the war the harbour exported timber to Denmark.": "supported",
+    },
+    "战前该港向丹麦出口木材，从英国进口煤炭。": {
+        "战前该港从丹麦进口木材。": "contradicted altered",
+        "战后该港向丹麦出口木材。": "contradicted altered",
+        "战前该港向英国出口木材，从丹麦进口煤炭。": "contradicted altered",
+        "战前该港向丹麦出口木材。": "supported",
+    },
+    "戦前この港はデンマークに木材を輸出し、イギリスから石炭を輸入した。": {
+        "戦後この港はデンマークに木材を輸出した。": "contradicted altered",
+        "戦前この港はイギリスに木材を輸出し、デンマークから石炭を輸入した。": "contradicted altered",
+        "戦前この港はデンマークに木材を輸出した。": "supported",
+    },
+    "전쟁 전에 이 항구는 덴마크에 목재를 수출하고 영국에서 석탄을 수입했다.": {
+        "전쟁 후에 이 항구는 덴마크에 목재를 수출했다.": "contradicted altered",
+        "전쟁 전에 이 항구는 영국에 목재를 수출하고 덴마크에서 석탄을 수입했다.": "contradicted altered",
+        "전쟁 전에 이 항구는 덴마크에 목재를 수출했다.": "supported",
+    },
+    "Dr. Ruth Adeyemi and Dr. Lars Holm treated 61 patients at the St. Olaf clinic; Holm's patients were older.": {
+        "Holm's patients were younger.": "contradicted altered",
+        "Dr. Ruth Adeyemi and Dr. Lars Holm treated 61 patients at the St. Anna clinic.": "contradicted name_rival",
+        "Dr. Lars Holm and Dr. Ruth Adeyemi treated 61 patients at the St. Olaf clinic.": "supported",
+        "Dr. Ruth Adeyemi, Dr. Lars Holm and Dr. Ida Falk treated 61 patients at the St. Olaf clinic.": "unverified name_missing",
+        "Adeyemi treated 61 patients at the St. Olaf clinic.": "supported",
+    },
+    "The red line links Kiel, Lund and Graz, in that order, and the blue line links Graz and Rome.": {
+        "The red line links Graz, Lund and Kiel.": "contradicted altered",
+        "The blue line links Graz and Lund.": "contradicted altered",
+    },
+    "The pass is open from May to October, and the hut, which has 40 beds, only from July to September.": {
+        "The hut has 40 beds.": "supported",
+        "The pass is closed from May to October.": "contradicted altered",
+    },
 }
 
 

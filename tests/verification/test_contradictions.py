@@ -84,6 +84,28 @@ DECIDED = [
         "",
         False,
     ),
+    # A name that only one of them has, among many words in common.
+    (
+        "The Alpha engine of the new ferry of the northern line weighs 80 kg without oil, water and tools.",
+        "The Alpha engine of the new ferry of the Kiel line weighs 95 kg without oil, water and tools.",
+        "",
+        False,
+    ),
+    (
+        "The Alpha engine of the new ferry of the northern line weighs 80 kg without oil, water and tools.",
+        "The Alpha engine of the new ferry of the northern line weighs 95 kg without oil, water and tools.",
+        "",
+        True,
+    ),
+    # The opposite, with a value that only one of them has.
+    (
+        "The Alpha engine of the ferry runs well on oil in summer, in autumn and at sea.",
+        "The Alpha engine of the ferry does not run well on oil in summer, in autumn and at sea for 3 days.",
+        "",
+        False,
+    ),
+    # A plain number counts the word behind it; one at the end counts nothing else.
+    ("The Alpha engine of Graz has valves: 3.", "The Alpha engine of Graz has valves: 4.", "", False),
     # The opposite alone.
     ("The Alpha engine runs well on oil in Graz.", "The Alpha engine does not run well on oil in Graz.", "", True),
     ("The Alpha engine gained much weight in Graz.", "The Alpha engine lost all its old valves in Graz.", "", False),

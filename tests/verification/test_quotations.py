@@ -121,6 +121,11 @@ def test_a_quotation_is_in_the_passage_word_for_word_or_is_missing(claim: str, m
     assert (found.ok, found.near) == (not missing, near)
 
 
+def test_a_quotation_may_stand_at_the_very_beginning() -> None:
+    assert quotations_occur("It is called “Here the quick”.", PASSAGE).ok
+    assert quotations_occur("称之为“它跑”。", "它跑。").ok
+
+
 @pytest.mark.parametrize("evidence", ["", "  \n"])
 def test_nothing_is_quoted_from_an_empty_text(evidence: str) -> None:
     found = quotations_occur("“a b”", evidence)
@@ -142,6 +147,10 @@ STRETCHES = [
     ("a b", "a \u200b b", "a \u200b b"),
     ("x", "  x", "x"),
     ("b", "a *b* c", "b"),
+    ("The H100 has 80 GB.", "See: The **H100** has 80 GB. Yes.", "The **H100** has 80 GB."),
+    ("The max_size is 80 GB.", "The _max_size_ is 80 GB.", "The _max_size_ is 80 GB."),
+    ("敏捷的狐狸 ", "这是敏捷的狐狸。", "敏捷的狐狸"),
+    (" 敏捷的狐狸", "这是敏捷的狐狸。", "敏捷的狐狸"),
     ("«b»", 'a "b" c', '"b"'),
     ("b-c", "b–c", "b–c"),
     ("ＡＢ", "ab", "ab"),

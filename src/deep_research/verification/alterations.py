@@ -138,14 +138,15 @@ class _Comparison:
         """Yield two things that changed places."""
         sides = [(r, *self._sides(r)) for r in self._small]
         for number, (one, said, there) in enumerate(sides):
-            if not _tells(said) or not self._is_pure(said, there):
+            if not self._is_pure(said, there):
                 continue
             for other, said_2, there_2 in sides[number + 1 :]:
-                crossed = _keys(said) == _keys(there_2) and _keys(there) == _keys(said_2) and _tells(there)
-                crossed = crossed and self._are_most([*said, *said_2])
-                if crossed and self._is_pure(said_2, there_2) and self._are_listed(one, other):
+                crossed = _keys(said) == _keys(there_2) and _keys(there) == _keys(said_2)
+                if not (crossed and _tells(said) and _tells(there) and self._are_most([*said, *said_2])):
+                    continue
+                if self._are_listed(one, other):
                     self._listed |= {one, other}  # "A and B" is "B and A"
-                elif crossed and self._is_pure(said_2, there_2):
+                else:
                     yield self._made("exchanged", one)
 
     def _is_moved(self, region: Region) -> bool:
@@ -223,7 +224,7 @@ class _Comparison:
             return
         mine, others = self.a.claim_text(region), self.a.line_text(region)
         if self.is_cjk:
-            wide_said, wide_there = self._widened(region, said, there)
+            wide_said, wide_there = self._widened(said, there)
             c_names = set(_uncovered(wide_said, self.a.claim, self.cover_c)) & set(said)
             e_names = set(_uncovered(wide_there, self.a.line, self.cover_e)) & set(there)
             if _is_most(c_names, said) and _is_most(e_names, there) and not _is_part(wide_said, wide_there):
@@ -231,37 +232,26 @@ class _Comparison:
             return
         if _are_names(said, self.a.claim):
             name = Name(mine, 0, len(mine), strict=mine.isupper())
-            if there and _are_names(there, self.a.line):
+            if _are_names(there, self.a.line):
                 if not NameIndex(others).has(name) and not NameIndex(mine).has(Name(others, 0, len(others), False)):
                     yield self._made("name", region)
             elif _content(there) and not NameIndex(self.before).has(name):
                 yield self._made("name", region, is_conflict=False)
 
-    def _widened(
-        self, region: Region, said: Sequence[Token], there: Sequence[Token]
-    ) -> tuple[Sequence[Token], Sequence[Token]]:
+    def _widened(self, said: Sequence[Token], there: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:
         """Return the sides of a region of single Han characters with the equal ones beside them."""
         if not (len(said) == len(there) == 1 and said[0].kind == there[0].kind == "han"):
             return said, there
-        sides = []
-        for tokens, start, end in (
-            (self.a.c, region.c_start, region.c_end),
-            (self.a.e, region.e_start, region.e_end),
-        ):
-            low = start - 1 if start and tokens[start - 1].end == tokens[start].start else start
-            high = end + 1 if end < len(tokens) and tokens[end].start == tokens[end - 1].end else end
-            sides.append([t for t in tokens[low:high] if t.kind == "han" and t.key not in _grammar()])
-        return sides[0], sides[1]
+        return _beside(said[0], self.a.c), _beside(there[0], self.a.e)
 
     def _units(self, region: Region) -> Iterator[Alteration]:
         """Yield another unit or counter behind the same number, or numeral."""
-        if not (region.c_start and region.e_start and region.is_replaced):
+        if not region.is_replaced:
             return
-        before, unit = self.a.c[region.c_start - 1], self.a.c[region.c_start]
-        line_before, other = self.a.e[region.e_start - 1], self.a.e[region.e_start]
+        before, unit, other = self.a.c[region.c_start - 1], self.a.c[region.c_start], self.a.e[region.e_start]
         counted = before.kind == "number" or (before.key in _NUMERALS and unit.kind == "han")
-        close = unit.start - before.end <= 1 and other.start - line_before.end <= 1
-        if not (counted and close and unit.kind == other.kind and unit.kind in ("han", "katakana", "hangul")):
+        close = 0 <= unit.start - before.end <= 1
+        if not (counted and close and {unit.kind, other.kind} <= {"han", "katakana", "hangul"}):
             return
         mine, others = (text[t.start : t.start + 4] for text, t in ((self.a.claim, unit), (self.a.line, other)))
         known = unit_at(mine, 0)[0] and unit_at(others, 0)[0]
@@ -303,7 +293,6 @@ class _Comparison:
         if 2 * len(new) < len(_content(said)):
             return
         rest = len(_content(self.a.c)) - len(_content(said))
-        is_copy = rest > 0 and self.matched / rest >= _COPY_SHARE
         agents = set(words("alignment.agents", self.language))
         by_agent = any(t.key in agents for t in self.a.c[max(0, region.c_start - 1) : region.c_end + 1])
         named = (
@@ -311,9 +300,9 @@ class _Comparison:
             if self.is_cjk
             else [t for t in new if _are_names([t], self.a.claim)]
         )
-        alone = new[0].kind == "han" and (not by_agent or new[0].start in self.cover_c)
-        enough = len(new) > 1 or not (alone or new[0].kind == "number")
-        if enough and (is_copy or (named and (by_agent or self.matched >= _SAME_SHARE * rest))):
+        # One sign alone is seldom a name: an agent's, and part of no ordinary word.
+        enough = len(new) > 1 or new[0].kind != "han" or (by_agent and new[0].start not in self.cover_c)
+        if enough and self.matched >= (_SAME_SHARE if named else _COPY_SHARE) * rest:
             yield self._made("added", region, is_conflict=False)
 
     def _is_new(self, token: Token) -> bool:
@@ -346,6 +335,12 @@ def _content(tokens: Sequence[Token]) -> list[Token]:
 def _tells(tokens: Sequence[Token]) -> bool:
     """Tell whether tokens are more than grammar."""
     return any(t.is_content or (t.kind == "han" and t.key not in _grammar()) for t in tokens)
+
+
+def _beside(sign: Token, tokens: Sequence[Token]) -> list[Token]:
+    """Return a Han character with those directly before and behind it that are no words of grammar."""
+    near = (t for t in tokens if abs(t.start - sign.start) <= 1)
+    return [t for t in near if t.kind == "han" and t.key not in _grammar()]
 
 
 def _keys(tokens: Sequence[Token]) -> list[str]:

@@ -7,7 +7,6 @@ world, not of their own study, sample or table, whose figures may well differ fr
 import re
 from collections.abc import Sequence
 
-from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import any_word
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.names import names, names_occur
@@ -26,7 +25,7 @@ _LOOSE = re.compile(any_word("statement.loose_patterns"), re.IGNORECASE)
 
 def contradict(one: str, other: str, about: str = "") -> bool:
     """Return whether two sentences cannot both be true; `about` is what both are known to be about, if anything."""
-    if _OWN.search(one) or _OWN.search(other) or detect(one) != detect(other):
+    if _OWN.search(one) or _OWN.search(other):
         return False
     if names_occur(one, other).missing or names_occur(other, one).missing:
         return False

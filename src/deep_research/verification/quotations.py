@@ -111,7 +111,7 @@ def is_verbatim(sentence: str, text: str) -> bool:
 
 def find_verbatim(sentence: str, text: str) -> tuple[int, int] | None:
     """Return the offsets of `sentence` in `text`, folding white space, quotes, dashes and case; None when it is not there."""
-    wanted = _squeeze(sentence)
+    wanted = _squeeze(sentence.strip())
     if not wanted:
         return None
     if _is_plain(text) and wanted not in _squeeze_plain(text):
@@ -178,8 +178,6 @@ def _squeezed_ascii(text: str) -> tuple[str, list[int]]:
 def _without_cjk_spaces(kept: list[str], offsets: list[int]) -> tuple[str, list[int]]:
     text = "".join(kept)
     drop = {m.start() for m in re.finditer(rf"(?<=[{_UNSPACED}]) | (?=[{_UNSPACED}])", text)}
-    drop |= {0} if text.startswith(" ") else set()
-    drop |= {len(text) - 1} if text.endswith(" ") else set()
     left = [i for i in range(len(text)) if i not in drop]
     return "".join(text[i] for i in left), [offsets[i] for i in left]
 
