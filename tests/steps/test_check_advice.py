@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.data import Advice, Claim, Document, Found, Verdict
+from deep_research.data import Advice, Claim, Document, Found, Limit, Verdict
+from deep_research.errors import ProviderDown
 from deep_research.ports import Library
-from deep_research.steps.check_advice import check_advice
+from deep_research.steps.check_advice import check_advice, check_limits
 from deep_research.steps.check_sentences import Ground
 from deep_research.stores.sqlite_library import SqliteLibrary
 
@@ -161,3 +162,138 @@ async def test_a_line_of_general_knowledge_that_may_not_stand_leaves_those_of_th
     advice = Advice(action=ACTION, commands=("engine oil", "engine oil --litres 40 †"), premises=("s1p1",))
     (kept,) = (await check_advice([advice], [], library, GROUND, judging("supported"))).advice
     assert kept.commands == ("engine oil",)
+
+
+def fact(text: str, *passages: str) -> Claim:
+    return Claim(
+        id=f"c{text[:3]}", section="S", text=text, passages=passages, verdict=Verdict(kind="supported", reason="")
+    )
+
+
+async def down(_claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+    raise ProviderDown("away", provider="test")
+
+
+async def down_too(_claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+    raise ProviderDown("away", provider="test")
+
+
+async def test_where_the_judge_is_away_code_decides_and_says_so(library: SqliteLibrary) -> None:
+    given = [
+        Advice(action=ACTION, premises=("s1p1",)),
+        Advice(action="Buy 40 litres of oil.", premises=("s1p1",)),
+        Advice(action="Ask Zelnor for oil.", premises=("s1p1",)),
+    ]
+    checked = await check_advice(given, [], library, GROUND, down, wording(f"{ACTION} Why: It stops."))
+    assert [advice.action for advice in checked.advice] == [ACTION]
+    assert [(claim.verdict.kind, claim.verdict.codes) for claim in checked.claims] == [
+        ("unverified", ("follows",)),
+        ("unverified", ("number_missing",)),
+        ("unverified", ("name_missing",)),
+    ]
+    assert [gap.what for gap in checked.failures] == ["judge"]
+
+
+async def test_where_nobody_words_it_anew_what_the_judge_refused_is_cut(library: SqliteLibrary) -> None:
+    given = [Advice(action=ACTION, premises=("s1p1",)), Advice(action="Start the engine.", premises=("s1p1",))]
+    checked = await check_advice(given, [], library, GROUND, judging("unverified", "supported"), down_too)
+    assert [advice.action for advice in checked.advice] == ["Start the engine."]
+    assert [gap.what for gap in checked.failures] == ["rewrite"]
+
+
+async def test_what_is_put_right_keeps_its_place(library: SqliteLibrary) -> None:
+    given = [Advice(action=ACTION, premises=("s1p1",)), Advice(action="Start the engine.", premises=("s1p1",))]
+    mended = wording("Oil the engine before it starts.")
+    checked = await check_advice(given, [], library, GROUND, judging("unverified", "supported"), mended)
+    assert [advice.action for advice in checked.advice] == ["Oil the engine before it starts.", "Start the engine."]
+
+
+async def test_a_judge_and_a_writer_are_asked_only_where_there_is_something_to_ask(library: SqliteLibrary) -> None:
+    checked = await check_advice([Advice(action="Buy 40 litres.", premises=("s1p1",))], [], library, GROUND, down)
+    assert (checked.advice, checked.failures) == ((), ())
+    advice = Advice(action=ACTION, premises=("s1p1",))
+    checked = await check_advice([advice], [], library, GROUND, judging("supported"), down_too)
+    assert ([kept.action for kept in checked.advice], checked.failures) == ([ACTION], ())
+
+
+async def test_advice_stands_on_the_facts_of_its_passages_and_the_titles_of_its_sources(library: SqliteLibrary) -> None:
+    other = library.add_source(Found(key="b", title="Boats of Kiel", url="https://b.example", origin="web"))
+    library.add_snapshot(other.id, Document(text="A boat has oil."), retrieved_at="2026-01-01T00:00:00+00:00")
+    facts = [fact("It needs oil.", "s1p1"), fact("A boat has oil.", "s2p1")]
+    steps = [Advice(action="Oil the boats of Kiel.", premises=(key,)) for key in ("s1p1", "s2p1", "s2p1", "s99p1")]
+    checked = await check_advice(steps, facts, library, Ground(), None)
+    assert [claim.premises for claim in checked.claims] == [("cIt ",), ("cA b",), ("cA b",), ()]
+    assert [claim.stands for claim in checked.claims] == [False, True, True, False]
+    assert [claim.verdict.codes for claim in checked.claims][3] == ("no_premises",)
+    assert [advice.premises for advice in checked.advice] == [("s2p1",), ("s2p1",)]
+    assert len({claim.id for claim in checked.claims}) == 1
+
+
+@pytest.mark.parametrize(
+    ("advice", "text"),
+    [
+        (Advice(action="Oil it", why="it stops"), "Oil it. Why: it stops."),
+        (Advice(case="it is cold", action="Oil it!"), "it is cold. Oil it!"),
+        (Advice(action="Oil it.", condition="It is cold", fallback="Push it?"), "Oil it. Condition: It is cold. Otherwise: Push it?"),
+        (Advice(action="Oil it", commands=("oil --engine †",)), "Oil it. Commands: `oil --engine †`."),
+    ],
+)  # fmt: skip
+async def test_advice_is_one_claim_with_all_it_says(advice: Advice, text: str, library: SqliteLibrary) -> None:
+    given = advice.model_copy(update={"premises": ("s1p1",)})
+    checked = await check_advice([given], [], library, GROUND, None)
+    assert [(claim.text, claim.kind, claim.stands) for claim in checked.claims] == [(text, "advice", True)]
+
+
+@pytest.mark.parametrize(
+    ("case", "said", "case_then", "action"),
+    [
+        ("it is cold", "it is cold. Oil it twice.", "it is cold", "Oil it twice."),
+        ("it is cold", "Oil it twice.", "it is cold", "Oil it twice."),
+        ("it is cold", "it is cold and wet. Oil it twice. Then start.", "it is cold and wet", "Oil it twice. Then start."),
+        ("it is cold at sea", "the sea is far. Oil it twice.", "the sea is far", "Oil it twice."),
+        ("it is cold at sea in spring", "the sea is far. Oil it twice.", "it is cold at sea in spring", "the sea is far. Oil it twice."),
+        ("", "Oil it twice.", "", "Oil it twice."),
+    ],
+)  # fmt: skip
+async def test_the_case_of_a_step_worded_anew(
+    case: str, said: str, case_then: str, action: str, library: SqliteLibrary
+) -> None:
+    given = Advice(case=case, action=ACTION, premises=("s1p1",))
+    checked = await check_advice(
+        [given], [], library, GROUND, judging("unverified"), wording(f"{said} Why: It needs oil. [s1p1]")
+    )
+    assert [(kept.case, kept.action, kept.why) for kept in checked.advice] == [(case_then, action, "It needs oil.")]
+
+
+async def test_an_error_is_no_advice(library: SqliteLibrary) -> None:
+    steps = [
+        Advice(action=text, premises=("s1p1",))
+        for text in ("Error: rate limit exceeded.", "I could not open the page.")
+    ]
+    checked = await check_advice(steps, [], library, GROUND, None)
+    assert [claim.verdict.codes for claim in checked.claims] == [("error_text",), ("error_text",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "searched", "kept"),
+    [
+        ("The price of the engine was not found.", ("Engine price",), ["engine price", "boats"], ("engine price",)),
+        ("The price of the engine was not found.", ("engine price", "Engine Price"), ["engine price"], ("engine price",)),
+        ("The price of the engine was not found.", (), ["engine price 2026", "boats"], ("engine price 2026",)),
+        ("The price of the engine was not found.", (), ["engine of a boat at sea", "boats"], None),
+        ("The price of the engine was not found.", ("engine price",), ["boats"], None),
+        ("The price of the engine was not found.", (), [""], None),
+        ("I could not open the page on the engine price.", (), ["engine price"], None),
+        ("The engine price is open.", (), ["engine price", "price engine", "the engine price", "engine"], ("engine price", "price engine", "the engine price")),
+    ],
+)  # fmt: skip
+def test_a_limit_stands_where_it_was_searched_for(
+    text: str, named: tuple[str, ...], searched: list[str], kept: tuple[str, ...] | None
+) -> None:
+    limits, (claim,) = check_limits([Limit(text=text, searched=named)], searched)
+    assert [limit.searched for limit in limits] == ([] if kept is None else [kept])
+    assert (claim.text, claim.kind, claim.verdict.kind) == (
+        text,
+        "limit",
+        "unverified" if kept is None else "supported",
+    )

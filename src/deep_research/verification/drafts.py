@@ -105,10 +105,10 @@ class Draft:
                 heading, label, opened = (text, "", "") if part.kind == "heading" else (heading, text, "")
             own = part.numbers
             if part.kind == "prose":
-                opens = own and self.sentences[own[0]].raw.startswith(("**", "__"))
+                opens = bool(own) and self.sentences[own[0]].raw.startswith(("**", "__"))
                 opened = self.sentences[own[0]].text.strip("*_ ") if opens else part.frame.strip("*_→ ")
+                opened = "" if opens and number == own[0] else opened
             if number in own:
-                opened = "" if part.kind == "prose" and number == own[0] else opened
                 return " > ".join(dict.fromkeys(text for text in (heading, label, opened) if text))
             if part.kind == "prose" and own and (last := self.sentences[own[-1]].text).endswith((":", "：")):
                 opened = f"{opened} {last}".strip()
