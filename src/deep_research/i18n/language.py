@@ -16,9 +16,9 @@ HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
 CJK = HAN + KANA + HANGUL
 
 _SCRIPTS = {
-    "zh": re.compile(f"[{HAN}]"),
+    "zh": lexicon.compile_on_use(f"[{HAN}]"),
     "ja": re.compile(f"[{KANA}]"),
-    "ko": re.compile(f"[{HANGUL}]"),
+    "ko": lexicon.compile_on_use(f"[{HANGUL}]"),
     "ru": re.compile("[\u0400-\u04ff]"),
     "el": re.compile("[\u0370-\u03ff]"),
     "ar": re.compile("[\u0600-\u06ff]"),

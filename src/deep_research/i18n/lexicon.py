@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 _FOLDER = "lexicon"
 
@@ -60,6 +60,27 @@ def any_of(parts: Iterable[str], *, literal: bool = True) -> str:
     """
     listed = [re.escape(part) for part in sorted(parts, key=len, reverse=True)] if literal else list(parts)
     return f"(?:{'|'.join(listed)})" if listed else r"(?!)"
+
+
+class _CompiledOnUse:
+    """Stands for a `re.Pattern` that is not compiled yet."""
+
+    def __init__(self, expression: str, flags: re.RegexFlag) -> None:
+        self._expression, self._flags = expression, flags
+
+    def __getattr__(self, name: str) -> Any:
+        """Compile the expression and return what `name` is of it. Raises AttributeError."""
+        value = getattr(re.compile(self._expression, self._flags), name)
+        setattr(self, name, value)
+        return value
+
+
+def compile_on_use(expression: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
+    """Return an expression that is compiled when its first text is looked at.
+
+    For those that many runs never use: ranges of thousands of characters take milliseconds each.
+    """
+    return cast("re.Pattern[str]", _CompiledOnUse(expression, flags))
 
 
 def any_word(name: str, language: str = "") -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from deep_research.i18n.lexicon import compile_on_use
 from deep_research.text.document_builder import DocumentBuilder
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _DEFINITION = re.compile(r"^(?= {0,3}\[[^\]\n]+\]:[ \t]+\S)", re.MULTILINE)
 _NOTE_MARK = re.compile(r"\[\^[^\]]+\]")
 _LOOSE_LINK = re.compile(r"\[([^\[\]]+)\](?:\[[^\[\]]*\]|\((?:https?:|[./#])[^()]*\))")
 _LOOSE_STRONG = re.compile(r"(\*\*|__)(?=\S)([^*_\n]{1,400}?)(?<=\S)\1")
-_WITHOUT_SPACES = re.compile("[\u2e80-\uffef]")
+_WITHOUT_SPACES = compile_on_use("[\u2e80-\uffef]")
 _TAG = re.compile(r"</?([A-Za-z][\w-]*)\s*/?>")
 _TAGS = frozenset(
     "a abbr article aside b bdi bdo big blockquote br button caption center cite code col dd del details dfn div dl dt em"

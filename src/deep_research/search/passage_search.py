@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.language import CJK, HAN, HANGUL
-from deep_research.i18n.lexicon import any_word, groups, table, words
+from deep_research.i18n.lexicon import any_word, compile_on_use, groups, table, words
 from deep_research.search.term_index import TermIndex
 from deep_research.search.title_names import (
     SMALL,
@@ -35,8 +35,8 @@ from deep_research.text.sentences import sentences
 from deep_research.text.tokens import index_terms
 
 _CJK = re.compile(f"[{CJK}]")
-_HAN = re.compile(f"[{HAN}]")
-_HANGUL = re.compile(f"[{HANGUL}]")
+_HAN = compile_on_use(f"[{HAN}]")
+_HANGUL = compile_on_use(f"[{HANGUL}]")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 _PARTICLE = re.compile(f"[{''.join(words('morphology.particle_signs'))}]")
 

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache, reduce
 
 from deep_research.i18n.language import CJK
-from deep_research.i18n.lexicon import groups, words
+from deep_research.i18n.lexicon import compile_on_use, groups, words
 from deep_research.text.tokens import STOP_WORDS, content_terms, fold_diacritics, normalise
 
 LONGEST_TITLE = 12
@@ -21,11 +21,11 @@ _CAPITAL = (
     rf"|\d(?:(?:{_INNER}|[.,\-])*{_INNER})?)"
 )
 _SMALL = r"(?:of|the|and|de|la|le|du|des|von|van|der|den|di|da|del|for|in|on|at|to|a|an|et|el|al|y|[&–-])"
-_PHRASE = re.compile(rf"{_CAPITAL}(?:,? (?:{_SMALL} ){{0,2}}{_CAPITAL})*")
+_PHRASE = compile_on_use(rf"{_CAPITAL}(?:,? (?:{_SMALL} ){{0,2}}{_CAPITAL})*")
 _BREAK = re.compile(r",| and | (?=(?:in|at|on|for|to) )")
 _MARKED = re.compile(r"[《「『〈“]([^《》「」『』〈〉“”\n]{2,24})[》」』〉”]|([\u30a1-\u30fa\u30fb\u30fc]{3,})")
 _WORD = re.compile(r"[^\W_]+")
-_PIECE = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
+_PIECE = compile_on_use(rf"[{CJK}]|[^\W_{CJK}]+")
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _PARENTHESIS = re.compile(r"\s*[(（][^)）]*[)）]\s*")
 _NUMBERING = re.compile(

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from deep_research.i18n.language import HAN, KANA
-from deep_research.i18n.lexicon import any_word
+from deep_research.i18n.lexicon import any_word, compile_on_use
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 # Soft hyphen, zero-width and bidirectional controls, byte-order marks, variation selectors of the second
@@ -14,16 +14,16 @@ _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]"
 )
 # The joiners shape letters of Arabic and Indic scripts; anywhere else they are as invisible as the rest.
-_JOINER = re.compile("(?<![\u0600-\u0fff])[\u200c\u200d]|[\u200c\u200d](?![\u0600-\u0fff])")
+_JOINER = compile_on_use("(?<![\u0600-\u0fff])[\u200c\u200d]|[\u200c\u200d](?![\u0600-\u0fff])")
 _LINE_SEPARATOR = re.compile("\r\n?|[\u0085\u2028\u2029]")
 _WIDE = f"{HAN}{KANA}\u3001-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff1f"
-_WRAP_IN_WIDE_TEXT = re.compile(f"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
+_WRAP_IN_WIDE_TEXT = compile_on_use(f"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
 
 
 _PLAIN = re.compile("[\n\t -~]*+")
 """Text that is clean as it stands, which is most of it."""
 _SHORTEST_SECRET = 6
-_NUMBERING = re.compile(any_word("headings.numbering_patterns"), re.IGNORECASE)
+_NUMBERING = compile_on_use(any_word("headings.numbering_patterns"), re.IGNORECASE)
 
 
 def clean(text: str) -> str:

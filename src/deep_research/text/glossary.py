@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from deep_research.i18n.language import HAN, HANGUL, KANA
-from deep_research.i18n.lexicon import any_word, words
+from deep_research.i18n.lexicon import any_word, compile_on_use, words
 
 LANGUAGES = ("en", "zh", "ko", "ja")
 """The languages of the glossary, in the order of its columns."""
@@ -24,15 +24,15 @@ MAX_VARIANTS = 3
 MAX_CHARS = 4000
 """Only the beginning of a text is looked at: a query is a question, not a document."""
 
-_HAN_CHAR = re.compile(f"[{HAN}]")
-_LETTER = re.compile(f"[{HAN}{KANA}]")
+_HAN_CHAR = compile_on_use(f"[{HAN}]")
+_LETTER = compile_on_use(f"[{HAN}{KANA}]")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]")
-_HANGUL_CHAR = re.compile(f"[{HANGUL}]")
+_HANGUL_CHAR = compile_on_use(f"[{HANGUL}]")
 _LATIN = re.compile("[a-z0-9]")
 _WORDS = re.compile(r"[a-z0-9]+(?:[.'’+#]+[a-z0-9]+)*[+#]*")
 # Words that may stand beside a noun of one character without being a part of it.
 _FUNCTION_CHARS = frozenset("".join(words("morphology.function_signs")))
-_PARTICLE = re.compile(f"{any_word('morphology.after_noun_patterns')}(?![{HANGUL}])")
+_PARTICLE = compile_on_use(f"{any_word('morphology.after_noun_patterns')}(?![{HANGUL}])")
 
 
 class _Match(NamedTuple):

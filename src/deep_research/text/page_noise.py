@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping
 
-from deep_research.i18n.lexicon import any_word
+from deep_research.i18n.lexicon import any_word, compile_on_use
 from deep_research.text.sentences import sentences
 
 _QUOTED = re.compile(
     r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|‘[^’\n]{1,300}’|「[^」\n]{1,300}」|『[^』\n]{1,300}』|`[^`\n]{1,300}`"
 )
-_ORDER = re.compile(any_word("page.order_patterns"), re.IGNORECASE)
+_ORDER = compile_on_use(any_word("page.order_patterns"), re.IGNORECASE)
 
 
 def gives_orders(text: str) -> bool:
@@ -23,7 +23,7 @@ def without_orders(text: str) -> str:
 
 
 # Too small to see, of no size with what is over cut off, off the screen, clipped away, or without colour.
-_HIDDEN_STYLE = re.compile(
+_HIDDEN_STYLE = compile_on_use(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*[01]?(?:\.\d+)?(?:px|pt)?\s*(?:!|;|$)"
     r"|opacity\s*:\s*0(?:\.0\d*)?\s*(?:!|;|$)|(?:left|top|right|bottom|text-indent|margin-left)\s*:\s*-\d{4,}"
     r"|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)"

@@ -5,20 +5,20 @@ from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from deep_research.i18n.language import detect
-from deep_research.i18n.lexicon import any_of, any_word, entry, languages
+from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, entry, languages
 
 Shape = Literal["definition", "steps", "list", "statement"]
 """What kind of block answers: one that says what something is, a procedure, an enumeration, or any."""
 
 _JOINTS = {code: re.compile(any_word("asking.joint_patterns", code), re.IGNORECASE) for code in languages()}
-_ASKS = {code: re.compile(any_word("asking.word_patterns", code), re.IGNORECASE) for code in languages()}
+_ASKS = {code: compile_on_use(any_word("asking.word_patterns", code), re.IGNORECASE) for code in languages()}
 _SHAPES: dict[Shape, re.Pattern[str]] = {
-    "definition": re.compile(any_word("asking.define_patterns"), re.IGNORECASE),
-    "list": re.compile(any_word("asking.several_patterns"), re.IGNORECASE),
+    "definition": compile_on_use(any_word("asking.define_patterns"), re.IGNORECASE),
+    "list": compile_on_use(any_word("asking.several_patterns"), re.IGNORECASE),
     "steps": re.compile(any_word("asking.steps_patterns"), re.IGNORECASE),
 }
 _ENDED = {
-    code: [re.compile(pattern, re.IGNORECASE) for pattern in entry("asking.ended_patterns", code) or ()]
+    code: [compile_on_use(pattern, re.IGNORECASE) for pattern in entry("asking.ended_patterns", code) or ()]
     for code in languages()
 }
 _ENDING = any_word("asking.ending_patterns")

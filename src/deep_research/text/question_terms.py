@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from deep_research.data import Passage, QueryAnalysis, Question
 from deep_research.i18n.language import CJK, detect, is_cjk
-from deep_research.i18n.lexicon import any_word, words
+from deep_research.i18n.lexicon import any_word, compile_on_use, words
 from deep_research.text.glossary import terms_in, translations
 from deep_research.text.tokens import STOP_WORDS, content_terms, without_particle
 
@@ -20,8 +20,8 @@ _UNSEEN = 2.0
 """A word that no passage found has is what the question is really about: it weighs double in what is missing."""
 _FURNITURE = frozenset(content_terms(" ".join(words("question.furniture"))))
 _ASPECTS = frozenset(content_terms(" ".join(words("question.aspects"))))
-_CJK_FURNITURE = re.compile(any_word("question.furniture_patterns"))
-_RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&][^\W{CJK}]+)*[+#]*")
+_CJK_FURNITURE = compile_on_use(any_word("question.furniture_patterns"))
+_RUN = compile_on_use(rf"[{CJK}]+|[^\W{CJK}]+(?:[.'’\-_+#&][^\W{CJK}]+)*[+#]*")
 _CJK_RUN = re.compile(f"[{CJK}]")
 _ALIKE = {
     frozenset(content_terms(word)): [frozenset(content_terms(other)) for other in row.split() if other != word]
@@ -258,7 +258,7 @@ def codes(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_CODE.findall(text)))
 
 
-_NATIVE = re.compile(f"[{CJK}]+")
+_NATIVE = compile_on_use(f"[{CJK}]+")
 
 
 class Asked(NamedTuple):

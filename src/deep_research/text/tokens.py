@@ -14,7 +14,7 @@ from functools import lru_cache
 import Stemmer
 
 from deep_research.i18n.language import CJK, HAN, HANGUL, KANA
-from deep_research.i18n.lexicon import any_word
+from deep_research.i18n.lexicon import any_word, compile_on_use
 from deep_research.i18n.lexicon import words as words_of
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -22,16 +22,16 @@ _GRAMS = HAN + KANA + _UNSPACED
 _INDIC = "\u0900-\u0dff"  # whose vowel signs are no word characters to `re`
 _LETTERS = rf"(?:[a-z0-9]++|[^\W_{_GRAMS}{HANGUL}]|[{_INDIC}])++"
 _WORD = r"[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])|(?:(?<![\w.])\.(?=[a-z]))?{0}(?:[.'\-_+#&]{0})*+[+#]*+"
-_TOKEN = re.compile(rf"[{HANGUL}]+|[{_GRAMS}]+|" + _WORD.format(_LETTERS))
+_TOKEN = compile_on_use(rf"[{HANGUL}]+|[{_GRAMS}]+|" + _WORD.format(_LETTERS))
 _ASCII_TOKEN = re.compile(_WORD.format("[a-z0-9]++"), re.ASCII)
 _APART = "".join(sign if sign.isalnum() or sign in ".'-_+#&," else " " for sign in map(chr, range(128))).lower()
 """A table for `str.translate`: capitals become small, what stands in no ASCII token becomes a space."""
 _KNOWN_WORDS = 200_000
 _LONGEST = 64  # what is longer (keys, encoded data) is no word; its beginning will do
-_HANGUL = re.compile(f"[{HANGUL}]")
-_GRAM = re.compile(f"[{_GRAMS}]")
+_HANGUL = compile_on_use(f"[{HANGUL}]")
+_GRAM = compile_on_use(f"[{_GRAMS}]")
 _CJK_CHAR = re.compile(f"[{CJK}]")
-_HAN = re.compile(f"[{HAN}]")
+_HAN = compile_on_use(f"[{HAN}]")
 _JOINTS = re.compile(r"[.'\-_+#&]")
 _CONTRACTION = re.compile(r"(.+?)(?:'(?:s|m|re|ve|ll|d)|n't)")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -45,7 +45,7 @@ _UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ":
 
 STOP_WORDS = frozenset(words_of("stop_words.function"))
 """Words that tell nothing of what a text is about; the index leaves them out."""
-_QUESTION_WORDS = re.compile(any_word("question.word_patterns"))
+_QUESTION_WORDS = compile_on_use(any_word("question.word_patterns"))
 _PARTICLES = words_of("morphology.particles", "ko")
 _FRAGILE = frozenset(words_of("morphology.fragile_particles", "ko"))
 """Particles that are as often the last syllable of a noun: taken off longer words only."""

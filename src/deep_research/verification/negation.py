@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.language import CJK, HAN, HANGUL
-from deep_research.i18n.lexicon import any_of, any_word, groups
+from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, groups
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.alignment import tokens_of
 
@@ -14,7 +14,7 @@ _NEGATION = re.compile(any_word("negation.patterns"))
 _DENIAL = re.compile(any_word("negation.denial_patterns"))
 _BEHIND = re.compile(f"(?P<short>{any_word('negation.short_patterns')})|{any_word('negation.following_patterns')}")
 """Negations of Korean and Japanese: a short one stands before its word, the others behind it."""
-_STEM_BEHIND = re.compile(
+_STEM_BEHIND = compile_on_use(
     rf"(?P<hangul>[{HANGUL}]+)\s*$|(?P<sign>[{HAN}\u3005]+|[\u30a1-\u30fc]+)[\u3041-\u309f]{{0,6}}$"
 )
 """The end of a text that a negation follows: a Korean word, or the stem of a Japanese one with its endings."""

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.i18n.lexicon import any_of, any_word, words
+from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, words
 from deep_research.text.tokens import FULL_WIDTH
 from deep_research.verification import units
 from deep_research.verification.numerals import ENGLISH_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
@@ -35,7 +35,7 @@ from deep_research.verification.units import (
 _DIGIT_RUN = re.compile(r"\d+", re.ASCII)
 _WORD_START = re.compile(r"\b\w|(?<!\d)\d", re.ASCII)
 _WORD = re.compile("[a-z]+")
-_OTHER_SCRIPT = re.compile("[\u1100-\u1fff\u2100-\U0010ffff]")
+_OTHER_SCRIPT = compile_on_use("[\u1100-\u1fff\u2100-\U0010ffff]")
 _GOES_ON = re.compile("[A-Za-z0-9_.]")
 _SIGNS_BEFORE = " -$€£¥₩"
 _LONGEST_SIGN = 8

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from deep_research.i18n.language import HANGUL
-from deep_research.i18n.lexicon import any_of, any_word, entry, table, words
+from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, entry, table, words
 from deep_research.verification import units
 from deep_research.verification.units import SCALES, Make, Quantity, unit_at
 
@@ -17,14 +17,14 @@ _ZEROS = "".join(sign for sign, value in _HAN_DIGITS.items() if value == 0)
 _ONES = "".join(sign for sign, value in _HAN_DIGITS.items() if value)
 _TENS = "".join(sign for sign, value in SCALES.items() if len(sign) == 1 and value < 10_000)
 _MYRIADS = "".join(sign for sign in SCALES if len(sign) == 1 and sign not in _TENS)
-_HAN_NUMBER = re.compile(
+_HAN_NUMBER = compile_on_use(
     rf"{any_word('numerals.percent_prefix_patterns')}(?P<pct>[{_ZEROS}{_ONES}{_TENS}{_POINT}\d.]+)"
     rf"|(?P<run>{any_word('numerals.run_patterns')})|(?P<single>{any_word('numerals.single_patterns')})"
 )
 _HAN_IDIOMS = frozenset(words("numerals.idioms"))
-_HAN_YEAR = re.compile(f"[{_ONES}][{_ZEROS}{_ONES}]{{3}}")
-_HAN_WELL_FORMED = re.compile(rf"(?:[{_ONES}]?[{_TENS}](?:[{_ZEROS}]?[{_ONES}])?|[{_ONES}])*(?:[{_MYRIADS}]+.*)?")
-_KOREAN_NUMBER = re.compile(
+_HAN_YEAR = compile_on_use(f"[{_ONES}][{_ZEROS}{_ONES}]{{3}}")
+_HAN_WELL_FORMED = compile_on_use(rf"(?:[{_ONES}]?[{_TENS}](?:[{_ZEROS}]?[{_ONES}])?|[{_ONES}])*(?:[{_MYRIADS}]+.*)?")
+_KOREAN_NUMBER = compile_on_use(
     rf"(?<![{HANGUL}])(?!{any_word('numerals.no_native_patterns')})(?P<native>{any_of(_NATIVE)})"
     rf"(?= ?{any_word('numerals.native_counter_patterns')})"
     rf"|(?<![{HANGUL}\d])(?P<sino>{any_word('numerals.sino_patterns')})(?= ?{any_word('numerals.sino_counter_patterns')})"
@@ -38,12 +38,12 @@ def _english_words(low: int, high: int) -> str:
 
 
 _BELOW_100 = rf"(?:{_english_words(20, 90)}(?:[ -]{_english_words(1, 9)})?|{_english_words(0, 19)})\b"
-ENGLISH_NUMBERS = re.compile(
+ENGLISH_NUMBERS = compile_on_use(
     rf"\b(?P<words>{_BELOW_100}(?:[ -](?:hundred|thousand|million|billion|trillion)\b(?:[ -](?:and )?{_BELOW_100})?)*)"
     r"(?!-(?:party|sided))",
     re.IGNORECASE | re.ASCII,
 )
-_ORDINAL = re.compile(
+_ORDINAL = compile_on_use(
     rf"\b(?P<digits>\d{{1,4}})(?:st|nd|rd|th)\b|(?<!one )(?<!one-)(?<!two )(?<!two-)(?<!a )\b(?P<word>{'|'.join(units.ORDINALS)})\b(?!s|-part)"
     rf"|{_HAN_PREFIX} ?(?P<han>[{_ONES}{_TENS}]{{1,3}}|\d+)|{_KOREAN_PREFIX} ?(?P<ko>\d+)(?=[{HANGUL} ])",
     re.IGNORECASE | re.ASCII,

@@ -1,6 +1,12 @@
-"""The extractive reasoner: thinks with rules, ranks, picks, orders and quotes; never invents a sentence."""
+"""The extractive reasoner: thinks with rules, ranks, picks, orders and quotes; never invents a sentence.
+
+Its parts are imported where they are called: beside a model it only chooses searches, unless the model fails.
+"""
+
+# ruff: noqa: PLC0415
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import (
@@ -26,18 +32,10 @@ from deep_research.data import (
 )
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library, Ranker
-from deep_research.reasoners.extractive import (
-    clarification_rules,
-    composing,
-    entity_discovery,
-    query_selection,
-    question_analysis,
-    section_plans,
-    section_reviews,
-    section_writing,
-)
-from deep_research.reasoners.extractive.answer_blocks import NO_ORDER, Order, blocks_to_rank, read_around
-from deep_research.text.question_terms import asked_of
+from deep_research.reasoners.extractive import query_selection
+
+if TYPE_CHECKING:
+    from deep_research.reasoners.extractive.answer_blocks import Order
 
 
 class ExtractiveReasoner:
@@ -57,9 +55,13 @@ class ExtractiveReasoner:
     async def decide(
         self, question: Question, *, rounds: int, terms: Sequence[Term] = (), template: Template | None = None
     ) -> Decision:
+        from deep_research.reasoners.extractive import clarification_rules
+
         return clarification_rules.decide(question, rounds=rounds, terms=terms, template=template)
 
     async def analyze(self, question: Question) -> QueryAnalysis:
+        from deep_research.reasoners.extractive import question_analysis
+
         return question_analysis.analyze(question.text)
 
     async def discover_actions(
@@ -70,6 +72,9 @@ class ExtractiveReasoner:
     async def entities(
         self, question: Question, analysis: QueryAnalysis, passages: Sequence[Passage], library: Library
     ) -> Discovery:
+        from deep_research.reasoners.extractive import entity_discovery
+        from deep_research.text.question_terms import asked_of
+
         asked = asked_of(question, analysis, passages)
         both = dict.fromkeys([(asked.target, asked.text), (analysis.discovery_target, question.text)])
         return entity_discovery.discover(list(both), passages, library, language=question.language)
@@ -83,6 +88,8 @@ class ExtractiveReasoner:
         passages: Sequence[Passage],
         library: Library,
     ) -> Brief:
+        from deep_research.reasoners.extractive import section_plans
+
         return section_plans.plan(question, analysis, decision, discovery, passages, library)
 
     async def revise_plan(self, brief: Brief, found: Mapping[str, Sequence[Passage]], library: Library) -> Brief:
@@ -106,18 +113,25 @@ class ExtractiveReasoner:
     async def delegate(
         self, brief: Brief, sections: Sequence[Section], turns: Sequence[Turn], library: Library
     ) -> Sequence[Action]:
+        from deep_research.reasoners.extractive import section_plans
+
         return section_plans.delegate(brief, sections, turns, library)
 
     async def write_section(
         self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
     ) -> SectionDraft:
+        from deep_research.reasoners.extractive import section_writing
+        from deep_research.reasoners.extractive.answer_blocks import NO_ORDER
+
         order = NO_ORDER
         if self._ranker is not None and section.title == phrase("answer", brief.language):
             order = await self._rank(self._ranker, brief, passages, library)
         return section_writing.write_section(section, brief, passages, library, order)
 
-    async def _rank(self, ranker: Ranker, brief: Brief, passages: Sequence[Passage], library: Library) -> Order:
+    async def _rank(self, ranker: Ranker, brief: Brief, passages: Sequence[Passage], library: Library) -> "Order":
         """Return the ranker's order of the blocks for each part of the question; none of a part where it fails."""
+        from deep_research.reasoners.extractive.answer_blocks import blocks_to_rank, read_around
+
         question = brief.question or brief.title
         shown = blocks_to_rank(question, read_around(question, brief.language, passages, library))
         rankings = await side_by_side(ranker.rank(part, texts) for part, texts in shown.items())
@@ -138,11 +152,15 @@ class ExtractiveReasoner:
     async def review_section(
         self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
     ) -> SectionReview:
+        from deep_research.reasoners.extractive import section_reviews
+
         return section_reviews.review_section(section, claims, library)
 
     async def review(
         self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
     ) -> Review:
+        from deep_research.reasoners.extractive import section_reviews
+
         return section_reviews.review(brief, sections, claims, library)
 
     async def compose(
@@ -154,4 +172,6 @@ class ExtractiveReasoner:
         claims: Sequence[Claim],
         library: Library,
     ) -> Composition:
+        from deep_research.reasoners.extractive import composing
+
         return composing.compose(question.text, analysis, brief, sections, claims, library)
