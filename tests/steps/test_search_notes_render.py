@@ -73,8 +73,8 @@ def test_of_what_the_last_calls_brought_the_best_of_each_comes_first() -> None:
     )
     noted = [p.id for p in noted_passages([turn], library, limit=12)]
     assert noted[0] == here[9]
-    assert noted[1:7] == [p for pair in zip(here[:3], there[:3], strict=True) for p in pair]
-    assert noted[7:] == there[3:8]
+    assert noted[1:9] == there[:8]
+    assert noted[9:] == here[:3]
 
 
 def test_notes_leave_out_ids_that_do_not_exist(library: SqliteLibrary) -> None:

@@ -50,9 +50,8 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
                 scores[passage] += 1.0 / (_RRF + rank)
     named = [p for turn in turns for a in turn.actions if a.name == "research_complete" for p in a.query.split()]
     ending = [turn for turn in turns if is_complete(turn.actions)]
-    # What the last calls brought nobody could name: the best of each first.
-    brought = [passages for turn in ending for passages in _of_last(turn)]
-    last = [p for row in zip_longest(*brought) for p in row if p is not None]
+    # What the last calls brought nobody could name: what was chosen from pages, then the best of each search.
+    last = [p for turn in ending for p in _of_last(turn)]
     best = dict.fromkeys([*named, *last, *sorted(scores, key=lambda p: -scores[p])])
     found = [passage for key in best if (passage := library.passage(key)) is not None]
     chosen = set(named)
@@ -60,15 +59,20 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
     return [p for p in found if p.id in chosen or not is_contents_list(p.text, repeated)][:limit]
 
 
-def _of_last(turn: Turn) -> list[Sequence[str]]:
-    """Return the best passages of each observation of a last turn: of a page that was read those that were chosen from it;
-    of a text read from a passage on ("s7p3") the first ones, behind which nobody has chosen."""
+def _of_last(turn: Turn) -> list[str]:
+    """Return the best passages of a last turn: of each page that was read those that were chosen from it; then of each search
+    the first ones, and of each text read from a passage on ("s7p3"), behind which nobody has chosen."""
     pages = {action.id for action in turn.actions if action.name == "read" and not _FROM.search(action.query)}
-    return [seen.passages[: _OF_READ if seen.action in pages else _OF_LAST] for seen in turn.observations]
+    chosen, found = list[Sequence[str]](), list[Sequence[str]]()
+    for seen in turn.observations:
+        is_page = seen.action in pages
+        (chosen if is_page else found).append(seen.passages[: _OF_READ if is_page else _OF_LAST])
+    rows = (*zip_longest(*chosen), *zip_longest(*found))
+    return list(dict.fromkeys(p for row in rows for p in row if p is not None))
 
 
 _FROM = re.compile(r"\bs\d+p\d+\b")
-_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST, _OF_READ = 17, 12, 7, 3, 8
+_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST, _OF_READ = 20, 12, 7, 3, 8
 _GAIN = 4
 """Passages that a further attempt must cite anew so that one more may follow; in a short text a third of all."""
 _TOUCHES = 0.34
@@ -123,7 +127,7 @@ def _room(turns: Sequence[Turn], attempt: int) -> int:
     named = sum(len(a.query.split()) for turn in turns for a in turn.actions if a.name == "research_complete")
     if not named:
         return _NOTED if attempt < 2 else _NOTED_AGAIN
-    unseen = sum(len(passages) for turn in turns if is_complete(turn.actions) for passages in _of_last(turn))
+    unseen = sum(len(_of_last(turn)) for turn in turns if is_complete(turn.actions))
     return min(_NOTED, max(_NAMED, named + max(named // 4, unseen)))
 
 
