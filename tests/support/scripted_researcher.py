@@ -23,6 +23,7 @@ _STATEMENT = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 _TITLE = re.compile(r"^Title: (.+)$", re.MULTILINE)
 _WRITTEN_SECTION = re.compile(r"Write the section “(.*?)”")
 _SHOWN_SECTION = re.compile(r'<section title="([^\n]+)">')
+_NOTES = re.compile(r'<section title="([^\n]+)">\n(.*?)\n</section>', re.DOTALL)
 _ID = re.compile(r"\[(s\d+p\d+)\]")
 _STEPS: Mapping[str, str] = {
     "advice": "compose",
@@ -90,7 +91,8 @@ class ScriptedResearcher:
     further ones. `sentences` is the length of a section.
     `retry` are titles that their first review sends back, be it of the section alone or of all; one that stands
     there twice is sent back twice, and is searched for in other words each time. `edits` are what it reads out of
-    an answer to its plan. `slips` adds the sentence that no passage says.
+    an answer to its plan. `slips` adds the sentence that no passage says. `rewords`: whether the report words the
+    sections anew.
     """
 
     sections: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -99,6 +101,7 @@ class ScriptedResearcher:
     at_once: Sequence[int] = (2, 1)
     sentences: int = 8
     slips: bool = True
+    rewords: bool = False
     retry: Sequence[str] = ()
     edits: Sequence[Mapping[str, Any]] = ()
     revised: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -277,11 +280,21 @@ class ScriptedResearcher:
             "parts": [],
             "conclusion": " ".join(said[-2:]),
             "table": "",
-            "sections": [],
+            "sections": self._body(request) if self.rewords else [],
             "advice": [],
             "limits": [],
             "computations": [],
         }
+
+    def _body(self, request: Request) -> list[dict[str, Any]]:
+        """Every section of the notes in other words."""
+        body: list[dict[str, Any]] = []
+        for title, notes in _NOTES.findall(request["messages"][-1]["text"]):
+            said = [
+                f"{_in_other_words(s.text)} {cite_ids(s.passages)}" for s in cut_cited(notes, 0, "prose") if s.passages
+            ]
+            body.append({"title": title, "notes": [title], "content": _paragraphs(said)})
+        return body
 
 
 def _said(statement: str) -> str:
