@@ -242,7 +242,8 @@ def _row(draft: Draft, number: int, sentence: CitedSentence) -> str:
     near = f"~{cite_ids(sentence.near)}" if sentence.near and sentence.near != sentence.passages else ""
     context = f"({sentence.context})" if sentence.context else ""
     lead = f"<{draft.lead_of(number)}>" if draft.lead_of(number) else ""
-    role = f"{sentence.role}!" if draft.is_step(number) else sentence.role
+    is_step = any(number in step for steps in draft.numbered_lists() for step in steps)
+    role = f"{sentence.role}!" if is_step else sentence.role
     return " ".join(part for part in (role, cite_ids(sentence.passages), near, context, lead, sentence.text) if part)
 
 

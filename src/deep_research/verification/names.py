@@ -52,6 +52,8 @@ _NOT_NAMES = frozenset([*MONTHS, *WORDS, *STOP_WORDS, *words("stop_words.weekday
 _PERSONS_TITLES = frozenset(words("names.persons_titles"))
 _MIXED = re.compile(r"[a-z0-9][A-Z]|[a-z]_[a-z]|[A-Z]{2}|[A-Za-z]\d|\d[A-Za-z]|[a-z]\.[a-z]{2,}")
 _QUANTITY = re.compile(r"[~<>]?\d[\d.,]*(?:st|nd|rd|th|s|x|[a-zA-Zµμ]{1,4})?(?:-[a-z]+)*\Z")
+_RELEASED = re.compile(r"(?!\d{1,2}\.\d{1,2}\.\d{4}|[12]\d{3}\.\d{1,2}\.\d{1,2})\d+(?:\.\d+){2,}")
+"""A version of three parts or more (2.1.4), or an address; a date is none."""
 _UNIT_LIKE = frozenset(EXACT) | frozenset(
     "KB MB GB TB PB GiB MiB TiB kHz MHz GHz Hz kW MW GW kWh USD EUR GBP RMB CNY KRW mL dL".split()
 )
@@ -103,6 +105,8 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
 def _is_name_word(word: str) -> bool:
     if word.islower() and word.isascii() and word.isalpha():
         return False  # most words
+    if _RELEASED.fullmatch(word):
+        return True
     if _QUANTITY.match(word) or word in _UNIT_LIKE:
         return False
     return word[0].isupper() or bool(_MIXED.search(word))
