@@ -287,10 +287,10 @@ async def test_an_error_is_no_advice(library: SqliteLibrary) -> None:
         ("The engine price is open.", (), ["engine price", "price engine", "the engine price", "engine"], ("engine price", "price engine", "the engine price")),
     ],
 )  # fmt: skip
-def test_a_limit_stands_where_it_was_searched_for(
-    text: str, named: tuple[str, ...], searched: list[str], kept: tuple[str, ...] | None
+async def test_a_limit_stands_where_it_was_searched_for(
+    text: str, named: tuple[str, ...], searched: list[str], kept: tuple[str, ...] | None, library: SqliteLibrary
 ) -> None:
-    limits, (claim,) = check_limits([Limit(text=text, searched=named)], searched)
+    limits, (claim,), _ = await check_limits([Limit(text=text, searched=named)], searched, library)
     assert [limit.searched for limit in limits] == ([] if kept is None else [kept])
     assert (claim.text, claim.kind, claim.verdict.kind) == (
         text,

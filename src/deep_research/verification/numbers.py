@@ -36,7 +36,6 @@ _DIGIT_RUN = re.compile(r"\d+", re.ASCII)
 _WORD_START = re.compile(r"\b\w|(?<!\d)\d", re.ASCII)
 _WORD = re.compile("[a-z]+")
 _OTHER_SCRIPT = compile_on_use("[\u1100-\u1fff\u2100-\U0010ffff]")
-_GOES_ON = re.compile("[A-Za-z0-9_.]")
 _SIGNS_BEFORE = " -$€£¥₩"
 _LONGEST_SIGN = 8
 """Characters before a digit in which its sign, currency and spaces stand."""
@@ -57,12 +56,7 @@ def find_amounts(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]
     end = 0
     for digits in _DIGIT_RUN.finditer(text):
         first = digits.start()
-        if first < end:
-            continue
-        before = text[first - 1] if first else ""
-        if _GOES_ON.match(before):
-            continue
-        reach = _LONGEST_SIGN if before and before in _SIGNS_BEFORE else 0
+        reach = _LONGEST_SIGN if text[first - 1 : first] in _SIGNS_BEFORE else 0
         for start in range(max(end, first - reach), first + 1):
             if match := pattern.match(text, start):
                 yield match
@@ -78,8 +72,6 @@ def find_from_words(pattern: re.Pattern[str], text: str, *, reach: int) -> Itera
     end = 0
     for digits in _DIGIT_RUN.finditer(text):
         first = digits.start()
-        if first < end:
-            continue
         begin = max(end, first - reach) if reach >= 0 else _two_words_back(text, end, first)
         for word in _WORD_START.finditer(text, begin, digits.end()):
             if word.start() >= end and (match := pattern.match(text, word.start())):
