@@ -290,8 +290,9 @@ async def test_an_error_is_no_advice(library: SqliteLibrary) -> None:
 async def test_a_limit_stands_where_it_was_searched_for(
     text: str, named: tuple[str, ...], searched: list[str], kept: tuple[str, ...] | None, library: SqliteLibrary
 ) -> None:
-    limits, (claim,), _ = await check_limits([Limit(text=text, searched=named)], searched, library)
-    assert [limit.searched for limit in limits] == ([] if kept is None else [kept])
+    checked = await check_limits([Limit(text=text, searched=named)], searched, library)
+    (claim,) = checked.claims
+    assert [limit.searched for limit in checked.limits] == ([] if kept is None else [kept])
     assert (claim.text, claim.kind, claim.verdict.kind) == (
         text,
         "limit",
