@@ -73,7 +73,7 @@ class Settings(BaseModel):
         None, "models", "Model for reviews: MODEL or PROVIDER:MODEL. Empty: `model_name`."
     )
     report_model: str | None = _setting(
-        None, "models", "Model for the abstract and conclusion: MODEL or PROVIDER:MODEL. Empty: `model_name`."
+        None, "models", "Model that writes the report from the sections: MODEL or PROVIDER:MODEL. Empty: `model_name`."
     )
     judge_model: str | None = _setting(
         None, "models", "Model for judging claims: MODEL or PROVIDER:MODEL. Empty: `model_name`."
@@ -103,9 +103,10 @@ class Settings(BaseModel):
         4096, "models", "Maximum output of a review call, in tokens.", advanced=True, ge=256, le=200_000
     )
     report_max_tokens: int = _setting(
-        4096,
+        12_000,
         "models",
-        "Maximum output of the call that writes abstract and conclusion, in tokens.",
+        "Maximum output of the call that writes the report from the sections, in tokens; below 7,000 the sections stay as "
+        "they were researched, and the call writes what stands around them.",
         advanced=True,
         ge=256,
         le=200_000,

@@ -160,6 +160,8 @@ def open_reasoner(
 
     info = ReasonerInfo(kind="model", provider=first.provider, models=named)
     context = min(settings.max_context_tokens, first.family.context_tokens)
+    most = min(settings.report_max_tokens, (roles.get("report") or first).family.output_tokens)
+    settings = settings.model_copy(update={"report_max_tokens": most})
     reasoner = model_reasoner(
         complete, settings, info=info, home=home, on_gap=on_gap, offers=offers, context_tokens=context, today=today
     )
@@ -245,6 +247,7 @@ def model_reasoner(
         on_gap=on_gap,
         prompt_folder=folder if folder.is_dir() else None,
         depth=settings.depth,
+        report_tokens=settings.report_max_tokens,
         background=settings.background,
         max_review_iterations=settings.max_review_iterations,
     )

@@ -45,12 +45,13 @@ class Thinker:
         on_gap: Callable[[Gap], object] = lambda _gap: None,
         prompt_folder: Path | None = None,
         depth: str = "standard",
+        report_tokens: int = 12_000,
         background: str = "advice",
         max_review_iterations: int = 2,
     ) -> None:
         """`places` are (name, purpose) of what can be searched; `date` is today's, ISO 8601.
 
-        `opens_addresses`: whether the tool `read` takes web addresses. `outside` are the tools of others,
+        `report_tokens` is how long the report may get in one call. `opens_addresses`: whether the tool `read` takes web addresses. `outside` are the tools of others,
         `mcp_prompt` what the user says about them.
         """
         self.info = info
@@ -72,6 +73,7 @@ class Thinker:
         self._proposed: dict[tuple[str, tuple[str, ...]], str] = {}
         self._folder = prompt_folder
         self._depth = depth
+        self._report_tokens = report_tokens
         self._background = background
         self._attempts = max_review_iterations + 1
 

@@ -101,6 +101,8 @@ class Judging(Thinker):
 _R = TypeVar("_R")
 _REPORT_TOKENS = 12_000
 """The most that a report may take; its sections get half of it at least."""
+_WHOLE_REPORT = 7_000
+"""Tokens that a report of usual length takes; with fewer the sections stay as they are."""
 _PASSAGE_TOKENS = 20_000
 """How much of what the sections cite the writer of the report sees."""
 _LAST_SEARCHES = 6
@@ -169,47 +171,41 @@ class Reporting(Thinker):
         claims: Sequence[Claim],
         library: Library,
     ) -> Composition:
-        """See `ports.Reasoner.compose`: the report in one go, with the sections as notes."""
-        is_long = self._depth == "deep"
-        sources = dict.fromkeys(key.split("p")[0] for c in claims if c.stands for key in c.passages)
-        uniform = await asyncio.to_thread(uniform_standing, library, tuple(sources)) if sources else ""
-        room = 0 if is_long else min(_PASSAGE_TOKENS, self._context_tokens // 3)
-        passages = await asyncio.to_thread(cited_most, claims, library, room)
+        """See `ports.Reasoner.compose`: the report in one go, with the sections as notes.
 
-        async def make(shown: Sequence[dict[str, str]], more: Sequence[ModelMessage] = ()) -> ComposeAnswer:
-            messages = self._sections_shown(
-                "compose",
-                brief,
-                shown,
-                parts=analysis.parts or (question.text,),
-                wants_advice=analysis.wants_advice,
-                output_format=analysis.output_format,
-                missing=list(dict.fromkeys(fact for s in sections for fact in s.missing)),
-                searched=list(dict.fromkeys(query for s in sections for query in s.searched[-_LAST_SEARCHES:])),
-                background=self._background,
-                nothing=phrase("not_found_cell", brief.language),
-                uniform=uniform,
-                is_long=is_long,
-                is_agreed=brief.is_agreed,
-                passages=passages,
-                answer_length=self._length("answer", brief.language),
-                body_length=self._length("body", brief.language),
-                conclusion_length=self._length("conclusion", brief.language),
-            )
+        Where the report is long, or the budget or the model's output short, the sections stay and only what stands around
+        them is written.
+        """
+        values = await self._about_report(question, analysis, brief, sections, claims, library)
+
+        async def make(
+            shown: Sequence[dict[str, str]], more: Sequence[ModelMessage] = (), *, is_whole: bool
+        ) -> ComposeAnswer:
+            room = min(_PASSAGE_TOKENS, self._context_tokens // 3) if is_whole else 0
+            passages = await asyncio.to_thread(cited_most, claims, library, room)
+            messages = self._sections_shown("compose", brief, shown, **values, passages=passages, is_long=not is_whole)
             return await self._ask.structured(
                 "report", [*messages, *more], ComposeAnswer, max_output_tokens=_REPORT_TOKENS
             )
+
+        async def write(more: Sequence[ModelMessage] = ()) -> ComposeAnswer:
+            if self._depth != "deep" and self._report_tokens >= _WHOLE_REPORT:
+                try:
+                    return await self._fitted(brief, sections, lambda shown: make(shown, more, is_whole=True))
+                except LimitReached:  # what stands around the sections costs less
+                    pass
+            return await self._fitted(brief, sections, lambda shown: make(shown, more, is_whole=False))
 
         async def think() -> Composition:
             texts = "\n\n".join(s.content for s in sections if s.content)
             if not texts:
                 return Composition()
             depth, language = self._depth, brief.language
-            answer = await self._fitted(brief, sections, make)
+            answer = await write()
             if is_too_short(answer.answer, "answer", depth, language, of=texts):
                 note = user(self._render("compose_again", length=self._length("answer", language)))
                 try:
-                    again = await self._fitted(brief, sections, lambda shown: make(shown, [note]))
+                    again = await write([note])
                 except (ModelError, LimitReached):  # the short answer is better than none
                     again = answer
                 answer = max(answer, again, key=lambda made: length_in(made.answer, language))
@@ -222,6 +218,33 @@ class Reporting(Thinker):
             think(),
             lambda: self._fallback.compose(question, analysis, brief, sections, claims, library),
         )
+
+    async def _about_report(
+        self,
+        question: Question,
+        analysis: QueryAnalysis,
+        brief: Brief,
+        sections: Sequence[Section],
+        claims: Sequence[Claim],
+        library: Library,
+    ) -> dict[str, object]:
+        """Return what the prompt of the report says beside the sections and their passages."""
+        language = brief.language
+        sources = dict.fromkeys(key.split("p")[0] for c in claims if c.stands for key in c.passages)
+        return {
+            "parts": analysis.parts or (question.text,),
+            "wants_advice": analysis.wants_advice,
+            "output_format": analysis.output_format,
+            "missing": list(dict.fromkeys(fact for s in sections for fact in s.missing)),
+            "searched": list(dict.fromkeys(query for s in sections for query in s.searched[-_LAST_SEARCHES:])),
+            "background": self._background,
+            "nothing": phrase("not_found_cell", language),
+            "uniform": await asyncio.to_thread(uniform_standing, library, tuple(sources)) if sources else "",
+            "is_agreed": brief.is_agreed,
+            "answer_length": self._length("answer", language),
+            "body_length": self._length("body", language),
+            "conclusion_length": self._length("conclusion", language),
+        }
 
     def _sections_shown(
         self, prompt: str, brief: Brief, shown: Sequence[dict[str, str]], **values: object
