@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from deep_research.providers.model_client import CallRecord, ModelClient
 
 _SHARES: dict[Role, float] = {
-    "research": 0.45,
-    "read": 0.45,
-    "review": 0.65,
-    "write": 0.75,
-    "judge": 0.8,
-    "report": 1.0,
+    "research": 0.4,
+    "read": 0.4,
+    "review": 0.55,
+    "write": 0.65,
+    "judge": 0.7,
+    "report": 0.9,
 }
 """Up to which share of a budget each kind of work may spend. Where it is tight, sections are written
-rather than reviewed, and the last fifth frames the report."""
+rather than reviewed; the rest is for the report, and for its check when it is written."""
 _USUAL_ANSWER = 700
 """Tokens of a usual answer."""
 
@@ -176,6 +176,7 @@ class Purse:
         self._spent = Spent(0, 0.0)
         self._in_flight = Spent(0, 0.0)
         self._call_ended = asyncio.Event()
+        self._shares = dict(_SHARES)
 
     def pay(self, usage: Usage, cost_usd: float | None) -> None:
         """Note what a call has cost."""
@@ -187,6 +188,8 @@ class Purse:
 
         Where it is not allowed only because of what other calls may cost, it waits for what they really do.
         """
+        if role == "report":
+            self._shares["judge"] = 1.0
         alone = _plus(self._spent, expected)
         while self._excess(_plus(alone, self._in_flight), role) and not self._excess(alone, role):
             self._call_ended.clear()
@@ -202,7 +205,7 @@ class Purse:
             self._call_ended.set()
 
     def _excess(self, then: Spent, role: Role) -> LimitReached | None:
-        share = _SHARES[role]
+        share = self._shares[role]
         if self._usd is not None and then.usd > self._usd * share:
             return _spent("usd", self._spent.usd, self._usd)
         if self._tokens is not None and then.tokens > self._tokens * share:

@@ -309,6 +309,7 @@ def render_advice(advice: Sequence[Advice], references: References, language: st
     return [*blocks, *["\n".join(items)] * bool(items)]
 
 
+_STOPS = (".", "!", "?", "。", "！", "？", ":", "：", "†")
 _GENERAL = "†"
 """Ends a line to type that is general knowledge."""
 
@@ -316,7 +317,8 @@ _GENERAL = "†"
 def _step(advice: Advice, references: References, language: str) -> str:
     """Render one step: for whom, what to do and why; below it how, what must be true first, and what to do else."""
     said = [f"*{fold(advice.case)}{colon_of(language).rstrip()}*"] * bool(advice.case)
-    said.append(f"**{fold(advice.action)}**")
+    action = fold(advice.action)
+    said.append(f"**{action if action.endswith(_STOPS) else action + phrase('full_stop', language)}**")
     said += [fold(advice.why)] * bool(advice.why)
     cited = references.cite(advice.premises)
     points = [f"   - {fold(text)}" for text in (*advice.how, advice.condition, advice.fallback) if text]

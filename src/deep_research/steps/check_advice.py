@@ -117,7 +117,7 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     labels = "|".join(map(re.escape, names))
     pieces = re.split(rf"(?:^|\s)({labels})\s?[:：]\s?", lift(text)[0].strip())
     fields = {names[label]: said.strip() for label, said in zip(pieces[1::2], pieces[2::2], strict=True)}
-    case, action = _case_and_action(pieces[0].strip(), before)
+    case, action = _case_and_action(pieces[0].strip(), before, language)
     new: dict[str, Any] = {"case": case, "action": action, **{name: fields.get(name, "") for name in _REASONS}}
     new["how"] = tuple(split(new["how"]))
     # A step that is worded anew without a word on its commands keeps them: code looks at them again.
@@ -129,10 +129,10 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     )
 
 
-def _case_and_action(said: str, before: Advice) -> tuple[str, str]:
+def _case_and_action(said: str, before: Advice, language: str) -> tuple[str, str]:
     """Return the case and the action of a piece of advice that was worded anew; its case may have got a condition more."""
-    if said.startswith(_ended(before.case)):
-        return before.case, said.removeprefix(_ended(before.case)).strip()
+    if said.startswith(case := _ended(before.case, language)):
+        return before.case, said.removeprefix(case).strip()
     first, *rest = split(said)
     terms = set(content_terms(before.case))
     if rest and len(terms & set(content_terms(first))) * 2 >= len(terms):
@@ -207,16 +207,16 @@ def _parted(text: str) -> tuple[str, list[str]]:
 
 def _as_text(advice: Advice, language: str) -> str:
     said = {name: getattr(advice, name) for name in _REASONS}
-    said["how"] = " ".join(map(_ended, advice.how))
+    said["how"] = " ".join(_ended(text, language) for text in advice.how)
     reasons = [f"{phrase(name, language)}{colon_of(language)}{text}" for name, text in said.items() if text]
     if advice.commands:
         typed = " ".join(f"`{line}`" for line in advice.commands)
         reasons.append(f"{phrase('commands', language)}{colon_of(language)}{typed}")
-    return " ".join(_ended(part) for part in (advice.case, advice.action, *reasons) if part)
+    return " ".join(_ended(part, language) for part in (advice.case, advice.action, *reasons) if part)
 
 
-def _ended(text: str) -> str:
-    return text if not text or text.rstrip().endswith(_ENDS) else f"{text.rstrip()}."
+def _ended(text: str, language: str) -> str:
+    return text if not text or text.rstrip().endswith(_ENDS) else f"{text.rstrip()}{phrase('full_stop', language)}"
 
 
 @dataclass(frozen=True)

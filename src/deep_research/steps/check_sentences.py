@@ -211,7 +211,9 @@ def _check_own(
     if sentence.role == "limit":
         return CheckedSentence(sentence.text, (), _open(sentence.text, ground), kind="limit")
     if sentence.role == "background":
-        refused = is_too_specific(sentence.text) if ground.background else verdict_of("unverified", "uncited")
+        refused = (
+            is_too_specific(sentence.text, ground.known) if ground.background else verdict_of("unverified", "uncited")
+        )
         return CheckedSentence(sentence.text, (), refused or BACKGROUND, kind="background")
     bare, text = PLACEHOLDER.sub("", sentence.text), sentence.text
     used: list[str] = []

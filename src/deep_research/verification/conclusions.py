@@ -59,13 +59,16 @@ def _foreign_words(claim: str, ground: str) -> list[str]:
     return [word for word in re.findall(r"(?<![A-Za-z])[A-Z][A-Za-z]+", claim) if word.casefold() not in known]
 
 
-def is_too_specific(text: str) -> Verdict | None:
+def is_too_specific(text: str, known: str = "") -> Verdict | None:
     """Return why a statement without a source may not stand: it has a figure, a date or a quotation; else None.
 
-    A version behind the name of what it is of ("Python 3.14") is a name, and so is a level or format ("level 13"); what stands in code marks is a name too.
+    A number without a unit that stands in what is `known` (the question, the terms of the report) brings nothing in. A
+    version behind the name of what it is of ("Python 3.14") is a name, and so is a level or format ("level 13"); what stands in code marks is a name too.
     """
     plain = _CODE.sub(lambda code: " " * len(code[0]), text)
-    if any(not _is_version(q, plain) for q in _written_quantities(plain)) or quotations(plain):
+    said = {q.value for q in quantities(known) if not q.unit} if known else set()
+    new = (q for q in _written_quantities(plain) if q.unit or q.value not in said)
+    if any(not _is_version(q, plain) for q in new) or quotations(plain):
         return verdict_of("unverified", "background_specific")
     return None
 
@@ -86,7 +89,7 @@ def is_known_code(code: str, ground: str) -> bool:
     """
     bare = _CODE_FENCE.sub("", _CODE_FREE.sub(" ", code))
     own = {name for pair in _CODE_MADE.findall(bare) for name in pair}
-    called = {name for name in _CODE_CALLED.findall(bare) if name not in own}
+    called = {name for name in (*_CODE_CALLED.findall(bare), *_CODE_LONG.findall(bare)) if name not in own}
     figures = set(_CODE_FIGURE.findall(bare))
     options = set(_CODE_OPTION.findall(bare))
     known = set(_CODE_NAME.findall(ground))
@@ -97,6 +100,8 @@ _CODE_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
 _CODE_FREE = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?:#|//).*$", re.MULTILINE)
 _CODE_NAME = re.compile(r"[A-Za-z_]\w*")
 _CODE_CALLED = re.compile(r"(?:(?<=\.)[A-Za-z_]\w*|[A-Za-z_]\w*(?=\())")
+_CODE_LONG = re.compile(r"[A-Za-z]\w*_\w+")
+"""A name of several words, which is nobody's plain word."""
 _CODE_MADE = re.compile(r"\b(?:def|class|function|as|for|import)\s+([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*=(?!=)")
 _CODE_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
 _CODE_FIGURE = re.compile(r"(?<![\w.])(?!(?:0|1)(?![\w.]))\d+(?:\.\d+)*")

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from deep_research.i18n.language import columns
-from deep_research.text.sentences import Block, blocks, split
+from deep_research.text.sentences import Block, blocks
 from deep_research.verification.citations import (
     OPEN_MARK,
     Cite,
@@ -89,7 +89,10 @@ class Draft:
             mark = "→ " if number in self._closing else ""
             if change[0] == sentence.text and sentence.kind != "code":
                 return mark + sentence.cited_as(change[1], cite)
-            text, citation = mark + change[0], cite(change[1]) if change[1] else ""
+            worded = change[0]
+            if _BOLD.fullmatch(sentence.raw) and not worded.startswith(("**", "__")):
+                worded = f"**{worded}**"  # what opened its paragraph still does
+            text, citation = mark + worded, cite(change[1]) if change[1] else ""
             gap = "\n\n" if sentence.kind == "code" else " "
             return f"{text}{gap}{citation}" if citation else text
 
@@ -245,14 +248,17 @@ def _opens_own_list(draft: Draft) -> bool:
 
 
 def _found_leads(draft: Draft) -> None:
-    """Let a paragraph without ids that stands before a table or list rest on what that cites, and any other conclusion
-    without ids on what the paragraph before it cites."""
+    """Let what stands before a table or list without ids rest on what that cites, be it a paragraph or its last sentence, and
+    any other conclusion without ids on what the paragraph before it cites."""
     numbers = [part.numbers for part in draft._parts]
     for place, part in enumerate(draft._parts):
         own = [draft.sentences[number] for number in numbers[place]]
-        if part.kind != "prose" or any(s.passages or s.near for s in own):
+        is_cited = any(s.passages or s.near for s in own)
+        if part.kind != "prose" or not own or (is_cited and own[-1].passages):
             continue
         if place + 1 == len(draft._parts) or draft._parts[place + 1].kind not in ("table", "item"):
+            if is_cited:
+                continue
             if opened := _opened_by(draft, place, numbers):
                 for number in numbers[place]:
                     if draft.sentences[number].role == "fact":
@@ -268,7 +274,7 @@ def _found_leads(draft: Draft) -> None:
             lambda at: draft._parts[at].kind in ("table", "item"), range(place + 1, len(numbers))
         )
         ids = dict.fromkeys(key for at in listed for number in numbers[at] for key in draft.sentences[number].passages)
-        for number in numbers[place]:
+        for number in numbers[place][-1:] if is_cited else numbers[place]:
             if draft.sentences[number].role in ("fact", "inference"):
                 draft.sentences[number] = draft.sentences[number]._replace(near=tuple(ids)[:_LED])
 
@@ -358,15 +364,13 @@ def _lead_in(draft: Draft) -> tuple[str, ...]:
 def _own(body: str, block: Block) -> list[CitedSentence]:
     """Return what is the writer's own to the end of a paragraph: a conclusion as one claim, all its ids are its premises;
     behind it what is general knowledge (†)."""
-    said = split(settle_marks(body))
-    general: list[CitedSentence] = []
-    while said and _MARKED.search(said[-1]) and not any(groups(said[-1])):
-        text = " ".join(said.pop().split())
-        general.insert(0, CitedSentence(text, (), block.start, block.end, "prose", text, role="background"))
-    if not said:
+    said = [_with_role(s) for s in cut_cited(settle_marks(body), block.start, "prose")]
+    own = list(itertools.dropwhile(lambda s: s.role == "background", reversed(said)))[::-1]
+    general = [s._replace(passages=(), near=()) for s in said[len(own) :]]
+    if not own:
         return general
-    ids = tuple(dict.fromkeys(key for _s, _e, keys in groups(" ".join(said)) for key in keys))
-    text = " ".join(without_links(lift(" ".join(said))[0]).split())
+    ids = tuple(dict.fromkeys(key for s in own for key in s.passages))
+    text = " ".join(" ".join(s.text for s in own).split())
     return [CitedSentence(text, ids, block.start, block.end, "prose", text, role="inference"), *general]
 
 
@@ -390,8 +394,9 @@ def _with_lead(found: list[CitedSentence], frame: str) -> tuple[list[CitedSenten
     if is_short and not _DIGITS.search(lead.text) and not _says_something(lead.text):
         return rest, f"{frame}{lead.raw} "
     ids = tuple(dict.fromkeys(key for sentence in rest for key in sentence.passages))
-    if not ids and all(sentence.role == "limit" for sentence in rest):
-        return [lead._replace(role="limit"), *rest], frame
+    for role in ("limit", "background"):
+        if not ids and all(sentence.role == role for sentence in rest):
+            return [lead._replace(role=role, passages=(), near=()), *rest], frame
     return [lead._replace(near=ids, role="inference"), *rest], frame
 
 
