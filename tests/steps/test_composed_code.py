@@ -47,4 +47,5 @@ def test_code_of_known_names_is_judged_as_the_report_s_own() -> None:
 def test_code_that_brings_something_in_or_is_refused_goes(text: str, verdict: str) -> None:
     checked, _ = _checked(text, verdict)
     assert "```" not in checked.content
+    assert "Together" not in checked.content, "what leads to it goes with it"
     assert "A pool takes a context." in checked.content

@@ -110,7 +110,10 @@ def check_sentences(
     ground = ground._replace(
         sought=f"{ground.sought}\n{said}" if ground.sought else "",
         named="\n".join(
-            p.text for p in _known(dict.fromkeys(key for s in draft.sentences for key in s.passages), library)
+            [
+                *(p.text for p in _known(dict.fromkeys(key for s in draft.sentences for key in s.passages), library)),
+                *(s.text for s in draft.sentences if s.kind == "code"),  # judged by itself; others speak of its names
+            ]
         ),
     )
     results = {c.name: _computed(c, library) for c in ground.computations}
@@ -133,7 +136,10 @@ def _put_together(judged: CheckedSentence, before: CitedSentence, library: Libra
     """Return code that stands in no passage as the writer's own where all that it calls is in what the draft cites; it
     rests on what it cites, or on what the sentence before it does."""
     ids = judged.passages or cited_ids(before, library)
-    if not ids or is_error_text(judged.text) or not is_known_code(judged.text, f"{ground.named}\n{ground.known}"):
+    if not ids or is_error_text(judged.text):
+        return judged
+    known = f"{ground.named.replace(judged.text, '')}\n{ground.known}"
+    if not is_known_code(judged.text, known) and not is_known_code(judged.text, f"{known}\n{_documents(ids, library)}"):
         return judged
     return replace(judged, passages=ids, verdict=FOLLOWS, kind="inference")
 
@@ -231,9 +237,13 @@ def _check_own(
 
 def names_are_known(text: str, ids: Sequence[str], library: Library, also: str) -> bool:
     """Tell whether all names of a conclusion stand somewhere in the documents that these passages are of, or in `also`."""
+    return not missing_names(text, f"{_documents(ids, library)}\n{also}")
+
+
+def _documents(ids: Sequence[str], library: Library) -> str:
+    """Return the whole texts that passages are of."""
     sources = dict.fromkeys(key.split("p")[0] for key in ids)
-    texts = [snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None]
-    return not missing_names(text, "\n".join([*texts, also]))
+    return "\n".join(snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None)
 
 
 def _open(text: str, ground: Ground) -> Verdict:
@@ -394,7 +404,8 @@ def check_again(
     is `known`: the report's own terms, and the text just before and behind its passages.
     """
     if before.kind == "inference" and _FENCED.match(before.text):
-        fits = _FENCED.match(text) and is_known_code(text, f"{ground.named}\n{ground.known}")
+        known = f"{ground.named}\n{ground.known}\n{_documents(before.passages, library)}"
+        fits = _FENCED.match(text) and is_known_code(text, known)
         return replace(before, text=text.strip(), verdict=FOLLOWS) if fits else None
     if before.kind in ("inference", "computed"):
         bare, _places, citations = lift(text)

@@ -96,8 +96,23 @@ class Draft:
             gap = "\n\n" if sentence.kind == "code" else " "
             return f"{text}{gap}{citation}" if citation else text
 
-        done = [(part, text) for part in self._parts if (text := _write(part, written)) is not None]
+        cut = self._announcing_cut_code(written)
+        done = [
+            (part, text)
+            for part in self._parts
+            if (text := _write(part, lambda number: None if number in cut else written(number))) is not None
+        ]
         return _join(_without_holes(self._parts, _without_shells(done)))
+
+    def _announcing_cut_code(self, written: Callable[[int], str | None]) -> set[int]:
+        """Return the sentences that lead to a piece of code ("Together:") which is not there any more."""
+        return {
+            before.numbers[-1]
+            for before, part in itertools.pairwise(self._parts)
+            if part.kind == "code" and before.kind == "prose" and before.numbers
+            if self.sentences[before.numbers[-1]].text.rstrip().endswith((":", "："))
+            if all(written(number) is None for number in part.numbers)
+        }
 
     def lead_of(self, number: int) -> str:
         """Return what a sentence stands under: a heading or label, and the words that open its paragraph or list."""
