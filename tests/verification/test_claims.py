@@ -653,7 +653,7 @@ CLAIMS = {
     },
     "Prices may fall. In most towns the shops usually close at noon on Sundays.": {
         "Prices fall.": "unverified scope_changed",
-        "The shops usually close at noon on Sundays.": "supported words_together",
+        "The shops usually close at noon on Sundays.": "unverified scope_changed",
         "In all towns the shops usually close at noon.": "contradicted altered",
     },
     "价格可能下跌。多数城镇的商店通常在周日中午关门。": {
@@ -723,6 +723,53 @@ CLAIMS = {
     "The pass is open from May to October, and the hut, which has 40 beds, only from July to September.": {
         "The hut has 40 beds.": "supported words_together",
         "The pass is closed from May to October.": "contradicted altered",
+    },
+    "ソリンは決勝でハルバルトを破った。観客は約12000人だった。": {
+        "決勝でソリンがハルバルトを破った。": "supported words_together",
+        "ハルバルトがソリンを決勝で破った。": "contradicted altered",
+    },
+    "소린은 결승에서 할바르를 이겼다. 관중은 약 12000명이었다.": {
+        "결승에서 할바르가 소린을 이겼다.": "contradicted altered",
+        "결승에서 소린이 할바르를 이겼다.": "supported words_together",
+        "할바르를 소린이 결승에서 이겼다.": "supported words_together",
+    },
+    "이 기능은 ext4에서는 지원되지만 NTFS에서는 지원되지 않는다.": {
+        "이 기능은 NTFS에서는 지원된다.": "unverified opposite",
+        "이 기능은 ext4에서는 지원되지 않는다.": "contradicted opposite",
+        "이 기능은 ext4에서는 지원된다.": "supported words_together",
+        "이 기능은 NTFS에서는 지원되지 않는다.": "supported words_together",
+    },
+    "この機能はext4では使えるが、NTFSでは使えない。": {
+        "この機能はNTFSでは使える。": "contradicted opposite",
+        "この機能はext4では使えない。": "contradicted opposite",
+        "この機能はext4では使える。": "supported words_together",
+        "この機能はNTFSでは使えない。": "supported words_together",
+    },
+    "该功能在ext4上可用，但在NTFS上不可用。": {
+        "该功能在NTFS上可用。": "contradicted opposite",
+        "该功能在ext4上不可用。": "contradicted opposite",
+        "该功能在ext4上可用。": "supported words_together",
+        "该功能在NTFS上不可用。": "supported words_together",
+    },
+    "Snapshots are supported on ext4, but they are not supported on NTFS.": {
+        "Snapshots are supported on NTFS.": "contradicted opposite",
+        "Snapshots are not supported on ext4.": "contradicted opposite",
+        "Snapshots are not supported on NTFS.": "supported words_together",
+    },
+    "In most towns the shops usually close at noon on Sundays, and buses may run late in winter.": {
+        "In most towns the shops usually close at noon on Sundays.": "supported words_together",
+        "Buses might run late in winter.": "supported words_together",
+        "Buses run late in winter.": "unverified scope_changed",
+        "Buses may run late in winter.": "supported words_together",
+    },
+    "대부분의 마을 가게는 보통 일요일 정오에 문을 닫고, 버스는 겨울에 늦을 수 있다.": {
+        "마을 가게는 보통 일요일 정오에 문을 닫는다.": "unverified scope_changed",
+        "대부분의 마을 가게는 보통 일요일 정오에 문을 닫는다.": "supported words_together",
+    },
+    "Ludwig van Beethoven used a metronome by Maelzel in 1815, and Carl Czerny taught Franz Liszt in Vienna.": {
+        "Beethoven used a metronome by Maelzel in 1815.": "supported words_together",
+        "Carl Czerny taught Liszt in Vienna.": "supported words_together",
+        "Franz Czerny taught Carl Liszt in Vienna.": "contradicted name_rival",
     },
 }
 

@@ -8,6 +8,7 @@ was merely reworded differs in more places, and in words that are no names; it i
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from deep_research.i18n.language import HAN, HANGUL, detect, is_cjk
@@ -148,6 +149,18 @@ class _Comparison:
                     self._listed |= {one, other}  # "A and B" is "B and A"
                 else:
                     yield self._made("exchanged", one)
+        yield from self._turned_roles()
+
+    def _turned_roles(self) -> Iterator[Alteration]:
+        """Yield two things whose particles say that each does what the other did, in whatever order they stand."""
+        mine, theirs = _roles(self.a.c, self.language), _roles(self.a.e, self.language)
+        turned = [key for key, (_, role) in mine.items() if key in theirs and theirs[key][1] != role]
+        if {mine[key][1] for key in turned} != {"subjects", "objects"}:
+            return
+        at = mine[turned[0]][0]
+        other = next(theirs[key][0] for key in turned if theirs[key][1] == mine[turned[0]][1])
+        if self._are_most([self.a.c[mine[key][0]] for key in turned]):
+            yield self._made("exchanged", Region(other, other + 1, at, at + 1))
 
     def _is_moved(self, region: Region) -> bool:
         """Tell whether the line has the words of the claim's region together in another place."""
@@ -268,7 +281,11 @@ class _Comparison:
         there, said = self.a.line_text(region), self.a.claim_text(region)
         # What limits a number that the claim does not repeat says nothing of the rest.
         lost = next((mark for mark in weak.finditer(there) if not re.match(r"\s?\d", there[mark.end() :])), None)
-        if lost and not weak.search(self.a.claim) and self._is_inside(region):
+        claim, line = self.a.claim.lower(), self.a.line.lower()
+        # At the end of a Japanese or Korean line a limit may be that of another clause.
+        at_end = self.language in ("ja", "ko") and region.e_end + 2 >= len(self.a.e)
+        has_other = bool(weak.search(said)) or any(at_end or mark[0] not in line for mark in weak.finditer(claim))
+        if lost and lost[0].lower() not in claim and not has_other and self._is_inside(region):
             yield self._made("scope", region, lost[0], is_conflict=False)
         gained = strong.search(said)
         if gained and not strong.search(self.whole):
@@ -341,6 +358,17 @@ def _beside(sign: Token, tokens: Sequence[Token]) -> list[Token]:
     """Return a Han character with those directly before and behind it that are no words of grammar."""
     near = (t for t in tokens if abs(t.start - sign.start) <= 1)
     return [t for t in near if t.kind == "han" and t.key not in _grammar()]
+
+
+def _roles(tokens: Sequence[Token], language: str) -> dict[str, tuple[int, str]]:
+    """Return the place and role ("subjects" or "objects") of what stands before a particle that gives it one, by its key;
+    without what has both."""
+    particles = {sign: role for role in ("subjects", "objects") for sign in words(f"alignment.{role}", language)}
+    found: dict[str, set[tuple[int, str]]] = {}
+    for number, (token, particle) in enumerate(pairwise(tokens)):
+        if token.is_content and particle.start == token.end and particle.key in particles:
+            found.setdefault(token.key, set()).add((number, particles[particle.key]))
+    return {key: min(places) for key, places in found.items() if len({role for _, role in places}) == 1}
 
 
 def _keys(tokens: Sequence[Token]) -> list[str]:

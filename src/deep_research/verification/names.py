@@ -237,6 +237,18 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z0-9])(?<!\d\.){body}(?:['’]?s)?(?![a-z0-9]|\.\d)")
 
 
+_BETWEEN = 1
+"""Words that may stand between the parts of a name besides its own."""
+
+
+def _is_form(word: str, other: str) -> bool:
+    """Tell whether one word is another or a form of it: an adjective for its country."""
+    stem = word[: max(5, len(word) - 2)]
+    return word == other or (
+        min(len(word), len(other)) >= 5 and other.startswith(stem) and abs(len(other) - len(word)) <= 3
+    )
+
+
 class NameIndex:
     """Tells which names stand in a text; the forms that the comparisons need are made once."""
 
@@ -308,17 +320,22 @@ class NameIndex:
             w for p in parts if ((w := normalise(p)) not in STOP_WORDS and len(w) > 1) or (len(p) == 1 and p.isupper())
         ]
         there = [self._has_word(word) for word in words]
-        if all(there):
+        if all(there) and self._has_together(words):
             return not re.search(r"[+#]", name)  # C++ is not C
         return len(words) > 1 and there[-1] and self._alone(words[-1])
 
-    def _has_word(self, word: str) -> bool:
-        if word in self.words:
+    def _has_together(self, words: list[str]) -> bool:
+        """Tell whether all words of a name stand near each other somewhere, or the first with no other name behind it:
+        two persons do not make a third."""
+        if len(words) < 2 or re.search(rf"(?i:(?<!\w){re.escape(words[0])})(?![\w'’-]| [A-Z])", self.text):
             return True
-        stem = word[: max(5, len(word) - 2)]
-        return len(word) >= 5 and any(
-            w.startswith(stem) and abs(len(w) - len(word)) <= 3 for w in self.words if len(w) >= 5
-        )
+        text = re.findall(r"[^\W_]+", self.plain)
+        first, *others = ([at for at, w in enumerate(text) if _is_form(word, w)] for word in words)
+        reach = len(words) + _BETWEEN
+        return any(all(any(abs(at - i) <= reach for i in found) for found in others) for at in first)
+
+    def _has_word(self, word: str) -> bool:
+        return any(_is_form(word, w) for w in self.words)
 
     def _alone(self, family: str) -> bool:
         """Tell whether the family name stands somewhere without another capitalised word before it."""

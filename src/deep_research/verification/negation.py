@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.i18n.language import CJK, HAN, HANGUL
+from deep_research.i18n.language import CJK, HAN, HANGUL, detect, is_cjk
 from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, groups
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.alignment import tokens_of
@@ -22,6 +22,7 @@ _MOST = 20
 """Negations looked at in one sentence; more is no sentence."""
 _SHARED = 0.5
 """Share of a clause's terms that makes a clause of the evidence its counterpart."""
+_NAME_WEIGHT = 3
 _ELLIPTIC = re.compile(any_word("negation.elliptic_patterns"))
 _CLAUSE = re.compile(rf"[,;:，；：、]\s*|{any_word('negation.clause_patterns')}")
 
@@ -69,16 +70,23 @@ def _agree_by_clause(claim: str, sentence: str) -> bool | None:
         verb = own
     if len({sign for _, sign, _ in there}) < 2:
         return None
+    weigh = _weight_foreign if is_cjk(detect(claim)) else len
     for part in _clauses(claim):
         terms = _told_by(part)
         # What a clause takes over from the one before it is said first by that one.
-        most = max((len(terms & own), is_whole) for own, _, is_whole in there)
-        signs = {sign for own, sign, is_whole in there if (len(terms & own), is_whole) == most}
+        most = max((weigh(terms & own), is_whole) for own, _, is_whole in there)
+        signs = {sign for own, sign, is_whole in there if (weigh(terms & own), is_whole) == most}
         if most[0] < 2 or len(signs) > 1:
             return None
         if signs != {bool(negated(part))}:
             return False
     return True
+
+
+def _weight_foreign(terms: frozenset[str]) -> int:
+    """Count terms, Latin ones in a Chinese, Japanese or Korean text as a whole name: the topic of a sentence is not
+    repeated in its second clause ("X is supported on ext4, on NTFS not")."""
+    return sum(_NAME_WEIGHT if term.isascii() else 1 for term in terms)
 
 
 def _told_by(text: str) -> frozenset[str]:
