@@ -196,8 +196,8 @@ def test_what_only_comes_close_stands_below_a_line_that_says_so() -> None:
 @pytest.mark.parametrize(
     ("question", "line"),
     [
-        ("What is the phone number of Petra Kesselmann?", "The documents do not say “phone”"),
-        ("王晓东的月薪是多少？", "文档未提及“月薪”"),
+        ("What is the phone number of Petra Kesselmann?", "The passages that were found do not say “phone”"),
+        ("王晓东的月薪是多少？", "找到的段落未提及“月薪”"),
     ],
 )
 def test_the_line_over_what_only_comes_close_stands_in_the_report(tmp_path: Path, question: str, line: str) -> None:

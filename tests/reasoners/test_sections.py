@@ -75,6 +75,36 @@ def test_a_question_that_nothing_answers_gets_empty_sections(text: str, language
     assert all(draft.content == "" for draft in written.values())
 
 
+RULES = """# Rules
+
+## Labels
+
+The label of a crate must be printed on paper. Every label must show the name of the harbour.
+
+In addition, the sender must be reachable: an address or a telephone number is enough.
+
+## Ropes
+
+A rope must be dry.
+"""
+
+
+def test_a_report_of_one_answer_quotes_the_rest_of_its_section_and_a_quick_one_does_not() -> None:
+    made = library(Rules=RULES)
+    question = "What must the label of a crate show?"
+    brief, written = _planned(question, made)
+    assert "the sender must be reachable" in written["Answer"].content
+    assert "A rope must be dry" not in written["Answer"].content
+    quick = write_section(brief.sections[0], brief.model_copy(update={"question": ""}), all_passages(made), made)
+    assert written["Answer"].content.startswith(quick.content)
+
+
+def test_a_bare_topic_is_told_by_the_headings_that_name_it() -> None:
+    made = library(Tips="# Tide tips\n\nThe tide turns twice a day.\n\n# Boats\n\nA boat waits for the tide to sail.\n")
+    brief, _ = _planned("tide", made)
+    assert [section.title for section in brief.sections] == ["Tide tips"]
+
+
 INDEXES = """# Indexes
 
 ## Gin indexes
@@ -149,6 +179,30 @@ def test_a_cell_says_what_its_own_subject_is_whatever_else_names_it() -> None:
     assert "| Alpha | Alpha drives boats with steam. [s1p1] |" in table
     assert "| Beta | Beta engines (made in Bergen) keep oil in a tank. [s1p2] |" in table
     assert "beta_page" not in written["Beta"].content.split("\n")[0]
+
+
+def test_a_cell_about_a_point_begins_below_the_heading_that_names_it() -> None:
+    made = library(
+        Alpha="# Alpha\n\n## Hull paint\n\nAlpha carries eleven kinds of freight.\n\n"
+        "## Tools\n\nThe paint shop looks at the Alpha hull first.\n",
+        Beta="# Beta\n\n## Hullpaint in Beta\n\nBeta carries whatever it is given.\n",
+    )
+    text = "Compare Alpha and Beta regarding hull paint"
+    brief, written = _planned(text, made)
+    sections = [s.model_copy(update={"content": written[s.title].content}) for s in brief.sections]
+    table = compose(text, analyze(text), brief, sections, (), made).table
+    assert "| Alpha | Alpha carries eleven kinds of freight. [s1p1] |" in table
+    assert "| Beta | Beta carries whatever it is given. [s2p1] |" in table
+
+
+def test_what_lists_the_subjects_side_by_side_compares_nothing() -> None:
+    made = library(
+        Alpha="# Alpha\n\nAlpha is a database for boats.",
+        Rights="# Rights\n\nThere are rights for Alpha, Beta and Gamma. Ask for Alpha or Beta at the desk.",
+        Beta="# Beta\n\nBeta is a database for trains.",
+    )
+    _, written = _planned("Compare Alpha and Beta", made)
+    assert written["Direct comparison"].content == ""
 
 
 @pytest.mark.parametrize(

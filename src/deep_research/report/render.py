@@ -69,7 +69,7 @@ class References:
         self._passages: dict[str, dict[str, None]] = defaultdict(dict)
         self._retrieved: dict[str, str] = {}
 
-    def cite(self, ids: Sequence[str]) -> str:
+    def cite(self, ids: Sequence[str], *, ascending: bool = False) -> str:
         """Return the numbered citation of passage ids, such as `[1][3]`; ids that do not exist give nothing."""
         numbers: list[int] = []
         for key in ids:
@@ -79,7 +79,8 @@ class References:
             number = self._numbers.setdefault(passage.source, len(self._numbers) + 1)
             self._passages[passage.source][key] = None
             numbers.append(number)
-        return "".join(f"[{n}]" for n in dict.fromkeys(numbers))
+        distinct = dict.fromkeys(numbers)
+        return "".join(f"[{n}]" for n in (sorted(distinct) if ascending else distinct))
 
     def entries(self) -> tuple[Reference, ...]:
         """Return the numbered list."""
@@ -330,7 +331,7 @@ def _standing_of_parts(checked: CheckedReport, references: References) -> str:
     concludes."""
     language, parts = checked.given.language, checked.question_parts
     answering = {key for part in parts for key in part.claims}
-    cited = references.cite([p for c in checked.claims if c.id in answering for p in c.passages])
+    cited = references.cite([p for c in checked.claims if c.id in answering for p in c.passages], ascending=True)
     open_parts = [part.text for part in parts if part.answered != "yes"]
     said = phrase("parts_answered", language, answered=len(parts) - len(open_parts), parts=len(parts))
     left = phrase("parts_open", language, parts=join_list(open_parts, language)) if open_parts else ""
@@ -349,6 +350,9 @@ def _nothing(checked: CheckedReport) -> str:
 def _gap_line(alike: Sequence[Gap], language: str) -> str:
     """Return one line for gaps with one reason; that a place is not asked again says its failures as well."""
     told = next((gap for gap in alike if "given_up" in gap.codes), alike[0])
+    if "few_sources" in told.codes and len(alike) > 1:
+        names = join_list([f"**{fold(name_subject(gap, language))}**" for gap in alike], language)
+        return f"- {names}{colon_of(language)}{phrase('few_sources_each', language)}"
     count = len(alike) - ("given_up" in told.codes)
     times = f" (×{count})" if count > 1 else ""
     return f"- **{fold(name_subject(told, language))}**{times}{colon_of(language)}{fold(explain(told, language))}"
@@ -359,7 +363,9 @@ def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
     for gap in gaps:
         if limits and ("review_open" in gap.codes or gap.what == "review"):
             continue  # what matters of it to the reader the limits say; the result has all of it
-        alike[gap.source or gap.what, gap.values["error"] if "given_up" in gap.codes else gap.why].append(gap)
+        is_narrow = "few_sources" in gap.codes
+        why = gap.values["error"] if "given_up" in gap.codes else "few_sources" if is_narrow else gap.why
+        alike["" if is_narrow else gap.source or gap.what, why].append(gap)
     limited = [f"- {fold(limit.text)}" for limit in limits]
     lines = [*limited, *(_gap_line(same, language) for same in alike.values())] or [phrase("no_gaps", language)]
     return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)

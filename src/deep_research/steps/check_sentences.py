@@ -345,7 +345,8 @@ def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: L
         unknown = ", ".join(sentence.passages)
         verdict = verdict_of("unverified", "unknown_passage", ids=unknown) if unknown else _UNCITED
         return CheckedSentence(sentence.text, (), verdict)
-    verbatim = [p for p in passages if is_sentence_of(sentence.raw, p.text)]
+    is_code = sentence.kind == "code"  # which may be signs without a word, but whole
+    verbatim = [p for p in passages if is_sentence_of(sentence.raw, p.text) or (is_code and sentence.raw in p.text)]
     if verbatim:
         return CheckedSentence(sentence.raw, tuple(p.id for p in verbatim), VERBATIM)
     said, general = without_general_cells(sentence.text)
@@ -357,7 +358,7 @@ def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: L
     if verdict.kind == "contradicted" and sentence.context and disproof(sentence.text, evidence) is None:
         # Only the names of its row and column are not in the passage: they are no statement of their own.
         verdict = verdict.model_copy(update={"kind": "unverified"})
-    if sentence.kind == "code" and verdict != VERBATIM:
+    if is_code and verdict != VERBATIM:
         verdict = _CODE
     return CheckedSentence(sentence.text, _useful(claim, ids, passages, verdict, library), verdict, sentence.context)
 

@@ -3,7 +3,7 @@
 The text is light Markdown as readers produce it. It is cut into atoms (a sentence, a table row, a piece of code),
 and a block is a run of atoms: what is quoted is always a slice of the text at the atoms' offsets. No block crosses
 a heading. A block never begins with a sentence that points back at one left out, and never ends before one that
-limits what was said ("However, …"), where both stand in the same section.
+points back at it ("However, …", "This form …"), where both stand in the same paragraph.
 """
 
 import re
@@ -226,11 +226,11 @@ def _without_lead(outlined: Outline, unit: list[int], following: Sequence[Sequen
 
 
 def standing(outlined: Outline, chosen: Sequence[int], within: Sequence[int]) -> tuple[int, ...]:
-    """Return `chosen` (a run of `within`) lengthened until it neither points back nor stops before a turn."""
+    """Return `chosen` (a run of `within`) lengthened until it neither points back nor is pointed back at."""
     first, last = within.index(chosen[0]), within.index(chosen[-1])
     while first > 0 and points_back(outlined.of(within[first])):
         first -= 1
-    while last + 1 < len(within) and turns(outlined.of(within[last + 1])):
+    while last + 1 < len(within) and points_back(outlined.of(within[last + 1])):
         last += 1
     return tuple(within[first : last + 1])
 

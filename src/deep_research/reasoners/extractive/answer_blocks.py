@@ -1,7 +1,7 @@
 """The blocks that answer a question: each part's best first, nothing unrelated for a part that no block speaks of."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -22,7 +22,7 @@ from deep_research.text.question_parts import (
     says_ending,
 )
 from deep_research.text.question_terms import with_translations
-from deep_research.text.quotable_blocks import is_record, is_sentence, standing
+from deep_research.text.quotable_blocks import is_record, is_sentence
 from deep_research.text.tokens import content_terms
 
 _HITS, _HITS_OF_PART, _SEARCHED_TOGETHER = 30, 10, 3
@@ -43,9 +43,6 @@ _NEAR, _AS_GOOD = 1.15, 0.95
 """What standing under the heading of the best block is worth to a further one; what is nearly as good as the best."""
 _GOOD, _LACKING = 0.6, 0.45
 """A further block is quoted from this share of the best one's score on; less where it says a word that is missing."""
-_LONG, _SHORTEST, _KEPT = 480, 300, 0.98
-"""A longer block is shortened, to no less than this, to a stretch that says this share of what all of it says."""
-
 _TELLING = 40
 """Letters from which on the same sentence in two documents is a copy."""
 
@@ -191,9 +188,39 @@ def section_blocks(
     """
     found = _readable(ranked(reading.regions, part.words, part.shape), reading.language)
     own = [c._replace(score=c.score * w) for c in found if (w := worth(c)) and _is_worded(c, part)]
-    (answer,) = _chosen([(part, "yes", sorted(own, key=lambda c: -c.score))], chars, most, shortened=False)
-    sources = list(dict.fromkeys(block.region.source for block in answer.blocks))
-    return tuple(sorted(answer.blocks, key=lambda block: (sources.index(block.region.source), block.start)))
+    (answer,) = _chosen([(part, "yes", sorted(own, key=lambda c: -c.score))], chars, most)
+    return answer.blocks
+
+
+def stands_beside(parts: Sequence[PartAnswer], *, chars: int, most: int) -> list[Candidate]:
+    """Return what stands in the same sections as the paragraphs that answer, in order and after what is quoted first: it
+    often says the rest. A row, a list or a procedure is whole by itself.
+
+    It has about `chars` characters for each of at most `most` sections.
+    """
+    taken = [block for part in parts for block in part.blocks]
+    found: list[Candidate] = []
+    sections: set[tuple[str, tuple[int, ...]]] = set()
+    for block in taken:
+        place = (block.region.source, next(s for s in block.region.outline.sections if block.block.atoms[0] in s))
+        if block.block.kind not in ("paragraph", "run") or place in sections or len(sections) == most:
+            continue
+        sections.add(place)
+        found += _rest_of(block, place[1], [*taken, *found], chars)
+    return found
+
+
+def _rest_of(block: Candidate, section: Sequence[int], taken: Sequence[Candidate], chars: int) -> list[Candidate]:
+    """Return the blocks of a section that quote none of `taken`: those behind `block`, then those before it."""
+    inside = [b for b in block.region.blocks if set(b.atoms) <= set(section) and b.kind not in ("row", "code")]
+    inside.sort(key=lambda b: (b.atoms[0] < block.block.atoms[0], b.atoms[0], -len(b.atoms)))
+    rest: list[Candidate] = []
+    for other in inside:
+        candidate = block._replace(block=other)
+        fits = sum(c.length for c in rest) + candidate.length <= chars
+        if fits and not any(overlap(candidate, known) for known in (*taken, *rest)):
+            rest.append(candidate)
+    return rest
 
 
 def _is_worded(candidate: Candidate, part: Part) -> bool:
@@ -326,32 +353,23 @@ def _readable(best: list[Candidate], language: str) -> list[Candidate]:
     return sorted(kept, key=lambda c: -c.score)
 
 
-def _chosen(
-    answers: Sequence[tuple[Part, Answered, list[Candidate]]], chars: int, most: int, *, shortened: bool = True
-) -> list[PartAnswer]:
+def _chosen(answers: Sequence[tuple[Part, Answered, list[Candidate]]], chars: int, most: int) -> list[PartAnswer]:
     """Choose of each part its best block, then blocks that say what is still missing, then others while there is room."""
-    shorten = _shortened if shortened else lambda candidate, _: candidate
     taken: list[Candidate] = []
     chosen: list[list[Candidate]] = [[] for _ in answers]
 
     def take(place: int, candidates: Iterable[Candidate], *, least: float) -> bool:
-        used = sum(c.length for c in taken)
         near = [c._replace(score=c.score * _NEAR) if _is_beside(c, chosen[place]) else c for c in candidates]
-        for whole in sorted(near, key=lambda c: -c.score):
-            candidate = shorten(whole, answers[place][0])
-            fits = not taken or used + candidate.length <= chars
-            if candidate.score < least:
-                return False
-            if fits and not any(overlap(candidate, other) for other in taken):
-                chosen[place].append(candidate)
-                taken.append(candidate)
-                return True
-        return False
+        further = _fitting([c for c in near if c.score >= least], taken, chars)
+        if further is not None:
+            chosen[place].append(further)
+            taken.append(further)
+        return further is not None
 
     open_ = [place for place, (_, answered, best) in enumerate(answers) if answered != "no" and best]
     for place in open_:
         part, _, best = answers[place]
-        first = shorten(_beginning(best, part), part)
+        first = _beginning(best, part)
         if not any(overlap(first, other) for other in taken):
             chosen[place].append(first)
             taken.append(first)
@@ -366,6 +384,21 @@ def _chosen(
         while most > 0 and take(place, best, least=_GOOD * best[0].score):
             most -= 1
     return [_part_answer(*answer, blocks) for answer, blocks in zip(answers, chosen, strict=True)]
+
+
+def _fitting(candidates: Sequence[Candidate], taken: Sequence[Candidate], chars: int) -> Candidate | None:
+    """Return the best block that quotes none of `taken` and has room beside them; None where there is none."""
+    used = sum(c.length for c in taken)
+    sources: set[str] = set()
+    for candidate in sorted(candidates, key=lambda c: -c.score):
+        if any(overlap(candidate, other) for other in taken):
+            continue
+        if taken and used + candidate.length > chars:
+            # Where the better one is too long, another page has nothing better for being shorter.
+            sources = {c.region.source for c in taken}
+        elif not sources or candidate.region.source in sources:
+            return candidate
+    return None
 
 
 def _is_beside(candidate: Candidate, taken: Sequence[Candidate]) -> bool:
@@ -392,7 +425,9 @@ def _part_answer(part: Part, answered: Answered, best: Sequence[Candidate], bloc
         if answered == "yes"
         else tuple(part.own[i].text for i in _unsaid(part, blocks or best[:1]))
     )
-    return PartAnswer(part.text, answered, tuple(blocks), missing, closest)
+    sources = list(dict.fromkeys(block.region.source for block in blocks))
+    ordered = sorted(blocks, key=lambda block: (sources.index(block.region.source), block.start))
+    return PartAnswer(part.text, answered, tuple(ordered), missing, closest)
 
 
 def _unsaid(part: Part, blocks: Sequence[Candidate]) -> list[int]:
@@ -400,38 +435,6 @@ def _unsaid(part: Part, blocks: Sequence[Candidate]) -> list[int]:
     said = [terms_of(f"{block.region.title}\n{block.heading}\n{block.text}") for block in blocks]
     named = [(i, word) for i, word in enumerate(part.own) if not word.light]
     return [i for i, word in named if not any(word.share(terms) for terms in said)]
-
-
-def _shortened(candidate: Candidate, part: Part) -> Candidate:
-    """Return the block without what leads up to the answer and away from it, where it is long.
-
-    What is left says as much of the question as the whole block: the sentences of a paragraph or item, the
-    paragraphs of a run.
-    """
-    outlined, numbers = candidate.region.outline, candidate.block.atoms
-    if candidate.block.kind not in ("paragraph", "item", "run") or part.shape in ("steps", "list"):
-        return candidate
-    if outlined.length(numbers) <= _LONG:
-        return candidate
-    by_unit = candidate.block.kind == "run"
-    pieces = [list(g) for _, g in groupby(numbers, key=lambda n: outlined.atoms[n].unit if by_unit else n)]
-    rows = [[candidate.region.share(n, part.words) for n in piece] for piece in pieces]
-    full = _said([row for piece in rows for row in piece], part.words)
-    stretches: list[tuple[int, ...]] = []
-    for first in range(len(pieces)):
-        for last in range(first, len(pieces)):
-            chosen = [n for piece in pieces[first : last + 1] for n in piece]
-            said = _said([row for piece in rows[first : last + 1] for row in piece], part.words)
-            if said >= _KEPT * full and (outlined.length(chosen) >= _SHORTEST or last + 1 == len(pieces)):
-                stretches.append(standing(outlined, chosen, numbers))
-                break
-    long_enough = [stretch for stretch in stretches if outlined.length(stretch) >= _SHORTEST]
-    best = min(long_enough, key=outlined.length, default=numbers)
-    return candidate._replace(block=candidate.block._replace(atoms=best))
-
-
-def _said(rows: Sequence[Sequence[float]], words: Sequence[Word]) -> float:
-    return weigh(words, [max(row[i] for row in rows) for i in range(len(words))])
 
 
 def overlap(one: Candidate, other: Candidate) -> bool:

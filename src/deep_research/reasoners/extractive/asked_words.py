@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from rapidfuzz.distance import OSA
 
 from deep_research.data import Passage
 from deep_research.i18n.language import CJK, HANGUL, detect
-from deep_research.i18n.lexicon import any_word, entry, languages, words
+from deep_research.i18n.lexicon import any_word, words
 from deep_research.ports import Library
 from deep_research.text.glossary import LANGUAGES, terms_in, translations
 from deep_research.text.question_terms import Unit, joined_verbs, units_for
@@ -28,11 +29,6 @@ _JOINED = re.compile(r"\w[_.]\w")
 _HANGUL = re.compile(f"[{HANGUL}]+")
 _PLAIN_WORD = re.compile(r"(?<![\w.-])[a-z]{5,}(?![\w.-])")
 _LONG_WORD = 8
-_PLACE = 0.1
-"""What a name weighs in which something is asked about, instead of being asked about itself."""
-_PLACES = {
-    code: [re.compile(pattern) for pattern in entry("asking.place_patterns", code) or ()] for code in languages()
-}
 _COMMON = frozenset(words("asking.measures") + words("asking.common"))
 _INFLECTIONS = re.compile(any_word("asking.inflection_patterns"))
 _COMMON_CHARACTERS = frozenset(words("asking.common_characters"))
@@ -59,6 +55,12 @@ class Word(NamedTuple):
 def terms_of(text: str) -> frozenset[str]:
     """Return the content terms of a text."""
     return frozenset(content_terms(text))
+
+
+def says_each(words: Sequence[Word], text: str) -> bool:
+    """Return whether a text says every one of `words`, the light ones as well."""
+    terms = terms_of(text)
+    return bool(words) and all(word.share(terms) for word in words)
 
 
 class Vocabulary:
@@ -111,19 +113,22 @@ def asked_words(question: str, language: str, passages: Sequence[Passage], vocab
             common = is_common(text.casefold()) and not _is_acronym(text)
             light = unit.worth < 1 or (common and not _is_joined(text, joined, vocabulary))
             found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
-    places = _places(question)
-    if any(not word.light and word.text not in places for word in found):
-        found = [w._replace(weight=w.weight * _PLACE) if w.text in places else w for w in found]
+    found = _written_together(found, vocabulary)
     # What was read was found by the names in the question, so that they seem common in it.
     telling = [word.weight for word in found if not word.light]
     least = sum(telling) / len(telling) if telling else 0.0
     return [w._replace(weight=max(w.weight, least)) if _is_acronym(w.text) else w for w in found]
 
 
-def _places(question: str) -> set[str]:
-    """Return the names in which something is asked about ("… in PostgreSQL"): the documents are about them anyway."""
-    patterns = _PLACES.get(detect(question), ())
-    return {found["name"] for pattern in patterns for found in pattern.finditer(question)}
+def _written_together(found: Sequence[Word], vocabulary: Vocabulary) -> list[Word]:
+    """Return words of Latin letters with one more way for two that the documents write as one ("data types", "datatypes")."""
+    joined: dict[int, tuple[frozenset[str], ...]] = {}
+    for place, (one, other) in enumerate(pairwise(found)):
+        terms = frozenset(content_terms(f"{one.text}{other.text}")) if f"{one.text}{other.text}".isalpha() else ()
+        if one.text.isascii() and len(terms) == 1 and all(vocabulary.frequency[term] for term in terms):
+            for number in (place, place + 1):
+                joined[number] = (*joined.get(number, ()), frozenset(terms))
+    return [word._replace(ways=(*word.ways, *joined.get(place, ()))) for place, word in enumerate(found)]
 
 
 def _is_joined(text: str, joined: Mapping[str, str], vocabulary: Vocabulary) -> bool:

@@ -33,7 +33,9 @@ section of that name, in the form asked for, and as the whole list below a headi
 _RECORD = 0.4
 """What a block of lines such as "Published: 2022-11" loses where the question names none of their keys."""
 _HISTORY = 0.75
-"""What a block below a heading such as "Version 4.3.0" or "Release notes" is worth to a question that names no version."""
+"""What a block below a heading such as "Version 4.3.0" or "Release notes" is worth to a question that names no version,
+and below the signature of a function to one that names nothing in code."""
+_SIGNATURE = re.compile(r"\w\([^()]*\)$")
 _IS_HISTORY = re.compile(f"(?:{any_word('headings.history_patterns')})$", re.IGNORECASE)
 _FENCE = re.compile(r"^```[^\n]*$", re.MULTILINE)
 KEY = re.compile(r"^\W*([^:：\n|]{1,80}?)(?:[:：](?:\s|$)|\s\||\s[—–-]\s)")
@@ -185,6 +187,7 @@ def _of_region(region: Region, words: Sequence[Word], total: float, shape: Shape
         return
     above: dict[str, list[float]] = {}
     dated = any(sign.isdigit() for word in words for sign in word.text)
+    named_in_code = any(is_identifier(word.text) for word in words)
     sections = {n: section for section in region.outline.sections for n in section}
     for block in region.blocks:
         heading = region.passage(block.atoms[0]).heading
@@ -199,7 +202,8 @@ def _of_region(region: Region, words: Sequence[Word], total: float, shape: Shape
         if block.kind == "list" and shape == "list":
             gain += _LISTED * weigh(words, said[block.atoms[0]]) / total
         past = not dated and _is_history(f"{region.title} > {heading}")
-        yield scored._replace(score=(scored.score + gain) * (_HISTORY if past else 1.0))
+        apart = past or (not named_in_code and _SIGNATURE.search(heading))
+        yield scored._replace(score=(scored.score + gain) * (_HISTORY if apart else 1.0))
 
 
 @lru_cache(maxsize=2_000)

@@ -1,8 +1,9 @@
 """Abstract, conclusion and table of a report, quoted from its sections and documents; nothing new is said here."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from deep_research.data import AnsweredPart, Brief, Claim, Composition, QueryAnalysis, Section
 from deep_research.i18n.catalog import phrase
@@ -16,13 +17,13 @@ from deep_research.reasoners.extractive.answer_blocks import (
     read_around,
     section_blocks,
 )
-from deep_research.reasoners.extractive.asked_words import Word
+from deep_research.reasoners.extractive.asked_words import says_each
 from deep_research.reasoners.extractive.block_ranking import DEFINES, Candidate, named
 from deep_research.reasoners.extractive.document_headings import says_all
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.quoting import cited_sentences
 from deep_research.reasoners.extractive.section_writing import about, answered_text, located, own_opening
-from deep_research.text.quotable_blocks import points_back, turns
+from deep_research.text.quotable_blocks import is_sentence, points_back, turns
 from deep_research.verification.citations import cite_ids
 
 _FRONT_CHARS, _FRONT_MOST, _CELL_CHARS = 900, 1, 300
@@ -60,7 +61,7 @@ def compose(
     parts = answer_parts(question, reading, chars=_FRONT_CHARS, most=_FRONT_MOST)
     said = [_statements(section, claims) for section in written]
     abstract = _abstract(said)
-    table = _table(question, brief, written, library) if analysis.output_format in ("table", "list") else ""
+    table = _table(question, brief, written, said, library) if analysis.output_format in ("table", "list") else ""
     return Composition(
         abstract=_cited(abstract) or answered_text(parts, brief.language),
         conclusion=_cited(_conclusion(said, abstract, library)),
@@ -138,56 +139,112 @@ def _where(part: PartAnswer, sections: Sequence[Section]) -> tuple[str, ...]:
     return tuple(s.title for s in sections if any(text[:60] in s.content for text in said))[:1]
 
 
-def _table(question: str, brief: Brief, sections: Sequence[Section], library: Library) -> str:
+def _table(
+    question: str, brief: Brief, sections: Sequence[Section], said: Sequence[Sequence[Claim]], library: Library
+) -> str:
     """Return one row for each section about a thing: what it is, or what is said of each point the question names."""
     facets = topic_of(question).facets
     subjects = [section.subject for section in sections if section.subject]
     rows: list[str] = []
-    for subject in subjects:
-        asked_of_it = f"{subject} {' '.join(facets) or question}"
-        reading = read_around(asked_of_it, brief.language, (), library, first=own_opening(subject, library))
-        asked = () if facets else reading.words(question)
-        its_own = located(subject, library) if facets else frozenset[str]()
-        cells = [_cell(subject, facet, subjects, reading, asked, its_own) for facet in facets or ("",)]
-        rows.append(f"| {subject} | {' | '.join(cells)} |")
+    for section, own_statements in zip(sections, said, strict=True):
+        subject = section.subject
+        if not subject:
+            continue
+        if facets:
+            cells = [_on_facet(subject, facet, subjects, brief.language, library) for facet in facets]
+        else:
+            first = own_opening(subject, library)
+            reading = read_around(f"{subject} {question}", brief.language, (), library, first=first)
+            is_about = about(subject, subjects, reading, reading.words(question))
+            others = [c for statements in said if statements is not own_statements for c in statements]
+            tells = _telling(subject, subjects, reading)
+            cells = [
+                _statement(own_statements, others, tells, library) or _looked_up(subject, reading, is_about, tells)
+            ]
+        rows.append(f"| {subject} | {' | '.join(cell or _NONE for cell in cells)} |")
     if len(rows) < 2 or all(row.endswith(f"| {_NONE} |") for row in rows):
         return ""
     head = [phrase("subject", brief.language), *(facets or (phrase("what_it_is", brief.language),))]
     return "\n".join([f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *rows])
 
 
-def _cell(
-    subject: str,
-    facet: str,
-    subjects: Sequence[str],
-    reading: Reading,
-    asked: Sequence[Word],
-    its_own: Collection[str],
-) -> str:
-    """Return the sentence that says of `subject` what it is, or what `facet` asks; a dash where none does.
+class _Telling(NamedTuple):
+    """Whether a sentence defines a thing, and whether it begins with its name and with no other's."""
 
-    `asked` are the words of the question, which tell an index called Hash from other hashes.
-    """
-    own, wanted = reading.words(subject), reading.words(facet)
-    is_about = about(subject, subjects, reading, wanted or asked, its_own)
+    defines: Callable[[str], bool]
+    begins: Callable[[str], bool]
+
+
+def _telling(subject: str, subjects: Sequence[str], reading: Reading) -> _Telling:
+    own = reading.words(subject)
     others = [words for other in subjects if (words := reading.words(other)) and not says_all(words, subject)]
-
-    def worth(found: Candidate) -> float:
-        return is_about(found) if not wanted or says_all(wanted, found.text) else 0.0
 
     def defines(sentence: str) -> bool:
         verb = DEFINES.search(sentence[:_OPENING])
         return verb is not None and named(sentence[: verb.start()], own) >= _NAMES
 
-    def tells(sentence: str) -> bool:
+    def begins(sentence: str) -> bool:
         beginning = " ".join(sentence.split(" ")[: len(own) + _ARTICLES])
-        return defines(sentence) or (says_all(own, beginning) and is_its_own(beginning))
+        alone = says_all(own, beginning) and not any(says_all(words, beginning) for words in others)
+        return alone and is_sentence(sentence) and sentence != beginning and not points_back(sentence)
 
-    def is_its_own(sentence: str) -> bool:
-        return not any(says_all(words, sentence) for words in others)
+    return _Telling(defines, begins)
 
-    part = part_of(subject, [*own, *wanted], (), "definition" if not facet else "statement")
-    blocks = section_blocks(part, reading, worth, chars=_CELLS_CHARS, most=_CELL_BLOCKS)
-    begins = [partial(says_all, wanted)] if wanted else [tells, is_its_own]
-    cells = (cited_sentences(block, _CELL_CHARS, begin) for begin in begins for block in blocks)
-    return next(filter(None, cells), _NONE)
+
+def _statement(own: Sequence[Claim], others: Sequence[Claim], tells: _Telling, library: Library) -> str:
+    """Return the sentence of a section that says what its thing is, or else one of another section that defines it."""
+    for statements, ways in ((own, (tells.defines, tells.begins)), (others, (tells.defines,))):
+        for number, claim in enumerate(statements):
+            if any(way(claim.text) for way in ways):
+                return _cited(_adjacent(_next_statements(statements[number:], goes_on=True), library))
+    return ""
+
+
+def _adjacent(claims: Sequence[Claim], library: Library) -> list[Claim]:
+    """Return the first of `claims` with those that follow it directly in its passage: one quotation."""
+    passage = library.passage(claims[0].passages[0])
+    text = " ".join(passage.text.split()) if passage is not None else ""
+    together = [n for n in range(1, len(claims) + 1) if " ".join(c.text for c in claims[:n]) in text]
+    return list(claims[: max(together, default=1)])
+
+
+def _looked_up(subject: str, reading: Reading, worth: Callable[[Candidate], float], tells: _Telling) -> str:
+    """Return the sentence of the documents that says what a thing is, where no section has it."""
+    blocks = section_blocks(
+        part_of(subject, reading.words(subject), (), "definition"),
+        reading,
+        worth,
+        chars=_CELLS_CHARS,
+        most=_CELL_BLOCKS,
+    )
+    cells = (cited_sentences(b, _CELL_CHARS, begin) for begin in (tells.defines, tells.begins) for b in blocks)
+    return next(filter(None, cells), "")
+
+
+def _on_facet(subject: str, facet: str, subjects: Sequence[str], language: str, library: Library) -> str:
+    """Return what stands first below a heading about a point in the documents of a thing, or else a sentence that names
+    both."""
+    # Documents may write "data types" as one word, which a search does not know.
+    query = f"{subject} {facet} {facet.replace(' ', '')}"
+    reading = read_around(query, language, (), library, first=own_opening(subject, library))
+    own, wanted = reading.words(subject), reading.words(facet)
+    is_about = about(subject, subjects, reading, wanted, located(subject, library))
+
+    def headed(found: Candidate) -> float:
+        path = [found.region.title, *found.heading.split(" > ")]
+        says = [named(part, [*own, *wanted]) for part in path if says_each(wanted, part)]
+        return is_about(found) * (1.0 + max(says)) if says else 0.0
+
+    def names_both(found: Candidate) -> float:
+        return is_about(found) if says_each(wanted, found.text) else 0.0
+
+    part = part_of(subject, [*own, *wanted], (), "definition")
+    ways: list[tuple[Callable[[Candidate], float], Callable[[str], bool]]] = [
+        (headed, bool),
+        (names_both, partial(says_each, [*own, *wanted])),
+    ]
+    for worth, begins in ways:
+        for block in section_blocks(part, reading, worth, chars=_CELLS_CHARS, most=_CELL_BLOCKS):
+            if cell := cited_sentences(block, _CELL_CHARS, begins):
+                return cell
+    return ""

@@ -40,7 +40,7 @@ def telling_headings(best: Sequence[Candidate], words: Sequence[Word], language:
     places: dict[str, tuple[str, int]] = {}
     most = max((weigh(words, c.said) for c in best[:_BLOCKS]), default=0.0)
     for candidate in best[:_BLOCKS]:
-        label = _label(candidate)
+        label = heading_of(candidate)
         if counted[label] >= _OF_ONE or not is_telling(label) or weigh(words, candidate.said) < _SAYS * most:
             continue
         counted[label] += 1
@@ -61,7 +61,7 @@ def telling_headings(best: Sequence[Candidate], words: Sequence[Word], language:
     return sorted(kept, key=lambda label: (order.index(places[label][0]), places[label][1]))
 
 
-def _label(candidate: Candidate) -> str:
+def heading_of(candidate: Candidate) -> str:
     """Return the nearest heading of a block that tells something, or the title of its document."""
     path = [plain_heading(part) for part in candidate.heading.split(" > ")]
     return next((part for part in reversed(path) if is_telling(part)), plain_heading(candidate.region.title))

@@ -18,8 +18,9 @@ from deep_research.data import (
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.answer_blocks import Reading, is_answered, read_around
+from deep_research.reasoners.extractive.asked_words import says_each
 from deep_research.reasoners.extractive.block_ranking import ranked
-from deep_research.reasoners.extractive.document_headings import telling_headings
+from deep_research.reasoners.extractive.document_headings import heading_of, telling_headings
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.section_reviews import review
 from deep_research.text.question_parts import answer_shape, asks_something, claimed_ending, question_parts
@@ -137,9 +138,13 @@ def _answering(text: str, asked: Asked, analysis: QueryAnalysis, reading: Readin
     if _is_narrow(text, analysis) or not is_answered(text, reading):
         return [answer]
     words = reading.words(text)
-    labels = telling_headings(ranked(reading.regions, words), words, language)
+    best = ranked(reading.regions, words)
+    is_topic = not asks_something(text)
+    # What stands under a heading that names a topic is about it; what only mentions it says little of it.
+    named = [block for block in best if says_each(words, heading_of(block))] if is_topic else []
+    labels = telling_headings(named or best, words, language)
     sections = [_on(label, [f"{label} {without_furniture(asked.text)}", label], language) for label in labels]
-    return [answer, *sections] if asks_something(text) or len(sections) < MIN_SECTIONS else sections
+    return sections if is_topic and (len(sections) >= MIN_SECTIONS or named) and sections else [answer, *sections]
 
 
 def _is_narrow(text: str, analysis: QueryAnalysis) -> bool:

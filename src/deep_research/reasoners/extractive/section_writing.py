@@ -7,6 +7,7 @@ from functools import partial
 from deep_research.data import Brief, Gap, Passage, Section, SectionDraft
 from deep_research.i18n.catalog import gap_of, phrase
 from deep_research.i18n.language import detect
+from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.answer_blocks import (
     NO_ORDER,
@@ -20,6 +21,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     part_of,
     read_around,
     section_blocks,
+    stands_beside,
 )
 from deep_research.reasoners.extractive.asked_words import Word, terms_of
 from deep_research.reasoners.extractive.block_ranking import Candidate, key_of, named, phrased, weigh
@@ -31,6 +33,8 @@ from deep_research.text.cleaning import plain_heading
 
 ANSWER_CHARS, SUPPORTING = 1200, 3
 """How long an answer may be, and how many blocks it may have beyond one for each part of the question."""
+_BESIDE_CHARS, _BESIDE_MOST = 1200, 2
+"""How much is quoted of what stands beside an answer, and from how many sections."""
 _SECTION_CHARS, _SECTION_BLOCKS = 1800, 5
 _OWN_CHARS = 500
 """From this length on, what stands under headings of its name alone makes the section about a thing."""
@@ -44,6 +48,7 @@ _OPENING, _OPENING_PASSAGES, _OWN_PAGES = 1.5, 5, 2
 """What a block is worth at the beginning of a page of the thing's name; how many passages that is, and of how many pages."""
 _PLAINLY = 0.75
 """Share of a heading that must be the name of what a section is about."""
+_COMPARES = re.compile(any_word("quoting.comparing_patterns"), re.IGNORECASE)
 _SUBTITLE = re.compile(r"[:：]\s|\s[—–-]\s")
 
 
@@ -73,7 +78,7 @@ def write_section(
         is_about = about(section.subject, subjects, reading, asked, its_own)
         worth = _on_facets(facets, its_own, reading, is_about) if its_own else _opening_first(own, is_about)
     elif section.title == phrase("head_to_head", language):
-        part, worth = part_of(section.title, asked, ()), _names_several(subjects, reading)
+        part, worth = part_of(section.title, asked, ()), _compares(subjects, reading)
     else:
         part = part_of(section.title, reading.words(section.title), asked, "statement")
         worth = _stands_under(section.title, [s.title for s in brief.sections])
@@ -129,7 +134,11 @@ def answer(brief: Brief, passages: Sequence[Passage], library: Library, order: O
     respelled = [gap_of(question, "respelled", spelled=spelled)] if spelled != question else []
     gaps = (*respelled, *(_not_found(part, library) for part in parts if part.answered != "yes"))
     missing = tuple(part.text for part in parts if part.answered != "yes")
-    return SectionDraft(content=answered_text(parts, language), gaps=gaps, missing=missing)
+    # A report that is one answer has room for the text around it; a quick answer, which has no plan, has not.
+    is_alone = bool(brief.question) and len(brief.sections) == 1
+    beside = stands_beside(parts, chars=_BESIDE_CHARS, most=_BESIDE_MOST) if is_alone and not missing else ()
+    texts = [answered_text(parts, language), quoted(beside)]
+    return SectionDraft(content="\n\n".join(filter(None, texts)), gaps=gaps, missing=missing)
 
 
 def answered_text(parts: Sequence[PartAnswer], language: str) -> str:
@@ -273,6 +282,18 @@ def _names_several(subjects: Sequence[str], reading: Reading) -> Callable[[Candi
     def worth(found: Candidate) -> float:
         text = found.text
         there = sum(_names(own, text) for own in words)
+        return there / len(words) if there > 1 else 0.0
+
+    return worth
+
+
+def _compares(subjects: Sequence[str], reading: Reading) -> Callable[[Candidate], float]:
+    """Return how many of the subjects a sentence of a block names that compares; one that only lists them does not."""
+    words = [own for subject in subjects if (own := reading.words(subject))]
+
+    def worth(found: Candidate) -> float:
+        comparing = [text for text in found.text.split("\n") if _COMPARES.search(text)]
+        there = max((sum(_names(own, text) for own in words) for text in comparing), default=0)
         return there / len(words) if there > 1 else 0.0
 
     return worth
