@@ -212,13 +212,13 @@ def test_the_outline_of_other_reports_stays(tmp_path: Path, monkeypatch: pytest.
     assert [section.title for section in ran.report.sections] == list(PLAN)
 
 
-def test_b7_what_a_last_review_faults_in_a_sentence_is_decided_by_the_judge(
+def test_b7_what_a_last_review_faults_in_a_sentence_reaches_the_writer_of_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play = ScriptedResearcher(sections=PLAN, sentences=3, slips=False)
 
     def doubting(request: Request) -> Any:
-        """Fault the first sentence of every section; tell the judge's opinion of that, as a sentence of its passage."""
+        """Fault the first sentence of every section."""
         last = request["messages"][-1]["text"]
         if step_of(request) == "review_section":
             sentence = re.search(r"<section[^>]*>\n(.+?)\s*\[s", last)
@@ -228,8 +228,7 @@ def test_b7_what_a_last_review_faults_in_a_sentence_is_decided_by_the_judge(
 
     with served(monkeypatch, doubting) as provider:
         ran = research(tmp_path)
-    judged = [call.request["messages"][-1]["text"] for call in provider.calls if step_of(call.request) == "judge"]
-    doubted = [text for text in judged if "— doubted: “" in text]
-    assert len(doubted) == len(ENGINES)
-    assert all(text.count("— doubted:") == 1 for text in doubted)
+    (asked,) = [call.request["messages"][-1]["text"] for call in provider.calls if step_of(call.request) == "compose"]
+    assert all(f"- {title}: “" in asked for title in ENGINES)
+    assert asked.count("” goes too far") == len(ENGINES)
     assert_presentable(ran)

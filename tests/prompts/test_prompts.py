@@ -26,7 +26,6 @@ CLAIM = {
     "flag": "its source is old",
     "reason": "the passage says 4",
     "refused": "number: 5 is not in the passage",
-    "doubted": "“5 parts” of which engine?",
     "lead": "Engines of today",
 }
 REVIEWED = {
@@ -175,6 +174,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "uniform": "version 3.1",
         "is_long": False,
         "is_agreed": False,
+        "doubts": ["Parts: four of what?"],
         "passages": PASSAGE,
         "answer_length": "100 to 150 words",
         "body_length": "900 to 1600 words",

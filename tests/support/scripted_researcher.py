@@ -299,7 +299,7 @@ class ScriptedResearcher:
 
 def _said(statement: str) -> str:
     """A numbered statement of a prompt without its kind, its ids and what code remarks."""
-    bare = re.split(r" — (?:note|refused|doubted)\b", statement)[0]
+    bare = re.split(r" — (?:note|refused)\b", statement)[0]
     return _ID.sub("", re.sub(r"^(?:FACT|CONCLUSION|ADVICE|ROW): ", "", bare)).strip()
 
 

@@ -78,10 +78,9 @@ class Claim(Noun):
 
 
 class AskedClaim(Claim):
-    """A claim as a judge is asked about it: with the heading or words that it stands under, and what a reviewer doubts."""
+    """A claim as a judge is asked about it: with the heading or words that it stands under."""
 
     lead: str = ""
-    doubt: str = ""
 
 
 class Operand(Noun):

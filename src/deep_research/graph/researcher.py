@@ -198,7 +198,7 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
     last = state.get("section_reviews", {}).get(section.title)
     if last is not None and last.faults and not finishing:
         last = last.model_copy(update={"retry": False}) if kept.content == section.content else last
-        update |= await _settled(ctx, kept, state["brief"], claims, last)
+        update |= _reviewed(kept, last)
     return _free(state, ctx, update)
 
 
@@ -210,7 +210,7 @@ async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -
     judged = await review.review_section(ctx, section, state["brief"], claims, draft)
     reviews = {section.title: judged}
     if not judged.retry:
-        return _free(state, ctx, await _settled(ctx, section, state["brief"], claims, judged))
+        return _free(state, ctx, _reviewed(section, judged))
     begun = {"turns": [], "tool_call_iterations": 0, "is_complete": False}
     return Command(
         goto="researcher_invoke",
@@ -218,12 +218,10 @@ async def review_section(state: ResearcherState, runtime: Runtime[RunContext]) -
     )
 
 
-async def _settled(
-    ctx: RunContext, section: Section, brief: Brief, claims: Sequence[Claim], judged: SectionReview
-) -> dict[str, Any]:
-    """Return what a branch ends with when the faults of the last review are settled (`settle_faults`)."""
-    section, own, judged = await research.settle_faults(ctx, section, brief, claims, judged)
-    return {"sections": [section], "claims": {section.title: own}, "section_reviews": {section.title: judged}}
+def _reviewed(section: Section, judged: SectionReview) -> dict[str, Any]:
+    """Return what a branch ends with: its last review, whose faults are for the writer of the report."""
+    done = section.model_copy(update={"faults": judged.faults})
+    return {"sections": [done], "section_reviews": {section.title: judged}}
 
 
 def _last_review(state: ResearcherState) -> dict[str, dict[str, SectionReview]]:

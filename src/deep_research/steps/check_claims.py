@@ -109,62 +109,6 @@ async def check_draft(
     return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
 
 
-async def settle_doubts(
-    text: str,
-    doubts: Mapping[str, str],
-    *,
-    library: Library,
-    judge: Judge,
-    rewrite: Rewrite,
-    claims: Sequence[Claim],
-    ground: Ground = NO_GROUND,
-) -> Checked:
-    """Return a checked text, and its `claims`, after the judge has weighed what a reviewer doubts in single sentences.
-
-    `doubts` are keyed by claim id. A sentence whose passages bear the doubt out gets the judge's wording; where that
-    does not stand, or nothing is left, it is cut; every other stays as it is. Never raises for what a model did.
-    """
-    draft, judged, _ = await in_background(check_sentences, text, library, ground, has_judge=True)
-    by_text = {claim.text: claim for claim in claims if claim.id in doubts}
-    asked = {i: claim for i, j in enumerate(judged) if j.passages and (claim := by_text.get(j.claim)) is not None}
-    doubted = [AskedClaim(**dict(claim), lead=draft.lead_of(i), doubt=doubts[claim.id]) for i, claim in asked.items()]
-    if not doubted:
-        return Checked(text, tuple(claims), ())
-    try:
-        verdicts = await judge(doubted, library)
-        if len(verdicts) != len(doubted):
-            return Checked(text, tuple(claims), (gap_of("judge", "judge_count"),))
-        failed = {
-            i: (claim, verdict)
-            for i, claim, verdict in zip(asked, doubted, verdicts, strict=False)
-            if verdict.kind != "supported" and not verdict.codes  # with one, the judge has said nothing of it
-        }
-        texts = await rewrite([claim for claim, _ in failed.values()], library) if failed else ()
-    except (ModelError, LimitReached) as error:
-        return Checked(text, tuple(claims), (gap_from("judge", error),))
-    done, settled = list(judged), list(claims)
-    changes: dict[int, tuple[str, tuple[str, ...]] | None] = {}
-    for (i, (_, verdict)), wording in zip(failed.items(), texts, strict=False):
-        before = asked[i]
-        if not wording.strip():
-            changes[i] = None
-            settled[settled.index(before)] = before.model_copy(update={"verdict": verdict})
-            continue
-        second = await in_background(check_again, wording, judged[i], library, ground, by_judge=True, known="")
-        if second is not None and second.claim == judged[i].claim:
-            continue
-        if second is None or not second.shown:  # the judge, who has seen the doubt, does not let it stand
-            changes[i] = None
-            settled[settled.index(before)] = before.model_copy(update={"verdict": verdict})
-            continue
-        done[i] = replace(second, repair="rewritten")
-        if ground.today is not None:
-            done[i] = (await in_background(with_notes, draft, done, {i}, library, ground))[i]
-        changes[i] = (done[i].text, _shown_ids(i, draft, done, {i}))
-        settled[settled.index(before)] = _claim(before.id, done[i], before.section)
-    return Checked(draft.render(changes), tuple(with_premises(settled, settled)), ())
-
-
 def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[int]) -> tuple[str, ...]:
     """Return what a sentence cites in the text: nothing inside a verbatim stretch that was written with one citation at its
     end, as long as the next kept sentence of the paragraph cites the same."""

@@ -26,7 +26,7 @@ from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
 from deep_research.steps import review, search
-from deep_research.steps.check_claims import Checked, Judge, check_draft, settle_doubts
+from deep_research.steps.check_claims import Checked, Judge, check_draft
 from deep_research.steps.check_sentences import NO_GROUND, Ground
 from deep_research.text.contents_lists import is_contents_list
 from deep_research.text.tokens import content_terms
@@ -297,38 +297,6 @@ async def check_text(
     for gap in checked.failures:
         ctx.report_gap(gap)
     return checked._replace(content=founded_headings(checked.content, [section, *_said_by(checked, ctx.library)]))
-
-
-async def settle_faults(
-    ctx: RunContext, section: Section, brief: Brief, claims: Sequence[Claim], judged: SectionReview
-) -> tuple[Section, list[Claim], SectionReview]:
-    """Return the section, its claims and its review after what a last review faults in single sentences was weighed by the
-    judge, who alone sees what they rest on. The faults that it has decided on are gone from the review."""
-    faults = review.faulted_claims(claims, judged.faults)
-    doubts: dict[str, str] = {}
-    for fault, ids in faults.items():
-        doubts |= {claim: f"{doubts[claim]}; {fault}" if claim in doubts else fault for claim in ids}
-    if not doubts or not ctx.reasoner.works_ahead:
-        return section, list(claims), judged
-    checked = await settle_doubts(
-        section.content,
-        doubts,
-        library=ctx.library,
-        judge=ctx.reasoner.judge,
-        rewrite=ctx.reasoner.rewrite,
-        claims=claims,
-        ground=ground_of(ctx, brief, (), (section,), section.missing),
-    )
-    for gap in checked.failures:
-        ctx.report_gap(gap)
-    if checked.failures:
-        return section, list(claims), judged
-    now = {_bare(before.text): after.text for before, after in zip(claims, checked.claims, strict=True)}
-    bare = (_bare(" ".join(s.text for s in parse_draft(finding).sentences)) for finding in section.key_findings)
-    findings = _standing([now.get(text, text) for text in bare], checked.content)
-    done = section.model_copy(update={"content": checked.content, "key_findings": tuple(findings)})
-    left = tuple(fault for fault in judged.faults if fault not in faults)
-    return done, list(checked.claims), judged.model_copy(update={"faults": left})
 
 
 def _said_by(checked: Checked, library: Library) -> list[str]:

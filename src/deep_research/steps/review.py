@@ -105,18 +105,6 @@ def _pieces(words: str) -> list[str]:
     ]
 
 
-def faulted_claims(claims: Sequence[Claim], faults: Sequence[str]) -> dict[str, list[str]]:
-    """Return, by fault, the ids of the standing claims that have the words which the fault quotes first; a fault that quotes
-    none is left out."""
-    found: dict[str, list[str]] = {}
-    for fault in faults:
-        pieces = _pieces(next(iter(_QUOTED.findall(fault)), ""))
-        words = max(pieces, key=len, default="")
-        if words and (ids := [c.id for c in claims if c.stands and words in _plain(c.text)]):
-            found[fault] = ids[:_FAULTED]
-    return found
-
-
 def _mostly_cut(claims: Sequence[Claim]) -> list[str]:
     """Return the first claims that do not stand, where fewer than half of all do."""
     failed = [claim.text for claim in claims if not claim.stands]

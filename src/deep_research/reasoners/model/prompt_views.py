@@ -64,8 +64,8 @@ _CODE = re.compile(r"`[^`]*`")
 
 
 def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
-    """Return claims as a prompt lists them: kind, text, ids, what they stand under, what code noticed, why it refused
-    them, and what a reviewer doubts in them."""
+    """Return claims as a prompt lists them: kind, text, ids, what they stand under, what code noticed, and why it
+    refused them."""
     return [
         {
             "kind": "ROW" if _ROW.search(_CODE.sub("", c.text)) else _KINDS.get(c.kind, "FACT"),
@@ -74,7 +74,6 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
             "flag": "; ".join(phrase(f"flag_{flag}", "en") for flag in c.flags),
             "reason": c.verdict.reason,
             "refused": c.verdict.reason if TELLING & {*c.verdict.codes} else "",
-            "doubted": c.doubt if isinstance(c, AskedClaim) else "",
             "lead": c.lead if isinstance(c, AskedClaim) else "",
         }
         for c in claims

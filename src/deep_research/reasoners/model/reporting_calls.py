@@ -235,6 +235,7 @@ class Reporting(Thinker):
             "parts": analysis.parts or (question.text,),
             "wants_advice": analysis.wants_advice,
             "output_format": analysis.output_format,
+            "doubts": [f"{s.title}: {fault}" for s in sections for fault in s.faults],
             "missing": list(dict.fromkeys(fact for s in sections for fact in s.missing)),
             "searched": list(dict.fromkeys(query for s in sections for query in s.searched[-_LAST_SEARCHES:])),
             "background": self._background,
