@@ -204,3 +204,13 @@ def test_opening_a_model_loads_no_sdk() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_a_wire_loads_no_command_line() -> None:
+    code = (
+        "import asyncio, sys; from deep_research.providers.http_wire import HttpWire, WireFailure\n"
+        "try: asyncio.run(HttpWire('http://127.0.0.1:9', {}, timeout_seconds=5).post('/', {}))\n"
+        "except WireFailure: print([m for m in ('httpx', 'rich', 'pygments') if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "['httpx']"

@@ -3,11 +3,12 @@
 import asyncio
 import json
 import ssl
+import sys
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     import httpx
@@ -50,6 +51,12 @@ def _tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
+def _leave_out_command_line() -> None:
+    """Have httpx imported without its command `httpx`, for which it loads 70 modules of rich and pygments."""
+    if "httpx" not in sys.modules:
+        sys.modules.setdefault("httpx._main", cast("Any", None))
+
+
 class HttpWire:
     """A wire over one httpx client, made when it is first used."""
 
@@ -69,6 +76,7 @@ class HttpWire:
         return self._client
 
     def _make(self) -> "httpx.AsyncClient":
+        _leave_out_command_line()
         import httpx  # noqa: PLC0415 - not needed without a model
 
         silence = httpx.Timeout(self._timeout, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS, pool=None)
