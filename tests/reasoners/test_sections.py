@@ -205,6 +205,15 @@ def test_what_lists_the_subjects_side_by_side_compares_nothing() -> None:
     assert written["Direct comparison"].content == ""
 
 
+def test_what_stands_under_the_name_of_another_subject_is_told_there_alone() -> None:
+    made = library(
+        Engines="# Motor\n\nA motor turns a screw.\n\n## Diesel\n\nA diesel is a motor that burns oil.\n",
+    )
+    _, written = _planned("Compare motor and diesel", made)
+    assert "burns oil" in written["diesel"].content
+    assert "burns oil" not in written["motor"].content
+
+
 @pytest.mark.parametrize(
     ("text", "subjects", "facets"),
     [

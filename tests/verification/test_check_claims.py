@@ -639,6 +639,8 @@ def test_code_stands_where_it_is_verbatim_and_nowhere_else() -> None:
     assert only(check(f"{code}\n[s1p1]", library)).stands
     loose = only(check("```\nwhen the divisor is zero raise ValueError\n```\n[s1p1]", library))
     assert (loose.stands, loose.verdict.codes) == (False, ("loose_code",))
+    signs = "```\n<@ @> = &&\n```"
+    assert only(check(f"{signs}\n[s1p1]", shelf(Operators=f"# Operators\n\nIt supports these:\n\n{signs}\n"))).stands
 
 
 def test_what_a_judge_confirms_is_kept_and_not_asked_about_twice(library: SqliteLibrary) -> None:

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
@@ -113,22 +112,10 @@ def asked_words(question: str, language: str, passages: Sequence[Passage], vocab
             common = is_common(text.casefold()) and not _is_acronym(text)
             light = unit.worth < 1 or (common and not _is_joined(text, joined, vocabulary))
             found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
-    found = _written_together(found, vocabulary)
     # What was read was found by the names in the question, so that they seem common in it.
     telling = [word.weight for word in found if not word.light]
     least = sum(telling) / len(telling) if telling else 0.0
     return [w._replace(weight=max(w.weight, least)) if _is_acronym(w.text) else w for w in found]
-
-
-def _written_together(found: Sequence[Word], vocabulary: Vocabulary) -> list[Word]:
-    """Return words of Latin letters with one more way for two that the documents write as one ("data types", "datatypes")."""
-    joined: dict[int, tuple[frozenset[str], ...]] = {}
-    for place, (one, other) in enumerate(pairwise(found)):
-        terms = frozenset(content_terms(f"{one.text}{other.text}")) if f"{one.text}{other.text}".isalpha() else ()
-        if one.text.isascii() and len(terms) == 1 and all(vocabulary.frequency[term] for term in terms):
-            for number in (place, place + 1):
-                joined[number] = (*joined.get(number, ()), frozenset(terms))
-    return [word._replace(ways=(*word.ways, *joined.get(place, ()))) for place, word in enumerate(found)]
 
 
 def _is_joined(text: str, joined: Mapping[str, str], vocabulary: Vocabulary) -> bool:

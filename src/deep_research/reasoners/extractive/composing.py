@@ -22,7 +22,14 @@ from deep_research.reasoners.extractive.block_ranking import DEFINES, Candidate,
 from deep_research.reasoners.extractive.document_headings import says_all
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.quoting import cited_sentences
-from deep_research.reasoners.extractive.section_writing import about, answered_text, located, own_opening
+from deep_research.reasoners.extractive.section_writing import (
+    about,
+    answered_text,
+    facet_blocks,
+    located,
+    own_opening,
+    read_on_facet,
+)
 from deep_research.text.quotable_blocks import is_sentence, points_back, turns
 from deep_research.verification.citations import cite_ids
 
@@ -192,10 +199,10 @@ def _telling(subject: str, subjects: Sequence[str], reading: Reading) -> _Tellin
 
 
 def _statement(own: Sequence[Claim], others: Sequence[Claim], tells: _Telling, library: Library) -> str:
-    """Return the sentence of a section that says what its thing is, or else one of another section that defines it."""
-    for statements, ways in ((own, (tells.defines, tells.begins)), (others, (tells.defines,))):
+    """Return the sentence of a section that says what its thing is, or else one of another section."""
+    for statements in (own, others):
         for number, claim in enumerate(statements):
-            if any(way(claim.text) for way in ways):
+            if tells.defines(claim.text) or tells.begins(claim.text):
                 return _cited(_adjacent(_next_statements(statements[number:], goes_on=True), library))
     return ""
 
@@ -224,27 +231,16 @@ def _looked_up(subject: str, reading: Reading, worth: Callable[[Candidate], floa
 def _on_facet(subject: str, facet: str, subjects: Sequence[str], language: str, library: Library) -> str:
     """Return what stands first below a heading about a point in the documents of a thing, or else a sentence that names
     both."""
-    # Documents may write "data types" as one word, which a search does not know.
-    query = f"{subject} {facet} {facet.replace(' ', '')}"
-    reading = read_around(query, language, (), library, first=own_opening(subject, library))
+    reading = read_on_facet(subject, facet, language, library)
     own, wanted = reading.words(subject), reading.words(facet)
     is_about = about(subject, subjects, reading, wanted, located(subject, library))
-
-    def headed(found: Candidate) -> float:
-        path = [found.region.title, *found.heading.split(" > ")]
-        says = [named(part, [*own, *wanted]) for part in path if says_each(wanted, part)]
-        return is_about(found) * (1.0 + max(says)) if says else 0.0
 
     def names_both(found: Candidate) -> float:
         return is_about(found) if says_each(wanted, found.text) else 0.0
 
+    below = facet_blocks(subject, facet, is_about, reading, _CELLS_CHARS)
     part = part_of(subject, [*own, *wanted], (), "definition")
-    ways: list[tuple[Callable[[Candidate], float], Callable[[str], bool]]] = [
-        (headed, bool),
-        (names_both, partial(says_each, [*own, *wanted])),
-    ]
-    for worth, begins in ways:
-        for block in section_blocks(part, reading, worth, chars=_CELLS_CHARS, most=_CELL_BLOCKS):
-            if cell := cited_sentences(block, _CELL_CHARS, begins):
-                return cell
-    return ""
+    naming = section_blocks(part, reading, names_both, chars=_CELLS_CHARS, most=_CELL_BLOCKS)
+    cells = [*(cited_sentences(b, _CELL_CHARS) for b in below)]
+    cells += [cited_sentences(b, _CELL_CHARS, partial(says_each, [*own, *wanted])) for b in naming]
+    return next(filter(None, cells), "")

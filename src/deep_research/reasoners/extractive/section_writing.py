@@ -23,7 +23,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     section_blocks,
     stands_beside,
 )
-from deep_research.reasoners.extractive.asked_words import Word, terms_of
+from deep_research.reasoners.extractive.asked_words import Word, says_each, terms_of
 from deep_research.reasoners.extractive.block_ranking import Candidate, key_of, named, phrased, weigh
 from deep_research.reasoners.extractive.document_names import called
 from deep_research.reasoners.extractive.question_analysis import topic_of
@@ -63,6 +63,7 @@ def write_section(
     question = brief.question or brief.title
     if section.title == phrase("answer", language):
         return answer(brief, passages, library, order)
+    facets = topic_of(question).facets if section.subject else ()
     query = " ".join([section.subject or section.title, *section.queries[:1]])
     own = own_opening(section.subject, library) if section.subject else []
     first = [*own, *_under_heading(section.title, passages, library)]
@@ -73,10 +74,10 @@ def write_section(
     subjects = [s.subject for s in brief.sections if s.subject]
     if section.subject:
         part = subject_part(section.subject, asked, reading)
-        facets = topic_of(question).facets
+        if told := _told_on_facets(section, facets, subjects, library, language):
+            return _drafted(section, told)
         its_own = located(section.subject, library) if facets else frozenset[str]()
-        is_about = about(section.subject, subjects, reading, asked, its_own)
-        worth = _on_facets(facets, its_own, reading, is_about) if its_own else _opening_first(own, is_about)
+        worth = _opening_first(own, about(section.subject, subjects, reading, asked, its_own))
     elif section.title == phrase("head_to_head", language):
         part, worth = part_of(section.title, asked, ()), _compares(subjects, reading)
     else:
@@ -89,6 +90,11 @@ def write_section(
         # What has pages or headings of its own is told by these; what else mentions it stands elsewhere for a reason.
         worth = partial(_only, worth)
         blocks = section_blocks(part, reading, worth, chars=_SECTION_CHARS, most=_SECTION_BLOCKS)
+    return _drafted(section, blocks)
+
+
+def _drafted(section: Section, blocks: Sequence[Candidate]) -> SectionDraft:
+    """Return a section as draft Markdown of `blocks`."""
     findings = tuple(dict.fromkeys(text for block in blocks[:1] if (text := first_sentence(block))))
     missing = () if blocks else (section.title,)
     return SectionDraft(content=quoted(blocks, below=section.title), key_findings=findings, missing=missing)
@@ -215,18 +221,44 @@ def located(subject: str, library: Library) -> frozenset[str]:
     return found if len(found) < len(folders) else frozenset()
 
 
-def _on_facets(
-    facets: Sequence[str], its_own: Collection[str], reading: Reading, worth: Callable[[Candidate], float]
-) -> Callable[[Candidate], float]:
-    """Return `worth` with more for what its own documents have under headings of the points that are compared."""
-    wanted = [words for facet in facets if (words := reading.words(facet))]
+def read_on_facet(subject: str, facet: str, language: str, library: Library) -> Reading:
+    """Return what the documents have about one point of a thing."""
+    return read_around(
+        f"{subject} {facet} {_as_one_word(facet)}", language, (), library, first=own_opening(subject, library)
+    )
 
-    def more(found: Candidate) -> float:
-        path = f"{found.region.title}\n{found.heading}"
-        named = found.region.source in its_own and any(_says(words, path) for words in wanted)
-        return _HEADED * _OPENING if named else worth(found)
 
-    return more
+def _as_one_word(facet: str) -> str:
+    """Return a point as some documents write it ("datatypes"), which neither a search nor its words know."""
+    return facet.replace(" ", "").casefold()
+
+
+def facet_blocks(
+    subject: str, facet: str, worth: Callable[[Candidate], float], reading: Reading, chars: int
+) -> tuple[Candidate, ...]:
+    """Return what stands below headings about a point in the documents of a thing; `worth` tells what is about the thing."""
+    own, wanted = reading.words(subject), reading.words(facet)
+
+    def headed(found: Candidate) -> float:
+        path = [found.region.title, *found.heading.split(" > ")]
+        about_it = [p for p in path if says_each(wanted, p) or _as_one_word(facet) in p.casefold()]
+        says = [named(part, [*own, *wanted]) for part in about_it]
+        return worth(found) * (1.0 + max(says)) if says else 0.0
+
+    part = part_of(subject, [*own, *wanted], (), "definition")
+    return section_blocks(part, reading, headed, chars=chars, most=_SECTION_BLOCKS)
+
+
+def _told_on_facets(
+    section: Section, facets: Sequence[str], subjects: Sequence[str], library: Library, language: str
+) -> tuple[Candidate, ...]:
+    """Return for each point that is compared what the documents of a thing have under headings of it."""
+    its_own, found = located(section.subject, library), list[Candidate]()
+    for facet in facets if its_own else ():
+        reading = read_on_facet(section.subject, facet, language, library)
+        worth = about(section.subject, subjects, reading, reading.words(facet), its_own)
+        found += facet_blocks(section.subject, facet, worth, reading, _SECTION_CHARS // len(facets))
+    return tuple(found)
 
 
 def about(
@@ -252,7 +284,10 @@ def about(
             return 1.0
         if not _says(own, "\n".join([*path, text])):
             return 0.0
-        headed = any(_is_named(_SUBTITLE.split(part)[0], own, known) for part in path)
+        headings = (_SUBTITLE.split(part)[0] for part in path)
+        headed = any(_is_named(part, own, known) and not any(_says(w, part) for w in others) for part in headings)
+        if any(named(path[-1], words) >= _PLAINLY for words in others) and named(path[-1], own) < _PLAINLY:
+            return 0.0  # what stands under the name of another is told in the section about that
         key, first = key_of(found), text.partition("\n")[0]
         begins = _names(own, first)
         if not headed and any(
