@@ -181,6 +181,8 @@ REFUSED = [
     ("days(e, a)", "computation_units", {"units": "date"}),
     ("days(e, e, e)", "computation_units", {"units": "date"}),
     ("days(e)", "computation_units", {"units": "date"}),
+    ("years(e, a)", "computation_units", {"units": "date"}),
+    ("years(a, e)", "computation_units", {"units": "date"}),
     ("change(a, b, a)", "computation_unreadable", {"expression": "two figures are wanted"}),
     ("change(a - a, b)", "computation_by_zero", {}),
     ("(a - a) ** (0 - 1)", "computation_by_zero", {}),

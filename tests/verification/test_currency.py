@@ -209,3 +209,20 @@ def test_a_day_and_a_year_are_written_as_the_language_writes_them() -> None:
     assert [written_date("2025-03-04", code) for code in ("en", "zh", "ko", "ja")] == [
         "4 March 2025", "2025年3月4日", "2025년 3월 4일", "2025年3月4日"]  # fmt: skip
     assert written_date("2025", "en") == "2025"
+
+
+@pytest.mark.parametrize(
+    ("written", "today", "flags"),
+    [
+        # A source of which only the year is known is taken to be of the middle of it.
+        ("2025", datetime.date(2026, 3, 1), ()),
+        ("2025", datetime.date(2026, 5, 1), ("relative_time",)),
+        ("2025-07", datetime.date(2026, 3, 28), ()),
+        ("2025-07", datetime.date(2026, 3, 29), ("relative_time",)),
+        ("2025-07-20", datetime.date(2026, 4, 10), ()),
+        ("soon", datetime.date(2026, 5, 1), ()),
+        ("2025-13", datetime.date(2026, 5, 1), ()),
+    ],
+)
+def test_how_old_a_source_is(written: str, today: datetime.date, flags: tuple[str, ...]) -> None:
+    assert flags_of("The build is currently slower.", [Dated(written, Standing())], today) == flags

@@ -3,6 +3,7 @@
 import pytest
 
 from deep_research.verification.verify import (
+    VERBATIM,
     Evidence,
     certain_disproof,
     disproof,
@@ -646,3 +647,20 @@ def test_a_passage_must_have_more_of_a_claim_in_one_sentence_than_a_document() -
     claim = "The river floods the wide valley each spring."
     assert verify(claim, [Evidence(spread)]).kind == "unverified"
     assert verify(claim, [Evidence(f"{spread} {padding}")]).kind == "supported"
+
+
+@pytest.mark.parametrize("evidence", [[], [Evidence("")], [Evidence(" \n")]])
+def test_without_a_text_nothing_is_judged(evidence: list[Evidence]) -> None:
+    assert verify("The board has 80 GB.", evidence).codes == ("no_evidence",)
+
+
+def test_a_whole_sentence_of_the_evidence_is_verbatim_and_two_are() -> None:
+    text = "The board has 80 GB. It was sold in 2023."
+    assert verify("The board has 80 GB.", [Evidence(text)]) == VERBATIM
+    assert verify(text, [Evidence("Else."), Evidence(text)]) == VERBATIM
+    assert verify("The board has 80 GB", [Evidence("Yes, the board has 80 GB of it.")]) != VERBATIM
+
+
+def test_of_many_missing_numbers_three_are_named() -> None:
+    verdict = verify("It weighs 11 kg, 22 kg, 33 kg and 44 kg in all.", [Evidence("It weighs much in all.")])
+    assert verdict.values["number"] == "11 kg, 22 kg, 33 kg"

@@ -355,9 +355,8 @@ def _tells(tokens: Sequence[Token]) -> bool:
 
 
 def _beside(sign: Token, tokens: Sequence[Token]) -> list[Token]:
-    """Return a Han character with those directly before and behind it that are no words of grammar."""
-    near = (t for t in tokens if abs(t.start - sign.start) <= 1)
-    return [t for t in near if t.kind == "han" and t.key not in _grammar()]
+    """Return a Han character with what stands directly before and behind it."""
+    return [t for t in tokens if abs(t.start - sign.start) <= 1]
 
 
 def _roles(tokens: Sequence[Token], language: str) -> dict[str, tuple[int, str]]:

@@ -18,7 +18,6 @@ from deep_research.verification.units import Quantity
 
 _SAME = 0.85
 """Share of the terms of each, its differing value left out, that the other must have."""
-_LEAST_TERMS = 3
 _OWN = re.compile(any_word("statement.own_patterns"), re.IGNORECASE)
 _LOOSE = re.compile(any_word("statement.loose_patterns"), re.IGNORECASE)
 
@@ -68,6 +67,4 @@ def _kind(text: str, value: Quantity) -> str:
 def _say_the_same(one: str, other: str, mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> bool:
     first = without(one, [(q.start, q.end) for q in mine])
     second = without(other, [(q.start, q.end) for q in theirs])
-    if min(len(set(content_terms(first))), len(set(content_terms(second)))) < _LEAST_TERMS:
-        return False
     return Match(first, [second]).coverage((0,)) >= _SAME and Match(second, [first]).coverage((0,)) >= _SAME

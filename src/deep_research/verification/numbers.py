@@ -81,8 +81,8 @@ def find_from_words(pattern: re.Pattern[str], text: str, *, reach: int) -> Itera
 
 
 def _two_words_back(text: str, begin: int, digit: int) -> int:
-    space = text.rfind(" ", begin, digit)
-    return begin if space < 0 else text.rfind(" ", begin, space) + 1 or begin
+    space = max(begin, text.rfind(" ", begin, digit))
+    return max(begin, text.rfind(" ", begin, space) + 1)
 
 
 class Agreement(NamedTuple):
