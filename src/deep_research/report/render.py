@@ -302,9 +302,7 @@ def render_advice(advice: Sequence[Advice], references: References, language: st
     for number, step in enumerate(advice, 1):
         items.append(f"{number}. {_step(step, references, language)}")
         if step.commands:  # a block of its own: the list goes on behind it with the next number
-            typed = [line.removesuffix(_GENERAL).rstrip() for line in step.commands]
-            if typed != list(step.commands):
-                items.append(f"   - {phrase('commands_background', language)}")
+            typed = [re.sub(rf"[\s#]*{_GENERAL}$", f"  # {_GENERAL}", line) for line in step.commands]
             blocks += ["\n".join(items), "\n".join(["```", *typed, "```"])]
             items = []
     return [*blocks, *["\n".join(items)] * bool(items)]
@@ -312,7 +310,7 @@ def render_advice(advice: Sequence[Advice], references: References, language: st
 
 _STOPS = (".", "!", "?", "。", "！", "？", ":", "：", "†")
 _GENERAL = "†"
-"""Ends a line to type that is general knowledge."""
+"""Ends a line to type that is general knowledge; behind a comment sign it can be copied along."""
 
 
 def _step(advice: Advice, references: References, language: str) -> str:

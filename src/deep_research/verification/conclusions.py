@@ -121,6 +121,8 @@ _NUMBERED_NAME = re.compile(rf"{any_word('numbers.name_before_patterns')}$", re.
 _CONSTRAINT = re.compile(r"[(（]\s?[<>=≥≤]{1,2}$")
 """How the version that a package needs is given: name (>= 2)."""
 _NUMBERED = re.compile(any_word("numbers.name_behind_patterns"), re.IGNORECASE)
+_SINCE = re.compile(rf"{any_word('numbers.since_patterns')}$", re.IGNORECASE)
+"""What stands before a version whose name is told elsewhere ("removed in 3.14")."""
 _NAMED_BEFORE = re.compile(r"(?:\b[A-Z][\w+]*|[A-Za-z]\w*[A-Z]\w*) ?$")
 
 
@@ -131,7 +133,9 @@ def _is_version(quantity: Quantity, text: str) -> bool:
     before, behind = text[: quantity.start].rstrip(), text[quantity.end :].lstrip()
     if _NUMBERED_NAME.search(before) or _CONSTRAINT.search(before) or _NUMBERED.match(behind):
         return True
-    return "." in written and bool(_NAMED_BEFORE.search(text[: quantity.start]))
+    if "." not in written:
+        return False
+    return bool(_NAMED_BEFORE.search(text[: quantity.start]) or _SINCE.search(before))
 
 
 def _written_quantities(text: str) -> list[Quantity]:
