@@ -27,8 +27,10 @@ from deep_research.steps.check_sentences import (
     text_around,
     with_notes,
 )
+from deep_research.text.tokens import content_terms
 from deep_research.verification.conclusions import BACKGROUND
 from deep_research.verification.drafts import Draft
+from deep_research.verification.numbers import quantities
 from deep_research.verification.verify import VERBATIM, verify_against_document
 
 Judge = Callable[[Sequence[Claim], Library], Awaitable[Sequence[Verdict]]]
@@ -37,6 +39,10 @@ Judge = Callable[[Sequence[Claim], Library], Awaitable[Sequence[Verdict]]]
 
 Rewrite = Callable[[Sequence[Claim], Library], Awaitable[Sequence[str]]]
 """Says what the passages support of each claim, as one sentence without citations; "" when nothing. Raises ModelError."""
+
+
+_SAID = 0.9
+"""Share of the words of a repaired sentence that another one has which says it already."""
 
 
 class Checked(NamedTuple):
@@ -215,10 +221,19 @@ async def _rewritten(
             )
             second = second and replace(second, repair="rewritten")
         # What another sentence says already is not said twice.
-        if second is not None and second.shown and second.claim not in others:
+        if second is not None and second.shown and not _is_said(second.claim, others):
             done[i] = second
             others.add(second.claim)
     return done
+
+
+def _is_said(claim: str, others: Collection[str]) -> bool:
+    """Tell whether another claim has nearly all words of a claim, and all its figures."""
+    terms, figures = set(content_terms(claim)), {q.value for q in quantities(claim)}
+    return any(
+        len(terms & set(content_terms(other))) >= _SAID * len(terms) and figures <= {q.value for q in quantities(other)}
+        for other in others
+    )
 
 
 async def _confirmed(text: str, before: CheckedSentence, work: _Work) -> CheckedSentence | None:
