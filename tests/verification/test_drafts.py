@@ -764,3 +764,9 @@ def test_a_cell_of_general_knowledge_is_none_of_its_row_s_statement() -> None:
     assert without_general_cells("a † b") == ("a † b", [])
     beside = parse_draft(text.replace("3.10", "3.10 [s1p1]").replace("† [s1p1]", "†")).sentences
     assert [(s.role, s.text) for s in beside] == [("fact", "3.10"), ("background", "an error since Python 3.14 †")]
+
+
+def test_what_leads_to_nothing_goes() -> None:
+    parsed = parse_draft("It is so. [s1p1] It offers: [s1p2]\n\n- One. [s1p2]\n- Two. [s1p3]\n\nMore. [s1p4]")
+    assert parsed.render({2: None, 3: None}) == "It is so. [s1p1]\n\nMore. [s1p4]"
+    assert parsed.render({3: None}) == "It is so. [s1p1] It offers: [s1p2]\n\n- One. [s1p2]\n\nMore. [s1p4]"

@@ -34,6 +34,7 @@ _ROW_IDS = re.compile(r"\|\s*((?:\[s\d{1,7}p\d{1,7}\])+)\s*$")
 """Ids behind the last bar of a row: the row is one claim."""
 _LED = 6
 """How many ids of a table or list its introduction may rest on."""
+_SHOWN = ("code", "table", "item")
 _EMPTY_CELL = "—"
 _FEW_CELLS = 2
 """A row of a name and one statement is that statement, with the name as its context."""
@@ -96,7 +97,7 @@ class Draft:
             gap = "\n\n" if sentence.kind == "code" else " "
             return f"{text}{gap}{citation}" if citation else text
 
-        cut = self._announcing_cut_code(written)
+        cut = self._announcing_nothing(written)
         done = [
             (part, text)
             for part in self._parts
@@ -104,15 +105,18 @@ class Draft:
         ]
         return _join(_without_holes(self._parts, _without_shells(done)))
 
-    def _announcing_cut_code(self, written: Callable[[int], str | None]) -> set[int]:
-        """Return the sentences that lead to a piece of code ("Together:") which is not there any more."""
-        return {
-            before.numbers[-1]
-            for before, part in itertools.pairwise(self._parts)
-            if part.kind == "code" and before.kind == "prose" and before.numbers
-            if self.sentences[before.numbers[-1]].text.rstrip().endswith((":", "："))
-            if all(written(number) is None for number in part.numbers)
-        }
+    def _announcing_nothing(self, written: Callable[[int], str | None]) -> set[int]:
+        """Return the sentences that lead to code, a table or a list ("Together:") of which nothing is there any more."""
+        found: set[int] = set()
+        for place, part in enumerate(self._parts):
+            if part.kind != "prose" or not part.numbers:
+                continue
+            shown = list(itertools.takewhile(lambda p: p.kind in _SHOWN, self._parts[place + 1 :]))
+            told = [number for each in shown for number in each.numbers]
+            is_lead = self.sentences[part.numbers[-1]].text.rstrip().endswith((":", "："))
+            if told and is_lead and all(written(number) is None for number in told):
+                found.add(part.numbers[-1])
+        return found
 
     def lead_of(self, number: int) -> str:
         """Return what a sentence stands under: a heading or label, and the words that open its paragraph or list."""
