@@ -426,7 +426,10 @@ def _part_answer(part: Part, answered: Answered, best: Sequence[Candidate], bloc
         else tuple(part.own[i].text for i in _unsaid(part, blocks or best[:1]))
     )
     sources = list(dict.fromkeys(block.region.source for block in blocks))
-    ordered = sorted(blocks, key=lambda block: (sources.index(block.region.source), block.start))
+    # Lines such as "Published: 2022-11" stand at the head of a page, and are what a reader looks for last.
+    ordered = sorted(
+        blocks, key=lambda b: (is_record(b.region.outline, b.block), sources.index(b.region.source), b.start)
+    )
     return PartAnswer(part.text, answered, tuple(ordered), missing, closest)
 
 

@@ -123,9 +123,12 @@ def _answered_parts(brief: Brief, reading: Reading) -> list[PartAnswer]:
         return parts
     part = part_of(question, reading.words(question), (), "list")
     blocks = section_blocks(part, reading, _names_several(subjects, reading), chars=ANSWER_CHARS, most=1)
-    languages = [detect(some[0].text, default=brief.language) for some in (parts[0].blocks, blocks) if some]
+    own, named = (
+        any(detect(block.text, default=brief.language) == brief.language for block in some)
+        for some in (parts[0].blocks, blocks)
+    )
     # What the reader can read is worth more than what names most.
-    kept = len(languages) < 2 or (languages[0] == brief.language != languages[1])
+    kept = not parts[0].blocks or not blocks or (own and not named)
     return parts if kept else [parts[0]._replace(blocks=blocks)]
 
 
