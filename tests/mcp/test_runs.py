@@ -105,7 +105,7 @@ def test_d7_a_model_calls_tools_and_cites_what_they_answer(own_state: Path, monk
     cited = {ran.report.sources[reference.source].origin for reference in ran.report.references}
     assert cited == {"mcp:pocket"}
     assert any("needs service every 200 hours" in passage.text for passage in ran.report.passages.values())
-    assert ran.report.references[0].url.endswith("/engine")
+    assert any(reference.url.endswith("/engine") for reference in ran.report.references)
     prompts = [request["prompt"] for request in asked if step_of(request) == "research"]
     assert all("Ask the stories before all else." in prompt for prompt in prompts)
     assert all(count == 1 for count in Counter(_calls(calls)).values())
