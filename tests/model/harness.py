@@ -87,7 +87,9 @@ def assert_presentable(ran: Ran) -> None:
         assert section.content or any(gap.what.endswith(section.title) for gap in ran.report.gaps), section.title
     for gap in ran.report.gaps:
         told = " ".join(explain(gap, ran.report.language).split()) in ran.report.report
-        together = phrase("few_sources_each", ran.report.language) in ran.report.report and gap.what in ran.report.report
+        together = (
+            phrase("few_sources_each", ran.report.language) in ran.report.report and gap.what in ran.report.report
+        )
         assert told or ("few_sources" in gap.codes and together)
 
 
