@@ -27,7 +27,7 @@ class Writer:
         shown = passages_in(request)
         told = [f"{_first(passage.text)} [{passage.id}]" for passage in shown[:4]]
         body = {
-            "title": TITLE,
+            "title": f"{TITLE}: 9999 kg",
             "notes": list(ENGINES[:2]),
             "content": f"{' '.join(told)} {FALSE}. [{shown[0].id}] → So an engine is chosen by where it runs.",
         }

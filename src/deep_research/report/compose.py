@@ -36,6 +36,7 @@ from deep_research.text.question_parts import question_parts
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
+from deep_research.verification.titles import founded_title
 
 
 def begin_composing(ctx: RunContext, given: ReportInput) -> None:
@@ -104,6 +105,7 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[ReportInput, Co
     ground = ground_of(ctx, given.brief, made.computations, given.sections)
     # Around and above the sections, what may have changed since the sources may be said as general knowledge.
     ground = ground._replace(background=ctx.settings.background != "none")
+    made = made.model_copy(update={"sections": _titled(given, made.sections, ctx.library)})
     frame, body, advised, limits = await _checked(ctx, given, made, ground)
     known = {(c.text, c.passages) for c in given.claims}
     given = _with_body(given, made.sections, body)
@@ -120,6 +122,21 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[ReportInput, Co
         }
     )
     return given, shown, list(new.values())
+
+
+def _titled(given: ReportInput, body: Sequence[SectionText], library: Library) -> tuple[SectionText, ...]:
+    """Return the body with each title once, and with no number in a title that neither the question nor a passage has which
+    its section cites."""
+    titled: dict[str, SectionText] = {}
+    for section in body:
+        fallback = next(iter(section.notes), section.title)
+        cited = dict.fromkeys(key for s in parse_draft(section.content).sentences for key in s.passages)
+        texts = [passage.text for key in cited if (passage := library.passage(key)) is not None]
+        title = founded_title(section.title, "\n".join([given.question.text, given.brief.title, *texts]), fallback)
+        before = titled.get(title, SectionText(title=title, content=""))
+        content = "\n\n".join(filter(None, (before.content, section.content)))
+        titled[title] = SectionText(title=title, content=content, notes=(*before.notes, *section.notes))
+    return tuple(titled.values())
 
 
 async def _checked(
