@@ -107,8 +107,8 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[ReportInput, Co
     ground = ground._replace(background=ctx.settings.background != "none")
     made = made.model_copy(update={"sections": _titled(given, made.sections, ctx.library)})
     frame, body, advised, limits = await _checked(ctx, given, made, ground)
-    known = {(c.text, c.passages) for c in given.claims}
     given = _with_body(given, made.sections, body)
+    known = {(c.text, c.passages) for c in given.claims}
     own = [c for part in frame for c in part.claims if (c.text, c.passages) not in known]
     new = {c.id: c for c in (*own, *advised.claims, *limits.claims)}
     abstract, conclusion, table = (part.content for part in frame)
@@ -126,13 +126,15 @@ async def _compose(ctx: RunContext, given: ReportInput) -> tuple[ReportInput, Co
 
 def _titled(given: ReportInput, body: Sequence[SectionText], library: Library) -> tuple[SectionText, ...]:
     """Return the body with each title once, and with no number in a title that neither the question nor a passage has which
-    its section cites."""
+    its section cites. Where the user has agreed to the outline its titles stay."""
+    agreed = {section.title for section in given.sections} if given.brief.is_agreed else None
     titled: dict[str, SectionText] = {}
     for section in body:
         fallback = next(iter(section.notes), section.title)
         cited = dict.fromkeys(key for s in parse_draft(section.content).sentences for key in s.passages)
         texts = [passage.text for key in cited if (passage := library.passage(key)) is not None]
         title = founded_title(section.title, "\n".join([given.question.text, given.brief.title, *texts]), fallback)
+        title = title if agreed is None or title in agreed else fallback
         before = titled.get(title, SectionText(title=title, content=""))
         content = "\n\n".join(filter(None, (before.content, section.content)))
         titled[title] = SectionText(title=title, content=content, notes=(*before.notes, *section.notes))

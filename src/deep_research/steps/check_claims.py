@@ -27,9 +27,10 @@ from deep_research.steps.check_sentences import (
     text_around,
     with_notes,
 )
-from deep_research.text.tokens import content_terms
+from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.conclusions import BACKGROUND
 from deep_research.verification.drafts import Draft
+from deep_research.verification.negation import negated
 from deep_research.verification.numbers import quantities
 from deep_research.verification.verify import VERBATIM, verify_against_document
 
@@ -228,11 +229,14 @@ async def _rewritten(
 
 
 def _is_said(claim: str, others: Collection[str]) -> bool:
-    """Tell whether another claim has nearly all words of a claim, and all its figures."""
+    """Tell whether another claim has nearly all words of a claim and all its figures, and denies where it denies."""
     terms, figures = set(content_terms(claim)), {q.value for q in quantities(claim)}
-    return any(
-        len(terms & set(content_terms(other))) >= _SAID * len(terms) and figures <= {q.value for q in quantities(other)}
-        for other in others
+    denies = bool(negated(normalise(claim)))
+    return claim in others or any(
+        len(terms & set(content_terms(other))) >= _SAID * len(terms)
+        and figures <= {q.value for q in quantities(other)}
+        and denies == bool(negated(normalise(other)))
+        for other in (others if terms else ())
     )
 
 

@@ -155,8 +155,9 @@ def _result(action: Action, seen: Observation | None, library: Library, shown: d
     if not seen.passages and seen.text:
         return clean(seen.text)[:_TOLD_CHARS]
     if not seen.passages:
-        failed = f"Failed, which says nothing about what there is: {attribute(seen.failure)}"
-        return failed if seen.failure else "Nothing found."
+        if seen.failure:
+            return f"Failed, which says nothing about what there is: {attribute(seen.failure)}"
+        return "Nothing found."
     passages = [p for key in seen.passages if (p := library.passage(key)) is not None]
     if shown is None:
         return _line_per_source(passages, library)
