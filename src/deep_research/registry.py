@@ -2,7 +2,8 @@
 
 A component is a class whose attribute `name` is the name of its module, in one of the folders below, or an entry
 point (group `deep_research.readers`, …) that names a class. Modules whose name begins with `_` are parts. A module may
-end in the kind of its component (`html_exporter`), so that no two modules of the package have one name.
+end in the kind of its component (`html_exporter`), so that no two modules of the package have one name; one that holds
+several components is listed with their names in `FAMILIES` of its folder.
 Listing imports nothing; a component is imported when it is first asked for.
 """
 
@@ -22,6 +23,7 @@ KINDS = ("exporters", "readers", "sources")
 """The folders that hold components, which are also the ends of the entry points' groups."""
 
 _BINARY_FORMATS = ("application/pdf", "application/epub+zip", "application/vnd.openxmlformats-officedocument.")
+"""The beginnings of the formats whose files always begin with bytes that prove it."""
 _SHAPING = (
     "text.cleaning",
     "text.document_builder",
@@ -68,7 +70,7 @@ def reader_for(name: str | PurePath, first_bytes: bytes) -> Reader | None:
     if signed and signed != ZIP:
         return _by_media_type().get(signed)
     reader = _by_suffix().get(PurePath(str(name).lower()).suffix)
-    if reader is not None and not _is_binary_format(reader):
+    if reader is not None and not any(media.startswith(_BINARY_FORMATS) for media in reader.media_types):
         return reader
     looks = text_media_type(first_bytes)
     return reader if looks in (OCTETS, "application/xml") else _by_media_type().get(looks) or reader
@@ -90,7 +92,9 @@ def _own(kind: str) -> dict[str, str]:
         raise ConfigError(f"no kind of component is called {kind!r}; there are: {', '.join(KINDS)}", value=kind)
     folder = import_module(f"deep_research.{kind}")
     modules = sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_"))
-    return {module.removesuffix(f"_{kind.removesuffix('s')}"): module for module in modules}
+    families: dict[str, tuple[str, ...]] = getattr(folder, "FAMILIES", {})
+    single = f"_{kind.removesuffix('s')}"
+    return {name: module for module in modules for name in families.get(module, (module.removesuffix(single),))}
 
 
 def _named_class(module: ModuleType, name: str) -> type:
@@ -112,11 +116,6 @@ def _by_suffix() -> MappingProxyType[str, Reader]:
 @cache
 def _by_media_type() -> MappingProxyType[str, Reader]:
     return MappingProxyType({media: reader for reader in reversed(readers()) for media in reader.media_types})
-
-
-def _is_binary_format(reader: Reader) -> bool:
-    """Tell whether files of this format always begin with bytes that prove it."""
-    return any(media.startswith(_BINARY_FORMATS) for media in reader.media_types)
 
 
 @cache

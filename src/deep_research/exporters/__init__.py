@@ -1,1 +1,8 @@
-"""A report in other formats: one file a format, found by `registry.py`; `_modules` are what several of them share."""
+"""A report in other formats, found by `registry.py`: one file a format, or a family of formats that share their rows."""
+
+FAMILIES = {
+    "plain_formats": ("json", "markdown"),
+    "reference_formats": ("bibtex", "csl", "ris"),
+    "table_formats": ("csv", "xlsx"),
+}
+"""The modules that hold several components, with the names of these; any other holds the one that it is named after."""

@@ -6,8 +6,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from deep_research.data import ExportInput
-from deep_research.exporters._bibliography import web_address
-from deep_research.exporters._cited_passages import quote_passage
 from deep_research.exporters._document import (
     Block,
     Break,
@@ -23,9 +21,11 @@ from deep_research.exporters._document import (
     Table,
     Text,
     plain_text,
+    quote_passage,
     read_document,
     text_width,
 )
+from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from html import escape
 from importlib.resources import files
 
 from deep_research.data import Claim, ExportInput, PassageContext, Reference
-from deep_research.exporters._bibliography import web_address
 from deep_research.exporters._document import (
     Block,
     Break,
@@ -28,6 +27,7 @@ from deep_research.exporters._document import (
     plain_text,
     read_document,
 )
+from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import explain, phrase
 
 _OWN_MARK = "→"

@@ -12,7 +12,6 @@ from typing import Any
 
 from deep_research.data import ExportInput
 from deep_research.errors import ConfigError
-from deep_research.exporters._bibliography import web_address
 from deep_research.exporters._document import (
     Block,
     Break,
@@ -30,6 +29,7 @@ from deep_research.exporters._document import (
     read_document,
     text_width,
 )
+from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import CJK
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deep_research.data import ExportInput
-from deep_research.exporters._bibliography import web_address
 from deep_research.exporters._document import (
     Block,
     Chart,
@@ -21,6 +20,7 @@ from deep_research.exporters._document import (
     read_document,
     text_width,
 )
+from deep_research.exporters.reference_formats import web_address
 from deep_research.i18n.catalog import phrase
 from deep_research.text.sentences import sentences
 

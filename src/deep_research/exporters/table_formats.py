@@ -1,15 +1,107 @@
-"""The table of evidence as a workbook."""
+"""The table of evidence, one row for each statement and each passage that it cites: as CSV and as a workbook."""
 
+import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from deep_research.data import ExportInput
-from deep_research.exporters._bibliography import entries_of
-from deep_research.exporters._evidence_table import COLUMNS, VERDICTS, Cell, count_verdicts, rows_of
+from deep_research.data import Claim, ExportInput, Report, VerdictKind
+from deep_research.exporters.reference_formats import entries_of, web_address
+from deep_research.i18n.catalog import explain
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
+
+COLUMNS = (
+    "claim_id", "section", "statement", "kind", "verdict", "reason", "confidence", "flags", "premises", "reference",
+    "source", "title", "place", "published", "retrieved", "passage_id", "page", "heading", "passage", "start", "end",
+    "sha256",
+)  # fmt: skip
+
+Cell = str | int
+VERDICTS: tuple[VerdictKind, ...] = ("supported", "unverified", "contradicted")
+
+
+def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
+    """Return the rows in the order of the statements; one without a passage has a row too. None is ""."""
+    report = given.report
+    numbers = {reference.source: reference for reference in report.references}
+    rows: list[tuple[Cell, ...]] = []
+    for claim in report.claims:
+        said = _statement(claim, report)
+        found = [(key, passage) for key in claim.passages if (passage := report.passages.get(key))]
+        for key, passage in found:
+            reference, source = numbers.get(passage.source), report.sources.get(passage.source)
+            place = (web_address(reference.url) or reference.location) if reference else ""
+            rows.append(
+                (
+                    *said,
+                    reference.number if reference else "",
+                    passage.source,
+                    source.title if source else "",
+                    place,
+                    (source.published if source else "") or "",
+                    source.retrieved_at if source else "",
+                    key,
+                    passage.page or "",
+                    passage.heading,
+                    passage.text,
+                    passage.start,
+                    passage.end,
+                    source.sha256 if source else "",
+                )
+            )
+        if not found:
+            rows.append((*said, *[""] * (len(COLUMNS) - len(said))))
+    return rows
+
+
+def count_verdicts(report: Report) -> Counter[VerdictKind]:
+    """Count the statements of a report by their verdicts."""
+    return Counter(claim.verdict.kind for claim in report.claims)
+
+
+def _statement(claim: Claim, report: Report) -> tuple[Cell, ...]:
+    return (
+        claim.id,
+        claim.section,
+        claim.text,
+        claim.kind,
+        claim.verdict.kind,
+        explain(claim.verdict, report.language),
+        claim.confidence.level if claim.confidence else "",
+        ", ".join(claim.flags),
+        ", ".join(claim.premises),
+    )
+
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+class CsvExporter:
+    """Writes UTF-8 with a byte order mark, by which spreadsheets know it.
+
+    A text that a spreadsheet would calculate is preceded by an apostrophe, as OWASP advises for CSV.
+    """
+
+    name = "csv"
+    suffix = ".csv"
+    media_type = "text/csv; charset=utf-8"
+    purpose = "the evidence: a row for each statement and passage"
+
+    def export(self, given: ExportInput) -> bytes:
+        """Return the table (RFC 4180)."""
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(COLUMNS)
+        writer.writerows([_harmless(cell) for cell in row] for row in rows_of(given))
+        return text.getvalue().encode("utf-8-sig")
+
+
+def _harmless(cell: Cell) -> Cell:
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA_STARTS) else cell
+
 
 _WIDTHS = {"statement": 60, "passage": 80, "title": 36, "section": 22, "reason": 28, "place": 32, "heading": 24}
 _USUAL_WIDTH, _LONGEST_CELL = 13, 32_767

@@ -1,0 +1,29 @@
+"""The report as it is kept: its Markdown, and the whole result for programs."""
+
+from deep_research.data import ExportInput
+
+
+class MarkdownExporter:
+    """Writes the report's own Markdown; it has neither HTML nor images nor links."""
+
+    name = "markdown"
+    suffix = ".md"
+    media_type = "text/markdown; charset=utf-8"
+    purpose = "the report as text, with numbered references"
+
+    def export(self, given: ExportInput) -> bytes:
+        """Return the Markdown."""
+        return given.report.report.encode()
+
+
+class JsonExporter:
+    """Writes the result with all claims, verdicts, passages and gaps."""
+
+    name = "json"
+    suffix = ".json"
+    media_type = "application/json"
+    purpose = "the whole result for programs (docs/result.schema.json)"
+
+    def export(self, given: ExportInput) -> bytes:
+        """Return the result as JSON."""
+        return given.report.model_dump_json(indent=1).encode() + b"\n"
