@@ -22,7 +22,7 @@ FIELDS = ("title", "url", "published", "authors", "snippet", "document")
 
 # Which parser reads a body: by API, and by the beginning of the file's name where an API has several forms.
 PARSERS: dict[str, dict[str, str]] = {
-    "anthropic": {"web_search": "anthropic_web_search.parse_answer"},
+    "anthropic": {"web_search": "model_web_search.parse_anthropic_answer"},
     "arxiv": {"": "arxiv.parse_feed", "rss": "feeds.parse_feed"},
     "bocha": {"": "bocha.parse_search"},
     "brave": {"": "brave.parse_search"},
@@ -34,8 +34,8 @@ PARSERS: dict[str, dict[str, str]] = {
     "github": {
         "": "github.parse_repositories",
         "readme": "github.parse_readme",
-        "search_issues": "github_issues.parse_issues",
-        "search_code": "github_code.parse_code",
+        "search_issues": "github.parse_issues",
+        "search_code": "github.parse_code",
     },
     "google_cse": {"": "google_cse.parse_search"},
     "hackernews": {
@@ -44,21 +44,21 @@ PARSERS: dict[str, dict[str, str]] = {
         "firebase": "hackernews.parse_item",
     },
     "huggingface": {
-        "": "huggingface_papers.parse_papers",
-        "blog": "huggingface_blog.parse_feed",
-        "models": "huggingface_models.parse_models",
+        "": "huggingface.parse_papers",
+        "blog": "huggingface.parse_feed",
+        "models": "huggingface.parse_models",
     },
     "jina": {"": "jina.parse_search", "reader": "jina.parse_reader"},
     "openalex": {"": "openalex.parse_works"},
-    "openai_chat": {"search": "openai_web_search.parse_answer"},
-    "openai_responses": dict.fromkeys(("web_search", "error", "stream_error"), "openai_web_search.parse_answer"),
+    "openai_chat": {"search": "model_web_search.parse_openai_answer"},
+    "openai_responses": dict.fromkeys(("web_search", "error", "stream_error"), "model_web_search.parse_openai_answer"),
     "patents_epo_ops": {
-        "": "patents_epo.parse_patents",
-        "claims": "patents_epo.parse_claims",
-        "description": "patents_epo.parse_description",
+        "": "patents.parse_epo_patents",
+        "claims": "patents.parse_claims",
+        "description": "patents.parse_description",
     },
-    "patents_patentsview": {"": "patents_patentsview.parse_patents"},
-    "patents_uspto_odp": {"": "patents_uspto.parse_applications"},
+    "patents_patentsview": {"": "patents.parse_granted_patents"},
+    "patents_uspto_odp": {"": "patents.parse_applications"},
     "perplexity": {"": "perplexity.parse_answer"},
     "pubmed": {
         "": "pubmed.parse_articles",

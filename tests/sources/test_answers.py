@@ -3,10 +3,9 @@
 import pytest
 
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
-from deep_research.sources import _markup
+from deep_research.sources import _record_documents
 from deep_research.sources._api import attempts
-from deep_research.sources._api_answers import Declaration, json_of, judge, parse_xml
-from deep_research.sources._fields import iso_date
+from deep_research.sources._api_answers import Declaration, iso_date, json_of, judge, parse_xml
 from tests.sources.answers import answer
 
 
@@ -86,13 +85,13 @@ def test_dates(value, day):
     ],
 )
 def test_markup_on_a_line(markup, text):
-    assert _markup.line(markup) == text
+    assert _record_documents.line(markup) == text
 
 
 def test_sections_and_paragraphs_of_markup():
     markup = "<h4>Aims</h4><p>One.</p><p>Two.</p><h4>Results:</h4>Three."
-    assert _markup.sections(markup) == [("Aims", "One.\n\nTwo."), ("Results", "Three.")]
-    assert _markup.paragraphs("<p>One.<p>Two<i>!</i>") == "One.\n\nTwo!"
+    assert _record_documents.sections(markup) == [("Aims", "One.\n\nTwo."), ("Results", "Three.")]
+    assert _record_documents.paragraphs("<p>One.<p>Two<i>!</i>") == "One.\n\nTwo!"
 
 
 @pytest.mark.parametrize(

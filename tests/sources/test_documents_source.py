@@ -13,7 +13,7 @@ from deep_research.data import Gap, SearchResult
 from deep_research.errors import ConfigError, NotFound
 from deep_research.isolated_reading import CRASHED
 from deep_research.ports import Library, Reader
-from deep_research.sources import _document_files as _document_reading
+from deep_research.sources import documents as _document_reading
 from deep_research.sources.documents import DocumentsSource
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.readers.hostile_files import corpus

@@ -24,7 +24,7 @@ _SETTINGS = settings(max_examples=40, deadline=None, suppress_health_check=[Heal
 
 
 def _parsers(name: str) -> list:
-    module = import_module(f"deep_research.sources.{name}")
+    module = import_module(api_sources()[name].__module__)
     functions = inspect.getmembers(module, inspect.isfunction)
     own = [(label, function) for label, function in functions if function.__module__ == module.__name__]
     return [function for label, function in own if label.startswith("parse_")]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from deep_research.errors import Blocked, RateLimited, SourceError, Unreachable
-from deep_research.sources import anthropic_web_search, openai_web_search, strategy_sources
+from deep_research.sources import model_web_search, strategy_sources
 from tests.sources.answers import ScriptedClient, answer, bodies, opened, outcome
 
 URL = "https://example.org/a"
@@ -34,7 +34,7 @@ def _searched(*urls: str, status: str = "completed") -> dict[str, Any]:
 
 def test_d3_openai_cited_pages_come_before_those_it_only_looked_at() -> None:
     said = _openai(_searched("https://b.org/", f"{URL}?utm_source=openai"), _said(_cited(URL, "A page")))
-    found = openai_web_search.parse_answer(answer(said))
+    found = model_web_search.parse_openai_answer(answer(said))
     assert [(one.url, one.title) for one in found] == [(URL, "A page"), ("https://b.org/", "https://b.org/")]
     assert all(one.document is None for one in found)
     assert "says the model" not in str(found)
@@ -43,7 +43,7 @@ def test_d3_openai_cited_pages_come_before_those_it_only_looked_at() -> None:
 def test_d3_openai_citations_of_a_chat_completion_are_read() -> None:
     note = {"type": "url_citation", "url_citation": {"url": URL, "title": "A page"}}
     said = {"choices": [{"message": {"role": "assistant", "content": "x", "annotations": [note]}}]}
-    assert [one.url for one in openai_web_search.parse_answer(answer(said))] == [URL]
+    assert [one.url for one in model_web_search.parse_openai_answer(answer(said))] == [URL]
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,13 @@ def test_d3_openai_citations_of_a_chat_completion_are_read() -> None:
     ],
 )
 def test_d3_errors_of_openai(said: Any, status: int, kind: type[SourceError]) -> None:
-    error = outcome(openai_web_search.parse_answer, answer(said, status))
+    error = outcome(model_web_search.parse_openai_answer, answer(said, status))
     assert type(error) is kind
     assert error.message.startswith("openai_web_search: ")
 
 
 def test_d3_openai_without_anything_found_finds_nothing() -> None:
-    assert openai_web_search.parse_answer(answer(_openai(_searched(), _said()))) == []
+    assert model_web_search.parse_openai_answer(answer(_openai(_searched(), _said()))) == []
 
 
 def _anthropic(content: Any, **more: Any) -> dict[str, Any]:
@@ -90,13 +90,13 @@ def _anthropic(content: Any, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_d3_errors_of_anthropic(said: Any, status: int, kind: type[SourceError]) -> None:
-    error = outcome(anthropic_web_search.parse_answer, answer(said, status))
+    error = outcome(model_web_search.parse_anthropic_answer, answer(said, status))
     assert type(error) is kind
     assert error.message.startswith("anthropic_web_search: ")
 
 
 def test_d3_anthropic_results_carry_what_was_cited_of_them_word_for_word() -> None:
-    (found,) = anthropic_web_search.parse_answer(answer(bodies("anthropic_web_search", "one")[""]))
+    (found,) = model_web_search.parse_anthropic_answer(answer(bodies("anthropic_web_search", "one")[""]))
     assert (found.url, found.published) == (URL, "2024-05-06")
     assert found.snippet == "Sparse retrieval ranks by words."
     assert found.document is None

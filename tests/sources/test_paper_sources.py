@@ -10,15 +10,14 @@ from deep_research.sources import (
     clinicaltrials,
     crossref,
     europepmc,
-    huggingface_papers,
+    huggingface,
     openalex,
-    patents_epo,
-    patents_uspto,
+    patents,
     pubmed,
     semantic_scholar,
 )
 from deep_research.sources._papers import Ids, arxiv_id, doi, work_key
-from deep_research.sources._patents import patent_key
+from deep_research.sources.patents import patent_key
 from tests.sources.answers import ScriptedClient, answer, bodies, opened
 
 FEED = '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">{}</feed>'
@@ -181,10 +180,10 @@ def test_trial_with_results():
 
 
 def test_hugging_face_papers():
-    found = one("huggingface_papers", huggingface_papers.parse_papers)
+    found = one("huggingface_papers", huggingface.parse_papers)
     assert (found.key, found.title, found.authors) == ("arxiv:2401.00003", "Sparse retrieval", ("Ada Example",))
     with pytest.raises(SourceError, match="in the future"):
-        huggingface_papers.parse_papers(answer({"error": "date is in the future"}))
+        huggingface.parse_papers(answer({"error": "date is in the future"}))
 
 
 async def test_a_mirror_of_hugging_face_without_search_lists_the_papers_of_the_day():
@@ -196,15 +195,15 @@ async def test_a_mirror_of_hugging_face_without_search_lists_the_papers_of_the_d
 
 
 def test_patents_of_the_epo():
-    found = one("patents_epo", patents_epo.parse_patents)
+    found = one("patents_epo", patents.parse_epo_patents)
     assert (found.key, found.title, found.published) == ("patent:EP1000001", "Brick press", "2000-05-17")
     assert found.authors == ("EXAMPLE ADA",)
     assert "- Applicants: EXAMPLE AG" in found.document.text
     assert "## Abstract\n\nA press (1) for bricks." in found.document.text
-    assert patents_epo.parse_patents(answer("<fault><code>SERVER.EntityNotFound</code></fault>", 404)) == []
+    assert patents.parse_epo_patents(answer("<fault><code>SERVER.EntityNotFound</code></fault>", 404)) == []
     throttled = answer("<error/>", 403, {"x-throttling-control": "black (search=black:0)"})
     with pytest.raises(RateLimited):
-        patents_epo.parse_patents(throttled)
+        patents.parse_epo_patents(throttled)
 
 
 async def test_the_epo_is_asked_for_a_token_once_and_again_when_it_expired():
@@ -225,11 +224,11 @@ async def test_the_epo_is_asked_for_a_token_once_and_again_when_it_expired():
 
 
 def test_patents_of_the_uspto():
-    found = one("patents_uspto", patents_uspto.parse_applications)
+    found = one("patents_uspto", patents.parse_applications)
     assert (found.key, found.published) == ("patent:US2024000001", "2024-10-31")
     assert "- Classes: B28B 3/00" in found.document.text
-    assert patents_uspto.parse_applications(answer({"code": 404, "error": "Not Found"}, 404)) == []
-    plain = patents_uspto.parse_applications(answer({"count": 1, "patentBag": [{"applicationNumberText": "18283924"}]}))
+    assert patents.parse_applications(answer({"code": 404, "error": "Not Found"}, 404)) == []
+    plain = patents.parse_applications(answer({"count": 1, "patentBag": [{"applicationNumberText": "18283924"}]}))
     assert (plain[0].title, plain[0].document) == ("Patent US application 18283924", None)
 
 

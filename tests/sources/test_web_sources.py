@@ -11,8 +11,6 @@ from deep_research.sources import (
     duckduckgo,
     feeds,
     github,
-    github_code,
-    github_issues,
     hackernews,
     jina,
     perplexity,
@@ -22,7 +20,7 @@ from deep_research.sources import (
     wikipedia,
     zyte,
 )
-from deep_research.sources._page_text import read_page
+from deep_research.sources._record_documents import read_page
 from deep_research.sources._web import page_key
 from tests.sources.answers import ScriptedClient, answer, bodies, opened
 
@@ -94,7 +92,7 @@ def test_readmes_that_cannot_be_read():
 
 
 def test_an_issue_with_its_text():
-    found = one("github_issues", github_issues.parse_issues)
+    found = one("github_issues", github.parse_issues)
     assert found.title == "Sparse index is slow (Ada/Sparse #7)"
     assert "- Labels: bug" in found.document.text
     assert "- build\n- run" in found.document.text
@@ -110,7 +108,7 @@ async def test_reading_code_asks_for_the_file_of_that_commit():
     assert client.calls[-1].params == {"ref": "abc"}
     assert "```\nfn main() {}\n```" in read.text
     with pytest.raises(Unreadable, match="no text"):
-        github_code.parse_file(answer({"path": "a.bin", "content": base64.b64encode(b"\xff\xfe\x00").decode()}))
+        github.parse_file(answer({"path": "a.bin", "content": base64.b64encode(b"\xff\xfe\x00").decode()}))
 
 
 def test_a_story_keeps_what_looks_like_markup():

@@ -1,7 +1,7 @@
-"""Places to search, one file each: the documents of the user, and everything behind a web API.
+"""Places to search, one file each or one for a family: the documents of the user, and everything behind a web API.
 
-A source file holds a class `COMPONENT`, pure `parse_…` functions from an API's answer to results, and for
-whoever lists them NAME, PURPOSE, NEEDS (the variable of its key, or None) and `build(options, client, keys)`.
+A source file holds a class of options, a class with the source's `name`, `purpose` and `needs` (the variable of its
+key, or None), and pure `parse_…` functions from an API's answer to results.
 """
 
 from importlib import import_module
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from deep_research.sources._catalog import strategies as strategies
     from deep_research.sources._catalog import strategy_sources as strategy_sources
     from deep_research.sources._catalog import variables as variables
+
+FAMILIES = {
+    "github": ("github", "github_code", "github_issues"),
+    "huggingface": ("huggingface_blog", "huggingface_models", "huggingface_papers"),
+    "model_web_search": ("anthropic_web_search", "openai_web_search"),
+    "patents": ("patents_epo", "patents_patentsview", "patents_uspto"),
+}
+"""The modules that hold several sources, with the names of these; any other holds the one that it is named after."""
 
 _WHERE = {
     **dict.fromkeys(("SourceRow", "api_rates", "api_sources", "open_source", "source_rows", "variables"), "_catalog"),

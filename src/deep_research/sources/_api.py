@@ -15,7 +15,7 @@ from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import Blocked, ConfigError, NotFound, SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse, Progress
 from deep_research.sources._api_answers import Declaration
-from deep_research.sources._page_text import read_page
+from deep_research.sources._record_documents import read_page
 from deep_research.text.cleaning import fold, mask_secrets
 from deep_research.text.tokens import STOP_WORDS
 

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 
 from deep_research.data import Document, Found
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._fields import distinct
+from deep_research.sources._api_answers import distinct
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+", re.IGNORECASE)
 _ARXIV_NEW = re.compile(r"(?<![\d.])(\d{4}\.\d{4,5})(?:v\d{1,2})?(?![\d])")

@@ -1,13 +1,118 @@
-"""What an API knows about one thing, as a document that claims can cite: title, facts, sections."""
+"""Texts that an API sent, as documents that claims can cite: what it knows about one thing (title, facts, sections),
+and pages as Markdown or with one block per line. Markup in titles and abstracts (HTML, JATS XML, MathML) is taken out.
+"""
 
+import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from deep_research.data import Document, Heading, PageStart
+from deep_research import registry
+from deep_research.data import Document, Found, Heading, PageStart
+from deep_research.i18n.language import CJK, columns
+from deep_research.text.cleaning import clean, fold
 from deep_research.text.document_builder import DocumentBuilder
 
+_TAG_NAMES = (
+    "a abbr abstract acronym address annotation article aside b bdi bdo big blockquote bold br caption center cite code"
+    " content dd del details dfn div dl dt em ext-link fig figure font footer g h1 h2 h3 h4 h5 h6 header hr i img"
+    " inf inline-formula inline-graphic ins italic kbd label li link list list-item main mark math mfenced mfrac mi mn"
+    " mo monospace mover mpadded mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder"
+    " munderover named-content nav ol overline p pre q roman s samp sans-serif sc script sec section semantics small"
+    " span strike strong style styled-content sub summary sup table tbody td tex-math tfoot th thead time title tr tt u"
+    " ul underline uri var xref"
+).split()
+_NAME = rf"(?:[a-z]+:[a-z][\w-]*|{'|'.join(sorted(_TAG_NAMES, key=len, reverse=True))})"
+_TAG = re.compile(rf"<(/?)({_NAME})((?:\s[^<>]*)?)(/?)>", re.IGNORECASE)
+_ESCAPED_TAG = re.compile(rf"&lt;(/?{_NAME}(?:\s[^<>&]*)?/?)&gt;", re.IGNORECASE)
+_COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<\?.*?\?>", re.DOTALL)
+_DROPPED = re.compile(
+    r"<((?:[a-z]+:)?(?:script|style|annotation|annotation-xml))\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE
+)
+# JATS writes a formula twice, as TeX and as MathML; the latter reads better as plain text.
+_TWICE = re.compile(r"<((?:jats:)?tex-math)\b[^>]*>.*?</\1\s*>(?=\s*<(?:mml:)?math\b)", re.DOTALL | re.IGNORECASE)
+_EXPONENT = re.compile(r"(?<=\d)\s*<((?:[a-z]+:)?sup)\b[^>]*>\s*([-−–+]?\d+)\s*</\1\s*>", re.IGNORECASE)
+_ESCAPED_TWICE = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#x?[0-9a-fA-F]{1,6});")
+_BREAKS = frozenset(
+    "p div li ul ol br tr table sec section list list-item blockquote dd dt dl pre hr title label caption"
+    " h1 h2 h3 h4 h5 h6".split()
+)
+_HEADINGS = frozenset("title h1 h2 h3 h4 h5 h6".split())
+_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+_MAX_HEADING_CHARS = 100
+
+Section = tuple[str, str]
+"""A heading ("" for none) and the text under it, paragraphs parted by blank lines."""
+
+
+def line(markup: str) -> str:
+    """Return `markup` on one line: tags gone, entities resolved, exponents written `10^-3`."""
+    return fold(" ".join(" ".join(part) for part in sections(markup)))
+
+
+def paragraphs(markup: str) -> str:
+    """Return the text of `markup`, paragraphs parted by blank lines, headings as paragraphs of their own."""
+    return "\n\n".join(part for section in sections(markup) for part in section if part)
+
+
+def sections(markup: str) -> list[Section]:
+    """Return the sections of an abstract: what its `<title>` or `<h4>` elements head, in order."""
+    found: list[Section] = []
+    heading, body = "", ""
+    for is_heading, piece in _pieces(markup):
+        if is_heading and len(piece) <= _MAX_HEADING_CHARS:
+            if heading or body.strip():
+                found.append((heading, _tidy(body)))
+            heading, body = fold(piece).rstrip(":"), ""
+        else:
+            body += piece
+    if heading or body.strip():
+        found.append((heading, _tidy(body)))
+    return [(title, body) for title, body in found if body or title]
+
+
+def entities(text: str) -> str:
+    """Return text without markup whose characters are escaped (`&#x2F;`), also twice, on one line."""
+    return fold(_unescape(text))
+
+
+def _pieces(markup: str) -> Iterator[tuple[bool, str]]:
+    """Yield stretches of text, and whether each is a heading."""
+    markup = _ESCAPED_TAG.sub(r"<\1>", markup)
+    markup = _TWICE.sub("", _DROPPED.sub(" ", _COMMENT.sub("", markup)))
+    markup = _EXPONENT.sub(r"^\2", markup)
+    depth, start = 0, 0
+    heading: list[str] = []
+    for match in _TAG.finditer(markup):
+        piece = _unescape(markup[start : match.start()])
+        start = match.end()
+        name = match[2].lower().rsplit(":", 1)[-1]
+        if depth:
+            heading.append(piece)
+        elif piece:
+            yield False, piece
+        if name in _HEADINGS and not match[4]:
+            depth = max(0, depth + (-1 if match[1] else 1))
+            if not depth and heading:
+                yield True, " ".join(heading)
+                heading = []
+        elif name in _BREAKS and not depth:
+            yield False, "\n\n"
+    rest = _unescape(markup[start:])
+    yield False, " ".join([*heading, rest])
+
+
+def _unescape(text: str) -> str:
+    text = html.unescape(text)
+    return html.unescape(text) if _ESCAPED_TWICE.search(text) else text
+
+
+def _tidy(text: str) -> str:
+    parts = (fold(part) for part in _BLANK_LINES.split(clean(text)))
+    return "\n\n".join(part for part in parts if part)
+
+
 _ITEM = re.compile(r"(?:[-*•]|(\d{1,3}[.)]))\s+(?=\S)")
-_BLANK_LINES = re.compile(r"\n\s*\n")
+_BETWEEN_BLOCKS = re.compile(r"\n\s*\n")
 _MAX_SHOWN_AUTHORS = 20
 
 Fact = tuple[str, object]
@@ -75,7 +180,7 @@ def joined(above: Document, below: Document) -> Document:
 
 def write_text(builder: DocumentBuilder, text: str) -> None:
     """Add plain text: paragraphs are parted by blank lines, lines that begin like list items are items."""
-    for block in _BLANK_LINES.split(text):
+    for block in _BETWEEN_BLOCKS.split(text):
         prose: list[str] = []
         for line in block.splitlines():
             if match := _ITEM.match(line.strip()):
@@ -100,3 +205,40 @@ def _shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value if item)
     return "" if value is None else str(value)
+
+
+_LINE_OF_PROSE = re.compile(r"\n(?<![\n|]\n)(?![\n|\-*>#\d ])")  # the line end first, which is quick to find
+_WIDE = re.compile(f"[{CJK}]")
+_ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)\]」』）]*$")
+_BROKEN_FROM, _SURELY_BROKEN_FROM = 40, 60
+"""Widths in columns from which a line without an end goes on in the next."""
+_MARKED = re.compile(r"^#{2,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|? *:?-{3,}:? *\|", re.MULTILINE)
+"""Markdown; a line with one # may be a comment in code."""
+
+
+def read_page(found: Found) -> Document:
+    """Return the page that a source sent with its result. Raises Unreadable when it is no text."""
+    text = found.page_text
+    name = "page.md" if _MARKED.search(text) else "page.text"
+    read = registry.component("readers", "plain")().read(_lines_apart(text).encode("utf-8", "replace"), name=name)
+    return headed(read, found.title, published=found.published, authors=found.authors)
+
+
+def _lines_apart(text: str) -> str:
+    """Page text without Markdown has one block per line; its lines must not be joined to one paragraph.
+
+    Where the page's own line breaks were kept, the lines of a sentence stay together.
+    """
+    if "```" in text:
+        return text
+    return _LINE_OF_PROSE.sub(lambda found: "\n" if _goes_on(text, found.start()) else "\n\n", text)
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Tell whether the line that ends at `end` was broken inside a sentence."""
+    line = text[text.rfind("\n", 0, end) + 1 : end].rstrip()
+    following = text[end + 1 : end + 40].lstrip(" ")[:1]
+    wide = columns(line)
+    if _ENDED.search(line) or wide < _BROKEN_FROM:
+        return False
+    return following.islower() or bool(_WIDE.match(following)) or wide >= _SURELY_BROKEN_FROM

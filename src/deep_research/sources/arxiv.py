@@ -14,12 +14,13 @@ from deep_research.sources._api_answers import (
     child,
     children,
     failure,
+    iso_date,
     judge,
     local_name,
+    number,
     parse_xml,
     text_of,
 )
-from deep_research.sources._fields import iso_date, number
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, full_text_of_arxiv, unstructured
 
 _ERROR_ID = "arxiv.org/api/errors"

@@ -11,9 +11,20 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import explanation, failure, judge, loads
-from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
-from deep_research.sources._markup import line
+from deep_research.sources._api_answers import (
+    at,
+    explanation,
+    failure,
+    first,
+    iso_date,
+    judge,
+    loads,
+    number,
+    objects,
+    raw,
+    text,
+)
+from deep_research.sources._record_documents import line
 from deep_research.sources._web import LEAST_EXCERPT, Page, WebOptions, found_pages
 
 _SUMMARY_CHARS = 60

@@ -9,9 +9,19 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import failure, object_of
-from deep_research.sources._fields import at, first, iso_date, listed, number, objects, raw, text
-from deep_research.sources._markup import line
+from deep_research.sources._api_answers import (
+    at,
+    failure,
+    first,
+    iso_date,
+    listed,
+    number,
+    object_of,
+    objects,
+    raw,
+    text,
+)
+from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 _BLOCKS = ("web", "news", "discussions", "faq")

@@ -11,8 +11,18 @@ from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
-from deep_research.sources._api_answers import object_of
-from deep_research.sources._fields import at, distinct, first, first_date, number, objects, raw, text, texts
+from deep_research.sources._api_answers import (
+    at,
+    distinct,
+    first,
+    first_date,
+    number,
+    object_of,
+    objects,
+    raw,
+    text,
+    texts,
+)
 
 _MAX_OUTCOMES_TRIAL_RESULTS = 30
 _MAX_MEASUREMENTS = 40

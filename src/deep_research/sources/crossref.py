@@ -9,10 +9,22 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._api_answers import failure, json_of
-from deep_research.sources._fields import at, distinct, first, full_name, iso_date, number, objects, raw, score, text
-from deep_research.sources._markup import line, sections
+from deep_research.sources._api_answers import (
+    at,
+    distinct,
+    failure,
+    first,
+    full_name,
+    iso_date,
+    json_of,
+    number,
+    objects,
+    raw,
+    score,
+    text,
+)
 from deep_research.sources._papers import Ids, Work, doi, found_work, structured
+from deep_research.sources._record_documents import line, sections
 
 _FIELDS = (
     "DOI,title,subtitle,author,editor,abstract,container-title,published,published-online,published-print,issued,type,"

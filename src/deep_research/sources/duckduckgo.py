@@ -14,9 +14,20 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, RateLimited, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import failure, judge, loads, object_of
-from deep_research.sources._fields import at, first, iso_date, listed, objects, raw, text
-from deep_research.sources._markup import line
+from deep_research.sources._api_answers import (
+    at,
+    failure,
+    first,
+    iso_date,
+    judge,
+    listed,
+    loads,
+    object_of,
+    objects,
+    raw,
+    text,
+)
+from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 _SITE, _INSTANT = "https://html.duckduckgo.com", "https://api.duckduckgo.com"

@@ -8,20 +8,20 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._api_answers import object_of
-from deep_research.sources._fields import (
+from deep_research.sources._api_answers import (
     at,
     distinct,
     first,
     first_date,
     full_name,
     number,
+    object_of,
     objects,
     raw,
     text,
 )
-from deep_research.sources._markup import line, sections
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid, structured
+from deep_research.sources._record_documents import line, sections
 
 _DATES = ("firstPublicationDate", "electronicPublicationDate", "pubYear")
 

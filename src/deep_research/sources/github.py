@@ -1,36 +1,124 @@
-"""GitHub repositories: search, and the README of each (https://docs.github.com/rest/search)."""
+"""GitHub (https://docs.github.com/rest/search): repositories with their README, code (which needs a token), and issues
+with pull requests.
+"""
 
+import base64
+import binascii
 from collections.abc import Mapping
-from typing import Any
+from http import HTTPStatus
+from typing import Any, ClassVar
+from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import Field
 
-from deep_research.data import Document, Found, SearchResult
-from deep_research.errors import NotFound
+from deep_research import registry
+from deep_research.data import Document, Found, Gap, SearchResult
+from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources import _github
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import result, snippet
-from deep_research.sources._fields import at, iso_date, number, score, text, texts
+from deep_research.sources._api import ApiSource, DatedOptions, Options, result, snippet
+from deep_research.sources._api_answers import (
+    Declaration,
+    at,
+    explanation,
+    failure,
+    first,
+    iso_date,
+    json_of,
+    limited,
+    listed,
+    number,
+    objects,
+    raw,
+    says_wait,
+    score,
+    text,
+    texts,
+)
+from deep_research.text.document_builder import DocumentBuilder
+
+TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the name of a variable
+_REFUSALS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
+_ABUSE = "abuse"
+_MAX_README_BYTES = 2_000_000
+_README_FORMATS = ("plain", "html")
 
 
-class GitHubRepositoriesOptions(_github.GitHubOptions):
+class GitHubOptions(DatedOptions):
+    """Options of the GitHub sources."""
+
+    base_url: str = Field("https://api.github.com", description="Address of the API.")
+    requests_per_second: float = Field(
+        0.08, gt=0, le=5, description="Searches: 10 per minute, 30 with a token (docs.github.com/rest/search)."
+    )
+    burst: int = Field(5, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    language: str = Field("", description="Only code in this programming language.")
+
+
+HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
+
+
+class GitHubSource(ApiSource[Options]):
+    """A search of GitHub: headers with the token when there is one."""
+
+    headers: ClassVar = HEADERS
+    key_header = ("authorization", "Bearer {}")
+    narrow = True
+    max_query_chars = 200  # GitHub takes 256 with the qualifiers
+
+
+def answer_of(response: ApiResponse, source: type[Declaration]) -> Any:
+    """Return the JSON of an answer. Both kinds of limit, HTTP 403 or 429, raise RateLimited; else as `json_of`."""
+    if response.status in _REFUSALS and _is_limit(response):
+        raise limited(response, source)
+    return json_of(response, source)
+
+
+def items_of(answer: Any, response: ApiResponse, source: type[Declaration]) -> list[Mapping[str, Any]]:
+    """Return the items of a search. Raises Unreadable when it is none."""
+    items = at(answer, "items")
+    if not isinstance(items, list):
+        raise failure(Unreadable, response, source, "the answer is no search result")
+    return [item for item in items if isinstance(item, Mapping)]
+
+
+def gaps_of(response: ApiResponse, source: type[Declaration]) -> list[Gap]:
+    """Return the gap of a search that GitHub stopped before its end."""
+    if at(json_of(response, source), "incomplete_results") is True:
+        return [Gap(what=f"search at {source.name}", why="GitHub stopped searching before the end", source=source.name)]
+    return []
+
+
+def between(field: str, options: DatedOptions) -> str:
+    """Return the qualifier of a period, "" when there is none."""
+    if options.since and options.until:
+        return f"{field}:{options.since}..{options.until}"
+    return f"{field}:>={options.since}" if options.since else f"{field}:<={options.until}" if options.until else ""
+
+
+def _is_limit(response: ApiResponse) -> bool:
+    why = explanation(response)
+    used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
+    return used_up or says_wait(why) or _ABUSE in why
+
+
+class GitHubRepositoriesOptions(GitHubOptions):
     """Options of the repository search; the period is that of the last push."""
 
     least_stars: int = Field(0, ge=0, description="Only repositories with at least so many stars.")
 
 
-class GitHubRepositoriesSource(_github.GitHubSource[GitHubRepositoriesOptions]):
+class GitHubRepositoriesSource(GitHubSource[GitHubRepositoriesOptions]):
     """Searches repositories by relevance; reading one gives its README."""
 
     name = "github"
     purpose = "Software repositories with their README, stars and licence."
-    also = (_github.TOKEN,)
+    also = (TOKEN,)
 
     async def _search(self, query: str, limit: int) -> SearchResult:
         params = {"q": _qualified(query, self.options), "per_page": min(limit, 100)}
         response = await self._get("/search/repositories", params)
-        return result(parse_repositories(response), _github.gaps_of(response, type(self)))
+        return result(parse_repositories(response), gaps_of(response, type(self)))
 
     async def _read(self, found: Found) -> Document:
         repository = found.key.removeprefix("github:")
@@ -46,16 +134,26 @@ class GitHubRepositoriesSource(_github.GitHubSource[GitHubRepositoriesOptions]):
 
 def parse_repositories(response: ApiResponse) -> list[Found]:
     """Return the repositories of a search, or the one of an answer about one. Raises SourceError."""
-    answer = _github.answer_of(response, GitHubRepositoriesSource)
-    entries = (
-        [answer] if text(at(answer, "full_name")) else _github.items_of(answer, response, GitHubRepositoriesSource)
-    )
+    answer = answer_of(response, GitHubRepositoriesSource)
+    entries = [answer] if text(at(answer, "full_name")) else items_of(answer, response, GitHubRepositoriesSource)
     return [found for entry in entries if (found := _repository(entry))]
 
 
 def parse_readme(response: ApiResponse) -> Document:
-    """Return the README of a repository. Raises NotFound, Unreadable, RateLimited."""
-    return _github.parse_readme(response, GitHubRepositoriesSource)
+    """Return a README as document: the content is base64 with line breaks. Raises SourceError."""
+    source = GitHubRepositoriesSource
+    answer = answer_of(response, source)
+    content, name = raw(at(answer, "content")), text(at(answer, "name")) or "README.md"
+    try:
+        data = base64.b64decode("".join(content.split()), validate=True)[:_MAX_README_BYTES]
+    except (binascii.Error, ValueError):
+        raise failure(Unreadable, response, source, "the README is not base64") from None
+    if not data.strip():
+        raise failure(NotFound, response, source, "the README is empty")
+    reader = registry.reader_for(name, data[:8192])
+    if reader is None or reader.name not in _README_FORMATS:
+        raise failure(Unreadable, response, source, f"the README {name} is of an unknown format")
+    return reader.read(data, name=name)
 
 
 def _repository(entry: Mapping[str, Any]) -> Found | None:
@@ -93,6 +191,146 @@ def _qualified(query: str, options: GitHubRepositoriesOptions) -> str:
         query,
         f"language:{options.language}" if options.language else "",
         f"stars:>={options.least_stars}" if options.least_stars else "",
-        _github.between("pushed", options),
+        between("pushed", options),
     ]
     return " ".join(part for part in parts if part)
+
+
+_MAX_CODE_CHARS = 400_000
+
+
+class GitHubCodeOptions(GitHubOptions):
+    """Options of the code search."""
+
+    repositories: tuple[str, ...] = Field((), description="Only these repositories, as owner/name.")
+
+
+class GitHubCodeSource(GitHubSource[GitHubCodeOptions]):
+    """Searches files by words in them; reading one gives its code."""
+
+    name = "github_code"
+    purpose = "Lines of code in public repositories."
+    needs = TOKEN
+    headers: ClassVar = HEADERS | {"accept": "application/vnd.github.text-match+json"}
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        options = self.options
+        parts = [query, *(f"repo:{name}" for name in options.repositories)]
+        parts.append(f"language:{options.language}" if options.language else "")
+        params = {"q": " ".join(part for part in parts if part), "per_page": min(limit, 100)}
+        response = await self._get("/search/code", params)
+        return result(parse_code(response), gaps_of(response, type(self)))
+
+    async def _read(self, found: Found) -> Document:
+        owner, name, _, commit, path = (urlsplit(found.url).path.lstrip("/").split("/", 4) + [""] * 5)[:5]
+        if not path:
+            raise NotFound(f"{found.url} is no file on GitHub", source=self.name, url=found.url)
+        address = f"/repos/{owner}/{name}/contents/{quote(unquote(path))}"
+        return parse_file(await self._get(address, {"ref": commit}))
+
+
+def parse_code(response: ApiResponse) -> list[Found]:
+    """Return the files of a search, with the lines that matched where GitHub sends them. Raises SourceError."""
+    answer = answer_of(response, GitHubCodeSource)
+    return [found for entry in items_of(answer, response, GitHubCodeSource) if (found := _file(entry))]
+
+
+def parse_file(response: ApiResponse) -> Document:
+    """Return a file as code, its path as title. Raises NotFound when it is empty or no file, Unreadable."""
+    answer = answer_of(response, GitHubCodeSource)
+    path = text(at(answer, "path"))
+    try:
+        data = base64.b64decode("".join(raw(at(answer, "content")).split()), validate=True)
+        code = data.decode("utf-8")
+    except ValueError:
+        raise failure(Unreadable, response, GitHubCodeSource, f"the file {path} is no text") from None
+    if not code.strip():
+        raise NotFound(
+            f"{GitHubCodeSource.name}: the file {path} is empty or too large for the API", source=GitHubCodeSource.name
+        )
+    builder = DocumentBuilder()
+    builder.heading(1, path)
+    builder.code(code[:_MAX_CODE_CHARS])
+    if len(code) > _MAX_CODE_CHARS:
+        builder.warn(f"only the first {_MAX_CODE_CHARS} characters of {path} were read")
+    return builder.document(title=path, media_type="text/plain")
+
+
+def _file(entry: Mapping[str, Any]) -> Found | None:
+    url, path = text(entry.get("html_url")), text(entry.get("path")) or text(entry.get("name"))
+    repository = text(at(entry, "repository", "full_name"))
+    if not url or not path:
+        return None
+    matches = [raw(match.get("fragment")) for match in objects(listed(entry.get("text_matches")))]
+    about = text(at(entry, "repository", "description"))
+    return Found(
+        key=url,
+        title=f"{repository}: {path}" if repository else path,
+        url=url,
+        origin=GitHubCodeSource.name,
+        authors=(repository.split("/", maxsplit=1)[0],) if repository else (),
+        snippet=snippet(" … ".join(matches) or about),
+        score=score(entry.get("score")),
+    )
+
+
+class GitHubIssuesOptions(GitHubOptions):
+    """Options of the issue search; the period is that of the creation."""
+
+    repositories: tuple[str, ...] = Field((), description="Only these repositories, as owner/name.")
+
+
+class GitHubIssuesSource(GitHubSource[GitHubIssuesOptions]):
+    """Searches issues and pull requests; their first text is their document."""
+
+    name = "github_issues"
+    purpose = "Bugs, questions and decisions: issues and pull requests on GitHub."
+    also = (TOKEN,)
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        options = self.options
+        parts = [query, *(f"repo:{name}" for name in options.repositories), between("created", options)]
+        parts.append(f"language:{options.language}" if options.language else "")
+        params = {"q": " ".join(part for part in parts if part), "per_page": min(limit, 100)}
+        response = await self._get("/search/issues", params)
+        return result(parse_issues(response), gaps_of(response, type(self)))
+
+
+def parse_issues(response: ApiResponse) -> list[Found]:
+    """Return the issues and pull requests of a search, best first. Raises SourceError."""
+    answer = answer_of(response, GitHubIssuesSource)
+    entries = [answer] if at(answer, "number") else items_of(answer, response, GitHubIssuesSource)
+    return [found for entry in entries if (found := _issue(entry))]
+
+
+def _issue(entry: Mapping[str, Any]) -> Found | None:
+    url, title = text(entry.get("html_url")), text(entry.get("title"))
+    if not url or not title:
+        return None
+    repository = text(entry.get("repository_url")).rsplit("/repos/", 1)[-1]
+    author = text(at(entry, "user", "login"))
+    body = raw(entry.get("body")) or raw(entry.get("body_text"))
+    published = iso_date(text(entry.get("created_at")))
+    found = Found(
+        key=url,
+        title=f"{title} ({repository} #{text(entry.get('number'))})" if repository else title,
+        url=url,
+        origin=GitHubIssuesSource.name,
+        published=published,
+        authors=(author,) if author else (),
+        snippet=snippet(body),
+        score=score(entry.get("score")),
+    )
+    if not body.strip():
+        return found
+    facts = (
+        ("Opened by", author),
+        ("Opened", published),
+        ("State", first(entry, "state_reason", "state").replace("_", " ")),
+        ("Closed", iso_date(text(entry.get("closed_at")))),
+        ("Labels", [text(label.get("name")) for label in objects(entry.get("labels"))]),
+        ("Comments", number(entry.get("comments"))),
+    )
+    markdown = registry.component("readers", "plain")().read(body.encode("utf-8", "replace"), name="issue.md")
+    read = _writing.headed(markdown, found.title, facts=facts, published=published, authors=found.authors)
+    return found.model_copy(update={"document": read})

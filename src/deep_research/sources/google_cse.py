@@ -8,9 +8,8 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, result
-from deep_research.sources._api_answers import object_of
-from deep_research.sources._fields import at, first, first_date, objects, raw, text
-from deep_research.sources._markup import line
+from deep_research.sources._api_answers import at, first, first_date, object_of, objects, raw, text
+from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 _ENGINE = "GOOGLE_CSE_ID"

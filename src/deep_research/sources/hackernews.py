@@ -9,10 +9,21 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
-from deep_research.sources._api_answers import failure, json_of, object_of
-from deep_research.sources._fields import first, iso_date, listed, number, objects, raw, score, text, unix_seconds
-from deep_research.sources._markup import entities, paragraphs
-from deep_research.sources._record_documents import Fact, write_text
+from deep_research.sources._api_answers import (
+    failure,
+    first,
+    iso_date,
+    json_of,
+    listed,
+    number,
+    object_of,
+    objects,
+    raw,
+    score,
+    text,
+    unix_seconds,
+)
+from deep_research.sources._record_documents import Fact, entities, paragraphs, write_text
 from deep_research.text.document_builder import DocumentBuilder
 
 _MAX_COMMENTS = 200

@@ -12,10 +12,8 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import failure, judge, loads
-from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
-from deep_research.sources._markup import line
-from deep_research.sources._page_text import read_page
+from deep_research.sources._api_answers import at, failure, first, iso_date, judge, loads, number, objects, raw, text
+from deep_research.sources._record_documents import line, read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 _HEADER = re.compile(r"^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$", re.MULTILINE)

@@ -8,10 +8,9 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._api_answers import object_of
-from deep_research.sources._fields import at, first, iso_date, listed, number, objects, score, text
-from deep_research.sources._markup import line
+from deep_research.sources._api_answers import at, first, iso_date, listed, number, object_of, objects, score, text
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
+from deep_research.sources._record_documents import line
 
 _MAX_POSITION = 20_000
 _FIELDS = (

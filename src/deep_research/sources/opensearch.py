@@ -11,10 +11,8 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, result, snippet
-from deep_research.sources._api_answers import failure, json_of
-from deep_research.sources._fields import at, iso_date, objects, raw, score, text
-from deep_research.sources._markup import line
-from deep_research.sources._record_documents import document
+from deep_research.sources._api_answers import at, failure, iso_date, json_of, objects, raw, score, text
+from deep_research.sources._record_documents import document, line
 
 _MOST = 50
 

@@ -10,9 +10,8 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import failure, judge, loads
-from deep_research.sources._fields import first, iso_date, objects, raw, texts
-from deep_research.sources._markup import line
+from deep_research.sources._api_answers import failure, first, iso_date, judge, loads, objects, raw, texts
+from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
 
 

@@ -15,8 +15,7 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import ConfigError, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, snippet
-from deep_research.sources._api_answers import failure, json_of
-from deep_research.sources._fields import at, iso_date
+from deep_research.sources._api_answers import at, failure, iso_date, json_of
 from deep_research.sources._record_documents import document
 from deep_research.text.cleaning import fold
 

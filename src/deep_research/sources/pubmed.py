@@ -11,21 +11,28 @@ from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
 from deep_research.sources._api_answers import (
     Element,
+    at,
     child,
     children,
     explanation,
     failure,
     inner_markup,
+    iso_date,
     json_of,
     limited,
     local_name,
+    month_number,
+    number,
+    objects,
     says_wait,
+    text,
     text_of,
+    texts,
+    written,
     xml_of,
 )
-from deep_research.sources._fields import at, iso_date, month_number, number, objects, text, texts, written
-from deep_research.sources._markup import line, paragraphs
 from deep_research.sources._papers import Ids, Work, doi, found_work, pmid
+from deep_research.sources._record_documents import line, paragraphs
 
 
 class PubMedOptions(DatedOptions):

@@ -10,9 +10,8 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import Blocked, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, result
-from deep_research.sources._api_answers import failure, json_of
-from deep_research.sources._fields import at, iso_date, listed, objects, raw, score, text
-from deep_research.sources._markup import line
+from deep_research.sources._api_answers import at, failure, iso_date, json_of, listed, objects, raw, score, text
+from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
 
 _MAX_ENGINES = 10

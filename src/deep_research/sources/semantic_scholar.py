@@ -9,10 +9,20 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiSource, DatedOptions, result
-from deep_research.sources._api_answers import failure, json_of
-from deep_research.sources._fields import at, first, iso_date, listed, number, objects, score, text
-from deep_research.sources._markup import line, paragraphs
+from deep_research.sources._api_answers import (
+    at,
+    failure,
+    first,
+    iso_date,
+    json_of,
+    listed,
+    number,
+    objects,
+    score,
+    text,
+)
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid
+from deep_research.sources._record_documents import line, paragraphs
 
 _FIELDS = (
     "title,abstract,year,publicationDate,authors,venue,journal,externalIds,url,openAccessPdf,citationCount,"

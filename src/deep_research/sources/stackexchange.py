@@ -17,9 +17,22 @@ from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
-from deep_research.sources._api_answers import explanation, failure, list_of, loads
-from deep_research.sources._fields import at, first, iso_date, number, raw, score, text, texts, unix_seconds
-from deep_research.sources._markup import line, paragraphs
+from deep_research.sources._api_answers import (
+    at,
+    explanation,
+    failure,
+    first,
+    iso_date,
+    list_of,
+    loads,
+    number,
+    raw,
+    score,
+    text,
+    texts,
+    unix_seconds,
+)
+from deep_research.sources._record_documents import line, paragraphs
 from deep_research.text.document_builder import DocumentBuilder
 
 _MAX_WAIT_SECONDS = 60.0

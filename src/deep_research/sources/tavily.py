@@ -11,10 +11,8 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources._api import ApiSource, result
-from deep_research.sources._api_answers import list_of
-from deep_research.sources._fields import iso_date, raw, score, text
-from deep_research.sources._markup import line
-from deep_research.sources._page_text import read_page
+from deep_research.sources._api_answers import iso_date, list_of, raw, score, text
+from deep_research.sources._record_documents import line, read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, page_key
 
 _MOST_ADDRESSES = 20

@@ -9,10 +9,9 @@ from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources._api import ApiOptions, ApiSource, result
-from deep_research.sources._api_answers import object_of
-from deep_research.sources._fields import at, first, full_name, iso_date, objects, raw, score, text
-from deep_research.sources._markup import line
+from deep_research.sources._api_answers import at, first, full_name, iso_date, object_of, objects, raw, score, text
 from deep_research.sources._papers import Ids, Work, doi, found_work
+from deep_research.sources._record_documents import line
 
 
 class UnpaywallOptions(ApiOptions):

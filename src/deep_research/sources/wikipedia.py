@@ -14,9 +14,19 @@ from deep_research.i18n.lexicon import words
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import ApiOptions, ApiSource, result, snippet
-from deep_research.sources._api_answers import failure, limited, object_of
-from deep_research.sources._fields import at, first, iso_date, number, objects, raw, text
-from deep_research.sources._markup import line
+from deep_research.sources._api_answers import (
+    at,
+    failure,
+    first,
+    iso_date,
+    limited,
+    number,
+    object_of,
+    objects,
+    raw,
+    text,
+)
+from deep_research.sources._record_documents import line
 from deep_research.text.document_builder import DocumentBuilder
 
 _HEADING = re.compile(r"^(={2,6})\s*(.+?)\s*\1\s*$", re.MULTILINE)

@@ -12,11 +12,10 @@ from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
 from deep_research.sources._api import web_addresses
-from deep_research.sources._api_answers import failure, json_of
-from deep_research.sources._fields import at, first, iso_date, number, objects, raw, score, text
-from deep_research.sources._listing import ListingSource
-from deep_research.sources._markup import line
+from deep_research.sources._api_answers import at, failure, first, iso_date, json_of, number, objects, raw, score, text
+from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
+from deep_research.sources.feeds import ListingSource
 
 _TEMPORARY = 520
 _LEAST_PROBABILITY = 0.1

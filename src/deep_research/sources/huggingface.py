@@ -1,0 +1,193 @@
+"""Hugging Face (https://huggingface.co/docs/hub/api): posts of its blog, models on its Hub, and the papers that its
+community reads each day.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from deep_research.data import Found, Gap, SearchResult
+from deep_research.errors import NotFound, SourceError, Unreadable
+from deep_research.ports import ApiResponse
+from deep_research.sources import _record_documents as _writing
+from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, result
+from deep_research.sources._api_answers import (
+    at,
+    explanation,
+    failure,
+    first,
+    iso_date,
+    json_of,
+    number,
+    objects,
+    raw,
+    score,
+    text,
+    texts,
+)
+from deep_research.sources._papers import Ids, Work, arxiv_id, found_work, full_text_of_arxiv, unstructured
+from deep_research.sources._record_documents import line, paragraphs
+from deep_research.sources.feeds import ListingSource, entries, rank
+
+
+class HuggingFaceBlogOptions(DatedOptions):
+    """Options of the Hugging Face blog."""
+
+    base_url: str = Field("https://huggingface.co", description="Address of the site.")
+
+
+class HuggingFaceBlogSource(ListingSource[HuggingFaceBlogOptions]):
+    """Ranks the posts of the feed by their titles; the posts themselves are pages."""
+
+    name = "huggingface_blog"
+    purpose = "Posts of the Hugging Face blog on models, libraries and methods."
+    headers: ClassVar = {"accept": "application/rss+xml, application/xml;q=0.9"}
+
+    async def _list(self) -> tuple[Sequence[Found], Sequence[Gap]]:
+        posts = parse_feed(await self._get("/blog/feed.xml"))
+        return [post for post in posts if self.options.covers(post.published)], []
+
+
+def parse_feed(response: ApiResponse) -> list[Found]:
+    """Return the posts of the feed, newest first; it has titles, dates and addresses only. Raises SourceError."""
+    return entries(response, HuggingFaceBlogSource)
+
+
+_MAX_TAGS = 30
+
+
+class HuggingFaceModelsOptions(ApiOptions):
+    """Options of the model search."""
+
+    base_url: str = Field("https://huggingface.co", description="Address of the site.")
+    requests_per_second: float = Field(
+        1.0, gt=0, le=2, description="500 calls in five minutes (huggingface.co/docs/hub/rate-limits)."
+    )
+    burst: int = Field(50, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    sort: str = Field("downloads", description="Order: downloads, likes, trendingScore, createdAt, lastModified.")
+
+
+class HuggingFaceModelsSource(ApiSource[HuggingFaceModelsOptions]):
+    """Searches models by words in their names."""
+
+    name = "huggingface_models"
+    purpose = "Models on the Hugging Face Hub with task, downloads, likes and licence."
+    narrow = True
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        params = {"search": query, "sort": self.options.sort, "direction": -1, "limit": min(limit, 100)}
+        return result(parse_models(await self._get("/api/models", params)))
+
+
+def parse_models(response: ApiResponse) -> list[Found]:
+    """Return the models of a list in its order. Raises SourceError."""
+    answer = json_of(response, HuggingFaceModelsSource)
+    if not isinstance(answer, list):
+        raise failure(Unreadable, response, HuggingFaceModelsSource, "the answer is no list of models")
+    return [found for entry in objects(answer) if (found := _model(entry))]
+
+
+def _model(entry: Mapping[str, Any]) -> Found | None:
+    name = first(entry, "id", "modelId")
+    if not name:
+        return None
+    author = text(entry.get("author")) or (name.split("/", maxsplit=1)[0] if "/" in name else "")
+    published = iso_date(text(entry.get("createdAt")))
+    facts = (
+        ("Task", text(entry.get("pipeline_tag"))),
+        ("Library", text(entry.get("library_name"))),
+        ("Downloads", number(entry.get("downloads"))),
+        ("Likes", number(entry.get("likes"))),
+        ("Last change", iso_date(text(entry.get("lastModified")))),
+        ("Tags", texts(entry.get("tags"))[:_MAX_TAGS]),
+    )
+    return Found(
+        key=f"hf-model:{name}",
+        title=name,
+        url=f"https://huggingface.co/{name}",
+        origin=HuggingFaceModelsSource.name,
+        published=published,
+        authors=(author,) if author else (),
+        snippet="; ".join(f"{label}: {value}" for label, value in facts[:4] if value),
+        score=score(entry.get("trendingScore")),
+        document=_writing.document(name, facts=facts, published=published, authors=(author,) if author else ()),
+    )
+
+
+_DAY = "%Y-%m-%d"
+
+
+class HuggingFacePapersOptions(ApiOptions):
+    """Options of Hugging Face daily papers."""
+
+    base_url: str = Field("https://huggingface.co", description="Address of the site.")
+    requests_per_second: float = Field(
+        1.0, gt=0, le=2, description="500 calls in five minutes (huggingface.co/docs/hub/rate-limits)."
+    )
+    burst: int = Field(50, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    day: date | None = Field(None, description="Only the papers of this day; none are listed on weekends.")
+
+
+class HuggingFacePapersSource(ApiSource[HuggingFacePapersOptions]):
+    """Searches all papers that were ever listed; with the option `day`, ranks those of that day."""
+
+    name = "huggingface_papers"
+    purpose = "Recent machine-learning papers that the Hugging Face community discusses, with their code."
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        if self.options.day is None:
+            try:
+                if found := parse_papers(await self._get("/api/papers/search", {"q": query})):
+                    return result(found)
+            except NotFound:
+                pass  # a mirror without search still lists the papers of the day
+        params = {"limit": 100, "date": f"{self.options.day:{_DAY}}" if self.options.day else ""}
+        listed = parse_papers(await self._get("/api/daily_papers", params))
+        return result(rank(query, listed)[:limit])
+
+
+def parse_papers(response: ApiResponse) -> list[Found]:
+    """Return the papers of a day or a search, in their order; weekends have none. Raises SourceError."""
+    answer = json_of(response, HuggingFacePapersSource)
+    if isinstance(answer, Mapping) and "error" in answer:
+        raise failure(
+            SourceError, response, HuggingFacePapersSource, f"the request was not accepted: {explanation(response)}"
+        )
+    if isinstance(answer, Mapping) and ("id" in answer or "paper" in answer):
+        answer = [answer]
+    if not isinstance(answer, list):
+        raise failure(Unreadable, response, HuggingFacePapersSource, "the answer is no list of papers")
+    return [found for entry in objects(answer) if (found := _paper(entry))]
+
+
+def _paper(entry: Mapping[str, Any]) -> Found | None:
+    """Most of a paper is in the inner object; what is missing there may be in the outer one."""
+    inner = at(entry, "paper") if isinstance(at(entry, "paper"), Mapping) else entry
+    own = text(inner.get("id"))
+    paper = arxiv_id(own)
+    if not own:
+        return None
+    names = (
+        first(author, "name", "fullname")
+        for author in objects(inner.get("authors"))
+        if author.get("hidden") is not True
+    )
+    work = Work(
+        title=line(raw(inner.get("title")) or raw(entry.get("title"))),
+        ids=Ids(arxiv=paper, other="" if paper else f"hf:{own}"),
+        url=f"https://huggingface.co/papers/{own}",
+        authors=names,
+        published=iso_date(text(inner.get("publishedAt"))) or iso_date(text(entry.get("publishedAt"))),
+        sections=unstructured(paragraphs(raw(inner.get("summary")) or raw(entry.get("summary")))),
+        facts=(
+            ("Listed", iso_date(text(inner.get("submittedOnDailyAt")))),
+            ("Organization", first(at(inner, "organization") or at(entry, "organization") or {}, "fullname", "name")),
+            ("Upvotes on Hugging Face", number(inner.get("upvotes"))),
+            ("Code", text(inner.get("githubRepo"))),
+            ("Project page", text(inner.get("projectPage"))),
+        ),
+        full_text=full_text_of_arxiv(paper) if paper else (),
+    )
+    return found_work(work, HuggingFacePapersSource.name)

@@ -1,0 +1,507 @@
+"""Patents, one key for a publication whichever office found it: the European Patent Office's Open Patent Services
+(https://developers.epo.org), PatentsView (https://search.patentsview.org/docs; the service may move or end) and the
+USPTO's Open Data Portal (https://data.uspto.gov/apis).
+"""
+
+import asyncio
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from pydantic import Field
+
+from deep_research.data import Document, Found, SearchResult
+from deep_research.errors import Blocked, NotFound, SourceError, Unreadable
+from deep_research.ports import ApiClient, ApiResponse
+from deep_research.sources import _record_documents as _writing
+from deep_research.sources._api import ApiSource, DatedOptions, keywords, result, snippet
+from deep_research.sources._api_answers import (
+    Element,
+    at,
+    child,
+    children,
+    distinct,
+    explanation,
+    failure,
+    first,
+    full_name,
+    inner_markup,
+    iso_date,
+    json_of,
+    limited,
+    list_of,
+    listed,
+    local_name,
+    number,
+    objects,
+    raw,
+    text,
+    text_of,
+    texts,
+    xml_of,
+)
+from deep_research.sources._record_documents import line, paragraphs
+
+_NUMBER = re.compile(r"([A-Z]{2})\s*(D|PP|RE|H|T|P)?0*(\d[\dA-Z]*?)\s*([A-Z]\d?)?")
+_US_APPLICATION_DIGITS = 11  # US20240362478: the year and seven digits, of which other offices drop the first 0
+
+
+class Patent(NamedTuple):
+    """One publication or application as an office describes it."""
+
+    number: str
+    title: str = ""
+    url: str = ""
+    key: str = ""
+    inventors: Iterable[str] = ()
+    applicants: Iterable[str] = ()
+    published: str | None = None
+    abstract: str = ""
+    facts: tuple[_writing.Fact, ...] = ()
+    claims: tuple[str, ...] = ()
+
+
+def patent_key(number: str) -> str:
+    """Return the key of a publication number (`EP1000000A1`, `US 2024/0362478 A1`), without its kind code."""
+    match = _NUMBER.fullmatch(re.sub(r"[\s/.,-]", "", number.upper()))
+    if not match:
+        return f"patent:{number.upper()}"
+    country, prefix, digits, _ = match.groups()
+    if country == "US" and len(digits) == _US_APPLICATION_DIGITS and digits[4] == "0":
+        digits = digits[:4] + digits[5:]
+    return f"patent:{country}{prefix or ''}{digits}"
+
+
+def patent_url(number: str) -> str:
+    """Return an address where the publication can be read."""
+    return f"https://patents.google.com/patent/{re.sub(r'[^A-Z0-9]', '', number.upper())}/en"
+
+
+def found_patent(patent: Patent, origin: str) -> Found:
+    """Return the patent as a result; its record is the document unless the office gave nothing but a number."""
+    inventors, applicants = distinct(patent.inventors), distinct(patent.applicants)
+    title = patent.title or f"Patent {patent.number}"
+    known = bool(patent.abstract or patent.claims or patent.facts or inventors or applicants)
+    found = Found(
+        key=patent.key or patent_key(patent.number),
+        title=title,
+        url=patent.url or patent_url(patent.number),
+        origin=origin,
+        published=patent.published,
+        authors=inventors,
+        snippet=snippet(patent.abstract or "; ".join(applicants)),
+    )
+    if not known:
+        return found
+    read = _writing.document(
+        title,
+        facts=(
+            ("Publication", patent.number),
+            ("Inventors", _writing.people(inventors)),
+            ("Applicants", _writing.people(applicants)),
+            *patent.facts,
+        ),
+        sections=[("Abstract", patent.abstract), ("Claims", "\n\n".join(patent.claims))],
+        published=patent.published,
+    )
+    return found.model_copy(update={"document": read.model_copy(update={"authors": inventors})})
+
+
+_COUNTRY_NOTE = re.compile(r"\s*\[[A-Z]{2}\]\s*$")
+_FIELDED = re.compile(r"\b[a-z]{1,3}\s*(?:=|all|any|within)\s*", re.IGNORECASE)
+_MARGIN = timedelta(seconds=60)
+_THROTTLED = ("overloaded", "black")
+
+
+class EpoOptions(DatedOptions):
+    """Options of the patent search; the period is that of the publication."""
+
+    base_url: str = Field("https://ops.epo.org/3.2", description="Address of the API.")
+    requests_per_second: float = Field(
+        1.0,
+        gt=0,
+        le=10,
+        description="By the load of the service, told in x-throttling-control (www.epo.org/service-support/ordering/fair-use).",
+    )
+    countries: tuple[str, ...] = Field((), description="Only publications of these offices, such as EP or WO.")
+
+
+class EpoSource(ApiSource[EpoOptions]):
+    """Searches titles and abstracts. The key is `consumer key:consumer secret` of a registered app."""
+
+    name = "patents_epo"
+    purpose = "Patent publications of more than 100 offices with abstracts; claims of European and international ones."
+    needs = "EPO_OPS_KEY"
+    narrow = True
+
+    def __init__(self, options: EpoOptions, client: ApiClient, keys: dict[str, str]) -> None:
+        super().__init__(options, client, keys)
+        self._token = ""
+        self._valid_until = datetime.min.replace(tzinfo=UTC)
+        self._lock = asyncio.Lock()
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        params = {"q": search_query(query, self.options), "Range": f"1-{min(limit, 100)}"}
+        return result(parse_epo_patents(await self._call("/rest-services/published-data/search/biblio", params)))
+
+    async def _read(self, found: Found) -> Document:
+        """The record and, where the office publishes texts, the claims."""
+        publication = found.url.split("/patent/")[-1].split("/")[0]
+        match = re.fullmatch(r"([A-Z]{2})(\w+?)([A-Z]\d?)", publication)
+        if not match:
+            raise NotFound(f"{found.key} is no publication number", source=self.name, url=found.url)
+        address = f"/rest-services/published-data/publication/docdb/{'.'.join(match.groups())}"
+        patents = parse_epo_patents(await self._call(f"{address}/biblio", {}))
+        if not patents or patents[0].document is None:
+            raise NotFound(f"{self.name} has no record of {publication}", source=self.name, url=found.url)
+        sections = []
+        for heading, part, parse in (
+            ("Claims", "claims", parse_claims),
+            ("Description", "description", parse_description),
+        ):
+            try:
+                sections.append((heading, "\n\n".join(parse(await self._call(f"{address}/{part}", {})))))
+            except NotFound:
+                continue  # most offices hand in no texts
+        return _writing.joined(patents[0].document, _writing.document("", sections=sections))
+
+    async def _call(self, path: str, params: dict[str, str]) -> ApiResponse:
+        headers = {"accept": "application/xml", "authorization": f"Bearer {await self._access_token()}"}
+        response = await self._client.request("GET", f"{self._base()}{path}", params=params, headers=headers)
+        if (
+            response.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED)
+            and b"invalid_access_token" in response.body
+        ):
+            self._token = ""
+            headers["authorization"] = f"Bearer {await self._access_token()}"
+            response = await self._client.request("GET", f"{self._base()}{path}", params=params, headers=headers)
+        return response
+
+    async def _access_token(self) -> str:
+        async with self._lock:
+            if not self._token or datetime.now(UTC) >= self._valid_until:
+                headers = {"accept": "application/json", "authorization": f"Basic {self._basic()}"}
+                response = await self._client.request(
+                    "POST",
+                    f"{self._base()}/auth/accesstoken",
+                    form={"grant_type": "client_credentials"},
+                    headers=headers,
+                )
+                self._token, seconds = parse_token(response)
+                self._valid_until = datetime.now(UTC) + timedelta(seconds=seconds) - _MARGIN
+            return self._token
+
+    def _basic(self) -> str:
+        return b64encode(self._key().encode()).decode()
+
+    def _secrets(self) -> Iterator[str]:
+        yield from super()._secrets()
+        yield from (self._basic(), self._token)
+
+
+def search_query(query: str, options: EpoOptions) -> str:
+    """Return the query in CQL: all words in title or abstract, with offices and period. CQL is kept."""
+    words = " ".join(keywords(query.replace('"', " ")))
+    parts = [query if _FIELDED.search(query) else f'ta all "{words}"']
+    if options.countries:
+        parts.append("(" + " or ".join(f"pn={code}" for code in options.countries) + ")")
+    today = f"{datetime.now(UTC):%Y%m%d}"
+    parts.append(options.period('pd within "{since} {until}"', form="%Y%m%d", first="18000101", last=today))
+    return " and ".join(part for part in parts if part)
+
+
+def parse_token(response: ApiResponse) -> tuple[str, int]:
+    """Return the access token and the seconds it is good for. Raises Blocked when the key is refused."""
+    if response.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        why = f"{EpoSource.needs} was refused (HTTP {response.status}); it is `consumer key:consumer secret`"
+        raise failure(Blocked, response, EpoSource, why)
+    answer = json_of(response, EpoSource)
+    token = text(at(answer, "access_token"))
+    if not token:
+        raise failure(Unreadable, response, EpoSource, "the answer has no token in it")
+    return token, number(at(answer, "expires_in")) or 600
+
+
+def parse_epo_patents(response: ApiResponse) -> list[Found]:
+    """Return the publications of a search (references alone, or with their records) or of one publication.
+
+    Nothing found is HTTP 404 and gives an empty list. Raises RateLimited when the service is throttled, SourceError.
+    """
+    control = response.headers.get("x-throttling-control", "").lower() + response.headers.get("x-rejection-reason", "")
+    if response.status == HTTPStatus.FORBIDDEN and (any(word in control for word in _THROTTLED) or "Quota" in control):
+        raise limited(response, EpoSource)
+    try:
+        root = xml_of(response, EpoSource)
+    except NotFound:
+        return []
+    if local_name(root) not in ("world-patent-data", "exchange-documents", "exchange-document"):
+        raise failure(Unreadable, response, EpoSource, "the answer has no patents in it")
+    records = [root] if local_name(root) == "exchange-document" else list(root.iter("{*}exchange-document"))
+    if records:
+        return [found for record in records if (found := _record(record))]
+    references = root.findall(".//{*}search-result/{*}publication-reference")
+    return [found for reference in references if (found := _reference(reference))]
+
+
+def parse_claims(response: ApiResponse) -> list[str]:
+    """Return the claims of a publication in order. Raises NotFound when there are none, SourceError."""
+    root = xml_of(response, EpoSource)
+    languages = list(root.iter("{*}claims"))
+    chosen = next(
+        (one for one in languages if (one.get("lang") or "").lower() == "en"), languages[0] if languages else None
+    )
+    claims = [words for part in chosen.iter("{*}claim-text") if (words := text_of(part))] if chosen is not None else []
+    if not claims:
+        raise failure(NotFound, response, EpoSource, "there are no claims")
+    return claims
+
+
+def parse_description(response: ApiResponse) -> list[str]:
+    """Return the paragraphs of a publication's description. Raises NotFound when there is none, SourceError."""
+    root = xml_of(response, EpoSource)
+    description = next(iter(root.iter("{*}description")), None)
+    paragraphs = (
+        [words for part in description.iter("{*}p") if (words := text_of(part))] if description is not None else []
+    )
+    if not paragraphs:
+        raise failure(NotFound, response, EpoSource, "there is no description")
+    return paragraphs
+
+
+def _record(record: Element) -> Found | None:
+    data = child(record, "bibliographic-data")
+    publication = _epo_number(record) or _document_number(child(data, "publication-reference"))
+    if not publication:
+        return None
+    abstracts = children(record, "abstract")
+    parties = child(data, "parties")
+    return found_patent(
+        Patent(
+            number=publication,
+            title=_in_english(children(data, "invention-title")).capitalize(),
+            inventors=_epo_people(child(parties, "inventors"), "inventor"),
+            applicants=_epo_people(child(parties, "applicants"), "applicant"),
+            published=_epo_date(child(data, "publication-reference")),
+            abstract=_in_english(abstracts),
+            facts=(
+                ("Filed", _epo_date(child(data, "application-reference"))),
+                ("Priority", _epo_date(child(data, "priority-claims", "priority-claim"))),
+                ("Family", record.get("family-id")),
+            ),
+        ),
+        EpoSource.name,
+    )
+
+
+def _reference(reference: Element) -> Found | None:
+    publication = _document_number(reference)
+    return found_patent(Patent(number=publication), EpoSource.name) if publication else None
+
+
+def _epo_number(record: Element) -> str:
+    parts = [record.get("country") or "", record.get("doc-number") or "", record.get("kind") or ""]
+    return "".join(parts) if parts[0] and parts[1] else ""
+
+
+def _document_number(reference: Element | None) -> str:
+    for one in children(reference, "document-id"):
+        country, digits = text_of(child(one, "country")), text_of(child(one, "doc-number"))
+        if country and digits:
+            return f"{country}{digits}{text_of(child(one, 'kind'))}"
+    return ""
+
+
+def _epo_date(reference: Element | None) -> str | None:
+    dates = (iso_date(text_of(child(one, "date"))) for one in children(reference, "document-id"))
+    return next((day for day in dates if day), None)
+
+
+def _in_english(parts: list[Element]) -> str:
+    """The English one of several languages, else the first."""
+    chosen = next((one for one in parts if (one.get("lang") or "").lower() == "en"), parts[0] if parts else None)
+    marked = inner_markup(chosen)
+    return line(marked) if chosen is not None and local_name(chosen) == "invention-title" else paragraphs(marked)
+
+
+def _epo_people(group: Element | None, name: str) -> tuple[str, ...]:
+    """Names in the office's own form, or where there is none as they were handed in."""
+    entries = children(group, name)
+    official = [one for one in entries if one.get("data-format") == "epodoc"] or entries
+    names = (text_of(child(one, f"{name}-name", "name")) for one in official)
+    return tuple(_COUNTRY_NOTE.sub("", each).strip(" ,") for each in names)
+
+
+_FIELDS = (
+    "patent_id", "patent_title", "patent_abstract", "patent_date", "patent_type", "inventors", "assignees",
+    "patent_num_times_cited_by_us_patents", "patent_earliest_application_date",
+)  # fmt: skip
+
+
+class PatentsViewOptions(DatedOptions):
+    """Options of the search; the period is that of the grant."""
+
+    base_url: str = Field("https://search.patentsview.org", description="Address of the API.")
+    requests_per_second: float = Field(
+        0.35, gt=0, le=1, description="45 calls per minute (search.patentsview.org/docs)."
+    )
+    burst: int = Field(22, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+
+
+class PatentsViewSource(ApiSource[PatentsViewOptions]):
+    """Searches titles and abstracts of granted US patents."""
+
+    name = "patents_patentsview"
+    purpose = "Granted US patents since 1976 with abstracts, assignees and citations."
+    needs = "PATENTSVIEW_API_KEY"
+    narrow = True
+    key_header = ("x-api-key", "{}")
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        wanted: list[object] = [{"_or": [{"_text_all": {name: query}} for name in ("patent_title", "patent_abstract")]}]
+        if self.options.since:
+            wanted.append({"_gte": {"patent_date": f"{self.options.since}"}})
+        if self.options.until:
+            wanted.append({"_lte": {"patent_date": f"{self.options.until}"}})
+        params = {
+            "q": json.dumps({"_and": wanted}),
+            "f": json.dumps(_FIELDS),
+            "o": json.dumps({"size": min(limit, 100)}),
+        }
+        return result(parse_granted_patents(await self._get("/api/v1/patent/", params)))
+
+
+def parse_granted_patents(response: ApiResponse) -> list[Found]:
+    """Return the patents of a search; none found gives an empty list. Raises SourceError."""
+    answer = json_of(response, PatentsViewSource)
+    if isinstance(answer, Mapping) and answer.get("error") is True:
+        raise failure(
+            SourceError, response, PatentsViewSource, f"the request was not accepted: {explanation(response)}"
+        )
+    entries = list_of(response, PatentsViewSource, "patents", what="patents")
+    return [found for entry in entries if (found := _patent(entry))]
+
+
+def _patent(entry: Mapping[str, Any]) -> Found | None:
+    own = text(entry.get("patent_id"))
+    if not own:
+        return None
+    return found_patent(
+        Patent(
+            number=f"US{own}",
+            title=line(raw(entry.get("patent_title"))),
+            inventors=_people(entry.get("inventors"), "inventor_name_first", "inventor_name_last"),
+            applicants=_people(
+                entry.get("assignees"), "assignee_individual_name_first", "assignee_individual_name_last"
+            ),
+            published=iso_date(text(entry.get("patent_date"))),
+            abstract=paragraphs(raw(entry.get("patent_abstract"))),
+            facts=(
+                ("Type", text(entry.get("patent_type"))),
+                ("Filed", iso_date(text(entry.get("patent_earliest_application_date")))),
+                ("Cited by US patents", number(entry.get("patent_num_times_cited_by_us_patents"))),
+                ("Classes", texts([one.get("cpc_group_id") for one in objects(entry.get("cpc_current"))])[:12]),
+                ("Withdrawn", entry.get("withdrawn") is True),
+            ),
+        ),
+        PatentsViewSource.name,
+    )
+
+
+def _people(value: Any, given: str, family: str) -> list[str]:
+    return [first(one, "assignee_organization") or full_name(one, given, family) for one in objects(value)]
+
+
+_BAGS = ("patentFileWrapperDataBag", "patentBag", "petitionDecisionDataBag", "patentdata")
+_MAX_CODES = 12
+
+
+class UsptoOptions(DatedOptions):
+    """Options of the application search; the period is that of the filing."""
+
+    base_url: str = Field("https://api.uspto.gov", description="Address of the API.")
+    requests_per_second: float = Field(
+        0.9, gt=0, le=1, description="60 calls per minute, one at a time (data.uspto.gov/apis/api-rate-limits)."
+    )
+
+
+class UsptoSource(ApiSource[UsptoOptions]):
+    """Searches US applications by words in their records."""
+
+    name = "patents_uspto"
+    purpose = "US patent applications and grants: applicants, inventors, dates, status."
+    needs = "USPTO_API_KEY"
+    narrow = True
+    key_header = ("x-api-key", "{}")
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        params = {
+            "q": " AND ".join(query.split()) if '"' not in query and ":" not in query else query,
+            "offset": 0,
+            "limit": min(limit, 100),
+            "rangeFilters": self.options.period("applicationMetaData.filingDate {since}:{until}", first="1900-01-01"),
+        }
+        return result(parse_applications(await self._get("/api/v1/patent/applications/search", params)))
+
+
+def parse_applications(response: ApiResponse) -> list[Found]:
+    """Return the applications of a search in today's or the 2024 form, or the petitions of one.
+
+    Nothing found is HTTP 404 and gives an empty list. Raises SourceError.
+    """
+    try:
+        answer = json_of(response, UsptoSource)
+    except NotFound:
+        return []
+    if not isinstance(answer, Mapping) or not ({"count", *_BAGS} & answer.keys()):
+        raise failure(Unreadable, response, UsptoSource, "the answer has no applications in it")
+    entries = next((objects(answer[name]) for name in _BAGS if name in answer), [])
+    return [found for entry in entries if (found := _application(entry))]
+
+
+def _application(entry: Mapping[str, Any]) -> Found | None:
+    application = first(entry, "applicationNumberText", "patentApplicationNumber")
+    inner = at(entry, "applicationMetaData")
+    about = inner if isinstance(inner, Mapping) else entry
+    grant, publication = first(about, "patentNumber"), first(about, "earliestPublicationNumber")
+    number = f"US{grant.removeprefix('US')}" if grant else publication
+    if not application and not number:
+        return None
+    published = iso_date(first(about, "grantDate")) if grant else iso_date(first(about, "earliestPublicationDate"))
+    return found_patent(
+        Patent(
+            number=number or f"US application {application}",
+            title=text(about.get("inventionTitle")),
+            key=patent_key(number) if number else f"patent:US-application:{application}",
+            url=patent_url(number) if number else f"https://patentcenter.uspto.gov/applications/{application}",
+            inventors=_uspto_people(about.get("inventorBag"), "inventorNameText")
+            or texts(about.get("firstInventorName")),
+            applicants=_uspto_people(about.get("applicantBag"), "applicantNameText")
+            or texts(about.get("firstApplicantName")),
+            published=published,
+            facts=_facts(about, application),
+        ),
+        UsptoSource.name,
+    )
+
+
+def _facts(about: Mapping[str, Any], application: str) -> tuple[tuple[str, object], ...]:
+    values = (
+        ("Filed", iso_date(first(about, "filingDate", "effectiveFilingDate"))),
+        ("Granted", iso_date(first(about, "grantDate"))),
+        ("Status", text(about.get("applicationStatusDescriptionText"))),
+        ("Status since", iso_date(first(about, "applicationStatusDate"))),
+        ("Type", text(about.get("applicationTypeLabelName"))),
+        ("Classes", [" ".join(code.split()) for code in texts(about.get("cpcClassificationBag"))[:_MAX_CODES]]),
+        ("Petition decided", iso_date(first(about, "decisionDate"))),
+        ("Petition about", texts(about.get("petitionIssueConsideredTextBag"))),
+    )
+    known = tuple((name, value) for name, value in values if value)
+    return (("Application", application), *known) if known else ()
+
+
+def _uspto_people(value: Any, name: str) -> tuple[str, ...]:
+    return distinct(first(one, name, "nameLineOneText") or text(one) for one in listed(value))
