@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from deep_research.i18n.language import HAN, HANGUL, detect, is_cjk
 from deep_research.i18n.lexicon import any_of, entry, table, words
 from deep_research.text.sentences import begins_sentence
-from deep_research.text.tokens import STOP_WORDS, normalise
+from deep_research.text.tokens import normalise
 from deep_research.verification.alignment import KATAKANA, Alignment, Region, Token, align, function_signs, tokens_of
 from deep_research.verification.names import Name, NameIndex, is_ordinary
 from deep_research.verification.near_misses import ENDINGS, RESPECTIVELY
@@ -47,11 +47,13 @@ _COPY_SHARE = 0.85
 _AS_MUCH_ALIKE = 0.1
 """Up to this difference of their shares two stretches are as much like a claim."""
 _LIMIT, _NEAR = 4, 6
-"""Words of a region that is no more than a limit, and how near to it must stand what the claim repeats."""
-_LONGEST = 12
-"""Tokens of a region that still stands for one thing."""
+"""Words of a region that is no more than a limit, and how near behind it must stand what the claim repeats."""
 _PHRASE = 3
 """Words from which on what differs is more than one name or number."""
+_WORD_LENGTHS = range(2, 8)
+"""Characters of an ordinary word of Chinese or Japanese."""
+_KATAKANA_RUN, _HANGUL_RUN = re.compile(f"[{KATAKANA}]+"), re.compile(f"[{HANGUL}]+")
+_HAN_OR_KANA = re.compile(f"[{HAN}\u3041-\u309f\u3005]")
 _NEUTRAL = frozenset(words("alignment.neutral"))
 _LEAD = re.compile(r"\*\*[^*\n]{1,80}\*\*:?\s+(?=\S)")
 """A bold heading in front of a sentence."""
@@ -94,16 +96,15 @@ class _Comparison:
         self.before = "\n".join([about, *lines[: alignment.place + 1]])
         self.whole = "\n".join([about, *lines])
         self.matched = sum(alignment.c[i].is_content for _, i in alignment.pairs)
-        self.cover_c = covered(alignment.claim, language)
-        self.cover_e = covered(alignment.line, language)
-        self._small = [r for r in alignment.regions if max(r.c_end - r.c_start, r.e_end - r.e_start) <= _LONGEST]
+        self.cover_c = covered(alignment.claim)
+        self.cover_e = covered(alignment.line)
         self._listed: set[Region] = set()
 
     def replacements(self) -> Iterator[Alteration]:
         """Yield what stands in the place of something else, then what was left away or added."""
         if self.a.share < _LEAST_SHARE:
             return
-        for region in (r for r in self._small if r not in self._listed and not self._is_moved(r)):
+        for region in (r for r in self.a.regions if r not in self._listed and not self._is_moved(r)):
             yield from self._opposites(region)
             yield from self._numbers(region)
             yield from self._units(region)
@@ -137,7 +138,7 @@ class _Comparison:
 
     def exchanges(self) -> Iterator[Alteration]:
         """Yield two things that changed places."""
-        sides = [(r, *self._sides(r)) for r in self._small]
+        sides = [(r, *self._sides(r)) for r in self.a.regions]
         for number, (one, said, there) in enumerate(sides):
             if not self._is_pure(said, there):
                 continue
@@ -191,17 +192,16 @@ class _Comparison:
             others = [(i, w) for i, side in enumerate(sides) if (w := there & side)]
             if len(mine) == len(others) == 1 and mine[0][0] != others[0][0]:
                 # Where roles are turned round as well, the opposite may say the same: "beat" and "lost to".
-                yield self._made("opposite", region, is_conflict=not self._has_names(region))
+                yield self._made("opposite", region, is_conflict=not self._named(self._sides(region)[0]))
                 return
         if _is_negated_pair(said, there, words("alignment.prefixes", self.language)):
             yield self._made("opposite", region)
 
-    def _has_names(self, region: Region) -> bool:
-        """Tell whether the claim has a name in a region."""
-        said, _ = self._sides(region)
+    def _named(self, tokens: Sequence[Token]) -> list[Token]:
+        """Return those tokens of the claim that are, or may be, names."""
         if self.is_cjk:
-            return bool(_uncovered(said, self.a.claim, self.cover_c))
-        return any(_are_names([t], self.a.claim) for t in said)
+            return _uncovered(tokens, self.a.claim, self.cover_c)
+        return [t for t in tokens if _are_names([t], self.a.claim)]
 
     def _forms(self, region: Region) -> tuple[frozenset[str], frozenset[str]]:
         """Return the words of both sides of a region as the table of contrasts writes them."""
@@ -267,9 +267,6 @@ class _Comparison:
         if not (counted and close and {unit.kind, other.kind} <= {"han", "katakana", "hangul"}):
             return
         mine, others = (text[t.start : t.start + 4] for text, t in ((self.a.claim, unit), (self.a.line, other)))
-        known = unit_at(mine, 0)[0] and unit_at(others, 0)[0]
-        if not known and (unit.start in self.cover_c or other.start in self.cover_e):
-            return
         if _unit_of(mine) != _unit_of(others) and not any(
             mine.startswith(tuple(row)) and others.startswith(tuple(row)) for row in _same_counters()
         ):
@@ -285,21 +282,19 @@ class _Comparison:
         # At the end of a Japanese or Korean line a limit may be that of another clause.
         at_end = self.language in ("ja", "ko") and region.e_end + 2 >= len(self.a.e)
         has_other = bool(weak.search(said)) or any(at_end or mark[0] not in line for mark in weak.finditer(claim))
-        if lost and lost[0].lower() not in claim and not has_other and self._is_inside(region):
+        if lost and lost[0].lower() not in claim and not has_other and self._is_inside(region, at_end=at_end):
             yield self._made("scope", region, lost[0], is_conflict=False)
         gained = strong.search(said)
         if gained and not strong.search(self.whole):
             yield self._made("scope", region, is_conflict=False)
 
-    def _is_inside(self, region: Region) -> bool:
-        """Tell whether a short region of the evidence has close on both sides what the claim repeats (or an end)."""
-        if region.e_end - region.e_start > _LIMIT * (3 if self.is_cjk else 1):
-            return False
-        content = {i for i, _ in self.a.pairs if self.a.e[i].is_content}
-        before = content & set(range(region.e_start - _NEAR, region.e_start))
-        behind = content & set(range(region.e_end, region.e_end + _NEAR))
-        ends = self.language in ("ja", "ko") and region.e_end + 2 >= len(self.a.e)
-        return bool(before or region.e_start < 2) and bool(behind or ends)
+    def _is_inside(self, region: Region, *, at_end: bool) -> bool:
+        """Tell whether a short region of the evidence has on both sides, behind it closely, what the claim repeats (or an end)."""
+        repeated = [i for i, _ in self.a.pairs if self.a.e[i].is_content]
+        is_short = region.e_end - region.e_start <= _LIMIT * (3 if self.is_cjk else 1)
+        begins = region.e_start < 2 or repeated[0] < region.e_start
+        goes_on = any(0 <= i - region.e_end < _NEAR for i in repeated)
+        return is_short and begins and (at_end or goes_on)
 
     def _added(self, region: Region) -> Iterator[Alteration]:
         """Yield something that the evidence does not have, put in where nothing was taken out."""
@@ -311,15 +306,10 @@ class _Comparison:
             return
         rest = len(_content(self.a.c)) - len(_content(said))
         agents = set(words("alignment.agents", self.language))
-        by_agent = any(t.key in agents for t in self.a.c[max(0, region.c_start - 1) : region.c_end + 1])
-        named = (
-            _uncovered(new, self.a.claim, self.cover_c)
-            if self.is_cjk
-            else [t for t in new if _are_names([t], self.a.claim)]
-        )
+        by_agent = any(t.key in agents for t in self.a.c[region.c_start : region.c_end])
         # One sign alone is seldom a name: an agent's, and part of no ordinary word.
         enough = len(new) > 1 or new[0].kind != "han" or (by_agent and new[0].start not in self.cover_c)
-        if enough and self.matched >= (_SAME_SHARE if named else _COPY_SHARE) * rest:
+        if enough and self.matched >= (_SAME_SHARE if self._named(new) else _COPY_SHARE) * rest:
             yield self._made("added", region, is_conflict=False)
 
     def _is_new(self, token: Token) -> bool:
@@ -414,8 +404,9 @@ def _words_over(text: str, tokens: Sequence[Token], place: tuple[int, int], know
 
 def _is_negated_pair(said: frozenset[str], there: frozenset[str], prefixes: Sequence[str]) -> bool:
     """Tell whether a word of one side is one of the other with a prefix that denies it."""
-    pairs = (sorted((one, other), key=len) for one in said for other in there)
-    return any(len(short) > 3 and long == prefix + short for short, long in pairs for prefix in prefixes)
+    return any(prefix + one in there for one in said for prefix in prefixes) or any(
+        prefix + other in said for other in there for prefix in prefixes
+    )
 
 
 @lru_cache(maxsize=32)
@@ -425,63 +416,39 @@ def _marks(name: str, language: str) -> re.Pattern[str]:
     return re.compile(body if is_cjk(language) else rf"\b{body}\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=4)
-def _common(language: str) -> frozenset[str]:
-    # Han words are much the same in Chinese and Japanese texts, above all in traditional characters.
-    codes = ("ko",) if language == "ko" else ("zh", "ja")
-    return frozenset(word for code in codes for word in words("alignment.common", code))
+@lru_cache(maxsize=1)
+def _common() -> frozenset[str]:
+    return frozenset(words("alignment.common"))
 
 
 @lru_cache(maxsize=2048)
-def covered(text: str, language: str) -> frozenset[int]:
-    """Return the offsets of `text` that ordinary words lie over; what is left may be a name."""
-    if not is_cjk(language):
-        return frozenset()
-    found: set[int] = set()
-    known = _common(language)
-    for match in re.finditer(f"[{HAN}{HANGUL}\u3041-\u309f\u3005]+|[{KATAKANA}]+", text):
-        run, start = match.group(), match.start()
-        if language == "ko" or re.match(f"[{KATAKANA}]", run):
-            # Of a Korean word its stem is enough; a run of katakana is one name or one word.
-            stems = [run] if re.match(f"[{KATAKANA}]", run) else [run[:n] for n in range(2, len(run) + 1)]
-            if not known.isdisjoint(stems):
-                found.update(range(start, match.end()))
-            continue
-        for n in {len(word) for word in known}:
-            for i in range(len(run) - n + 1):
-                if run[i : i + n] in known:
-                    found.update(range(start + i, start + i + n))
-    return frozenset(found)
+def covered(text: str) -> frozenset[int]:
+    """Return the offsets of `text` that ordinary words of Chinese, Japanese and Korean lie over; what is left may be a name."""
+    known = _common()
+    # A run of katakana is one name or one word; of a Korean word its stem is enough.
+    spans = [run.span() for run in _KATAKANA_RUN.finditer(text) if run[0] in known]
+    runs = _HANGUL_RUN.finditer(text)
+    spans += [run.span() for run in runs if any(run[0][:n] in known for n in range(len(run[0]) + 1))]
+    places = (sign.start() for sign in _HAN_OR_KANA.finditer(text))
+    spans += [(i, i + n) for i in places for n in _WORD_LENGTHS if text[i : i + n] in known]
+    return frozenset(i for span in spans for i in range(*span))
 
 
 def _uncovered(tokens: Sequence[Token], text: str, cover: frozenset[int]) -> list[Token]:
     """Return the tokens that may be of a name: no ordinary word lies over them.
 
-    Characters that are words of their own count in a run of two or more not alone.
+    Han characters that are words of their own count beside another character, not alone.
     """
-    found: list[Token] = []
-    run: list[Token] = []
-    for token in tokens:
-        is_sign = token.kind == "han" and token.start not in cover and token.key not in _grammar()
-        if run and not (is_sign and run[-1].end == token.start):
-            found += _name_run(run)
-            run = []
-        if is_sign:
-            run.append(token)
-        elif token.kind != "han" and _may_name(token, text, cover):
-            found.append(token)
-    return found + _name_run(run)
+    signs = {t.start for t in tokens if t.kind == "han" and t.key not in _grammar()} - cover
+    joined = {place for place in signs if signs & {place - 1, place + 1}}
+    return [t for t in tokens if t.start in joined or _may_name(t, text, cover)]
 
 
-def _name_run(run: list[Token]) -> list[Token]:
-    return run if len(run) > 1 or (run and run[0].is_content) else []
-
-
-def name_tokens(text: str, language: str) -> list[Token]:
+def name_tokens(text: str) -> list[Token]:
     """Return the tokens of a Chinese, Japanese or Korean text that may be of names, and its numbers, in order."""
     tokens = tokens_of(text)
     numbers = [t for t in tokens if t.kind == "number"]
-    return sorted({*_uncovered(tokens, text, covered(text, language)), *numbers}, key=lambda t: t.start)
+    return sorted([*_uncovered(tokens, text, covered(text)), *numbers], key=lambda t: t.start)
 
 
 def is_limited(text: str, language: str) -> bool:
@@ -490,7 +457,7 @@ def is_limited(text: str, language: str) -> bool:
 
 
 def _may_name(token: Token, text: str, cover: frozenset[int]) -> bool:
-    """Tell whether a token of another script than Han may be of a name."""
+    """Tell whether a token by itself may be of a name."""
     if not token.is_content or token.kind == "number" or token.start in cover:
         return False
     if token.kind == "hangul":
@@ -528,19 +495,13 @@ def _is_part(one: Sequence[Token], other: Sequence[Token]) -> bool:
 
 def _are_names(tokens: Sequence[Token], text: str) -> bool:
     """Tell whether Latin tokens are all written as names; at the beginning of a sentence only what is no ordinary word."""
-    kept = [t for t in tokens if t.is_content]
-    if not kept or len(kept) < len(tokens):
+    return bool(tokens) and all(t.kind == "word" and t.is_content and _is_name(text, t) for t in tokens)
+
+
+def _is_name(text: str, token: Token) -> bool:
+    written = text[token.start : token.end]
+    if is_ordinary(written):
         return False
-    for token in kept:
-        written = text[token.start : token.end]
-        if token.kind != "word" or is_ordinary(written):
-            return False
-        if any(c.isdigit() for c in written) or any(c.isupper() for c in written[1:]):
-            continue
-        if not written[0].isupper():
-            return False
-        begins = token.start == 0 or begins_sentence(text, token.start)
-        plain = written.lower()
-        if begins and (ENDINGS.search(written) or plain in STOP_WORDS):
-            return False
-    return True
+    if any(c.isdigit() or c.isupper() for c in written[1:]):
+        return True
+    return written[0].isupper() and not (begins_sentence(text, token.start) and ENDINGS.search(written))

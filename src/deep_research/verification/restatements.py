@@ -32,13 +32,13 @@ def is_restated(claim: str, lines: Sequence[str], about: str = "") -> bool:
 def _says(claim: str, wanted: Sequence[Token], line: str, about: str, language: str) -> bool:
     there = f"{line}\n{about}"
     missing = [t for t in wanted if t.key[:2] not in there]
-    if len(missing) > (1 - _MOST) * len(wanted) or {t.start for t in missing} - covered(claim, language):
+    if len(missing) > (1 - _MOST) * len(wanted) or {t.start for t in missing} - covered(claim):
         return False
     if not numbers_agree(claim, there).ok or not names_occur(claim, there).ok or conflict(claim, line):
         return False
     if is_limited(line, language) and not is_limited(claim, language):
         return False
-    return not _differs_in_direction(claim, line, language) and _keeps_order(claim, line, language)
+    return not _differs_in_direction(claim, line, language) and _keeps_order(claim, line)
 
 
 def _differs_in_direction(claim: str, line: str, language: str) -> bool:
@@ -50,8 +50,8 @@ def _differs_in_direction(claim: str, line: str, language: str) -> bool:
     return False
 
 
-def _keeps_order(claim: str, line: str, language: str) -> bool:
+def _keeps_order(claim: str, line: str) -> bool:
     """Tell whether what may be names, and numbers, follow each other in the line as in the claim."""
-    found = [line.find(claim[t.start : t.end]) for t in name_tokens(claim, language)]
+    found = [line.find(claim[t.start : t.end]) for t in name_tokens(claim)]
     places = [place for place in found if place >= 0]
     return places == sorted(places)
