@@ -274,7 +274,10 @@ class Batches(Generic[_T]):
 
 
 class Together(Generic[_A, _T]):
-    """Does all that waits in one go, in a thread; what comes meanwhile waits for the next."""
+    """Does all that waits in one go, in a thread; what comes meanwhile waits for the next.
+
+    Who waits is cancelled with the task that does the work.
+    """
 
     def __init__(self, work: Callable[[Sequence[_A]], Sequence[_T | Exception]]) -> None:
         """Begin with nothing; `work` returns a result or an error for each of what it is given."""
@@ -303,6 +306,11 @@ class Together(Generic[_A, _T]):
             results = await asyncio.to_thread(self._work, [item for item, _ in batch])
         except Exception as error:  # noqa: BLE001 - each that waits gets it
             results = [error] * len(batch)
+        except BaseException:
+            left, self._waiting = self._waiting, []
+            for _, done in (*batch, *left):
+                done.cancel()
+            raise
         for (_, done), result in zip(batch, results, strict=True):
             if done.done():  # the waiter was cancelled
                 continue

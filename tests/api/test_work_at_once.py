@@ -43,6 +43,33 @@ async def test_a_batch_that_fails_as_a_whole_fails_for_each() -> None:
             await one
 
 
+async def test_nothing_waits_for_work_whose_task_was_cancelled() -> None:
+    may_end, has_begun, loop = threading.Event(), asyncio.Event(), asyncio.get_running_loop()
+
+    def work(items: "list[int]") -> "list[int]":
+        loop.call_soon_threadsafe(has_begun.set)
+        may_end.wait(10)
+        return items
+
+    together = Together[int, int](work)
+    first = asyncio.create_task(together.do(1))
+    own = {asyncio.current_task(), first}
+    await asyncio.sleep(0)
+    (doing,) = asyncio.all_tasks() - own
+    await has_begun.wait()
+    later = asyncio.create_task(together.do(2))
+    await asyncio.sleep(0)
+    doing.cancel()
+    try:
+        await asyncio.wait([first, later], timeout=10)
+        assert first.cancelled()
+        assert later.cancelled()
+        may_end.set()
+        assert await together.do(3) == 3
+    finally:
+        may_end.set()
+
+
 async def test_nothing_more_is_taken_in_while_too_much_waits() -> None:
     backlog, begun, may_end = Backlog(100, expected=60), list[str](), asyncio.Event()
 
