@@ -170,12 +170,18 @@ def _text(text: str, tokens: Sequence[Token], start: int, end: int) -> str:
     return text[tokens[start].start : tokens[end - 1].end] if end > start else ""
 
 
+@lru_cache(maxsize=4096)
+def _contents(text: str) -> Counter[str]:
+    """Count the content tokens of a text, which nothing changes."""
+    return Counter(t.key for t in tokens_of(text) if t.is_content)
+
+
 def align(claim: str, lines: Sequence[str]) -> list[Alignment]:
     """Return the alignments of `claim` with the lines (and pairs of neighbouring lines) most like it, best first."""
-    wanted = Counter(t.key for t in tokens_of(claim) if t.is_content)
+    wanted = _contents(claim)
     if not wanted:
         return []
-    held = [sum((wanted & Counter(t.key for t in tokens_of(line) if t.is_content)).values()) for line in lines]
+    held = [sum(min(wanted[key], there[key]) for key in wanted.keys() & there) for there in map(_contents, lines)]
     order = sorted(range(len(lines)), key=lambda i: (-held[i], i))[:_CANDIDATES]
     found = [Alignment(claim, lines[i], i) for i in order if held[i]]
     if not found:

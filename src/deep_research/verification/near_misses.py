@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.i18n.lexicon import any_word
@@ -55,14 +56,15 @@ def has_other_name(rival: str, claim: str, missing: Sequence[Name]) -> bool:
     return any(other.strict == name.strict for other in others for name in missing)
 
 
-def amounts(text: str) -> list[Quantity]:
+@lru_cache(maxsize=4096)
+def amounts(text: str) -> tuple[Quantity, ...]:
     """Return the quantities of `text` that are no part of a name or of a pointer to another section: not the 100 of
     "CodeBreaK 100", not the 2 of "see section 2"."""
     named = [(n.start, n.end) for n in names(text) if re.search(r"\s\d", n.text)]
     named = sorted([*named, *(pointer.span() for pointer in _OTHER_SECTION.finditer(text))])
     starts = [start for start, _ in named]
     found = ((q, bisect_right(starts, q.start) - 1) for q in quantities(text))
-    return [q for q, last in found if last < 0 or q.start >= named[last][1]]
+    return tuple(q for q, last in found if last < 0 or q.start >= named[last][1])
 
 
 def labels(text: str) -> list[Quantity]:
@@ -119,7 +121,7 @@ def _beside(quantity: Quantity, wanted: Sequence[Quantity], claim: str) -> list[
 
 
 def _says_otherwise(
-    quantity: Quantity, found: Sequence[tuple[str, NameIndex, list[Quantity]]], holds: Sequence[bool], match: Match
+    quantity: Quantity, found: Sequence[tuple[str, NameIndex, Sequence[Quantity]]], holds: Sequence[bool], match: Match
 ) -> str:
     """The sentence that makes the claim's statement with another value, where the value stands in unlike sentences only."""
     if any(holding and match.coverage((number,)) >= _HALF for number, holding in enumerate(holds)):

@@ -31,10 +31,11 @@ def _any_of_side(listed: Sequence[str]) -> re.Pattern[str]:
     """Return a pattern of the words of one side; Latin ones must stand alone."""
     words = [word for text in listed for word in text.split()]
     latin, other = [w for w in words if w.isascii()], [w for w in words if not w.isascii()]
-    return re.compile(rf"\b(?<!non-){any_of(latin)}\b|{any_of(other)}")
+    return compile_on_use(rf"\b(?<!non-){any_of(latin)}\b|{any_of(other)}")
 
 
 _DIRECTIONS = [tuple(_any_of_side(side) for side in zip(*pairs, strict=True)) for pairs in groups("opposites").values()]
+_ANY_DIRECTION = _any_of_side([side for pairs in groups("opposites").values() for pair in pairs for side in pair])
 
 
 def conflict(claim: str, sentence: str) -> str:
@@ -155,10 +156,12 @@ def _opposite_directions(claim: str, sentence: str) -> str:
 
     Two flips cancel: "did not decrease" against "increased" is left to the support score.
     """
+    if not _ANY_DIRECTION.search(claim) or not _ANY_DIRECTION.search(sentence):
+        return ""
     clauses = [(part, set(content_terms(part))) for part in _CLAUSE.split(sentence) if part]
     for part in _CLAUSE.split(claim):
         terms = set(content_terms(part))
-        if not clauses or negated(part):
+        if not clauses or not _ANY_DIRECTION.search(part) or negated(part):
             continue
         nearest, shared = max(clauses, key=lambda c: len(c[1] & terms))
         if len(shared & terms) < 2 or negated(nearest):

@@ -93,17 +93,11 @@ class Match:
 
     def __init__(self, claim: str, evidence: Sequence[str], title: str = "", context: str = "") -> None:
         self._claim, self._evidence = claim, evidence
-        self._terms = [_terms_of(sentence) for sentence in evidence]
-        self._sets = [_term_set(sentence) for sentence in evidence]
-        self._df = Counter(term for terms in self._sets for term in terms)
+        self._terms, self._sets, self._df, self._idf = _read(tuple(evidence))
         self._wanted = content_terms(claim)
-        self._weights = _in_shares({term: self._idf(self._df[term]) for term in self._wanted})
+        self._weights = _in_shares({term: self._idf[self._df[term]] for term in self._wanted})
         self._title = set(content_terms(title))
         self._context = set(content_terms(context)) - set(self._wanted) - self._title
-
-    def _idf(self, df: int) -> float:
-        count = len(self._terms) + _BACKGROUND
-        return math.log(1 + (count - df + 0.5) / (df + 0.5))
 
     @cached_property
     def best(self) -> tuple[int, ...]:
@@ -125,7 +119,7 @@ class Match:
 
     def sentence_features(self) -> list[dict[str, float]]:
         """What the ranking knows about each sentence, each value between 0 and 1."""
-        context = _in_shares({t: self._idf(self._df[t]) for t in self._context})
+        context = _in_shares({t: self._idf[self._df[t]] for t in self._context})
         return [
             {
                 "bm25": bm25,
@@ -144,10 +138,8 @@ class Match:
         scores = []
         for terms, present in zip(self._terms, self._sets, strict=True):
             damping = _K1 * (1 - _B + _B * len(terms) / average)
-            counts = Counter(t for t in terms if t in self._weights)
-            scores.append(
-                sum(self._weights[t] * counts[t] / (counts[t] + damping) for t in present & self._weights.keys())
-            )
+            counts = {t: terms.count(t) for t in present & self._weights.keys()}
+            scores.append(sum(self._weights[t] * count / (count + damping) for t, count in counts.items()))
         return scores
 
     @cached_property
@@ -169,7 +161,7 @@ class Match:
         wanted = _grams(self._claim)
         there = [_grams(sentence) & wanted for sentence in self._evidence]
         df = Counter(gram for grams in there for gram in grams)
-        weights = _in_shares({gram: self._idf(df[gram]) for gram in wanted})
+        weights = _in_shares({gram: self._idf[df[gram]] for gram in wanted})
         return [sum(weights[gram] for gram in grams) for grams in there]
 
     def features(self) -> dict[str, float]:
@@ -199,6 +191,24 @@ def _in_shares(weights: Mapping[str, float]) -> dict[str, float]:
 
 def _pairs(terms: Sequence[str], reach: int) -> set[tuple[str, str]]:
     return {pair for step in range(1, reach + 1) for pair in zip(terms, terms[step:], strict=False)}
+
+
+class _Evidence(NamedTuple):
+    """The terms of sentences: in order, as sets, in how many of them each stands, and the weight by that number."""
+
+    terms: list[tuple[str, ...]]
+    sets: list[frozenset[str]]
+    df: Counter[str]
+    idf: list[float]
+
+
+@lru_cache(maxsize=256)
+def _read(evidence: tuple[str, ...]) -> _Evidence:
+    """Return the terms of a passage's sentences, which are asked for several times for each claim that cites it."""
+    sets = [_term_set(sentence) for sentence in evidence]
+    count = len(evidence) + _BACKGROUND
+    idf = [math.log(1 + (count - df + 0.5) / (df + 0.5)) for df in range(len(evidence) + 1)]
+    return _Evidence([_terms_of(sentence) for sentence in evidence], sets, Counter(t for ts in sets for t in ts), idf)
 
 
 @lru_cache(maxsize=4096)

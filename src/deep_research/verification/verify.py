@@ -82,10 +82,18 @@ _ERROR = re.compile(any_word("failure.patterns"), re.IGNORECASE)
 def is_error_text(text: str, evidence: str = "") -> bool:
     """Return whether `text` tells of a failure of the research itself (ours or a model's), not of its subject: `evidence`
     that has the words of the failure, and half of all its words, speaks of a connection refused or an error raised."""
-    failures = " ".join(match[0] for match in _ERROR.finditer(text))
+    failures = _failures(text)
+    if not failures:
+        return False
     there, own = set(content_terms(evidence)), content_terms(text)
     is_subject = there.issuperset(content_terms(failures)) and 2 * sum(term in there for term in own) >= len(own)
-    return bool(failures) and not (there and is_subject)
+    return not (there and is_subject)
+
+
+@lru_cache(maxsize=1024)
+def _failures(text: str) -> str:
+    """Return the words of a statement that tell of a failure; it is asked about in several steps of its check."""
+    return " ".join(match[0] for match in _ERROR.finditer(text))
 
 
 def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
