@@ -124,9 +124,15 @@ COMPUTATIONS = tuple(
             Operand(name="b", value="4,500 rpm", passage="s2p1"),
             Operand(name="c", value="80 kg", passage="s1p1"),
             Operand(name="d", value="60 kg", passage="s2p1"),
+            Operand(name="e", value="60 kg", passage="s9p9"),
         )
     ]
-    for name, expression, unit in [("k1", "change(a, b)", "%"), ("k2", "c + d", "kg"), ("k3", "a + c", "kg")]
+    for name, expression, unit in [
+        ("k1", "change(a, b)", "%"),
+        ("k2", "c + d", "kg"),
+        ("k3", "a + c", "kg"),
+        ("k4", "c - e", "kg"),
+    ]
 )
 
 

@@ -124,7 +124,7 @@ def test_an_error_that_the_passage_speaks_of_is_a_subject_and_one_of_the_researc
     text: str, is_failure: bool
 ) -> None:
     assert is_error_text(text)
-    assert is_error_text(text, ERRORS) is is_failure
+    assert is_error_text(text, [ERRORS]) is is_failure
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Check what a report advises and what it says it did not find: our own statements, never passed off as a source's."""
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from deep_research.data import Advice, Claim, Gap, Limit, Verdict
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, gap_from, gap_of, phrase, verdict_of
 from deep_research.ports import Library
-from deep_research.steps.check_claims import Judge, Rewrite
+from deep_research.steps.check_claims import Judge, Rewrite, claim_id
 from deep_research.steps.check_sentences import Ground, names_are_known
 from deep_research.text.sentences import split
 from deep_research.text.tokens import content_terms, normalise
@@ -155,12 +154,13 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
     known = f"{ground.known}\n{' '.join(f.text for f in facts if f.stands)}"
 
     def refused(text: str) -> Verdict | None:
-        if is_error_text(text, "\n".join(grounds)):
+        if is_error_text(text, grounds):
             return verdict_of("unverified", "error_text")
         said, general = _parted(text)
         own = f"{said[:1].lower()}{said[1:]}"  # its first word is a verb, not a name
-        unfounded = is_unfounded(own, grounds, known) if own.strip() or not grounds else None
-        return unfounded or next((bad for sentence in general if (bad := is_too_specific(sentence))), None)
+        return is_unfounded(own, grounds, known) or next(
+            (bad for sentence in general if (bad := is_too_specific(sentence))), None
+        )
 
     def stands(sentence: str) -> bool:
         """Tell whether a sentence may stand; a name that the documents of the premises have is for the judge."""
@@ -173,12 +173,11 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
 
     kept: dict[str, Any] = {name: stands_of(getattr(given, name)) for name in _REASONS if name != "how"}
     kept["how"] = tuple(said for text in given.how if (said := stands_of(text)))
-    kept["commands"] = _fit_commands(given.commands, "\n".join([*grounds, known]), general=ground.background)
+    kept["commands"] = _fit_commands(given.commands, [*grounds, known], general=ground.background)
     advice = given.model_copy(update=kept)
     text = _as_text(advice, ground.language)
-    key = hashlib.sha256(f"advice\0{text}".encode("utf-8", "replace")).hexdigest()[:10]
     claim = Claim(
-        id=f"c{key}",
+        id=claim_id(f"advice\0{text}"),
         section="",
         text=text,
         passages=ids,
@@ -189,7 +188,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
     return advice, claim
 
 
-def _fit_commands(lines: Sequence[str], known: str, *, general: bool) -> tuple[str, ...]:
+def _fit_commands(lines: Sequence[str], known: Sequence[str], *, general: bool) -> tuple[str, ...]:
     """Return the lines to type that may stand: all that come from the sources or none, since they belong together; with
     those of `general` knowledge, marked †, where these bring no figure of their own."""
     sourced = tuple(line for line in lines if not line.endswith(_MARK))
@@ -238,7 +237,7 @@ async def check_limits(
     """
     kept, claims = _borne_out(given, searched)
     near = {limit.text: await in_background(_closest, limit, library) for limit in kept} if judge is not None else {}
-    asked = [c.model_copy(update={"passages": near[c.text]}) for c in claims if c.stands and near.get(c.text)]
+    asked = [c.model_copy(update={"passages": near[c.text]}) for c in claims if near.get(c.text)]
     if judge is None or not asked:
         return CheckedLimits(tuple(kept), tuple(claims))
     try:
@@ -282,8 +281,8 @@ def _borne_out(given: Sequence[Limit], searched: Sequence[str]) -> tuple[list[Li
         near = tuple(q for q in searched if _shares_most(set(content_terms(q)), about))
         stands = bool(own or near) and not is_error_text(limit.text)
         verdict = verdict_of("supported", "was_searched") if stands else verdict_of("unverified", "not_searched")
-        key = hashlib.sha256(f"limit\0{limit.text}".encode("utf-8", "replace")).hexdigest()[:10]
-        claims.append(Claim(id=f"c{key}", section="", text=limit.text, passages=(), verdict=verdict, kind="limit"))
+        key = claim_id(f"limit\0{limit.text}")
+        claims.append(Claim(id=key, section="", text=limit.text, passages=(), verdict=verdict, kind="limit"))
         if stands:
             kept.append(limit.model_copy(update={"searched": own or near[:3]}))
     return kept, claims

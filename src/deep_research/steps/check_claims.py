@@ -214,7 +214,7 @@ async def _rewritten(
         repeated = text.strip() in (judged[i].text, judged[i].claim)
         if repeated and heard.get(i) is False:
             continue  # what a judge has refused does not stand because it is said again
-        if repeated and text.strip():
+        if repeated:
             second = await _confirmed(text, judged[i], work)
         else:
             second = await in_background(
@@ -251,17 +251,21 @@ def _claims(judged: Sequence[CheckedSentence], section: str) -> list[Claim]:
     seen: Counter[str] = Counter()
     claims = []
     for item in judged:
-        seen[item.claim] += 1
-        key = f"{section}\0{item.claim}\0{seen[item.claim]}"
-        claims.append(_claim(f"c{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}", item, section))
+        seen.update([item.claim])
+        claims.append(_claim(claim_id(f"{section}\0{item.claim}\0{seen[item.claim]}"), item, section))
     return with_premises(claims, claims)
+
+
+def claim_id(key: str) -> str:
+    """Return the id of a claim by all that tells it from others."""
+    return f"c{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}"
 
 
 def with_premises(claims: Sequence[Claim], facts: Sequence[Claim]) -> list[Claim]:
     """Return `claims`, conclusions with the ids of those `facts` that rest on the same passages."""
     return [
         claim
-        if claim.kind in ("fact", "background")
+        if claim.kind == "fact"
         else claim.model_copy(
             update={
                 "premises": tuple(

@@ -108,7 +108,7 @@ def check_sentences(
     draft = parse_draft(settle_marks(draft_markdown))
     said = "\n".join(s.text for s in draft.sentences if s.role != "limit")
     ground = ground._replace(
-        sought=f"{ground.sought}\n{said}" if ground.sought else "",
+        sought=f"{ground.sought}\n{said}",
         named="\n".join(
             [
                 *(p.text for p in _known(dict.fromkeys(key for s in draft.sentences for key in s.passages), library)),
@@ -178,22 +178,19 @@ def with_notes(
     That a source is a mere draft or proposal, or of what time it speaks, is said once in a draft, not behind each of its
     sentences.
     """
-    done, told, dated = list(judged), set[str](), {ground.told_date} - {""}
+    done, told = list(judged), {ground.told_date}
     left_out = _steps_left_out(draft, judged, kept, library)
     for i, item in enumerate(judged):
-        flags = _flags(item, library, ground) if i in kept else ()
-        flags = (*flags, "steps") if i in left_out else flags
+        flags = (*_flags(item, library, ground), *(["steps"] if i in left_out else []))
         done[i] = replace(item, flags=flags)
-        if not flags or item.verdict == VERBATIM or item.context:
+        if item.verdict == VERBATIM or item.context:
             continue
         sources = list(_dated(item, library))
-        undecided = {s.standing.status for s in sources} <= UNDECIDED
-        names = {key.split("p")[0] for key in item.passages}
-        noted = [f for f in flags if f != "not_current" or not undecided or not names <= told]
-        days = {source.date for source in sources}
-        noted = [f for f in noted if f != "relative_time" or not days <= dated]
-        told |= names if "not_current" in flags else set()
-        dated |= days if "relative_time" in flags else set()
+        about = {"relative_time": {source.date for source in sources}}
+        if {source.standing.status for source in sources} <= UNDECIDED:
+            about["not_current"] = {key.split("p")[0] for key in item.passages}
+        noted = [flag for flag in flags if flag not in about or not about[flag] <= told]
+        told |= {one for flag in noted for one in about.get(flag, ())}
         text = with_note(item.text, noted, sources, ground.language, left_out.get(i, ()))
         done[i] = replace(done[i], text=text)
     return done
@@ -263,7 +260,7 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground) -> Che
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
     premises = [f"{e.about}\n{e.text}" for e in evidence]
     unfounded = is_unfounded(judged.bare or judged.text, premises, ground.known, ground.named)
-    if is_error_text(judged.text, "\n".join(premises)):
+    if is_error_text(judged.text, premises):
         unfounded = verdict_of("unverified", "error_text")
     return replace(judged, verdict=unfounded) if unfounded else judged
 
@@ -275,12 +272,12 @@ def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: boo
     """
     cited = _known(sentence.passages, library)
     first = _judge_text(sentence, cited, library)
-    if first.shown or is_error_text(sentence.text, "\n".join(passage.text for passage in cited)):
+    if first.shown or is_error_text(sentence.text, [passage.text for passage in cited]):
         return first
     if first.verdict.kind == "contradicted" and first.verdict.score is not None:
         return first  # the passage says the opposite: agreement elsewhere would be an accident
     beside = _known(sentence.near, library)
-    if sentence.kind == "cell" and len(beside) > max(1, len(cited)):
+    if sentence.kind == "cell" and len(beside) > 1:
         whole = _judge_text(sentence, beside, library)  # what a cell says may be told where its row cites
         if whole.shown:
             return whole
@@ -293,7 +290,7 @@ def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: boo
                 return second  # one citation at the end of a stretch stands for all of it
             if second.shown:
                 return replace(second, repair="passage")
-    if near and not sentence.passages:
+    if not sentence.passages:
         # What opens or joins a paragraph and cites nothing itself rests on what its neighbours cite: a judge may say so.
         first = replace(first, passages=tuple(p.id for p in near))
     leads = not sentence.passages and sentence.text.rstrip().endswith((":", "："))
@@ -313,11 +310,10 @@ def _supported_elsewhere(sentence: CitedSentence, cited: Sequence[Passage], libr
 
 
 def _leaves_to_judge(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> bool:
-    """Tell whether a cited passage makes nearly the statement of the sentence, with all its names and numbers: no better
-    passage is to be expected, and a judge decides."""
+    """Tell whether a cited passage makes nearly the statement of the sentence: no better passage is to be expected, and a
+    judge decides."""
     claim = claim_text(sentence.text, sentence.context)
-    evidence = [_evidence(p, library) for p in cited]
-    return any(may_be_supported(claim, e) and is_nearly_said(claim, e) for e in evidence)
+    return any(is_nearly_said(claim, _evidence(p, library)) for p in cited)
 
 
 def _candidates(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> list[Passage]:
@@ -378,7 +374,7 @@ def _evidence(passage: Passage, library: Library) -> Evidence:
     source = library.source(passage.source)
     told = dated_source(library, passage.source)
     known = (source.title if source is not None else "", told.standing.version, told.date, passage.heading)
-    return Evidence(passage.text, " > ".join(part for part in known if part))
+    return Evidence(passage.text, " > ".join(filter(None, known)))
 
 
 def _is_for_judge(judged: CheckedSentence, library: Library) -> bool:
@@ -490,7 +486,7 @@ def text_around(ids: Sequence[str], library: Library) -> str:
 
 def _may_stand(judged: CheckedSentence, passages: Sequence[Passage], library: Library, known: str) -> bool:
     """Tell whether nothing mechanical speaks against a claim; in its passages' language negation counts as well."""
-    evidence = [*(_evidence(p, library) for p in passages), *([Evidence("", known)] if known else [])]
+    evidence = [*(_evidence(p, library) for p in passages), Evidence(known)]
     said = without_general_cells(judged.text)[0]
     if judged.verdict == _CODE or certain_disproof(said, evidence) is not None:
         return False

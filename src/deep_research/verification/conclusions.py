@@ -73,13 +73,15 @@ def is_too_specific(text: str, known: str = "") -> Verdict | None:
     return None
 
 
-def are_known_commands(lines: Sequence[str], ground: str) -> bool:
-    """Tell whether all options, qualified names and figures of some command lines stand in `ground`.
+def are_known_commands(lines: Sequence[str], grounds: Sequence[str]) -> bool:
+    """Tell whether all options, qualified names and figures of some command lines stand in one of `grounds` each.
 
     Plain words and what the reader is to fill in (`<url>`) are free, and so are 0 and 1.
     """
     parts = [part for line in lines for part in _COMMAND_PART.findall(_TO_FILL_IN.sub(" ", line))]
-    return all(part in ground or has_short_options(part.removeprefix("-"), ground) for part in parts)
+    return all(
+        any(part in ground or has_short_options(part.removeprefix("-"), ground) for ground in grounds) for part in parts
+    )
 
 
 def is_known_code(code: str, ground: str) -> bool:

@@ -79,13 +79,13 @@ _SHOWN = 160
 _ERROR = re.compile(any_word("failure.patterns"), re.IGNORECASE)
 
 
-def is_error_text(text: str, evidence: str = "") -> bool:
+def is_error_text(text: str, evidence: Sequence[str] = ()) -> bool:
     """Return whether `text` tells of a failure of the research itself (ours or a model's), not of its subject: `evidence`
     that has the words of the failure, and half of all its words, speaks of a connection refused or an error raised."""
     failures = _failures(text)
     if not failures:
         return False
-    there, own = set(content_terms(evidence)), content_terms(text)
+    there, own = {term for part in evidence for term in content_terms(part)}, content_terms(text)
     is_subject = there.issuperset(content_terms(failures)) and 2 * sum(term in there for term in own) >= len(own)
     return not (there and is_subject)
 
@@ -109,9 +109,7 @@ def verify(claim: str, evidence: Sequence[Evidence]) -> Verdict:
 def may_be_supported(claim: str, evidence: Evidence) -> bool:
     """Return False where a cheap test shows that `verify` would not support `claim`: a name or number is not there."""
     whole = f"{evidence.about}\n{evidence.text}"
-    return is_sentence_of(claim, evidence.text) or (
-        names_occur(claim, whole).ok and numbers_agree(claim, f"{evidence.text}\n{evidence.about}", amounts(claim)).ok
-    )
+    return names_occur(claim, whole).ok and numbers_agree(claim, whole, amounts(claim)).ok
 
 
 def is_plainly_said(claim: str, evidence: Evidence) -> bool:
@@ -212,7 +210,7 @@ def _refused_as_a_whole(claim: str, whole: str, about: str) -> Verdict | None:
     """Return the verdict on what is no single statement, tells of an error, or quotes what is not there; else None."""
     if len(claim) > _LONGEST_CLAIM:
         return TOO_LONG
-    if is_error_text(claim, whole):
+    if is_error_text(claim, [whole]):
         return verdict_of("unverified", "error_text")
     quoted = quotations_occur(claim, f"{whole}\n{about}")
     if quoted.ok:
