@@ -15,9 +15,9 @@ from pptx.util import Inches
 from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import ConfigError, Unreadable
-from deep_research.readers import _data_rows as _tables
-from deep_research.readers import gzip as gzip_reader
+from deep_research.readers import compressed
 from deep_research.readers import jsonl
+from deep_research.readers import table as _tables
 from tests.readers.pdf_files import make_pdf
 
 
@@ -216,11 +216,11 @@ def test_gzip_without_suffix_is_recognised():
 
 def test_gzip_bomb_is_refused():
     with pytest.raises(Unreadable, match="larger than"):
-        gzip_reader.unpack(gzip.compress(b"0" * 3_000_000), limit=1_000_000)
+        compressed.unpack(gzip.compress(b"0" * 3_000_000), limit=1_000_000)
 
 
 def test_zip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("deep_research.readers._zip.MAX_BYTES", 1000)
+    monkeypatch.setattr("deep_research.readers.compressed.MAX_BYTES", 1000)
     with pytest.raises(Unreadable, match="larger than"):
         read(make_docx(), "a.docx")
 

@@ -1,0 +1,4 @@
+"""Readers of files: one file a format, or one for formats that are read alike; `_modules` are parts of them."""
+
+FAMILIES = {"compressed": ("gzip",), "office": ("docx", "pptx", "xlsx")}
+"""The modules that are not named after their one reader, with the names of their readers."""

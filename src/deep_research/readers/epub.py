@@ -9,7 +9,7 @@ from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.readers import _html_tree as tree
 from deep_research.readers._html_walk import write_blocks
-from deep_research.readers._zip import open_zip
+from deep_research.readers.compressed import open_zip
 from deep_research.readers.html import iso_date
 from deep_research.text.cleaning import fold
 from deep_research.text.document_builder import DocumentBuilder

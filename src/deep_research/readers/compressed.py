@@ -1,13 +1,32 @@
-"""Files compressed with gzip: what is inside goes to the reader of its own format."""
+"""Compressed files: what is inside gzip goes to the reader of its own format; ZIP containers (office files, EPUB) are
+opened with limits.
+"""
 
+import io
+import zipfile
 import zlib
 
 from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 
+
 MAX_BYTES = 200_000_000
-"""The most bytes that are unpacked; a small file can hold gigabytes of zeros."""
+"""The most bytes that are unpacked, of all parts together; a small file can hold gigabytes of zeros."""
+
+
+def open_zip(data: bytes, *, what: str) -> zipfile.ZipFile:
+    """Return the opened container. Raises Unreadable when it is broken, encrypted or unpacks to too much."""
+    try:
+        container = zipfile.ZipFile(io.BytesIO(data))
+        parts = container.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
+        raise Unreadable(f"the {what} file is broken") from error
+    if sum(part.file_size for part in parts) > MAX_BYTES:
+        raise Unreadable(f"larger than {MAX_BYTES // 1_000_000} MB when unpacked")
+    if any(part.flag_bits & 1 for part in parts):
+        raise Unreadable("encrypted; a password is needed")
+    return container
 
 
 class GzipReader:
