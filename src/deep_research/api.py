@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from deep_research.graph.research_graph import ResearchGraph
     from deep_research.ports import Exporter
     from deep_research.report.figures import Figure
-    from deep_research.runs.compare_runs import RunChanges
     from deep_research.runs.cost_estimate import Estimate
     from deep_research.runs.deletion import Deletion
+    from deep_research.runs.report_changes import RunChanges
     from deep_research.runs.run_evidence import PassageInContext, SourceFacts
     from deep_research.runs.run_queue import QueueState
     from deep_research.runs.single_step import Material, StepResult
@@ -186,7 +186,7 @@ class Run:
 
         Raises RunNotFound without a report, and for a run that refreshes none.
         """
-        from deep_research.runs.compare_runs import compare_reports  # noqa: PLC0415 - only where it is asked for
+        from deep_research.runs.report_changes import compare_reports  # noqa: PLC0415 - only where it is asked for
 
         parent = open_runs(self._home).store(self.record.parent)
         dates = (parent.load().created[:10], self.record.created[:10])
@@ -307,7 +307,7 @@ class Run:
 
         Raises RunNotFound while there is no report, ConfigError for an unknown format and for what is not installed.
         """
-        from deep_research.runs.export_run import export_report  # noqa: PLC0415 - only where it is asked for
+        from deep_research.runs.run_evidence import export_report  # noqa: PLC0415 - only where it is asked for
 
         report = self.report if followup is None else self.numbered_follow_up(followup).report
         if report is None:
@@ -594,10 +594,10 @@ async def run_deep_research(
     with its conversation. `on_clarify_question` is called with a question to the user and returns the answer (or an
     awaitable of it). `max_iterations` limits the rounds of the workflow. A graph of your own gets the query as a message, and what it says is returned.
     """
-    from deep_research.runs import graph_run  # noqa: PLC0415 - langgraph is slow to load
+    from deep_research.runs import graph_host  # noqa: PLC0415 - langgraph is slow to load
 
     asked = graph if graph is not None else build_deep_research_graph()
-    return await graph_run.run_graph(
+    return await graph_host.run_graph(
         asked, query, config or {}, _answer_of(on_clarify_question), max_iterations=max_iterations
     )
 
@@ -673,20 +673,20 @@ def read_length(text: str) -> "timedelta":
 
 def check_notices(*, webhook: str | None = None, mail_to: str | None = None) -> None:
     """Raise ConfigError where `send_notices` could not send: an address that is none, no SMTP_URL."""
-    from deep_research.runs import change_notices  # noqa: PLC0415
+    from deep_research.runs import report_changes  # noqa: PLC0415
 
-    change_notices.check_addresses(webhook, mail_to, _mail_server())
+    report_changes.check_addresses(webhook, mail_to, _mail_server())
 
 
 def send_notices(run: Run, *, webhook: str | None = None, mail_to: str | None = None) -> None:
     """Tell what a refresh changed: POST it to `webhook`, mail it to `mail_to`. Raises SourceError, ConfigError."""
-    from deep_research.runs import change_notices  # noqa: PLC0415
+    from deep_research.runs import report_changes  # noqa: PLC0415
 
     changes = run.changes_since_parent()
     if webhook:
-        change_notices.post_changes(changes, run.record, webhook)
+        report_changes.post_changes(changes, run.record, webhook)
     if mail_to:
-        change_notices.mail_changes(changes, run.record, mail_to, _mail_server())
+        report_changes.mail_changes(changes, run.record, mail_to, _mail_server())
 
 
 def _mail_server() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.cli.keyboard import TypedLine
+from deep_research.cli.terminal_input import TypedLine
 from deep_research.events import Steered
 from deep_research.stores.event_log import read_events
 from deep_research.stores.run_folder import list_runs, open_run

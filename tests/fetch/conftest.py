@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from deep_research.fetch.allowed_addresses import KnownAddresses
+from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.page_fetcher import Fetcher
 from deep_research.fetch.web import Web, WebOptions
 from tests.support.clock import FakeClock

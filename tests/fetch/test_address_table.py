@@ -7,8 +7,7 @@ import pytest
 
 from deep_research.errors import NotFound, SourceError
 from deep_research.fetch.address_guard import special_kind
-from deep_research.fetch.addresses import parse_address
-from deep_research.fetch.allowed_addresses import KnownAddresses
+from deep_research.fetch.addresses import KnownAddresses, parse_address
 from deep_research.fetch.web import Web
 from tests.fetch import security_table
 from tests.fetch.address_table import CASES, OPEN, Case

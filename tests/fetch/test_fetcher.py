@@ -7,7 +7,7 @@ import pytest
 from deep_research.concurrency import Rate
 from deep_research.errors import Blocked, NotFound, RateLimited, Unreachable
 from deep_research.fetch.address_guard import Guard
-from deep_research.fetch.allowed_addresses import KnownAddresses
+from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.fetch_policies import FetchLimits
 from deep_research.fetch.http_cache import AnswerStore
 from deep_research.fetch.page_fetcher import Fetcher, FetchOptions

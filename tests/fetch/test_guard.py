@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from deep_research.errors import Blocked, ConfigError
 from deep_research.fetch.address_guard import Guard, parse_allowed, special_kind
-from deep_research.fetch.addresses import join_address, parse_address
-from deep_research.fetch.allowed_addresses import KnownAddresses, urls_in
+from deep_research.fetch.addresses import KnownAddresses, join_address, parse_address, urls_in
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import pytest
 
 from deep_research.concurrency import Rate
 from deep_research.errors import Blocked, Unreachable
-from deep_research.fetch.page_fetcher import FetchOptions
-from deep_research.fetch.robots import MAX_BYTES, parse_robots
+from deep_research.fetch.page_fetcher import ROBOTS_BYTES, FetchOptions, parse_robots
 from deep_research.fetch.web import WebOptions
 from tests.support import web_answers as answers
 
@@ -139,7 +138,7 @@ async def test_endless_rules_are_read_up_to_their_limit(internet, make_fetcher):
     with pytest.raises(Blocked) as caught:
         await make_fetcher().fetch(web_page)
     assert caught.value.reason == "robots"
-    assert MAX_BYTES == 524_288
+    assert ROBOTS_BYTES == 524_288
 
 
 async def test_crawl_delay_is_obeyed_within_reason(internet, make_fetcher, clock):

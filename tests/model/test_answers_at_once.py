@@ -17,8 +17,8 @@ import pytest
 from deep_research.assembly.budget import PaidCalls, note_attempt
 from deep_research.data import ModelMessage, ModelRequest
 from deep_research.fetch.http_cache import AnswerStore
-from deep_research.fetch.journaled_api import JournaledApi
 from deep_research.fetch.web import Web, WebOptions
+from deep_research.fetch.web_api import JournaledApi
 from deep_research.providers.model_client import ModelClient
 from deep_research.providers.provider_catalog import open_model
 from deep_research.providers.token_stream import streaming_to

@@ -15,8 +15,7 @@ from pptx.util import Inches
 from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import ConfigError, Unreadable
-from deep_research.readers import compressed
-from deep_research.readers import jsonl
+from deep_research.readers import compressed, jsonl
 from deep_research.readers import table as _tables
 from tests.readers.pdf_files import make_pdf
 

@@ -16,8 +16,7 @@ from deep_research.fetch.http_cache import AnswerStore
 from deep_research.fetch.transport import Answer
 from deep_research.runs.deletion import delete_runs, parse_age, runs_older_than
 from deep_research.settings import Settings
-from deep_research.stores.run_folder import RunFolder, list_runs
-from deep_research.stores.run_lock import held
+from deep_research.stores.run_folder import RunFolder, held, list_runs
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.cli.terminal import call
 from tests.runs.running import begin, engines, run

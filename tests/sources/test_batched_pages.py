@@ -7,7 +7,7 @@ import pytest
 from deep_research.concurrency import Batches
 from deep_research.data import Found
 from deep_research.errors import NotFound, Unreachable
-from deep_research.fetch.journaled_api import JournaledApi
+from deep_research.fetch.web_api import JournaledApi
 from deep_research.ports import ApiResponse
 from deep_research.sources.tavily import TavilySource
 from deep_research.stores.journal import SqliteJournal

@@ -17,7 +17,7 @@ from deep_research.errors import RunTakenOver, StoreError
 from deep_research.events import Event, StageStarted
 from deep_research.graph.run_graph import open_checkpoints
 from deep_research.runs.replay import replay_run
-from deep_research.stores.answer_spool import AnswerSpool
+from deep_research.stores.postgres_journal import AnswerSpool
 from deep_research.stores.run_store import Checkpoints, RunRecord, StoredCall
 
 psycopg = pytest.importorskip("psycopg", reason="no PostgreSQL here: pip install 'deep-research[postgres]'")

@@ -9,7 +9,7 @@ import pytest
 
 from deep_research.assembly.web_search import WebPlace
 from deep_research.data import Found
-from deep_research.fetch.allowed_addresses import KnownAddresses
+from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.web import Web
 from deep_research.sources import open_source
 from deep_research.stores.sqlite_library import SqliteLibrary

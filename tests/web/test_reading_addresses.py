@@ -11,7 +11,7 @@ import pytest
 from deep_research.assembly.environment import RunEnvironment
 from deep_research.assembly.page_access import QuestionPages, RunPages, addresses_in
 from deep_research.data import Action, Brief, Document, Found, Observation, Passage, Section, Source
-from deep_research.fetch.allowed_addresses import KnownAddresses
+from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.web import Web, WebOptions
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner

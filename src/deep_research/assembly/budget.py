@@ -13,7 +13,7 @@ from deep_research.data import ModelAnswer, ModelRequest, Role, Usage
 from deep_research.errors import LimitReached
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Journal
-from deep_research.providers.call_tracing import show_call
+from deep_research.providers.langchain_model import show_call
 from deep_research.report.ledger import LOST, LostCall, PaidCall, paid_calls
 from deep_research.run_context.telemetry import span
 from deep_research.safe_text import safe_noun

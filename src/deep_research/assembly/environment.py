@@ -47,7 +47,7 @@ from deep_research.templates import load_templates, template_folders
 
 if TYPE_CHECKING:
     from deep_research.assembly.web_search import WebPlaces
-    from deep_research.fetch.allowed_addresses import KnownAddresses
+    from deep_research.fetch.addresses import KnownAddresses
     from deep_research.fetch.web import Web, WebOptions
 
 Answer = Callable[[Asked], "str | Awaitable[str | None] | None"]

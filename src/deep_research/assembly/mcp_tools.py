@@ -16,7 +16,7 @@ from deep_research.concurrency import side_by_side
 from deep_research.data import Document, Found, Gap, SearchResult, ToolSpec
 from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
 from deep_research.errors import Blocked, ConfigError, NotFound, SourceError
-from deep_research.fetch.allowed_addresses import KnownAddresses, urls_in
+from deep_research.fetch.addresses import KnownAddresses, urls_in
 from deep_research.mcp.tool_answers import strings_in
 from deep_research.ports import Journal, Library, Progress, SearchPlace
 from deep_research.settings import Settings, load_keys, load_settings

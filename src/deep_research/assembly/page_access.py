@@ -19,7 +19,7 @@ from deep_research.steps.read import PLACE, read_addresses
 from deep_research.text.page_noise import unreadable_because
 
 if TYPE_CHECKING:
-    from deep_research.fetch.allowed_addresses import KnownAddresses
+    from deep_research.fetch.addresses import KnownAddresses
     from deep_research.fetch.fetched_page import Page
     from deep_research.fetch.page_fetcher import Fetcher
 
@@ -38,7 +38,7 @@ def addresses_in(question: str) -> tuple[str, ...]:
     """Return the web addresses that a question names, each once, at most ten."""
     if "http" not in question.lower():
         return ()
-    from deep_research.fetch.allowed_addresses import urls_in  # noqa: PLC0415 - only with addresses
+    from deep_research.fetch.addresses import urls_in  # noqa: PLC0415 - only with addresses
 
     return tuple(dict.fromkeys(urls_in(question)))[:MOST_NAMED]
 

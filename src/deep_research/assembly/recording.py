@@ -15,7 +15,7 @@ from deep_research.assembly.page_access import addresses_of_text, key_of_page
 from deep_research.data import Document, Found, Gap, PassageHit, SearchResult, Source, ToolSpec
 from deep_research.errors import ReplayDiffers, ResearchError
 from deep_research.ports import Journal, Library, Progress, SearchPlace
-from deep_research.run_context.position import current_position
+from deep_research.run_context.context import current_position
 
 FAILED, SEEN, OUTSIDE, ANSWERED = "failed", "seen", "outside", "answered"
 """Kinds of notes: failed calls, what the library and the journal showed, what lies outside, the user's answers."""

@@ -20,7 +20,7 @@ from deep_research.stores.open_stores import shared_limits
 
 if TYPE_CHECKING:
     from deep_research.assembly.environment import RunEnvironment
-    from deep_research.fetch.allowed_addresses import KnownAddresses
+    from deep_research.fetch.addresses import KnownAddresses
     from deep_research.fetch.page_fetcher import Fetcher
     from deep_research.fetch.web import Web, WebOptions
     from deep_research.isolated_reading import RejectedDocuments
@@ -101,9 +101,9 @@ def open_web_places(
     named = addresses_in(question)
     if not names and not named:
         return None
-    from deep_research.fetch.allowed_addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
-    from deep_research.fetch.journaled_api import JournaledApi  # noqa: PLC0415
+    from deep_research.fetch.addresses import KnownAddresses  # noqa: PLC0415 - only with web sources
     from deep_research.fetch.web import Web  # noqa: PLC0415
+    from deep_research.fetch.web_api import JournaledApi  # noqa: PLC0415
     from deep_research.isolated_reading import RejectedDocuments  # noqa: PLC0415
     from deep_research.sources import open_source  # noqa: PLC0415
 

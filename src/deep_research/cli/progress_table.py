@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from deep_research.cli.keyboard import HINT
+from deep_research.cli.terminal_input import HINT
 from deep_research.events import (
     Event,
     GapFound,

@@ -128,7 +128,7 @@ class Session:
         """Return what reads the keyboard while a run goes on; nothing is read without a terminal."""
         if view is None or not self._can_ask():
             return lambda _loop: nullcontext()
-        from deep_research.cli.keyboard import listening, pass_on  # noqa: PLC0415 - only at a terminal
+        from deep_research.cli.terminal_input import listening, pass_on  # noqa: PLC0415 - only at a terminal
 
         view.show_input("")
 

@@ -17,6 +17,7 @@ from deep_research.text.tokens import content_terms
 
 _LONGEST_HEADING, _SUBHEADING = 100, 3
 _CITATION = re.compile(r"\[(\d{1,4})\]")
+_MOST_GUESSED = 2
 
 
 @dataclass(frozen=True)
@@ -350,9 +351,6 @@ class _Parser:
                 parts += [text[at : mark.start()].rstrip(" "), int(mark[1])]
                 at = mark.end()
         return [*parts, text[at:]]
-
-
-_MOST_GUESSED = 2
 
 
 class CitedPassages:

@@ -14,6 +14,14 @@ _ARXIV = re.compile(r"arxiv\.org/(?:abs|pdf|html)/(?:(?P<new>\d{4}\.\d{4,5})|(?P
 _DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 _PAPER_ORIGINS = frozenset({"crossref", "europepmc", "openalex", "pubmed", "semantic_scholar", "unpaywall"})
 _NAME_WORDS = range(2, 5)
+_BIBTEX_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+}  # fmt: skip
+"""BibTeX counts braces, escaped or not: in a text there may be none."""
+_UNSAFE_IN_ADDRESS = re.compile(r"[\\{}%#$^~\s]")
+_RIS_TYPES = {"preprint": "UNPB", "article": "JOUR", "webpage": "ELEC", "document": "GEN"}
+_CSL_TYPES = {"preprint": "article", "article": "article-journal", "webpage": "webpage", "document": "document"}
 
 
 @dataclass(frozen=True)
@@ -106,14 +114,6 @@ def _key(reference: Reference, authors: tuple[Person, ...], published: str) -> s
     return f"{word}{published[:4]}-{reference.number}"
 
 
-_BIBTEX_SPECIAL = {
-    "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
-    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
-}  # fmt: skip
-"""BibTeX counts braces, escaped or not: in a text there may be none."""
-_UNSAFE_IN_ADDRESS = re.compile(r"[\\{}%#$^~\s]")
-
-
 class BibtexExporter:
     """Writes one `@misc` a reference: what kind of publication a page is, is not known for certain."""
 
@@ -167,9 +167,6 @@ def _bibtex_address(url: str) -> str:
     return coded.replace("%", r"\%").replace("#", r"\#")
 
 
-_RIS_TYPES = {"preprint": "UNPB", "article": "JOUR", "webpage": "ELEC", "document": "GEN"}
-
-
 class RisExporter:
     """Writes one record a reference."""
 
@@ -206,9 +203,6 @@ def _ris_record(entry: Entry) -> list[str]:
 def _ris_date(parts: list[int]) -> str:
     year, month, day = (*(f"{part:02d}" for part in parts), "", "")[:3]
     return f"{year}/{month}/{day}/"
-
-
-_CSL_TYPES = {"preprint": "article", "article": "article-journal", "webpage": "webpage", "document": "document"}
 
 
 class CslExporter:

@@ -21,6 +21,10 @@ COLUMNS = (
 
 Cell = str | int
 VERDICTS: tuple[VerdictKind, ...] = ("supported", "unverified", "contradicted")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_WIDTHS = {"statement": 60, "passage": 80, "title": 36, "section": 22, "reason": 28, "place": 32, "heading": 24}
+_USUAL_WIDTH, _LONGEST_CELL = 13, 32_767
+_FILLS = {"supported": "E3F4E6", "unverified": "FFF4D6", "contradicted": "FBE1DF"}
 
 
 def rows_of(given: ExportInput) -> Sequence[tuple[Cell, ...]]:
@@ -76,9 +80,6 @@ def _statement(claim: Claim, report: Report) -> tuple[Cell, ...]:
     )
 
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
-
-
 class CsvExporter:
     """Writes UTF-8 with a byte order mark, by which spreadsheets know it.
 
@@ -101,11 +102,6 @@ class CsvExporter:
 
 def _harmless(cell: Cell) -> Cell:
     return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA_STARTS) else cell
-
-
-_WIDTHS = {"statement": 60, "passage": 80, "title": 36, "section": 22, "reason": 28, "place": 32, "heading": 24}
-_USUAL_WIDTH, _LONGEST_CELL = 13, 32_767
-_FILLS = {"supported": "E3F4E6", "unverified": "FFF4D6", "contradicted": "FBE1DF"}
 
 
 class XlsxExporter:

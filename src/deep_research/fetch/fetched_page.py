@@ -7,8 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from deep_research.errors import Blocked
-from deep_research.fetch.addresses import Address, join_address, parse_address
-from deep_research.fetch.allowed_addresses import named_in_page
+from deep_research.fetch.addresses import Address, join_address, named_in_page, parse_address
 from deep_research.text.page_noise import gives_orders, is_hidden
 
 MAX_LINKS = 5_000

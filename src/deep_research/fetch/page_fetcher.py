@@ -1,9 +1,11 @@
-"""Open pages: allowed, guarded, rate-limited, bounded, and each only once in a run; archived copies of dead ones."""
+"""Open pages: allowed, guarded, rate-limited, bounded, and each only once in a run; archived copies of dead ones. The
+robots.txt of a host (RFC 9309) is fetched once in a run, parsed by Protego, and obeyed.
+"""
 
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -11,24 +13,89 @@ from functools import partial
 from math import inf
 from urllib.parse import quote
 
+from protego import Protego
+
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights, keep_soon, noting_answers
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
-from deep_research.fetch.addresses import Address, join_address, parse_address
-from deep_research.fetch.allowed_addresses import KnownAddresses
+from deep_research.fetch.addresses import Address, KnownAddresses, join_address, parse_address, refuse
 from deep_research.fetch.fetch_policies import FetchLimits, RetryPolicies, with_retries
 from deep_research.fetch.fetched_page import Page, links_of
 from deep_research.fetch.host_rate_limit import HostPace
 from deep_research.fetch.http_cache import AnswerStore, Stored, may_be_kept, refreshed
-from deep_research.fetch.robots import MAX_BYTES as ROBOTS_BYTES
-from deep_research.fetch.robots import RobotsGate
-from deep_research.fetch.transport import Answer, Transport
+from deep_research.fetch.transport import PRODUCT, Answer, Transport
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning
 from deep_research.protocol.media_type import charset_of, media_type_of
 
+ROBOTS_BYTES = 524_288
+"""What is parsed of a robots.txt at least and at most (RFC 9309, 2.5: 500 KiB)."""
+
+_VERSION = re.compile(r"^(\s*user-agent\s*:\s*[a-z_-]+)/\S*", re.IGNORECASE | re.MULTILINE)
+MAX_CRAWL_DELAY = 10.0
+"""Seconds of a Crawl-delay that are obeyed; more would stop a run for one host."""
+_MAX_REDIRECTS = 5
 ARCHIVE_BASE = "https://archive.org"
 _MOMENT = 0.1
 """Seconds for which the thread that takes in what servers send waits for another process."""
 _COPY = re.compile(r"(/web/\d{4,14})(?:[a-z]{2}_)?/")
+_REASONS = {
+    401: "it asks for a login",
+    402: "it asks for payment",
+    403: "it refuses this program",
+    404: "the page does not exist",
+    410: "the page is gone for good",
+    429: "it asks to wait",
+    451: "it is withheld for legal reasons",
+    503: "it is overloaded or under maintenance",
+}
+_ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,application/xml;q=0.8,text/plain;q=0.8,*/*;q=0.5"
+
+
+def parse_robots(body: bytes) -> Protego:
+    """Return the rules of a robots.txt; versions behind product tokens do not count. Never fails."""
+    return Protego.parse(_VERSION.sub(r"\1", body[:ROBOTS_BYTES].decode("utf-8-sig", "replace")))
+
+
+ALLOW_ALL = parse_robots(b"")
+
+
+class RobotsGate:
+    """Checks pages against the robots.txt of their hosts."""
+
+    def __init__(self, ask: Callable[[Address], Awaitable[Answer]], pace: HostPace) -> None:
+        """`ask` makes one guarded request and raises what is no page and no redirect."""
+        self._ask = ask
+        self._pace = pace
+        self._rules: dict[str, Protego] = {}
+        self._flights: Flights[Protego] = Flights()
+
+    async def check(self, address: Address) -> None:
+        """Raise Blocked when the host's rules forbid the page, Unreachable when they cannot be read (RFC 9309, 2.3)."""
+        if (rules := self._rules.get(address.origin)) is None:
+            rules = await self._flights.run(address.origin, lambda: self._load(address))
+            self._rules[address.origin] = rules
+            if delay := rules.crawl_delay(PRODUCT):
+                self._pace.slow_down(address.authority, min(delay, MAX_CRAWL_DELAY))
+        if not rules.can_fetch(address.url, PRODUCT):
+            refuse(address.url, "robots", "the host's robots.txt asks programs not to")
+
+    async def _load(self, address: Address) -> Protego:
+        at = Address(address.scheme, address.host, address.port, "/robots.txt")
+        moved = False
+        try:
+            for _ in range(_MAX_REDIRECTS + 1):
+                answer = await self._ask(at)
+                if not answer.is_redirect:
+                    return await asyncio.to_thread(parse_robots, answer.body)
+                moved = True
+                at = join_address(at, answer.headers["location"])
+        except (Unreachable, RateLimited) as error:
+            message = f"{address.url} is not opened: its host's robots.txt could not be read ({error.message})"
+            raise replace(error, message=message, url=address.url, reason="robots") from error
+        except SourceError as error:
+            # Where the guard refuses the host itself, it refuses the page; where rules moved to, only the rules.
+            if isinstance(error, Blocked) and error.reason and not moved:
+                raise
+        return ALLOW_ALL  # 4xx, no text, redirects without end or to where nobody may go
 
 
 def archive_query(base: str, address: Address) -> Address:
@@ -52,19 +119,6 @@ def archive_copy_address(body: bytes, address: Address) -> Address:
         raise NotFound(f"There is no archived copy of {address.url}.", url=address.url)
     url = re.sub(r"^http://web\.archive\.org", "https://web.archive.org", url)
     return parse_address(_COPY.sub(r"\1id_/", url, count=1))
-
-
-_REASONS = {
-    401: "it asks for a login",
-    402: "it asks for payment",
-    403: "it refuses this program",
-    404: "the page does not exist",
-    410: "the page is gone for good",
-    429: "it asks to wait",
-    451: "it is withheld for legal reasons",
-    503: "it is overloaded or under maintenance",
-}
-_ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,application/xml;q=0.8,text/plain;q=0.8,*/*;q=0.5"
 
 
 @dataclass(frozen=True, slots=True)

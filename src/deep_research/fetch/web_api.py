@@ -1,28 +1,34 @@
-"""How sources call their APIs: polite per host, bounded in time and size, obeying Retry-After.
+"""How sources call their APIs: polite per host, bounded in time and size, obeying Retry-After; and by way of a run's
+journal: each answer is on disk before anything is made of it.
 
-Implements `ports.ApiClient`. Unlike pages, API addresses come from this program and the user's settings,
-so nobody has to have named them and robots.txt is not asked; the guard still judges every one of them.
+Implements `ports.ApiClient`. Unlike pages, API addresses come from this program and the user's settings, so nobody has
+to have named them and robots.txt is not asked; the guard still judges every one of them.
 """
 
+import asyncio
 import json as jsonlib
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from types import MappingProxyType
 from urllib.parse import urlencode
 
-from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate
+from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate, noting_answers
 from deep_research.errors import RateLimited, SourceError, Unreachable
 from deep_research.fetch.addresses import Address, join_address, parse_address
 from deep_research.fetch.fetch_policies import FetchLimits, RetryPolicy
 from deep_research.fetch.host_rate_limit import API_RATE, HostPace, rate_at
 from deep_research.fetch.transport import Answer, Transport
-from deep_research.ports import ApiResponse
+from deep_research.ports import ApiClient, ApiResponse, Journal
 from deep_research.protocol.http_semantics import requested_wait
 from deep_research.safe_text import mask_known, mask_known_bytes
 
 API_LIMITS = FetchLimits(max_bytes=32_000_000, total_seconds=60.0, read_seconds=45.0, slow_after_seconds=45.0)
 _MAX_REDIRECTS = 3
 _BUSY = frozenset({500, 502, 504})
+_HOP = ("set-cookie",)
+"""Headers that are not kept."""
 
 
 class WebApiClient:
@@ -166,3 +172,97 @@ def _with_params(url: str, params: Mapping[str, str | int]) -> Address:
 
 def _shown(address: Address) -> str:
     return address.origin + address.target.partition("?")[0]
+
+
+class _NotKept(Exception):
+    """Carries an answer that is no success past the journal: it is asked for again."""
+
+    def __init__(self, response: ApiResponse) -> None:
+        super().__init__(response.status)
+        self.response = response
+
+
+class JournaledApi:
+    """Implements `ports.ApiClient`: what was answered once in the run, also before it was interrupted, is not asked again.
+
+    Of a request the journal keeps method, address and a digest: parameters may hold keys.
+    """
+
+    def __init__(self, client: ApiClient, journal: Journal) -> None:
+        self._client = client
+        self._journal = journal
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Mapping[str, str | int] | None = None,
+        json: object = None,
+        form: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> ApiResponse:
+        """See `ports.ApiClient.request`."""
+        asked = jsonlib.dumps([url, dict(params or {}), json, dict(form or {})], sort_keys=True, default=str)
+        kind, digest = _kind(method, url), sha256(asked.encode()).hexdigest()
+
+        made: list[tuple[str, ApiResponse]] = []
+
+        def keep(answer: Answer) -> None:
+            if _is_kept(answer.status):
+                response = _to_keep(response_of(answer))
+                text = _kept(response)
+                self._journal.keep(kind, digest, text)
+                made.append((text, response))
+
+        async def make() -> str:
+            with noting_answers(Answer, keep):
+                response = await self._client.request(method, url, params=params, json=json, form=form, headers=headers)
+            if not _is_kept(response.status):
+                raise _NotKept(response)
+            return made[0][0] if made else _kept(_to_keep(response))
+
+        try:
+            text, _ = await self._journal.call(kind, digest, make)
+        except _NotKept as answer:
+            return answer.response
+        finally:
+            own = made.copy()
+            made.clear()  # a connection that was opened here knows `keep` as long as it lives
+        return own[0][1] if own and own[0][0] == text else _response(text)
+
+    async def earlier(self, method: str, url: str) -> Sequence[ApiResponse]:
+        """See `ports.ApiClient.earlier`."""
+        kept = await asyncio.to_thread(self._journal.answers, _kind(method, url))
+        return [_response(text) for text in kept]
+
+
+def _kind(method: str, url: str) -> str:
+    return f"{method} {url.partition('?')[0]}"
+
+
+def _is_kept(status: int) -> bool:
+    return 200 <= status < 300
+
+
+def _to_keep(response: ApiResponse) -> ApiResponse:
+    """Return of an answer what is kept of it."""
+    headers = {name: value for name, value in response.headers.items() if name not in _HOP}
+    return ApiResponse(response.status, headers, response.body, response.url.partition("?")[0])
+
+
+def _kept(response: ApiResponse) -> str:
+    try:
+        body = {"text": response.body.decode("utf-8")}
+    except UnicodeDecodeError:
+        body = {"base64": b64encode(response.body).decode()}
+    return jsonlib.dumps(
+        {"status": response.status, "url": response.url, "headers": dict(response.headers), **body},
+        ensure_ascii=False,
+    )
+
+
+def _response(text: str) -> ApiResponse:
+    kept = jsonlib.loads(text)
+    body = kept["text"].encode("utf-8") if "text" in kept else b64decode(kept["base64"])
+    return ApiResponse(kept["status"], kept["headers"], body, kept["url"])

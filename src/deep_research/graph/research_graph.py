@@ -32,8 +32,7 @@ from deep_research.events import Event
 from deep_research.graph.follow_up_graph import build_follow_up
 from deep_research.graph.run_graph import asked_of, knowing_nouns, position_in_graph, recompiled
 from deep_research.graph.workflows import load_builder
-from deep_research.run_context.context import RunContext
-from deep_research.run_context.position import node_position
+from deep_research.run_context.context import RunContext, node_position
 from deep_research.settings import Settings
 
 _RECURSION_LIMIT = 200

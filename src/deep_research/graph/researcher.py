@@ -20,8 +20,7 @@ from deep_research.data import Brief, Claim, Section, SectionReview, Turn
 from deep_research.events import SectionStarted
 from deep_research.graph.graph_state import Node, ResearcherOutput, ResearcherState
 from deep_research.graph.run_graph import recompiled
-from deep_research.run_context.context import RunContext
-from deep_research.run_context.position import section_position
+from deep_research.run_context.context import RunContext, section_position
 from deep_research.run_context.steering import Interrupted
 from deep_research.settings import Settings
 from deep_research.steps import research, review

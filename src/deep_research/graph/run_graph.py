@@ -24,8 +24,7 @@ from langgraph.types import Command, interrupt
 from deep_research import data
 from deep_research.data import Asked
 from deep_research.data.noun import Noun
-from deep_research.run_context.context import RunContext
-from deep_research.run_context.position import node_position
+from deep_research.run_context.context import RunContext, node_position
 from deep_research.state_files import make_private_file
 from deep_research.stores.run_store import Guard
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from deep_research.data.outside_tools import OfferedTool, ToolAnswer
 from deep_research.errors import ConfigError, SourceError, Unreachable
-from deep_research.mcp.mcp_failures import shortened
-from deep_research.mcp.tool_answers import answer_of
+from deep_research.mcp.tool_answers import answer_of, shortened
 
 
 class GivenTools:

@@ -18,8 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from deep_research.data.outside_tools import McpServer, OfferedTool, ToolAnswer
 from deep_research.errors import SourceError, Unreachable, Unreadable
-from deep_research.mcp.mcp_failures import failure, tool_error
-from deep_research.mcp.tool_answers import answer_of
+from deep_research.mcp.tool_answers import answer_of, failure, tool_error
 
 _LONGEST_LINE = 2_000
 _log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from deep_research.providers.answer_parsing import (
 )
 from deep_research.providers.base_model import WiredModel
 from deep_research.providers.http_wire import WireFailure, in_form
-from deep_research.providers.token_stream import anthropic_text, is_streamed, pass_on
+from deep_research.providers.token_stream import is_streamed, pass_on
 
 VERSION = "2023-06-01"
 """The version of the API in the header anthropic-version."""
@@ -196,7 +196,7 @@ async def _assemble(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = 
             blocks[event["index"]] = dict(event["content_block"])
         elif kind == "content_block_delta":
             _extend(blocks.setdefault(event["index"], {}), event["delta"])
-            await pass_on(anthropic_text(event, forced=forced))
+            await pass_on(_text_of_event(event, forced=forced))
         elif kind == "message_delta":
             message["stop_reason"] = event["delta"].get("stop_reason")
             given = {name: value for name, value in (event.get("usage") or {}).items() if value is not None}
@@ -211,3 +211,9 @@ def _extend(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
     if field:
         name = "partial" if field == "partial_json" else field
         block[name] = (block.get(name) or "") + (delta.get(field) or "")
+
+
+def _text_of_event(event: Mapping[str, Any], *, forced: bool) -> str:
+    """Return the text in an event of Anthropic's wire; of a forced call its input."""
+    delta = event.get("delta") or {}
+    return str(delta.get("partial_json" if forced else "text") or "")

@@ -1,18 +1,35 @@
-"""Any chat model of LangChain: those that `init_chat_model` knows by name, or one that is handed over."""
+"""LangChain: any of its chat models (those that `init_chat_model` knows by name, or one that is handed over) as ours; and
+all model calls as its callbacks see them: for streams of tokens and for tracers, in a graph that runs in LangGraph.
+
+A call inside a node becomes a run of a chat model with the node's tags and metadata: LangSmith and other tracers get
+its prompt, its answer and its tokens, and the stream mode `messages` gets the text of sections and of the report while
+it is written. Structured answers are tagged `nostream`, as LangGraph's users expect of them. Models of LangChain have
+runs of their own. Nothing is sent anywhere unless the program or LANGSMITH_TRACING asked for it.
+"""
 
 import json
+import sys
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Usage
+from deep_research.data import ModelAnswer, ModelMessage, ModelRequest, Role, Usage
 from deep_research.errors import ConfigError, ModelError, ModelSetupError
 from deep_research.providers.answer_parsing import Heard, RawCall, in_words, understood, word
 from deep_research.providers.http_wire import WireFailure
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_failures import About, translate
+from deep_research.providers.token_stream import streaming_to
+from deep_research.text.prose_in_json import ProseReader
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
+
+    from deep_research.providers.model_client import OpenModel
+
+_STREAMED: frozenset[Role] = frozenset({"write", "report"})
+"""Roles whose answers are prose for the reader."""
 
 
 def init_model(name: str, *, max_tokens: int, timeout_seconds: float, base_url: str = "") -> "BaseChatModel":
@@ -156,3 +173,78 @@ def _usage(answer: "AIMessage") -> Usage | None:
         completion_tokens=given["output_tokens"],
         reasoning_tokens=wrote.get("reasoning") or 0,
     )
+
+
+async def show_call(
+    request: ModelRequest, role: Role, model: "OpenModel", ask: Callable[[], Awaitable[ModelAnswer]]
+) -> ModelAnswer:
+    """Return what `ask` answers, and show the call to the callbacks of the node that it is made in."""
+    if "langgraph" not in sys.modules or isinstance(model, LangChainModel):
+        return await ask()
+    from langchain_core.runnables.config import (  # noqa: PLC0415 - it is loaded already
+        get_async_callback_manager_for_config,
+        var_child_runnable_config,
+    )
+
+    config = var_child_runnable_config.get()
+    manager = get_async_callback_manager_for_config(config) if config else None
+    if manager is None or not manager.handlers:
+        return await ask()
+    return await _shown(request, role, model, ask, manager)
+
+
+async def _shown(
+    request: ModelRequest, role: Role, model: "OpenModel", ask: Callable[[], Awaitable[ModelAnswer]], manager: Any
+) -> ModelAnswer:
+    from langchain_core.messages import AIMessageChunk  # noqa: PLC0415
+    from langchain_core.outputs import ChatGenerationChunk, LLMResult  # noqa: PLC0415
+
+    streams = role in _STREAMED
+    manager.add_tags([f"deep_research:{role}", *(() if streams else ("nostream", "langsmith:nostream"))])
+    names = {"ls_provider": model.provider, "ls_model_name": model.model, "ls_model_type": "chat"}
+    manager.add_metadata({**names, "ls_max_tokens": request.max_output_tokens, "deep_research_role": role})
+    run_id = uuid4()
+    kind = request.schema_name or ("turn" if request.tools else "text")
+    (run,) = await manager.on_chat_model_start(
+        {"name": model.model, "id": ["deep_research", model.provider]},
+        [[message_of(message) for message in request.messages]],
+        run_id=run_id,
+        name=f"{role}: {kind}",
+        invocation_params={"model": model.model, "tools": [tool.model_dump() for tool in request.tools]},
+    )
+    prose, message_id = ProseReader(), f"run-{run_id}"
+
+    async def show(piece: str) -> None:
+        if said := prose.feed(piece):
+            chunk = ChatGenerationChunk(message=AIMessageChunk(content=said, id=message_id))
+            await run.on_llm_new_token(said, chunk=chunk)
+
+    try:
+        with streaming_to(show if streams else None):
+            answer = await ask()
+    except BaseException as error:
+        await run.on_llm_error(error)
+        raise
+    await run.on_llm_end(LLMResult(generations=[[_generation(answer, message_id)]], llm_output=dict(names)))
+    return answer
+
+
+def _generation(answer: ModelAnswer, message_id: str) -> Any:
+    from langchain_core.messages import AIMessage  # noqa: PLC0415
+    from langchain_core.messages.ai import UsageMetadata  # noqa: PLC0415
+    from langchain_core.outputs import ChatGeneration  # noqa: PLC0415
+
+    used = answer.usage
+    message = AIMessage(
+        content=answer.text,
+        id=message_id,
+        tool_calls=[{"name": c.name, "args": c.arguments or {}, "id": c.id} for c in answer.tool_calls],
+        usage_metadata=UsageMetadata(
+            input_tokens=used.prompt_tokens,
+            output_tokens=used.completion_tokens,
+            total_tokens=used.prompt_tokens + used.completion_tokens,
+            input_token_details={"cache_read": used.cached_tokens},
+        ),
+        response_metadata={"model_name": answer.model, "finish_reason": answer.finish_reason},
+    )
+    return ChatGeneration(message=message)

@@ -1,10 +1,15 @@
-"""Calls of models by role, with limits, retries, fallbacks and accounting around them."""
+"""Calls of models by role, with limits, retries, fallbacks and accounting around them; how long those of a run usually take
+is kept, so that one that takes far longer is seen.
+"""
 
 import asyncio
 import random
+import statistics
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, noting_answers
@@ -14,7 +19,52 @@ from deep_research.providers.answer_parsing import prompt_tokens
 from deep_research.providers.model_families import Family
 from deep_research.providers.provider_limits import Gate, Policy, gate_of, policy_for
 from deep_research.providers.token_stream import streaming_to
-from deep_research.providers.usual_times import UsualTimes
+
+_HEAD = 100
+"""The time before the first token, in tokens: what a call costs that writes nothing."""
+_LEAST_CALLS = 4
+"""Answered calls from which there is something usual."""
+_WRITTEN: Mapping[Role, int] = MappingProxyType(
+    {"research": 300, "read": 150, "write": 900, "judge": 500, "review": 400, "report": 900}
+)
+"""Tokens of a long answer of each role, until the run has seen some."""
+_HEDGE_FACTOR = 2.5
+_HEDGED_SHARE, _HEDGED_AT_FIRST = 0.1, 2
+"""Hedged calls there may be: a share of the answered ones, and some at the beginning."""
+_LOOK_SECONDS = 0.5
+"""How often it is looked whether there is something usual by now."""
+_UP, _QUICK_PAUSE = 2, 0.25
+"""After so many answers to other calls a server is up: what fails there is this call, and pauses help it little."""
+_DOWN = 3
+"""After so many calls in a row that failed with all their attempts each further one has a single attempt."""
+_DEAD_SECONDS = 10.0
+"""How long a provider is tried that has not answered once in this process."""
+_OUT_SECONDS, _LIMITED_SECONDS, _UNUSABLE_SECONDS = 60.0, 30.0, 600.0
+"""How long a model is not asked that is down, that limits the rate, or that cannot be used as it is set up."""
+_WITH_FALLBACK = {ProviderDown: 3, ModelRateLimited: 2}
+"""Attempts where another model stands ready."""
+HEDGED = "Hedged"
+"""The error of an attempt that was not needed: another one beside it was answered first."""
+
+
+class UsualTimes:
+    """Times of the answered calls of one run."""
+
+    def __init__(self) -> None:
+        self._per_token: deque[float] = deque(maxlen=64)
+        self._written: defaultdict[Role, deque[int]] = defaultdict(lambda: deque(maxlen=16))
+
+    def note(self, role: Role, written: int, seconds: float) -> None:
+        """Take in an answer of so many tokens that took so long."""
+        self._per_token.append(seconds / (_HEAD + written))
+        self._written[role].append(written)
+
+    def expected(self, role: Role) -> float | None:
+        """Return the seconds of a long answer of that role at the usual speed; None while too few are known."""
+        if len(self._per_token) < _LEAST_CALLS:
+            return None
+        written = max(self._written[role], default=_WRITTEN[role])
+        return statistics.median(self._per_token) * (_HEAD + written)
 
 
 class OpenModel(Protocol):
@@ -79,25 +129,6 @@ class Patience:
 
 
 _USUAL = Patience()
-_HEDGE_FACTOR = 2.5
-_HEDGED_SHARE, _HEDGED_AT_FIRST = 0.1, 2
-"""Hedged calls there may be: a share of the answered ones, and some at the beginning."""
-_LOOK_SECONDS = 0.5
-"""How often it is looked whether there is something usual by now."""
-_UP, _QUICK_PAUSE = 2, 0.25
-"""After so many answers to other calls a server is up: what fails there is this call, and pauses help it little."""
-_DOWN = 3
-"""After so many calls in a row that failed with all their attempts each further one has a single attempt."""
-_DEAD_SECONDS = 10.0
-"""How long a provider is tried that has not answered once in this process."""
-_OUT_SECONDS, _LIMITED_SECONDS, _UNUSABLE_SECONDS = 60.0, 30.0, 600.0
-"""How long a model is not asked that is down, that limits the rate, or that cannot be used as it is set up."""
-_WITH_FALLBACK = {ProviderDown: 3, ModelRateLimited: 2}
-"""Attempts where another model stands ready."""
-
-
-HEDGED = "Hedged"
-"""The error of an attempt that was not needed: another one beside it was answered first."""
 
 
 class ModelClient:

@@ -20,7 +20,7 @@ from deep_research.providers.answer_parsing import (
 from deep_research.providers.base_model import WiredModel
 from deep_research.providers.http_wire import WireFailure, in_form
 from deep_research.providers.provider_failures import error_body
-from deep_research.providers.token_stream import is_streamed, openai_text, pass_on
+from deep_research.providers.token_stream import is_streamed, pass_on
 from deep_research.text.model_json import parse_object
 
 
@@ -81,7 +81,7 @@ async def listen(events: AsyncIterator[Mapping[str, Any]], *, forced: bool = Fal
     assembly = _Assembly()
     async for event in events:
         assembly.add(event)
-        await pass_on(openai_text(event, forced=forced))
+        await pass_on(_text_of_event(event, forced=forced))
     return read(assembly.whole())
 
 
@@ -268,3 +268,12 @@ def _ask_for_schema(body: dict[str, Any], request: ModelRequest, means: str | No
         body.pop("parallel_tool_calls", None)
     elif means == "json" and not request.tools:
         body["response_format"] = {"type": "json_object"}
+
+
+def _text_of_event(event: Mapping[str, Any], *, forced: bool) -> str:
+    """Return the text in a chunk of OpenAI's wire; of a forced call (an answer by schema) its arguments."""
+    delta = ((event.get("choices") or [{}])[0] or {}).get("delta") or {}
+    if forced:
+        calls = delta.get("tool_calls") or ()
+        return "".join(str((call.get("function") or {}).get("arguments") or "") for call in calls)
+    return delta["content"] if isinstance(delta.get("content"), str) else ""

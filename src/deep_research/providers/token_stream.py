@@ -1,7 +1,7 @@
 """The text of an answer while it arrives, for a caller that shows it before it is whole."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -34,21 +34,6 @@ async def pass_on(piece: str) -> None:
     sink = _SINK.get()
     if sink is not None and piece:
         await sink(piece)
-
-
-def openai_text(event: Mapping[str, Any], *, forced: bool) -> str:
-    """Return the text in a chunk of OpenAI's wire; of a forced call (an answer by schema) its arguments."""
-    delta = ((event.get("choices") or [{}])[0] or {}).get("delta") or {}
-    if forced:
-        calls = delta.get("tool_calls") or ()
-        return "".join(str((call.get("function") or {}).get("arguments") or "") for call in calls)
-    return delta["content"] if isinstance(delta.get("content"), str) else ""
-
-
-def anthropic_text(event: Mapping[str, Any], *, forced: bool) -> str:
-    """Return the text in an event of Anthropic's wire; of a forced call its input."""
-    delta = event.get("delta") or {}
-    return str(delta.get("partial_json" if forced else "text") or "")
 
 
 async def call_on_wires(call: Callable[[], Coroutine[Any, Any, ModelAnswer]]) -> ModelAnswer:

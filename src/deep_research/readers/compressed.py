@@ -10,7 +10,6 @@ from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import Unreadable
 
-
 MAX_BYTES = 200_000_000
 """The most bytes that are unpacked, of all parts together; a small file can hold gigabytes of zeros."""
 

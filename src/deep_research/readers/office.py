@@ -19,6 +19,12 @@ from deep_research.text.document_builder import MAX_COLUMNS, DocumentBuilder
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _HEADING = re.compile(rf"{any_word('document.heading_styles')}\s*(\d)", re.IGNORECASE)
 _LIST = re.compile(r"list|aufzählung|bullet", re.IGNORECASE)
+_PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_MAX_COLUMNS = 200
+_MAX_SHEETS = 300
+_MAX_EMPTY_ROWS = 20_000
+"""Rows without a value, one after another, after which a sheet is taken to be at its end."""
 
 
 class DocxReader:
@@ -100,9 +106,6 @@ def _row_cells(row: Any, table: Any, above: list[str]) -> list[str]:
     return cells[:MAX_COLUMNS]
 
 
-_PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-
-
 class PptxReader:
     """Reads PPTX: titles as headings, text, tables and speaker notes of every slide."""
 
@@ -167,13 +170,6 @@ def _write_text(frame: Any, builder: DocumentBuilder) -> None:
             builder.item(paragraph.text, depth=paragraph.level)
         else:
             builder.paragraph(paragraph.text)
-
-
-_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_MAX_COLUMNS = 200
-_MAX_SHEETS = 300
-_MAX_EMPTY_ROWS = 20_000
-"""Rows without a value, one after another, after which a sheet is taken to be at its end."""
 
 
 class XlsxReader:

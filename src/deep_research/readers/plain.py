@@ -25,6 +25,14 @@ _DATE_LINE = re.compile(
     re.I | re.M,
 )
 """A line near the beginning that says when a text was published."""
+_UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
+_ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s+(.*)$")
+_TERM = re.compile(r"^(\S.{0,80}?)(:{2,4}|;;)$")
+"""A term of a definition list as AsciiDoc writes it; `;;` and `:::` stand one level deeper."""
+_CONTINUED = "+"
+_CJK_CHAR = re.compile(f"[{CJK}]")
+_LINE_OF_ITS_OWN = 45  # a line shorter than this did not end because the page did
+_CODE_INDENT = 4
 
 
 class PlainReader:
@@ -71,16 +79,6 @@ def _kind(name: str, text: str) -> str:
     if len(_RST_SIGN.findall(sample)) > 1:
         return "text/x-rst"
     return "text/markdown" if len(_MARKDOWN_SIGN.findall(sample)) > 1 else "text/plain"
-
-
-_UNDERLINE = re.compile(r"^\s*([=\-~*#^])\1{2,}\s*$")
-_ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s+(.*)$")
-_TERM = re.compile(r"^(\S.{0,80}?)(:{2,4}|;;)$")
-"""A term of a definition list as AsciiDoc writes it; `;;` and `:::` stand one level deeper."""
-_CONTINUED = "+"
-_CJK_CHAR = re.compile(f"[{CJK}]")
-_LINE_OF_ITS_OWN = 45  # a line shorter than this did not end because the page did
-_CODE_INDENT = 4
 
 
 def write_text(text: str, builder: DocumentBuilder) -> None:

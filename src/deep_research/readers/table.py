@@ -14,6 +14,8 @@ from deep_research.text.document_builder import DocumentBuilder
 MAX_ROWS = 50_000
 _ONE_PASSAGE = 900  # characters; a larger table is cut, and the rows after the cut would lose their header
 _LOOK_AHEAD = 40
+_DELIMITERS = ",;\t|"
+_MAX_FIELD = 10_000_000
 
 
 def write_rows(rows: Iterable[Sequence[str]], builder: DocumentBuilder, *, what: str = "the table") -> int:
@@ -72,10 +74,6 @@ def _named_line(row: Sequence[str], header: Sequence[str]) -> str:
         return "; ".join(cell for cell in cells if cell)
     named = [f"{name}: {cell}" for name, cell in zip(header, cells, strict=False) if cell]
     return "; ".join([*named, *(cell for cell in cells[len(header) :] if cell)])
-
-
-_DELIMITERS = ",;\t|"
-_MAX_FIELD = 10_000_000
 
 
 class TableReader:

@@ -1,8 +1,14 @@
-"""What every step of a run may use, in one frozen object."""
+"""What every step of a run may use, in one frozen object; and where in its work the run is at this moment: the node of the
+graph, its step, and the section it is about.
+
+What a run sees beside its paid calls depends on the moment; its notes are kept under the position, which is the same
+when a node is done again after a crash, and in a replay.
+"""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -21,7 +27,16 @@ from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings
 from deep_research.templates import TemplateFile
 
+section_position: ContextVar[str] = ContextVar("section_position", default="")
+"""The section, attempt and turn that a researcher works at."""
+node_position: ContextVar[Callable[[], str]] = ContextVar("node_position", default=lambda: "")
+"""Returns the node and the step of the graph."""
 _log = logging.getLogger(__name__)
+
+
+def current_position() -> str:
+    """Return the position as a short text; "" before the graph runs."""
+    return f"{node_position.get()()} {section_position.get()}".strip()
 
 
 async def keep_nothing(_values: Mapping[str, Any]) -> None:

@@ -85,7 +85,7 @@ async def fork_run(
 async def refresh_run(parent: RunStore, home: Path) -> RunStore:
     """Make a run that researches the plan of `parent` anew, from today's sources: nothing it had read is taken over.
 
-    `compare_runs` then says what changed.
+    `report_changes` then says what changed.
     """
     return await _branch(parent, home, "refresh", Settings(**parent.load().settings), at="plan", plan="")
 

@@ -1,16 +1,37 @@
-"""Read what a run has gathered: its sources with date and standing, their snapshots and passages, and its cost so far."""
+"""Read what a run has gathered: its sources with date and standing, their snapshots and passages, and its cost so far;
+and hand its report over in another format, with what the library adds to it.
+"""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+from contextlib import closing
+from pathlib import Path
 from typing import Literal
 
-from deep_research.data import Ledger, Passage, Snapshot, Source
+from deep_research import registry
+from deep_research.data import (
+    Export,
+    ExportFigure,
+    ExportInput,
+    ExportPoint,
+    Ledger,
+    Passage,
+    PassageContext,
+    Report,
+    Snapshot,
+    Source,
+)
 from deep_research.data.noun import Noun
 from deep_research.errors import RunNotFound
 from deep_research.ports import Library
+from deep_research.report.figures import Figure, make_figures
 from deep_research.report.ledger import ledger_of
+from deep_research.safe_text import safe_noun
 from deep_research.search.source_standing import dated_source
 from deep_research.stores.run_store import RunStore
+
+SourceKind = Literal["read", "all"]
+_CONTEXT_CHARS = 600
+"""So much of a snapshot is shown before and after a passage."""
 
 
 class SourceFacts(Noun):
@@ -44,35 +65,22 @@ class PassageInContext(Noun):
     is_current: bool = True
 
 
-SourceKind = Literal["read", "all"]
-
-
-@contextmanager
-def _library(store: RunStore) -> Iterator[Library]:
-    """Open the library of a run for the block."""
-    library = store.open_library()
-    try:
-        yield library
-    finally:
-        library.close()
-
-
 def list_sources(store: RunStore, kind: SourceKind = "read") -> list[SourceFacts]:
     """Return the sources of a run in order of their ids: those that were read, or all that were found."""
-    with _library(store) as library:
+    with closing(store.open_library()) as library:
         found = [_facts(library, source) for source in library.sources()]
     return [facts for facts in found if facts.read or kind == "all"]
 
 
 def read_source(store: RunStore, source: str) -> tuple[SourceFacts, Snapshot | None]:
     """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
-    with _library(store) as library:
+    with closing(store.open_library()) as library:
         return _facts(library, _known(library, source)), library.snapshot(source)
 
 
 def read_passage(store: RunStore, passage: str, *, around: int = 0) -> PassageInContext:
     """Return a passage with up to `around` characters on each side. Raises RunNotFound for an unknown id."""
-    with _library(store) as library:
+    with closing(store.open_library()) as library:
         found = library.passage(passage)
         if found is None:
             raise RunNotFound(f"The run has no passage {passage!r}.", run_id=store.run_id)
@@ -90,17 +98,14 @@ def read_passage(store: RunStore, passage: str, *, around: int = 0) -> PassageIn
 
 def search_library(store: RunStore, query: str, *, limit: int) -> list[str]:
     """Return the ids of the passages of all that a run has read that answer a query best, best first."""
-    with _library(store) as library:
+    with closing(store.open_library()) as library:
         return [hit.passage.id for hit in library.search(query, limit=limit)]
 
 
 def cost_so_far(store: RunStore) -> Ledger:
     """Return what a run has cost until now, also while it goes on."""
-    journal = store.open_journal()
-    try:
+    with closing(store.open_journal()) as journal:
         return ledger_of(journal, sources=0, seconds=store.load().seconds)
-    finally:
-        journal.close()
 
 
 def _known(library: Library, source: str) -> Source:
@@ -126,3 +131,43 @@ def _facts(library: Library, source: Source) -> SourceFacts:
         sha256=snapshot.sha256,
         characters=len(snapshot.text),
     )
+
+
+def export_report(store: RunStore, report: Report, to: str, *, font_folder: Path | None = None) -> Export:
+    """Return a report of the run in `store` (its own, or that of a follow-up) in the format `to`.
+
+    Raises ConfigError for an unknown format, and where something that the format needs is not installed.
+    """
+    exporter = registry.component("exporters", to)()
+    given = safe_noun(_collect(store, report, str(font_folder or "")))
+    name = f"{_file_name(report)}{exporter.suffix}"
+    return Export(data=exporter.export(given), media_type=exporter.media_type, file_name=name)
+
+
+def _collect(store: RunStore, report: Report, font_folder: str) -> ExportInput:
+    """Return the report with the authors of its sources and the surroundings of its passages."""
+    with closing(store.open_library()) as library:
+        sources = (library.source(reference.source) for reference in report.references)
+        authors = {source.id: source.authors for source in sources if source is not None}
+        texts = {key: library.snapshot(key) for key in {passage.source for passage in report.passages.values()}}
+    contexts: dict[str, PassageContext] = {}
+    for key, passage in report.passages.items():
+        snapshot = texts[passage.source]
+        if snapshot is not None and snapshot.text[passage.start : passage.end] == passage.text:
+            contexts[key] = PassageContext(
+                before=snapshot.text[max(0, passage.start - _CONTEXT_CHARS) : passage.start],
+                after=snapshot.text[passage.end : passage.end + _CONTEXT_CHARS],
+            )
+    figures = tuple(_figure(figure) for figure in make_figures(report))
+    return ExportInput(report=report, authors=authors, contexts=contexts, figures=figures, font_folder=font_folder)
+
+
+def _figure(figure: Figure) -> ExportFigure:
+    points = (ExportPoint(label=p.label, value=p.value, display=p.display, passages=p.passages) for p in figure.points)
+    return ExportFigure(kind=figure.kind, title=figure.title, points=tuple(points))
+
+
+def _file_name(report: Report) -> str:
+    """Return a file name without blanks or marks, of the title and the run's id."""
+    title = re.sub(r"\W+", "-", report.title[:60]).strip("-_")
+    return f"{title or 'report'}-{report.run_id}" if len(report.run_id) < 40 else title or "report"

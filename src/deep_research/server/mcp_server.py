@@ -1,6 +1,9 @@
-"""Our own MCP server: an agent researches, asks, checks claims and reads passages, over stdio or streamable HTTP."""
+"""Our own MCP server: an agent researches, asks, checks claims and reads passages, over stdio or streamable HTTP; what the
+tools answer is structured content, whose schemas clients are told.
+"""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -17,20 +20,25 @@ from pydantic import BaseModel, Field
 import deep_research
 from deep_research import api
 from deep_research.api import Run
+from deep_research.data import FollowUp, Report
 from deep_research.errors import ConfigError, ResearchError
+from deep_research.events import Event
 from deep_research.server.access_tokens import AccessTokens, owner_home
-from deep_research.server.mcp_answers import (
-    FoundPassages,
-    PassageAnswer,
-    ReportAnswer,
-    VerdictAnswer,
-    answer_of,
-    answer_of_follow_up,
-    describe_event,
-)
 from deep_research.server.run_service import make_run_service
 from deep_research.settings import load_settings
 
+_SAID = {
+    "understood": "Researching: {question}",
+    "stage_started": "Stage: {stage}",
+    "progress": "{what}: {done}",
+    "planned": "Plan: {title}",
+    "section_started": "Researching “{section}”",
+    "searched": "Searched {source}: {query} ({found} found)",
+    "section_written": "Wrote “{section}”: {supported} of {claims} statements supported",
+    "reviewed": "Review: {score} of 10",
+    "gap_found": "Gap: {what}: {why}",
+}
+"""What is said of an event, by its kind."""
 _T = TypeVar("_T")
 _INSTRUCTIONS = (
     "Researches questions and checks claims. Every sentence of a report cites passages of stored snapshots; read them "
@@ -40,9 +48,109 @@ _READING = ToolAnnotations(read_only_hint=True, idempotent_hint=True)
 _AROUND = 400
 _LINKED = 20
 """So many passages are linked from a report."""
-
 RunId = Annotated[str, Field(description="Id of a run, or an unambiguous part of it.", max_length=80)]
 Query = Annotated[str, Field(min_length=1, max_length=4000)]
+_MAX_BODY = 1_000_000
+
+
+class CitedSource(BaseModel):
+    """An entry of the source list: citations `[n]` in the report name its number."""
+
+    number: int
+    title: str
+    url: str = ""
+    location: str = ""
+    published: str | None = None
+    passages: list[str] = Field(default_factory=list, description="Ids for read_passage.")
+
+
+class ReportAnswer(BaseModel):
+    """A report with its sources, the parts of the question that it answers, and what was not found."""
+
+    run_id: str
+    question: str
+    title: str
+    report: str = Field(description="Markdown; a citation [n] is the number of a reference.")
+    answered: bool
+    references: list[CitedSource]
+    verdicts: dict[str, int] = Field(description="Statements by verdict: supported, unverified, contradicted.")
+    parts: list[dict[str, str]] = Field(description="Parts of the question: text, and answered (yes, partly, no).")
+    gaps: list[str]
+    assumptions: list[str]
+    cost_usd: float
+    seconds: float
+
+
+class VerdictAnswer(BaseModel):
+    """Whether a text supports a claim."""
+
+    verdict: Literal["supported", "contradicted", "unverified"]
+    reason: str
+    score: float | None = None
+
+
+class PassageAnswer(BaseModel):
+    """A passage, verbatim, with the text around it in the snapshot that was read."""
+
+    run_id: str
+    passage: str
+    text: str
+    before: str = ""
+    after: str = ""
+    source: str
+    title: str
+    url: str
+    page: int | None = None
+    heading: str = ""
+    published: str | None = None
+    retrieved_at: str = ""
+    sha256: str = ""
+
+
+class FoundPassages(BaseModel):
+    """Passages of what a run has read, best first."""
+
+    run_id: str
+    query: str
+    passages: list[PassageAnswer]
+
+
+def answer_of(report: Report, *, text: str | None = None) -> ReportAnswer:
+    """Return a report as a tool's answer; `text` stands for its Markdown where it is given."""
+    return ReportAnswer(
+        run_id=report.run_id,
+        question=report.question,
+        title=report.title,
+        report=report.report if text is None else text,
+        answered=report.answered,
+        references=[
+            CitedSource(
+                number=r.number,
+                title=r.title,
+                url=r.url if r.url.startswith(("http://", "https://")) else "",
+                location=r.location,
+                published=r.published,
+                passages=list(r.passages),
+            )
+            for r in report.references
+        ],
+        verdicts=dict(Counter(claim.verdict.kind for claim in report.claims)),
+        parts=[{"text": part.text, "answered": part.answered} for part in report.parts],
+        gaps=[f"{gap.what}: {gap.why}" for gap in report.gaps],
+        assumptions=list(report.assumptions),
+        cost_usd=report.ledger.cost_usd,
+        seconds=report.ledger.seconds,
+    )
+
+
+def answer_of_follow_up(made: FollowUp) -> ReportAnswer | None:
+    """Return the answer to a question about a report, or None where there is none."""
+    return answer_of(made.report) if made.report is not None else None
+
+
+def describe_event(event: Event) -> str:
+    """Return what happened in one line, "" for what a client need not know."""
+    return _SAID.get(event.kind, "").format_map(event.model_dump())
 
 
 @dataclass(frozen=True)
@@ -313,6 +421,3 @@ def make_http_app(options: McpOptions) -> Any:
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = make_server(options).streamable_http_app(transport_security=security)
     return RequestGuard(app, tokens=options.tokens, max_body=_MAX_BODY, max_upload=_MAX_BODY)
-
-
-_MAX_BODY = 1_000_000

@@ -1,6 +1,7 @@
 """OpenAI's `/v1/chat/completions` and `/v1/responses`, so that chat front ends and SDKs use research unchanged.
 
 A run that asks something answers with its question; the user's next message goes on from it, as in any conversation.
+What is not known of OpenAI's requests is passed over.
 """
 
 import asyncio
@@ -8,10 +9,11 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from datetime import datetime
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter, Path, Response
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
 from deep_research import api
@@ -20,10 +22,17 @@ from deep_research.data import Ledger, Message
 from deep_research.errors import ConfigError
 from deep_research.events import Event
 from deep_research.server.http_context import Context, Owner
-from deep_research.server.openai_models import MODELS, ChatRequest, ResponseRequest, conversation
 from deep_research.server.run_service import RunService
 from deep_research.settings import load_settings
 
+MODELS: dict[str, dict[str, Any]] = {
+    "deep-research": {},
+    "deep-research-brief": {"depth": "brief"},
+    "deep-research-deep": {"depth": "deep"},
+    "deep-research-quick": {"workflow": "quick"},
+}
+"""The names that clients choose from, with the settings that each stands for."""
+_MOST_CHARS = 20_000
 router = APIRouter(prefix="/v1", tags=["openai"])
 _ERROR = {"type": "object", "properties": {"error": {"type": "object"}}, "required": ["error"]}
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -32,6 +41,72 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 _PIECE, _HISTORY_CHARS = 400, 4_000
 _ResponseId = Annotated[str, Path(pattern=r"^resp_[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer, or server-sent events",
+        "content": {"text/event-stream": {}, "application/json": {}},
+    }
+}
+
+
+class _OpenAiInput(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class ContentPart(_OpenAiInput):
+    """A part of a message; only text is read."""
+
+    type: str = Field("text", max_length=40)
+    text: str = Field("", max_length=_MOST_CHARS)
+
+
+class ChatMessage(_OpenAiInput):
+    """A message of a conversation."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[ContentPart] | None = None
+
+    @property
+    def text(self) -> str:
+        """The message's text."""
+        if isinstance(self.content, str):
+            return self.content.strip()[:_MOST_CHARS]
+        return "\n".join(part.text for part in self.content or ()).strip()[:_MOST_CHARS]
+
+
+class StreamOptions(_OpenAiInput):
+    """What a stream should hold besides its text."""
+
+    include_usage: bool = False
+
+
+class ChatRequest(_OpenAiInput):
+    """A request to `/v1/chat/completions`: the last message of the user is the question."""
+
+    model: str = Field("deep-research", max_length=120)
+    messages: list[ChatMessage] = Field(min_length=1, max_length=200)
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+
+
+class ResponseRequest(_OpenAiInput):
+    """A request to `/v1/responses`; with `background` it is answered at once and looked at later."""
+
+    model: str = Field("deep-research", max_length=120)
+    input: str | list[ChatMessage] = Field(min_length=1, max_length=_MOST_CHARS)
+    background: bool = False
+    stream: bool = False
+    previous_response_id: str | None = Field(None, max_length=90)
+
+
+def conversation(messages: list[ChatMessage]) -> tuple[str, list[Message]]:
+    """Return the question, which is the user's last message, and the conversation before it."""
+    said = [m for m in messages if m.role in ("user", "assistant") and m.text]
+    last = max((place for place, m in enumerate(said) if m.role == "user"), default=-1)
+    if last < 0:
+        return "", []
+    history = [Message(role="user" if m.role == "user" else "assistant", text=m.text) for m in said[:last]]
+    return said[last].text, history
 
 
 class _Outcome(NamedTuple):
@@ -110,14 +185,6 @@ async def list_models() -> dict[str, Any]:
     """List the names that can be asked."""
     made = [{"id": name, "object": "model", "created": 0, "owned_by": "deep-research"} for name in MODELS]
     return {"object": "list", "data": made}
-
-
-_STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The answer, or server-sent events",
-        "content": {"text/event-stream": {}, "application/json": {}},
-    }
-}
 
 
 @router.post("/chat/completions", responses={**ERRORS, **_STREAM}, response_class=JSONResponse)

@@ -22,6 +22,27 @@ from deep_research.sources._record_documents import line
 from deep_research.text.cleaning import fold
 
 _MAX_NUMBER_CHARS = 18
+_MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
+_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
+_ISO = re.compile(
+    rf"(?<!\d)((?:1[4-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?!\d)(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}})(?!\d))?)?"
+)
+_COMPACT = re.compile(r"\s*((?:1[4-9]|20)\d\d)(\d\d)(\d\d)(?:\d{6})?\s*")
+_DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})\.?,?[ -]((?:1[4-9]|20)\d\d)\b")
+_MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? ((?:1[4-9]|20)\d\d)\b")
+_YEAR_FIRST = re.compile(r"\b((?:1[4-9]|20)\d\d)[ -]([A-Za-z]{3,9})\b\.?(?:[ -](\d{1,2})\b)?")
+_MONTH_YEAR = re.compile(r"\b([A-Za-z]{3,9})\.? ((?:1[4-9]|20)\d\d)\b")
+_EARLIEST, _LATEST = 1400, 2100
+Element = Any  # lxml.etree._Element
+_E = TypeVar("_E", bound=SourceError)
+_MAX_WHY_CHARS = 200
+_EXPLAINING = (
+    "message errorMessage error_message error detail errors title info errMsg msg reason readableMessage".split()
+)
+_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
+_WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too many requests|request limit", re.IGNORECASE)
+_CLOSED = re.compile(rb"</[\w:.-]+\s*>\s*(?:<!--.*?-->\s*)*$", re.DOTALL)
 
 
 def at(value: Any, *path: str | int) -> Any:
@@ -110,19 +131,6 @@ def first_date(value: Any, *names: str) -> str | None:
     return next((day for name in names if (day := iso_date(at(value, name)))), None)
 
 
-_MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
-_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
-_ISO = re.compile(
-    rf"(?<!\d)((?:1[4-9]|20)\d\d)(?:(?:[-/.]|{any_word('dates.year_marks')})(\d{{1,2}})(?!\d)(?:(?:[-/.]|{any_word('dates.month_marks')})(\d{{1,2}})(?!\d))?)?"
-)
-_COMPACT = re.compile(r"\s*((?:1[4-9]|20)\d\d)(\d\d)(\d\d)(?:\d{6})?\s*")
-_DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})\.?,?[ -]((?:1[4-9]|20)\d\d)\b")
-_MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? ((?:1[4-9]|20)\d\d)\b")
-_YEAR_FIRST = re.compile(r"\b((?:1[4-9]|20)\d\d)[ -]([A-Za-z]{3,9})\b\.?(?:[ -](\d{1,2})\b)?")
-_MONTH_YEAR = re.compile(r"\b([A-Za-z]{3,9})\.? ((?:1[4-9]|20)\d\d)\b")
-_EARLIEST, _LATEST = 1400, 2100
-
-
 def iso_date(value: Any) -> str | None:
     """Return the date in `value`, or None where there is none (also for "2 days ago").
 
@@ -205,19 +213,6 @@ def _from_words(value: str) -> str | None:
     if (match := _MONTH_YEAR.search(value)) and (month := month_number(match[1])):
         return written(int(match[2]), month)
     return None
-
-
-Element = Any  # lxml.etree._Element
-_E = TypeVar("_E", bound=SourceError)
-
-_MAX_WHY_CHARS = 200
-_EXPLAINING = (
-    "message errorMessage error_message error detail errors title info errMsg msg reason readableMessage".split()
-)
-_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
-_ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
-_WAIT_WORDS = re.compile(r"rate (?:limit )?exceeded|rate.?limit|too many requests|request limit", re.IGNORECASE)
-_CLOSED = re.compile(rb"</[\w:.-]+\s*>\s*(?:<!--.*?-->\s*)*$", re.DOTALL)
 
 
 class Declaration:

@@ -42,6 +42,18 @@ _MAX_HEADING_CHARS = 100
 
 Section = tuple[str, str]
 """A heading ("" for none) and the text under it, paragraphs parted by blank lines."""
+_ITEM = re.compile(r"(?:[-*•]|(\d{1,3}[.)]))\s+(?=\S)")
+_BETWEEN_BLOCKS = re.compile(r"\n\s*\n")
+_MAX_SHOWN_AUTHORS = 20
+Fact = tuple[str, object]
+"""What it is called, and its value; a fact without a value is left out."""
+_LINE_OF_PROSE = re.compile(r"\n(?<![\n|]\n)(?![\n|\-*>#\d ])")  # the line end first, which is quick to find
+_WIDE = re.compile(f"[{CJK}]")
+_ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)\]」』）]*$")
+_BROKEN_FROM, _SURELY_BROKEN_FROM = 40, 60
+"""Widths in columns from which a line without an end goes on in the next."""
+_MARKED = re.compile(r"^#{2,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|? *:?-{3,}:? *\|", re.MULTILINE)
+"""Markdown; a line with one # may be a comment in code."""
 
 
 def line(markup: str) -> str:
@@ -109,14 +121,6 @@ def _unescape(text: str) -> str:
 def _tidy(text: str) -> str:
     parts = (fold(part) for part in _BLANK_LINES.split(clean(text)))
     return "\n\n".join(part for part in parts if part)
-
-
-_ITEM = re.compile(r"(?:[-*•]|(\d{1,3}[.)]))\s+(?=\S)")
-_BETWEEN_BLOCKS = re.compile(r"\n\s*\n")
-_MAX_SHOWN_AUTHORS = 20
-
-Fact = tuple[str, object]
-"""What it is called, and its value; a fact without a value is left out."""
 
 
 def document(
@@ -205,15 +209,6 @@ def _shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value if item)
     return "" if value is None else str(value)
-
-
-_LINE_OF_PROSE = re.compile(r"\n(?<![\n|]\n)(?![\n|\-*>#\d ])")  # the line end first, which is quick to find
-_WIDE = re.compile(f"[{CJK}]")
-_ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)\]」』）]*$")
-_BROKEN_FROM, _SURELY_BROKEN_FROM = 40, 60
-"""Widths in columns from which a line without an end goes on in the next."""
-_MARKED = re.compile(r"^#{2,6} \S[^\n]*\n\s*\n[^#\s]|^```|\]\((?:https?:|/|#)|^\|? *:?-{3,}:? *\|", re.MULTILINE)
-"""Markdown; a line with one # may be a comment in code."""
 
 
 def read_page(found: Found) -> Document:

@@ -32,6 +32,19 @@ _NO_DOCUMENT = frozenset((
 ))  # fmt: skip
 # Generated lists of links: what they lead to is read itself.
 _GENERATED_INDEX = ("genindex", "py-modindex", "search.html", "bookindex.html")
+_SYSTEM = ("/proc", "/sys", "/dev")
+ReaderFor = Callable[[str | PurePath, bytes], Reader | None]
+SECONDS_PER_FILE = 120.0
+_SNIFFED = 8192
+_REQUESTS_AHEAD = 16
+_ORIGIN = "documents"
+_PROBLEM = "documents: not read"
+_MANY = 20  # files from which one child reads them all, ahead of the index
+_BATCH_CHARS, _BATCH_FILES = 4_000_000, 128
+_NAMED = 5  # files that a gap names; more are counted
+_SNIPPET_CHARS = 300
+_PATIENCE_SECONDS = 5.0
+_BATCH_SECONDS = 1.0
 
 
 class File(NamedTuple):
@@ -74,9 +87,6 @@ def walk(paths: Sequence[Path]) -> Iterator[File | Problem]:
     for path in named:
         whole = path.resolve()
         yield from walked.folder(whole) if whole.is_dir() else walked.file(whole, path.name)
-
-
-_SYSTEM = ("/proc", "/sys", "/dev")
 
 
 def _is_of_system(path: Path) -> bool:
@@ -176,12 +186,6 @@ def _shown(path: Path, root: Path) -> str:
     return os.fsencode(relative).decode("utf-8", "replace") if path != root else path.name
 
 
-ReaderFor = Callable[[str | PurePath, bytes], Reader | None]
-SECONDS_PER_FILE = 120.0
-_SNIFFED = 8192
-_REQUESTS_AHEAD = 16
-
-
 class Reading(NamedTuple):
     """What became of one file: a document, or why there is none. Size and time are those of the read bytes."""
 
@@ -258,16 +262,6 @@ def _given_up(path: str, why: str) -> Reading:
     except OSError:
         return Reading(path, None, why)
     return Reading(path, None, why, about.st_size, about.st_mtime_ns)
-
-
-_ORIGIN = "documents"
-_PROBLEM = "documents: not read"
-_MANY = 20  # files from which one child reads them all, ahead of the index
-_BATCH_CHARS, _BATCH_FILES = 4_000_000, 128
-_NAMED = 5  # files that a gap names; more are counted
-_SNIPPET_CHARS = 300
-_PATIENCE_SECONDS = 5.0
-_BATCH_SECONDS = 1.0
 
 
 class DocumentsSource:

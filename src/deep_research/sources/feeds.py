@@ -41,6 +41,11 @@ from deep_research.text.tokens import content_terms
 
 _TITLE_WEIGHT = 2.0
 _LEAST_SHARE = 0.34  # of the query's weight: one rare word of three is enough, one common word is not
+_ENOUGH_CHARS = 600  # a teaser is shorter; the page is read then
+_ROOTS = ("rss", "feed", "rdf", "channel")
+_DATES = ("published", "pubDate", "date", "issued", "updated", "created")
+_TEASERS = ("description", "summary", "subtitle")
+_BODIES = ("encoded", "content", "description", "summary", "subtitle")
 
 
 class ListingSource(ApiSource[Options]):
@@ -108,13 +113,6 @@ def rank(query: str, listing: Iterable[Found]) -> list[Found]:
 
 def _body(found: Found) -> str:
     return f"{found.snippet} {found.document.text if found.document else ''}"
-
-
-_ENOUGH_CHARS = 600  # a teaser is shorter; the page is read then
-_ROOTS = ("rss", "feed", "rdf", "channel")
-_DATES = ("published", "pubDate", "date", "issued", "updated", "created")
-_TEASERS = ("description", "summary", "subtitle")
-_BODIES = ("encoded", "content", "description", "summary", "subtitle")
 
 
 def entries(response: ApiResponse, source: type[Declaration]) -> list[Found]:

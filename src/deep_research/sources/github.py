@@ -42,6 +42,8 @@ _REFUSALS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 _ABUSE = "abuse"
 _MAX_README_BYTES = 2_000_000
 _README_FORMATS = ("plain", "html")
+HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
+_MAX_CODE_CHARS = 400_000
 
 
 class GitHubOptions(DatedOptions):
@@ -53,9 +55,6 @@ class GitHubOptions(DatedOptions):
     )
     burst: int = Field(5, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
     language: str = Field("", description="Only code in this programming language.")
-
-
-HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 
 
 class GitHubSource(ApiSource[Options]):
@@ -194,9 +193,6 @@ def _qualified(query: str, options: GitHubRepositoriesOptions) -> str:
         between("pushed", options),
     ]
     return " ".join(part for part in parts if part)
-
-
-_MAX_CODE_CHARS = 400_000
 
 
 class GitHubCodeOptions(GitHubOptions):

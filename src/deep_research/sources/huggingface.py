@@ -31,6 +31,9 @@ from deep_research.sources._papers import Ids, Work, arxiv_id, found_work, full_
 from deep_research.sources._record_documents import line, paragraphs
 from deep_research.sources.feeds import ListingSource, entries, rank
 
+_MAX_TAGS = 30
+_DAY = "%Y-%m-%d"
+
 
 class HuggingFaceBlogOptions(DatedOptions):
     """Options of the Hugging Face blog."""
@@ -53,9 +56,6 @@ class HuggingFaceBlogSource(ListingSource[HuggingFaceBlogOptions]):
 def parse_feed(response: ApiResponse) -> list[Found]:
     """Return the posts of the feed, newest first; it has titles, dates and addresses only. Raises SourceError."""
     return entries(response, HuggingFaceBlogSource)
-
-
-_MAX_TAGS = 30
 
 
 class HuggingFaceModelsOptions(ApiOptions):
@@ -114,9 +114,6 @@ def _model(entry: Mapping[str, Any]) -> Found | None:
         score=score(entry.get("trendingScore")),
         document=_writing.document(name, facts=facts, published=published, authors=(author,) if author else ()),
     )
-
-
-_DAY = "%Y-%m-%d"
 
 
 class HuggingFacePapersOptions(ApiOptions):

@@ -34,6 +34,11 @@ from deep_research.sources._api_answers import (
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
 
+_RESULT = "web_search_tool_result"
+_REFUSED = ("authentication_error", "permission_error", "billing_error")
+_AWAY = ("unavailable", "overloaded_error", "api_error", "timeout_error")
+_MARK = "?utm_source=openai"
+
 
 def allowed(url: str, options: WebOptions) -> bool:
     """Whether a result is of the domains that the options name; not every service filters them itself."""
@@ -74,11 +79,6 @@ def usage_of(response: ApiResponse) -> Usage | None:
         cache_write_tokens=written,
         completion_tokens=answer or 0,
     )
-
-
-_RESULT = "web_search_tool_result"
-_REFUSED = ("authentication_error", "permission_error", "billing_error")
-_AWAY = ("unavailable", "overloaded_error", "api_error", "timeout_error")
 
 
 class AnthropicWebSearchOptions(WebOptions):
@@ -185,9 +185,6 @@ def _anthropic_error(code: str, why: str, response: ApiResponse) -> SourceError:
         AnthropicWebSearchSource,
         f"the search failed ({': '.join(part for part in (code, why[:200]) if part)})",
     )
-
-
-_MARK = "?utm_source=openai"
 
 
 class OpenAiWebSearchOptions(WebOptions):

@@ -48,6 +48,16 @@ from deep_research.sources._record_documents import line, paragraphs
 
 _NUMBER = re.compile(r"([A-Z]{2})\s*(D|PP|RE|H|T|P)?0*(\d[\dA-Z]*?)\s*([A-Z]\d?)?")
 _US_APPLICATION_DIGITS = 11  # US20240362478: the year and seven digits, of which other offices drop the first 0
+_COUNTRY_NOTE = re.compile(r"\s*\[[A-Z]{2}\]\s*$")
+_FIELDED = re.compile(r"\b[a-z]{1,3}\s*(?:=|all|any|within)\s*", re.IGNORECASE)
+_MARGIN = timedelta(seconds=60)
+_THROTTLED = ("overloaded", "black")
+_FIELDS = (
+    "patent_id", "patent_title", "patent_abstract", "patent_date", "patent_type", "inventors", "assignees",
+    "patent_num_times_cited_by_us_patents", "patent_earliest_application_date",
+)  # fmt: skip
+_BAGS = ("patentFileWrapperDataBag", "patentBag", "petitionDecisionDataBag", "patentdata")
+_MAX_CODES = 12
 
 
 class Patent(NamedTuple):
@@ -109,12 +119,6 @@ def found_patent(patent: Patent, origin: str) -> Found:
         published=patent.published,
     )
     return found.model_copy(update={"document": read.model_copy(update={"authors": inventors})})
-
-
-_COUNTRY_NOTE = re.compile(r"\s*\[[A-Z]{2}\]\s*$")
-_FIELDED = re.compile(r"\b[a-z]{1,3}\s*(?:=|all|any|within)\s*", re.IGNORECASE)
-_MARGIN = timedelta(seconds=60)
-_THROTTLED = ("overloaded", "black")
 
 
 class EpoOptions(DatedOptions):
@@ -335,12 +339,6 @@ def _epo_people(group: Element | None, name: str) -> tuple[str, ...]:
     return tuple(_COUNTRY_NOTE.sub("", each).strip(" ,") for each in names)
 
 
-_FIELDS = (
-    "patent_id", "patent_title", "patent_abstract", "patent_date", "patent_type", "inventors", "assignees",
-    "patent_num_times_cited_by_us_patents", "patent_earliest_application_date",
-)  # fmt: skip
-
-
 class PatentsViewOptions(DatedOptions):
     """Options of the search; the period is that of the grant."""
 
@@ -413,10 +411,6 @@ def _patent(entry: Mapping[str, Any]) -> Found | None:
 
 def _people(value: Any, given: str, family: str) -> list[str]:
     return [first(one, "assignee_organization") or full_name(one, given, family) for one in objects(value)]
-
-
-_BAGS = ("patentFileWrapperDataBag", "patentBag", "petitionDecisionDataBag", "patentdata")
-_MAX_CODES = 12
 
 
 class UsptoOptions(DatedOptions):

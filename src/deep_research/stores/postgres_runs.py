@@ -20,14 +20,12 @@ from deep_research.events import Event, event_adapter
 from deep_research.safe_text import safe_noun
 from deep_research.settings import snapshots_url
 from deep_research.state_files import SPOOL
-from deep_research.stores.answer_spool import AnswerSpool, delete_spools
 from deep_research.stores.event_log import EventLog
 from deep_research.stores.postgres_database import Database, database_at
-from deep_research.stores.postgres_journal import PostgresJournal
-from deep_research.stores.postgres_library import PostgresLibrary
+from deep_research.stores.postgres_journal import AnswerSpool, PostgresJournal, delete_spools
+from deep_research.stores.postgres_library import PostgresLibrary, text_objects
 from deep_research.stores.run_folder import dated_id, is_run_id, unshortened_id
 from deep_research.stores.run_store import Checkpoints, Guard, RunRecord
-from deep_research.stores.text_objects import text_objects
 
 LEASE_SECONDS = 30
 """After so long a process that has not renewed its lease counts as dead."""

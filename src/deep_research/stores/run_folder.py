@@ -1,12 +1,18 @@
-"""A run on disk: one folder with its record, library, journal, checkpoints, events and result."""
+"""A run on disk: one folder with its record, library, journal, checkpoints, events and result.
+
+One process at a time carries a run out: it holds a lock on a file in the folder. The operating system lets go of the
+lock when the process that holds it ends, also after kill -9 (flock(2); LockFileEx through msvcrt on Windows). Looking
+at a run needs no lock.
+"""
 
 import logging
 import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,20 +20,90 @@ from pydantic import ValidationError
 
 from deep_research.data.brief import Steer
 from deep_research.data.result import FollowUp, Report
-from deep_research.errors import RunNotFound, StoreError
+from deep_research.errors import RunBusy, RunNotFound, StoreError
 from deep_research.events import Event
 from deep_research.safe_text import safe_noun
 from deep_research.state_files import RUNS, make_private, make_private_folder, open_private
 from deep_research.stores.event_log import EventFile, EventLog, FileTail, read_events
 from deep_research.stores.journal import SqliteJournal
-from deep_research.stores.run_lock import held, is_held
 from deep_research.stores.run_store import Checkpoints, RunRecord
 from deep_research.stores.sqlite_library import SqliteLibrary
+
+_FAR = 1 << 30
+"""Windows forbids reading what is locked, so a byte far behind the text is."""
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: int) -> None:
+        os.lseek(file, _FAR, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 
 _log = logging.getLogger(__name__)
 BEING_DELETED = ".deleted-"
 """How the folder of a run begins that is being deleted; what a crash leaves of it is deleted the next time."""
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+@contextmanager
+def held(path: Path, *, run_id: str) -> Iterator[None]:
+    """Hold the lock at `path` inside the block.
+
+    Raises RunBusy, which names the process that holds it, when another process does; StoreError when the file
+    cannot be made.
+    """
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        message = f"Cannot write {str(path)!r}: {error.strerror}. Check the disk and the rights."
+        raise StoreError(message, path=str(path)) from error
+    try:
+        try:
+            _lock(file)
+        except (BlockingIOError, PermissionError) as error:
+            raise _busy(file, run_id) from error
+        _sign(file)
+        yield
+    finally:
+        os.close(file)
+
+
+def is_held(path: Path) -> bool:
+    """Return whether a process holds the lock at `path` at this moment."""
+    try:
+        with held(path, run_id=""):
+            return False
+    except RunBusy:
+        return True
+
+
+def _sign(file: int) -> None:
+    """Write the number of this process into the lock file; on a full disk the lock holds all the same."""
+    try:
+        os.ftruncate(file, 0)
+        os.lseek(file, 0, os.SEEK_SET)
+        os.write(file, str(os.getpid()).encode())
+    except OSError:
+        return
+
+
+def _busy(file: int, run_id: str) -> RunBusy:
+    os.lseek(file, 0, os.SEEK_SET)
+    said = os.read(file, 32).decode("ascii", "replace").strip()
+    holder = f"process {said}" if said.isdigit() else "another process"
+    if said == str(os.getpid()):
+        holder += " (this one)"
+    message = (
+        f"The run {run_id} is being carried out by {holder}. "
+        f"Wait until it has ended or stop it; then: deep-research resume {run_id}"
+    )
+    return RunBusy(message, run_id=run_id, process=int(said) if said.isdigit() else None)
 
 
 class RunFolder:
