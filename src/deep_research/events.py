@@ -107,7 +107,10 @@ class Searched(_Event):
 
 
 class SectionWritten(_Event):
-    """A section was written and its claims checked; `content` is its Markdown, which cites passage ids."""
+    """A section was written and its claims checked; `content` is its Markdown, which cites passage ids.
+
+    `pending` counts the statements that are judged later, with the report that is made from the sections.
+    """
 
     kind: Literal["section_written"] = "section_written"
     section: str
@@ -116,7 +119,15 @@ class SectionWritten(_Event):
     claims: int
     supported: int
     cut: int
+    pending: int = 0
     content: str = ""
+
+    @property
+    def statements(self) -> str:
+        """Return how many statements were made, and what is known of their support, in English."""
+        if self.pending:
+            return f"{self.claims} statements, judged with the report"
+        return f"{self.supported} of {self.claims} statements supported"
 
 
 class SectionReviewed(_Event):

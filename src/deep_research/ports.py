@@ -291,11 +291,13 @@ class Reasoner(Protocol):
     """Does the thinking. Each method takes and returns data nouns; the graph and the checks are the same for all.
 
     `works_ahead`: its answers take time, so that drafts are reviewed and the report is composed ahead of need.
+    `writes_whole_report`: it composes the whole report from the sections, which are its notes and are judged with it.
     `reads_conversation`: it understands the conversation before a question, and the addresses in it.
     """
 
     info: ReasonerInfo
     works_ahead: bool
+    writes_whole_report: bool
     reads_conversation: bool
 
     async def decide(

@@ -43,6 +43,7 @@ class _Row:
     sources: int = 0
     supported: int = 0
     claims: int = 0
+    pending: int = 0
 
 
 @dataclass
@@ -91,7 +92,7 @@ class Board:
             case SectionWritten():
                 row = self._row(event.section)
                 row.state, row.sources = event.status, event.sources
-                row.supported, row.claims = event.supported, event.claims
+                row.supported, row.claims, row.pending = event.supported, event.claims, event.pending
             case SectionReviewed():
                 self._row(event.section).state = "sent back" if event.retry else "completed"
             case SectionClosed():
@@ -162,21 +163,21 @@ class Board:
         table.add_column("state", width=11)
         table.add_column("searches", justify="right", width=8)
         table.add_column("sources", justify="right", width=7)
-        table.add_column("supported", justify="right", width=9)
+        table.add_column("statements", justify="right", width=10)
         if wide:
             table.add_column("last search", ratio=4, no_wrap=True, overflow="ellipsis", style="dim")
         numbers = count(1)  # as /drop takes them: without what was dropped
         for title, row in self.rows.items():
             number = "–" if row.state == "dropped" else str(next(numbers))
             style = {"completed": "green", "failed": "red", "waiting": "dim"}.get(row.state, "cyan")
-            supported = f"{row.supported}/{row.claims}" if row.claims else ""
+            judged = f"{row.supported}/{row.claims}" if not row.pending else str(row.claims)
             cells = [
                 number,
                 title,
                 Text(row.state, style=style),
                 str(row.searches or ""),
                 str(row.sources or ""),
-                supported,
+                judged if row.claims else "",
             ]
             table.add_row(*cells, *([row.last] if wide else []))
         return table

@@ -117,7 +117,7 @@ def describe(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line pe
             head = f"[{event.section}] " if event.section else ""
             return f"{head}searched {event.source}: {event.query[:90]} → {event.found} ({event.new} new{reused})"
         case "section_written":
-            return f"[{event.section}] written: {event.supported} of {event.claims} statements supported, {event.sources} sources"
+            return f"[{event.section}] written: {event.statements}, {event.sources} sources"
         case "section_reviewed":
             again = ", again" if event.retry else ""
             return f"[{event.section}] review: {event.score} of 10, {event.status}{again}"

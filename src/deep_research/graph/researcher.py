@@ -175,7 +175,10 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
         return _free(state, ctx, {"sections": [done], "raw_notes": _raw_notes(state), **_last_review(state)})
     finishing = ctx.steering.now.finishing
     reviews = section.attempts <= state.get("max_review_iterations", 0) and not closed and not finishing
-    written = await research.write(ctx, section, state["brief"], turns, reviews=reviews, settled=previous)
+    is_note = ctx.reasoner.writes_whole_report and ctx.settings.workflow != "quick"
+    written = await research.write(
+        ctx, section, state["brief"], turns, reviews=reviews, settled=previous, is_note=is_note
+    )
     kept, claims = written.section, list(written.claims)
     if previous and not review.better(section, written.section, previous, claims):
         kept, claims = section.model_copy(update={"status": "completed", "gained": False}), previous

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from deep_research.concurrency import in_background, side_by_side
 from deep_research.data import (
@@ -26,11 +27,11 @@ from deep_research.report.render import Rendered, render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
 from deep_research.steps.check_advice import CheckedAdvice, CheckedLimits, check_advice, check_limits
-from deep_research.steps.check_claims import Checked, with_premises
+from deep_research.steps.check_claims import PENDING, Checked, with_premises
 from deep_research.steps.check_sentences import Ground
-from deep_research.steps.confirm_contradictions import Confirmed, confirm
+from deep_research.steps.confirm_contradictions import Confirmed, confirm, pending_sides
 from deep_research.steps.judging_together import JudgingTogether
-from deep_research.steps.research import check_text, ground_of
+from deep_research.steps.research import check_text, ground_of, standing_findings
 from deep_research.text.near_duplicates import are_several
 from deep_research.text.question_parts import question_parts
 from deep_research.text.tokens import content_terms
@@ -48,8 +49,8 @@ async def write_report(ctx: RunContext, given: ReportInput) -> Report:
     """Return the finished report. Nothing in it was not checked; what is missing is listed."""
     for gap in await in_background(_weaknesses, given, ctx.library):
         ctx.report_gap(gap)
-    disputed = await confirm(given.contradictions, given.claims, ctx.library)
-    given, parts, own_claims = await _compose(ctx, given)
+    given, parts, own_claims, sides = await _compose(ctx, given)
+    disputed = await confirm(given.contradictions, given.claims, ctx.library, judged=sides)
     for gap in _open_reviews(given):
         ctx.report_gap(gap)
     if ctx.settings.workflow != "quick" and _lacks_table(given, parts):
@@ -90,38 +91,73 @@ def _lacks_table(given: ReportInput, made: Composition) -> bool:
     return wanted and not any("|---" in text.replace(" ", "").replace(":", "") for text in texts)
 
 
-async def _compose(ctx: RunContext, given: ReportInput) -> tuple[ReportInput, Composition, list[Claim]]:
+async def _compose(
+    ctx: RunContext, given: ReportInput
+) -> tuple[ReportInput, Composition, list[Claim], tuple[Claim, ...]]:
     """Write the report in one go from the sections, and check all of it; a composition that fails is a gap, not a crash.
 
-    Return the input with the sections as they were worded anew, the parts that no section holds, and their claims.
+    Return the input with the sections as they were worded anew or judged as they are, the parts that no section holds, their
+    claims, and the statements of the sections that a review has held against each other.
     """
     if ctx.settings.workflow == "quick":
-        return given, Composition(), []  # the answer is the report
+        return given, Composition(), [], ()  # the answer is the report
     try:
         made = await ctx.prefetch.composition(ctx, *given.composed_from)
     except ModelError as error:
         ctx.report_gap(gap_from("abstract", error))
-        return given, Composition(), []
+        made = Composition()
     ground = ground_of(ctx, given.brief, made.computations, given.sections)
     # Around and above the sections, what may have changed since the sources may be said as general knowledge.
     ground = ground._replace(background=ctx.settings.background != "none")
     made = made.model_copy(update={"sections": _titled(given, made.sections, ctx.library)})
-    frame, body, advised, limits = await _checked(ctx, given, made, ground)
-    given = _with_body(given, made.sections, body)
+    done = await _checked(ctx, given, made, ground)
+    given = await _with_judged_notes(ctx, _with_body(given, made.sections, done.body), made)
     known = {(c.text, c.passages) for c in given.claims}
-    own = [c for part in frame for c in part.claims if (c.text, c.passages) not in known]
-    new = {c.id: c for c in (*own, *advised.claims, *limits.claims)}
-    abstract, conclusion, table = (part.content for part in frame)
+    own = [c for part in done.frame for c in part.claims if (c.text, c.passages) not in known]
+    new = {c.id: c for c in (*own, *done.advised.claims, *done.limits.claims)}
+    abstract, conclusion, table = (part.content for part in done.frame)
     shown = made.model_copy(
         update={
             "abstract": abstract,
             "conclusion": conclusion,
             "table": table,
-            "advice": advised.advice,
-            "limits": limits.limits,
+            "advice": done.advised.advice,
+            "limits": done.limits.limits,
         }
     )
-    return given, shown, list(new.values())
+    return given, shown, list(new.values()), done.sides.claims
+
+
+async def _with_judged_notes(ctx: RunContext, given: ReportInput, made: Composition) -> ReportInput:
+    """Return the input with the sections judged that stay as they were researched, because nothing took their place."""
+    pending = {claim.section for claim in given.claims if claim.verdict == PENDING}
+    left = [section for section in given.sections if section.title in pending]
+    if not left:
+        return given
+    together = JudgingTogether(ctx.reasoner.judge, len(left))
+
+    async def check(number: int, section: Section) -> Checked:
+        ground = ground_of(ctx, given.brief, made.computations, (section,), section.missing)
+        with together.check(number) as judge:
+            return await check_text(
+                ctx, section.content, section=section.title, settled=given.claims, ground=ground, judge=judge
+            )
+
+    checked = await side_by_side(check(number, section) for number, section in enumerate(left))
+    texts = {section.title: text for section, text in zip(left, checked, strict=True)}
+    sections = tuple(
+        section.model_copy(
+            update={
+                "content": texts[section.title].content,
+                "key_findings": standing_findings(section.key_findings, texts[section.title].content),
+            }
+        )
+        if section.title in texts
+        else section
+        for section in given.sections
+    )
+    claims = [claim for claim in given.claims if claim.section not in texts]
+    return replace(given, sections=sections, claims=(*claims, *(c for text in checked for c in text.claims)))
 
 
 def _titled(given: ReportInput, body: Sequence[SectionText], library: Library) -> tuple[SectionText, ...]:
@@ -141,13 +177,22 @@ def _titled(given: ReportInput, body: Sequence[SectionText], library: Library) -
     return tuple(titled.values())
 
 
-async def _checked(
-    ctx: RunContext, given: ReportInput, made: Composition, ground: Ground
-) -> tuple[list[Checked], dict[str, Checked], CheckedAdvice, CheckedLimits]:
-    """Check abstract, conclusion and table, the sections of the body by their titles, the advice and the limits, with as
-    few calls of the judge as there can be."""
+class _CheckedTexts(NamedTuple):
+    """All that was written for a report, checked: what stands around the sections, the sections of the body by title, the
+    statements that a review has held against each other, the advice and the limits."""
+
+    frame: Sequence[Checked]
+    body: Mapping[str, Checked]
+    sides: Checked
+    advised: CheckedAdvice
+    limits: CheckedLimits
+
+
+async def _checked(ctx: RunContext, given: ReportInput, made: Composition, ground: Ground) -> _CheckedTexts:
+    """Check what was written for the report, with as few calls of the judge as there can be."""
     body = [section for section in made.sections if section.content]
-    texts = [("", made.abstract), ("", made.conclusion), ("", made.table), *((s.title, s.content) for s in body)]
+    around = (made.abstract, made.conclusion, made.table, pending_sides(given.contradictions, given.claims))
+    texts = [*(("", text) for text in around), *((s.title, s.content) for s in body)]
     together = JudgingTogether(ctx.reasoner.judge, len(texts) + 2)
 
     async def check(number: int, section: str, text: str) -> Checked:
@@ -174,12 +219,9 @@ async def _checked(
         limiting.cancel()
     for gap in (*advised.failures, *limited.failures):
         ctx.report_gap(gap)
-    worded = {section.title: text for section, text in zip(body, checked[_FRAME:], strict=True)}
-    return checked[:_FRAME], worded, advised, limited
-
-
-_FRAME = 3
-"""Texts that no section holds: abstract, conclusion, table."""
+    *frame, sides = checked[: len(around)]
+    worded = {section.title: text for section, text in zip(body, checked[len(around) :], strict=True)}
+    return _CheckedTexts(frame, worded, sides, advised, limited)
 
 
 def _with_body(given: ReportInput, body: Sequence[SectionText], worded: Mapping[str, Checked]) -> ReportInput:

@@ -34,7 +34,7 @@ _SAID = {
     "planned": "Plan: {title}",
     "section_started": "Researching “{section}”",
     "searched": "Searched {source}: {query} ({found} found)",
-    "section_written": "Wrote “{section}”: {supported} of {claims} statements supported",
+    "section_written": "Wrote “{section}”: {claims} statements",
     "reviewed": "Review: {score} of 10",
     "gap_found": "Gap: {what}: {why}",
 }

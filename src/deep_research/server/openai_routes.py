@@ -427,7 +427,7 @@ def _sentence(event: Event) -> str:
         case "searched":
             return f"Searched {event.source}: {event.query} ({event.found} found)"
         case "section_written":
-            return f"Written: {event.section} ({event.supported} of {event.claims} statements supported)"
+            return f"Written: {event.section} ({event.statements})"
         case "gap_found":
             return f"{event.what}: {event.why}"
     return ""

@@ -54,6 +54,10 @@ class Checked(NamedTuple):
     failures: tuple[Gap, ...]
 
 
+PENDING = verdict_of("supported", "judged_later")
+"""The verdict on a statement of a section that code has no doubt about, until it is judged with the report."""
+
+
 class _Work(NamedTuple):
     """What the check of one draft shares; `gaps` collects what failed."""
 
@@ -89,15 +93,10 @@ async def check_draft(
     draft, judged, open_ = await in_background(
         check_sentences, draft_markdown, library, ground, has_judge=judge is not None
     )
-    if judge is not None:  # it sees all that was cited: a part that code takes for enough may be half of it
-        for i in open_:
-            if set(judged[i].passages) < set(draft.sentences[i].passages):
-                judged[i] = replace(judged[i], passages=cited_ids(draft.sentences[i], library))
-    known = {(c.text, c.passages): c.verdict for c in settled if c.stands}
-    judged = [
-        replace(j, context="", verdict=known[j.text, j.passages]) if (j.text, j.passages) in known else j
-        for j in judged
-    ]
+    if judge is not None:
+        judged = _with_all_cited(draft, judged, open_, library)
+    judged = _as_settled(judged, settled)
+    known = {(c.text, c.passages) for c in settled if _is_settled(c)}
     unsure = {i for i in open_ if (judged[i].text, judged[i].passages) not in known}
     unsure |= {i for i, j in enumerate(judged) if j.verdict == BACKGROUND}
     kept = {i for i, j in enumerate(judged) if j.shown}
@@ -110,10 +109,62 @@ async def check_draft(
     if rewrite is not None:
         judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
-    if ground.today is not None:
-        judged = await in_background(with_notes, draft, judged, kept, library, ground)
+    return await in_background(_rendered, draft, judged, kept, work)
+
+
+async def note_draft(
+    draft_markdown: str, *, section: str, library: Library, settled: Collection[Claim] = (), ground: Ground = NO_GROUND
+) -> Checked:
+    """Return a draft that is judged later, with the report that is made from it, as far as code can say something of it.
+
+    What a judge will have to decide is `PENDING`. What code refuses stays in the text too, with its verdict: the writer
+    of the report is told why, and sees the passages. Only what cites nothing that is known, and errors, are cut.
+    """
+    draft, judged, open_ = await in_background(check_sentences, draft_markdown, library, ground, has_judge=True)
+    judged = [
+        replace(j, verdict=PENDING) if i in open_ and not _is_error(j) else j
+        for i, j in enumerate(_with_all_cited(draft, judged, open_, library))
+    ]
+    judged = _as_settled(judged, settled)
+    kept = {i for i, j in enumerate(judged) if j.shown or (j.passages and not _is_error(j))}
+    return await in_background(_rendered, draft, judged, kept, _Work(section, library, ground, []))
+
+
+def _is_error(judged: CheckedSentence) -> bool:
+    return "error_text" in judged.verdict.codes
+
+
+def _rendered(draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[int], work: _Work) -> Checked:
+    """Return the draft with the sentences that are kept, and with what a reader must know of their time and standing."""
+    if work.ground.today is not None:
+        judged = with_notes(draft, judged, kept, work.library, work.ground)
     changes = {i: (j.text, _shown_ids(i, draft, judged, kept)) if i in kept else None for i, j in enumerate(judged)}
-    return Checked(draft.render(changes), tuple(_claims(judged, section)), tuple(dict.fromkeys(gaps)))
+    return Checked(draft.render(changes), tuple(_claims(judged, work.section)), tuple(dict.fromkeys(work.gaps)))
+
+
+def _with_all_cited(
+    draft: Draft, judged: Sequence[CheckedSentence], open_: Collection[int], library: Library
+) -> list[CheckedSentence]:
+    """Return the sentences, of those left open with all that they cite: what code takes for enough may be half of it."""
+    return [
+        replace(j, passages=cited_ids(draft.sentences[i], library))
+        if i in open_ and set(j.passages) < set(draft.sentences[i].passages)
+        else j
+        for i, j in enumerate(judged)
+    ]
+
+
+def _as_settled(judged: Sequence[CheckedSentence], settled: Collection[Claim]) -> list[CheckedSentence]:
+    """Return the sentences, those that were judged before with that verdict."""
+    known = {(c.text, c.passages): c.verdict for c in settled if _is_settled(c)}
+    return [
+        replace(j, context="", verdict=known[j.text, j.passages]) if (j.text, j.passages) in known else j
+        for j in judged
+    ]
+
+
+def _is_settled(claim: Claim) -> bool:
+    return claim.stands and claim.verdict != PENDING
 
 
 def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[int]) -> tuple[str, ...]:

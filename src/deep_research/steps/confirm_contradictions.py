@@ -7,7 +7,7 @@ from typing import NamedTuple
 from deep_research.data import Claim, Contradiction, Side
 from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
-from deep_research.steps.check_claims import check_draft
+from deep_research.steps.check_claims import PENDING, check_draft
 from deep_research.text.cleaning import fold
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids
@@ -26,8 +26,17 @@ class Confirmed(NamedTuple):
     claims: tuple[Claim, ...]
 
 
-async def confirm(proposed: Sequence[Contradiction], claims: Sequence[Claim], library: Library) -> Confirmed:
-    """Return what stands of proposed contradictions.
+def pending_sides(proposed: Sequence[Contradiction], claims: Sequence[Claim]) -> str:
+    """Return those sides of proposed contradictions that are statements of sections still to be judged, as a draft."""
+    repeated = (_known(side, claims) for contradiction in proposed for side in contradiction.sides)
+    pending = dict.fromkeys((c.text, c.passages) for c in repeated if c is not None and c.verdict == PENDING)
+    return "\n\n".join(f"{text} {cite_ids(passages)}" for text, passages in pending)
+
+
+async def confirm(
+    proposed: Sequence[Contradiction], claims: Sequence[Claim], library: Library, *, judged: Sequence[Claim] = ()
+) -> Confirmed:
+    """Return what stands of proposed contradictions; `judged` are sides that were judged by themselves (`pending_sides`).
 
     A side stands where it is a supported claim, or a sentence that its passages support by the mechanical checks;
     at least two sides of different sources must be left.
@@ -35,7 +44,7 @@ async def confirm(proposed: Sequence[Contradiction], claims: Sequence[Claim], li
     kept: list[Contradiction] = []
     new: dict[str, Claim] = {}
     for contradiction in proposed:
-        sides = await _sides(contradiction, claims, library)
+        sides = await _sides(contradiction, (*claims, *judged), library)
         if len(sides) < 2:
             continue
         new |= {c.id: c for c in sides if c not in claims}

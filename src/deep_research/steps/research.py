@@ -26,7 +26,7 @@ from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
 from deep_research.steps import review, search
-from deep_research.steps.check_claims import Checked, Judge, check_draft
+from deep_research.steps.check_claims import PENDING, Checked, Judge, check_draft, note_draft
 from deep_research.steps.check_sentences import NO_GROUND, Ground
 from deep_research.text.contents_lists import is_contents_list
 from deep_research.text.tokens import content_terms
@@ -216,11 +216,13 @@ async def write(
     *,
     reviews: bool = False,
     settled: Sequence[Claim] = (),
+    is_note: bool = False,
 ) -> Written:
     """Write the section from the noted passages, check every claim, and say what came out.
 
     With `reviews` the draft is reviewed while it is checked, by a reasoner that takes its time for both. `settled` are
-    the claims of an earlier attempt: what stands of them is not judged again.
+    the claims of an earlier attempt: what stands of them is not judged again. With `is_note` the section is a note for a
+    report that will be judged as a whole (`note_draft`).
     """
     section = _with_searches(section, turns)
     noted = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns, section.attempts))
@@ -240,17 +242,18 @@ async def write(
     reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews and adds else None
     try:
         ground = ground_of(ctx, brief, draft.computations, (section,), draft.missing)
-        checked = await check_text(ctx, draft.content, section=section.title, ground=ground, settled=settled)
+        check = note_text if is_note else check_text
+        checked = await check(ctx, draft.content, section=section.title, ground=ground, settled=settled)
         reviewed = await _reviewed_in_time(ctx, section, reviewing) if reviewing is not None else None
     finally:
         if reviewing is not None:
             reviewing.cancel()
-    findings = _standing(draft.key_findings, checked.content)
+    findings = standing_findings(draft.key_findings, checked.content)
     sources = dict.fromkeys(p.split("p")[0] for c in checked.claims if c.stands for p in c.passages)
     done = section.model_copy(
         update={
             "content": checked.content,
-            "key_findings": tuple(findings),
+            "key_findings": findings,
             "sources": tuple(sources),
             "status": "completed",
             "missing": draft.missing,
@@ -260,14 +263,16 @@ async def write(
     for gap in draft.gaps:
         ctx.report_gap(gap)
     supported = sum(c.stands for c in checked.claims)
+    pending = sum(c.verdict == PENDING for c in checked.claims)
     ctx.emit(
         SectionWritten(
             section=section.title,
             status=done.status,
             sources=len(sources),
             claims=len(checked.claims),
-            supported=supported,
-            cut=len(checked.claims) - supported,
+            supported=supported - pending,
+            cut=0 if is_note else len(checked.claims) - supported,
+            pending=pending,
             content=checked.content,
         )
     )
@@ -296,7 +301,19 @@ async def check_text(
     )
     for gap in checked.failures:
         ctx.report_gap(gap)
-    return checked._replace(content=founded_headings(checked.content, [section, *_said_by(checked, ctx.library)]))
+    return _with_founded_headings(checked, section, ctx.library)
+
+
+async def note_text(
+    ctx: RunContext, text: str, *, section: str, ground: Ground = NO_GROUND, settled: Sequence[Claim] = ()
+) -> Checked:
+    """Check a section by code alone (`note_draft`): its judge comes with the report."""
+    checked = await note_draft(text, section=section, library=ctx.library, settled=settled, ground=ground)
+    return _with_founded_headings(checked, section, ctx.library)
+
+
+def _with_founded_headings(checked: Checked, section: str, library: Library) -> Checked:
+    return checked._replace(content=founded_headings(checked.content, [section, *_said_by(checked, library)]))
 
 
 def _said_by(checked: Checked, library: Library) -> list[str]:
@@ -377,22 +394,24 @@ def close_slow(ctx: RunContext, title: str) -> None:
     ctx.report_gap(gap_of(title, "closed_slow", took=f"{took:.0f}", usual=f"{usual:.0f}"))
 
 
-def _standing(findings: Sequence[str], content: str) -> list[str]:
+def standing_findings(findings: Sequence[str], content: str) -> tuple[str, ...]:
     """Return the key findings that are sentences of what was kept, as they are there with their citations."""
     there = {_bare(s.text): f"{s.text} {cite_ids(s.passages)}".strip() for s in parse_draft(content).sentences}
     bare = [" ".join(s.text for s in parse_draft(finding).sentences) for finding in findings]
     whole = (text for text in bare if not text.rstrip().endswith((":", "：")))  # that only announces something
-    return list(dict.fromkeys(there[_bare(text)] for text in whole if _bare(text) in there))
+    return tuple(dict.fromkeys(there[_bare(text)] for text in whole if _bare(text) in there))
 
 
 def _bare(text: str) -> str:
     return " ".join(text.split()).strip("*_ .。!?！？;；")
 
 
-async def write_or_fail(ctx: RunContext, section: Section, brief: Brief, turns: list[Turn]) -> Written:
+async def write_or_fail(
+    ctx: RunContext, section: Section, brief: Brief, turns: list[Turn], *, is_note: bool = False
+) -> Written:
     """Write the section (`write`); a failure becomes a gap and costs only this section. A full disk ends the run."""
     try:
-        return await write(ctx, section, brief, turns)
+        return await write(ctx, section, brief, turns, is_note=is_note)
     except Exception as error:  # noqa: BLE001 - a defect in one section must not take the others along
         ctx.report_failure(section.title, error)
     return Written(section.model_copy(update={"status": "failed"}), ())

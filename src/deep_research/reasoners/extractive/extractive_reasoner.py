@@ -42,6 +42,7 @@ class ExtractiveReasoner:
     """Implements `ports.Reasoner` without a model: the same graph, steps and checks as with one."""
 
     works_ahead = False
+    writes_whole_report = False
     reads_conversation = False
 
     info = ReasonerInfo(kind="extractive")

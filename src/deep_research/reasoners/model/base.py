@@ -15,6 +15,8 @@ from deep_research.reasoners.model.research_turns import remarked, tools
 from deep_research.reasoners.model.structured_calls import Asker, Complete
 
 _R = TypeVar("_R")
+_WHOLE_REPORT = 7_000
+"""Tokens that a report of usual length takes; with fewer the sections stay as they are."""
 
 
 class Thinker:
@@ -76,6 +78,7 @@ class Thinker:
         self._report_tokens = report_tokens
         self._background = background
         self._attempts = max_review_iterations + 1
+        self.writes_whole_report = depth != "deep" and report_tokens >= _WHOLE_REPORT
 
     def _render(self, name: str, **values: Any) -> str:
         return render(name, folder=self._folder, **values)

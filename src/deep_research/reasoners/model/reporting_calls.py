@@ -29,7 +29,7 @@ from deep_research.reasoners.model.answer_schemas import (
     SectionReviewAnswer,
 )
 from deep_research.reasoners.model.base import Thinker, told, user
-from deep_research.reasoners.model.prompt_views import cited, cited_most, for_review, numbered, stock
+from deep_research.reasoners.model.prompt_views import cited, cited_most, for_review, numbered, refused_notes, stock
 from deep_research.reasoners.model.research_turns import remarked
 from deep_research.reasoners.model.structured_calls import fitted
 from deep_research.reasoners.model.text_lengths import is_too_short, length_in, within_length
@@ -101,8 +101,6 @@ class Judging(Thinker):
 _R = TypeVar("_R")
 _REPORT_TOKENS = 12_000
 """The most that a report may take; its sections get half of it at least."""
-_WHOLE_REPORT = 7_000
-"""Tokens that a report of usual length takes; with fewer the sections stay as they are."""
 _PASSAGE_TOKENS = 20_000
 """How much of what the sections cite the writer of the report sees."""
 _LAST_SEARCHES = 6
@@ -189,7 +187,7 @@ class Reporting(Thinker):
             )
 
         async def write(more: Sequence[ModelMessage] = ()) -> ComposeAnswer:
-            if self._depth != "deep" and self._report_tokens >= _WHOLE_REPORT:
+            if self.writes_whole_report:
                 try:
                     return await self._fitted(brief, sections, lambda shown: make(shown, more, is_whole=True))
                 except LimitReached:  # what stands around the sections costs less
@@ -235,13 +233,17 @@ class Reporting(Thinker):
             "parts": analysis.parts or (question.text,),
             "wants_advice": analysis.wants_advice,
             "output_format": analysis.output_format,
-            "doubts": [f"{s.title}: {fault}" for s in sections for fault in s.faults],
+            "doubts": [
+                *(f"{s.title}: {fault}" for s in sections for fault in s.faults),
+                *(refused_notes(sections, claims)),
+            ],
             "missing": list(dict.fromkeys(fact for s in sections for fact in s.missing)),
             "searched": list(dict.fromkeys(query for s in sections for query in s.searched[-_LAST_SEARCHES:])),
             "background": self._background,
             "nothing": phrase("not_found_cell", language),
             "uniform": await asyncio.to_thread(uniform_standing, library, tuple(sources)) if sources else "",
             "is_agreed": brief.is_agreed,
+            "is_judged": not self.writes_whole_report,
             "answer_length": self._length("answer", language),
             "body_length": self._length("body", language),
             "conclusion_length": self._length("conclusion", language),

@@ -89,7 +89,7 @@ export class LiveView {
       case "planned": this.plan(event.sections); this.title = event.title; announce(t("planned_n", { n: event.sections.length })); break;
       case "section_started": of.state = "searching"; of.attempt = event.attempt; break;
       case "searched": if (of) { of.searches.push(event); of.found += event.found; if (of.state === "planned") of.state = "searching"; } break;
-      case "section_written": Object.assign(of, { state: "written", sources: event.sources, claims: event.claims, supported: event.supported, cut: event.cut, content: event.content ?? "" }); announce(t("section_ready", { title: event.section })); this.costSoon(); break;
+      case "section_written": Object.assign(of, { state: "written", sources: event.sources, claims: event.claims, supported: event.supported, pending: event.pending, cut: event.cut, content: event.content ?? "" }); announce(t("section_ready", { title: event.section })); this.costSoon(); break;
       case "section_reviewed": of.score = event.score; of.notes = event.notes; of.state = event.retry ? "again" : "done"; break;
       case "section_closed": of.state = "done"; break;
       case "steered": if (event.what === "drop") this.section(event.section).dropped = true; if (event.what === "add") this.section(event.section); break;
@@ -260,8 +260,8 @@ export class LiveView {
         canDrop && h("button", { type: "button", class: "ghost drop", "aria-label": t("drop_section", { title: one.title }), title: t("drop_section", { title: one.title }), onclick: () => this.act(() => api.steer(this.run.id, "drop", one.title)) }, icon("close", 14))),
       h("p", { class: "section-state" }, h("span", { class: `bead bead-${state}` }), t(isIdle && !one.dropped ? `state_${this.status}` : `section_${state}`), one.attempt > 1 && ` · ${t("attempt_n", { n: one.attempt })}`),
       last && state !== "done" && state !== "written" && h("p", { class: "query" }, icon("search", 14), h("span", {}, last.query), h("small", {}, named("source", last.source))),
-      h("dl", { class: "counts" }, [["searches", one.searches.length], ["found", one.found], ...(one.claims !== undefined ? [["statements", one.claims], ["supported", one.supported]] : [])].map(([name, value]) => h("div", {}, h("dt", {}, t(`count_${name}`, { n: value })), h("dd", {}, number(value))))),
-      one.claims > 0 && h("div", { class: "meter", role: "img", "aria-label": t("supported_of", { n: one.supported, of: one.claims }) }, h("span", { css: { "inline-size": `${(100 * one.supported) / one.claims}%` } })),
+      h("dl", { class: "counts" }, [["searches", one.searches.length], ["found", one.found], ...(one.claims !== undefined ? [["statements", one.claims]] : []), ...(one.claims !== undefined && !one.pending ? [["supported", one.supported]] : [])].map(([name, value]) => h("div", {}, h("dt", {}, t(`count_${name}`, { n: value })), h("dd", {}, number(value))))),
+      one.claims > 0 && !one.pending && h("div", { class: "meter", role: "img", "aria-label": t("supported_of", { n: one.supported, of: one.claims }) }, h("span", { css: { "inline-size": `${(100 * one.supported) / one.claims}%` } })),
       one.notes && state === "again" && h("p", { class: "notes" }, one.notes),
       one.content && h("button", { type: "button", class: "ghost to-draft", onclick: () => { one.draft.scrollIntoView({ block: "start" }); one.draft.focus({ preventScroll: true }); } }, icon("down", 14), t("read_draft")));
     this.drawDraft(one);
