@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from deep_research.verification.citations import cite_ids, cut_cited
-from tests.model.harness import ENGINES, PLAN, research, served
+from tests.model.harness import ENGINES, PLAN, assert_presentable, research, served
+from tests.support.scripted_provider import Script
 from tests.support.scripted_replies import Reply, Request, instance_of
 from tests.support.scripted_researcher import ScriptedResearcher, passages_in, schema_of, step_of
 
@@ -71,3 +72,73 @@ def test_sections_that_were_researched_apart_become_one_text_that_is_checked(
     assert writer.answer in {claim.text for claim in report.claims if claim.stands}
     assert report.sections[0].key_findings
     assert set(report.sections[0].sources) <= set(report.sources)
+
+
+GUESS = "It pleases nearly everybody who tries it on a quiet summer evening."
+PLAY = ScriptedResearcher(sections=PLAN, sentences=4)
+
+
+def guessing(compose: Script) -> Script:
+    """The scripted researcher, which adds to each section what its passages do not say, with a composer of its own."""
+
+    def script(request: Request) -> Reply:
+        if step_of(request) == "compose":
+            return compose(request)
+        reply = PLAY(request)
+        if step_of(request) != "write_section" or not isinstance(reply.data, dict):
+            return reply
+        (shown, *_) = passages_in(request)
+        return Reply(data={**reply.data, "content": f"{reply.data['content']}\n\n{GUESS} [{shown.id}]"})
+
+    return script
+
+
+def test_the_judge_is_asked_once_and_of_the_report_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stood in the notes and not in the report costs no judge; what the body takes over is judged as it stands there."""
+    with served(monkeypatch, ScriptedResearcher(sections=PLAN, sentences=4, rewords=True)) as provider:
+        report = research(tmp_path).report
+    order = [step_of(call.request) for call in provider.calls]
+    assert order.count("judge") == 1
+    assert order.index("judge") > order.index("compose")
+    assert all(claim.text.startswith("In other words") for claim in report.claims if claim.section and claim.stands)
+
+
+@pytest.mark.parametrize("composes", [True, False])
+def test_a_section_that_stays_as_it_was_researched_is_judged_before_it_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, composes: bool
+) -> None:
+    """Also where no report could be composed from the sections."""
+    script = guessing(PLAY if composes else lambda _request: Reply(text="no object"))
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path)
+    assert any(
+        GUESS in call.request["messages"][-1]["text"] for call in provider.calls if step_of(call.request) == "compose"
+    )
+    assert_presentable(ran)
+    guessed = [claim for claim in ran.report.claims if GUESS in claim.text]
+    assert {claim.section for claim in guessed} == set(ENGINES) - {""}
+    assert not any(claim.stands for claim in guessed)
+    assert GUESS not in ran.report.report.partition("What was cut")[0]
+
+
+def test_sides_of_a_contradiction_are_judged_though_the_report_tells_them_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides: list[dict[str, Any]] = []
+
+    def script(request: Request) -> Reply:
+        reply = play(request)
+        if step_of(request) != "review" or not isinstance(reply.data, dict):
+            return reply
+        found = cut_cited(request["messages"][-1]["text"], 0, "prose")
+        told = {s.passages: s.text for s in found if s.text.startswith("In other words") and len(s.passages) == 1}
+        sides[:] = [{"statement": text, "passages": list(keys)} for keys, text in told.items()][:2]
+        return Reply(data={**reply.data, "contradictions": [{"topic": "engines", "sides": sides, "prevails": ""}]})
+
+    play = ScriptedResearcher(sections=PLAN, sentences=4, rewords=True)
+    with served(monkeypatch, script):
+        report = research(tmp_path).report
+    (found,) = report.contradictions
+    assert [side.statement for side in found.sides] == [side["statement"] for side in sides]
+    judged = {claim.text: claim.verdict for claim in report.claims}
+    assert all(judged[side.statement].by_model for side in found.sides)

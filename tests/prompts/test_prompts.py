@@ -173,6 +173,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "nothing": "not found",
         "uniform": "version 3.1",
         "is_long": False,
+        "is_judged": False,
         "is_agreed": False,
         "doubts": ["Parts: four of what?"],
         "passages": PASSAGE,

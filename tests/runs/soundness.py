@@ -3,6 +3,7 @@
 import re
 
 from deep_research.data import Claim, Report
+from deep_research.steps.check_claims import PENDING
 from deep_research.stores.run_folder import RunFolder
 from deep_research.stores.sqlite_library import SqliteLibrary
 
@@ -63,6 +64,7 @@ def assert_claims_have_passages(report: Report) -> None:
     for claim in report.claims:
         assert set(claim.passages) <= set(report.passages)
         assert claim.passages or not claim.stands
+        assert claim.verdict.codes != PENDING.codes, f"never judged: {claim.text}"
 
 
 def is_quoted(claim: Claim, report: Report) -> bool:

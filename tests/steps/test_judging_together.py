@@ -21,13 +21,14 @@ def statement(text: str) -> Claim:
 class Heard:
     """A judge that finds every statement supported, and says why by its text."""
 
-    def __init__(self, error: Exception | None = None, loses: int = 0) -> None:
+    def __init__(self, error: Exception | None = None, loses: int = 0, at: str = "") -> None:
+        """`at` is a statement whose call fails; without it all do."""
         self.calls: list[list[str]] = []
-        self._error, self._loses = error, loses
+        self._error, self._loses, self._at = error, loses, at
 
     async def __call__(self, claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
         self.calls.append([claim.text for claim in claims])
-        if self._error is not None:
+        if self._error is not None and self._at in ("", *self.calls[-1]):
             raise self._error
         return [Verdict(kind="supported", reason=claim.text) for claim in claims][self._loses :]
 
@@ -79,3 +80,9 @@ def test_a_failure_reaches_every_check_and_a_short_answer_speaks_for_none() -> N
     assert asyncio.run(checks(judge, [["a"], ["b"]], (0, 1))) == [error, error]
     assert len(judge.calls) == 1
     assert asyncio.run(checks(Heard(loses=1), [["a"], ["b"]], (1, 0))) == [[], []]
+
+
+def test_a_call_that_fails_costs_only_the_checks_that_had_a_part_in_it() -> None:
+    error = ProviderDown("away")
+    many = [[f"{number}" for number in range(30)], [f"{number}" for number in range(30, 60)]]
+    assert asyncio.run(checks(Heard(error, at="45"), many, (0, 1))) == [many[0], error]

@@ -8,7 +8,7 @@ import pytest
 from deep_research.data import Claim, Document, Found, Verdict
 from deep_research.errors import ProviderDown
 from deep_research.ports import Library
-from deep_research.steps.check_claims import Checked, Judge, Rewrite, check_claim, check_draft
+from deep_research.steps.check_claims import PENDING, Checked, Judge, Rewrite, check_claim, check_draft, note_draft
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 DOCUMENTS = {
@@ -707,3 +707,25 @@ def test_a_lead_that_the_judge_lets_stand_beside_its_neighbours_gets_none_of_the
     checked = check(said, library, judge=judge)
     assert checked.content == said
     assert [claim.passages for claim in checked.claims] == [("s2p1",), ("s2p1",)]
+
+
+def test_a_note_keeps_what_a_judge_may_let_stand_and_nothing_that_code_refuses(library: SqliteLibrary) -> None:
+    """What stands word for word needs no judge; a figure that no passage has is cut at once; the rest is left open."""
+    verbatim = "The recommended dose is 960 mg once daily."
+    reworded = "In the trial somewhat more than a third of the patients responded."
+    draft = f"{verbatim} [s1p1] {reworded} [s1p1] The objective response rate was 73.1%. [s1p1]"
+    noted = asyncio.run(note_draft(draft, section="S", library=library))
+    assert noted.content == f"{verbatim} [s1p1] {reworded} [s1p1]"
+    assert [claim.verdict == PENDING for claim in noted.claims] == [False, True, False]
+    assert [claim.stands for claim in noted.claims] == [True, True, False]
+
+
+def test_what_is_only_noted_counts_as_judged_nowhere(library: SqliteLibrary) -> None:
+    """A statement that is left open is asked about when the report is checked, though it stood in the notes."""
+    said = "In the trial somewhat more than a third of the patients responded. [s1p1]"
+    noted = asyncio.run(note_draft(said, section="S", library=library))
+    asked = Asked()
+    asyncio.run(check_draft(said, section="", library=library, judge=asked.judge, settled=noted.claims))
+    assert len(asked.judged) == 1
+    again = asyncio.run(note_draft(said, section="S", library=library, settled=noted.claims))
+    assert only(again).verdict == PENDING

@@ -145,6 +145,9 @@ async def _with_judged_notes(ctx: RunContext, given: ReportInput, made: Composit
 
     checked = await side_by_side(check(number, section) for number, section in enumerate(left))
     texts = {section.title: text for section, text in zip(left, checked, strict=True)}
+    for title, text in texts.items():
+        if not any(claim.stands for claim in text.claims):
+            ctx.report_gap(gap_of(title, "section_empty"))
     sections = tuple(
         section.model_copy(
             update={

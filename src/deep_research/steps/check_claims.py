@@ -117,21 +117,16 @@ async def note_draft(
 ) -> Checked:
     """Return a draft that is judged later, with the report that is made from it, as far as code can say something of it.
 
-    What a judge will have to decide is `PENDING`. What code refuses stays in the text too, with its verdict: the writer
-    of the report is told why, and sees the passages. Only what cites nothing that is known, and errors, are cut.
+    What a judge will have to decide is `PENDING`; what code refuses is cut.
     """
     draft, judged, open_ = await in_background(check_sentences, draft_markdown, library, ground, has_judge=True)
     judged = [
-        replace(j, verdict=PENDING) if i in open_ and not _is_error(j) else j
+        replace(j, verdict=PENDING) if i in open_ and "error_text" not in j.verdict.codes else j
         for i, j in enumerate(_with_all_cited(draft, judged, open_, library))
     ]
     judged = _as_settled(judged, settled)
-    kept = {i for i, j in enumerate(judged) if j.shown or (j.passages and not _is_error(j))}
+    kept = {i for i, j in enumerate(judged) if j.shown}
     return await in_background(_rendered, draft, judged, kept, _Work(section, library, ground, []))
-
-
-def _is_error(judged: CheckedSentence) -> bool:
-    return "error_text" in judged.verdict.codes
 
 
 def _rendered(draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[int], work: _Work) -> Checked:

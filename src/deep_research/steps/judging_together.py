@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import Claim, Verdict
+from deep_research.errors import LimitReached, ModelError
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Judge
 
@@ -41,7 +42,7 @@ class JudgingTogether:
         self._open = set(range(checks))
         self._asked: dict[int, Sequence[Claim]] = {}
         self._all_have_asked = asyncio.Event()
-        self._call: asyncio.Task[dict[int, Sequence[Verdict]]] | None = None
+        self._call: asyncio.Task[dict[int, list[Verdict | Exception | None]]] | None = None
 
     @contextmanager
     def check(self, number: int) -> Iterator[Judge]:
@@ -52,7 +53,11 @@ class JudgingTogether:
             self._close(number)
             await self._all_have_asked.wait()
             self._call = self._call or asyncio.ensure_future(self._ask(library))
-            return (await self._call)[number]
+            told = (await self._call)[number]
+            for failure in told:
+                if isinstance(failure, Exception):
+                    raise failure
+            return [verdict for verdict in told if isinstance(verdict, Verdict)]
 
         try:
             yield judge
@@ -64,15 +69,17 @@ class JudgingTogether:
         if not self._open:
             self._all_have_asked.set()
 
-    async def _ask(self, library: Library) -> dict[int, Sequence[Verdict]]:
-        """Return the verdicts by check; none for all of them where the judge has not spoken of every statement."""
-        calls = list(_in_calls([self._asked[number] for number in sorted(self._asked)]))
-
-        async def judge(claims: Sequence[Claim]) -> Sequence[Verdict]:
-            return await self._judge(claims, library)
-
-        answers = await side_by_side(judge(claims) for claims in calls)
-        if any(len(verdicts) != len(claims) for verdicts, claims in zip(answers, calls, strict=True)):
-            return dict.fromkeys(self._asked, ())
+    async def _ask(self, library: Library) -> dict[int, list[Verdict | Exception | None]]:
+        """Return what each check is told of its statements; a call that fails costs only the checks that had a part in it."""
+        asked = {number: self._asked[number] for number in sorted(self._asked)}
+        answers = await side_by_side(self._told(claims, library) for claims in _in_calls(list(asked.values())))
         told = itertools.chain.from_iterable(answers)
-        return {number: [next(told) for _ in self._asked[number]] for number in sorted(self._asked)}
+        return {number: [next(told) for _ in claims] for number, claims in asked.items()}
+
+    async def _told(self, claims: Sequence[Claim], library: Library) -> list[Verdict | Exception | None]:
+        """Return the verdict on each statement of a call: the failure where it fails, None where it has not spoken of all."""
+        try:
+            verdicts = await self._judge(claims, library)
+        except (ModelError, LimitReached) as error:
+            return [error for _ in claims]
+        return list(verdicts) if len(verdicts) == len(claims) else [None for _ in claims]

@@ -271,7 +271,7 @@ async def write(
             sources=len(sources),
             claims=len(checked.claims),
             supported=supported - pending,
-            cut=0 if is_note else len(checked.claims) - supported,
+            cut=len(checked.claims) - supported,
             pending=pending,
             content=checked.content,
         )

@@ -52,17 +52,6 @@ def cited_most(claims: Sequence[Claim], library: Library, budget: int) -> str:
     return "\n".join(shown[key] for key in counts if key in shown)
 
 
-def refused_notes(sections: Sequence[Section], claims: Sequence[Claim]) -> list[str]:
-    """Return the statements of sections that code refuses and that their texts still make, each with the reason."""
-    texts = {section.title: section.content for section in sections}
-    return [
-        f"{c.section}: “{shorten(c.text, _QUOTED_CHARS)}” ({c.verdict.reason})"
-        for c in claims
-        if c.passages and not c.stands and c.text in texts.get(c.section, "")
-    ]
-
-
-_QUOTED_CHARS = 160
 _KINDS = {
     "advice": "ADVICE",
     "inference": "CONCLUSION",

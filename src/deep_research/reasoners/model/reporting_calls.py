@@ -29,7 +29,7 @@ from deep_research.reasoners.model.answer_schemas import (
     SectionReviewAnswer,
 )
 from deep_research.reasoners.model.base import Thinker, told, user
-from deep_research.reasoners.model.prompt_views import cited, cited_most, for_review, numbered, refused_notes, stock
+from deep_research.reasoners.model.prompt_views import cited, cited_most, for_review, numbered, stock
 from deep_research.reasoners.model.research_turns import remarked
 from deep_research.reasoners.model.structured_calls import fitted
 from deep_research.reasoners.model.text_lengths import is_too_short, length_in, within_length
@@ -233,10 +233,7 @@ class Reporting(Thinker):
             "parts": analysis.parts or (question.text,),
             "wants_advice": analysis.wants_advice,
             "output_format": analysis.output_format,
-            "doubts": [
-                *(f"{s.title}: {fault}" for s in sections for fault in s.faults),
-                *(refused_notes(sections, claims)),
-            ],
+            "doubts": [f"{s.title}: {fault}" for s in sections for fault in s.faults],
             "missing": list(dict.fromkeys(fact for s in sections for fact in s.missing)),
             "searched": list(dict.fromkeys(query for s in sections for query in s.searched[-_LAST_SEARCHES:])),
             "background": self._background,
