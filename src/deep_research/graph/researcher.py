@@ -199,7 +199,8 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
         return Command(goto="review_section", update=update)
     last = state.get("section_reviews", {}).get(section.title)
     if last is not None and last.faults and not finishing:
-        last = last.model_copy(update={"retry": False}) if kept.content == section.content else last
+        is_same = kept.content == section.content
+        last = last.model_copy(update={"retry": False}) if is_same else review.without_mended(last, kept)
         update |= _reviewed(kept, last)
     return _free(state, ctx, update)
 

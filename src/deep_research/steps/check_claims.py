@@ -24,6 +24,7 @@ from deep_research.steps.check_sentences import (
     check_again,
     check_sentences,
     cited_ids,
+    may_be_judged,
     text_around,
     with_notes,
 )
@@ -117,16 +118,29 @@ async def note_draft(
 ) -> Checked:
     """Return a draft that is judged later, with the report that is made from it, as far as code can say something of it.
 
-    What a judge will have to decide is `PENDING`; what code refuses is cut.
+    What code is certain to be wrong is cut. The rest stays as it was written, with the ids that it cites, and is `PENDING`
+    where a judge will have to decide.
     """
-    draft, judged, open_ = await in_background(check_sentences, draft_markdown, library, ground, has_judge=True)
-    judged = [
-        replace(j, verdict=PENDING) if i in open_ and "error_text" not in j.verdict.codes else j
-        for i, j in enumerate(_with_all_cited(draft, judged, open_, library))
-    ]
+    draft, checked, open_ = await in_background(check_sentences, draft_markdown, library, ground, has_judge=True)
+    judged = await in_background(_noted, draft, checked, open_, library)
     judged = _as_settled(judged, settled)
     kept = {i for i, j in enumerate(judged) if j.shown}
     return await in_background(_rendered, draft, judged, kept, _Work(section, library, ground, []))
+
+
+def _noted(
+    draft: Draft, checked: Sequence[CheckedSentence], open_: Collection[int], library: Library
+) -> list[CheckedSentence]:
+    """Return the sentences of a note: of what is not plainly wrong with what it cites itself, or its neighbours cite."""
+    noted: list[CheckedSentence] = []
+    for i, (sentence, item) in enumerate(zip(draft.sentences, checked, strict=True)):
+        if item.verdict in (VERBATIM, BACKGROUND):
+            noted.append(item)
+        elif item.kind == "fact" and (ids := cited_ids(sentence, library)) and may_be_judged(sentence, library):
+            noted.append(replace(item, text=sentence.text, passages=ids, verdict=PENDING, repair=""))
+        else:
+            noted.append(replace(item, verdict=PENDING) if i in open_ and item.shown else item)
+    return noted
 
 
 def _rendered(draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[int], work: _Work) -> Checked:
@@ -175,6 +189,8 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kep
         return ()  # the sentence that leads to it cites
     if sentence.passages:
         return own
+    if judged[number].verdict == PENDING:
+        return ()
     others = [i for i in draft.paragraph_of(number) if i in kept and i != number]
     if judged[number].verdict.by_model and any(
         draft.sentences[i].passages and set(judged[i].passages) & set(own) for i in others

@@ -377,6 +377,12 @@ def _evidence(passage: Passage, library: Library) -> Evidence:
     return Evidence(passage.text, " > ".join(filter(None, known)))
 
 
+def may_be_judged(sentence: CitedSentence, library: Library) -> bool:
+    """Tell whether a statement of fact is not certainly wrong by what it or its neighbours cite, so that a judge may decide."""
+    evidence = [_evidence(p, library) for p in _known(cited_ids(sentence, library), library)]
+    return certain_disproof(without_general_cells(sentence.text)[0], evidence) is None
+
+
 def _is_for_judge(judged: CheckedSentence, library: Library) -> bool:
     """Tell whether a claim needs the judge: it cites passages, is not verbatim, and code could not settle it.
 

@@ -40,7 +40,7 @@ async def review_section(
     `draft` is what was thought of it before its check: where the check has left little, the section is weak
     whatever was thought. A review that fails is a gap, and leaves the section as it is.
     """
-    judged = _without_mended(draft, section) if draft is not None else await _judged(ctx, section, brief, claims)
+    judged = without_mended(draft, section) if draft is not None else await _judged(ctx, section, brief, claims)
     if draft is not None and not draft.retry and (cut := _mostly_cut(claims)):
         notes = f"no source supported: {' '.join(cut)}"
         judged = draft.model_copy(update={"status": "partial", "notes": notes, "retry": True})
@@ -78,8 +78,8 @@ async def _judged(ctx: RunContext, section: Section, brief: Brief, claims: Seque
 _QUOTED = re.compile(r"[“\"'‘「『《]([^”\"'’」』》\n]{4,200})[”\"'’」』》]")
 
 
-def _without_mended(draft: SectionReview, section: Section) -> SectionReview:
-    """Return the review of a draft without the faults whose words the check has taken out meanwhile."""
+def without_mended(draft: SectionReview, section: Section) -> SectionReview:
+    """Return the review of an earlier text without the faults whose words the check, or a further attempt, has taken out."""
     text = _plain(section.content)
     left = tuple(
         fault

@@ -13,6 +13,7 @@ from deep_research.search.source_standing import dated_source
 from deep_research.text.cleaning import shorten
 from deep_research.text.prompt_fencing import attribute, fence
 from deep_research.text.token_count import take_within_budget
+from deep_research.text.tokens import content_terms
 from deep_research.verification.verify import TELLING
 
 
@@ -106,9 +107,9 @@ def _sites(sources: Sequence[Source]) -> list[str]:
     return [f"{attribute(site)} ({count})" for site, count in counts.most_common()]
 
 
-def stock(library: Library, seen: Sequence[str]) -> str:
-    """Return what the run has found, by site: how many documents, their newest date, their versions; and the titles of
-    the first ones, which tell what kind of documents there are.
+def stock(library: Library, seen: Sequence[str], about: str = "") -> str:
+    """Return what the run has found, by site: how many documents, their newest date, their versions; and some titles, those
+    that have words of `about` first: they tell what kind of documents there are.
 
     What came in after the last passage `seen` is left out, so that a prompt is the same when a run that was interrupted
     asks again.
@@ -129,6 +130,8 @@ def stock(library: Library, seen: Sequence[str]) -> str:
         facts += [f"version {', '.join(version for version, _ in versions.most_common(3))}"] * bool(versions)
         rows.append(f"{attribute(site)}: {', '.join(facts)}")
     found = [source.title for sources in by_site.values() for source in sources if source.title]
+    wanted = set(content_terms(about))
+    found.sort(key=lambda title: -len(wanted & set(content_terms(title))))
     titles = list(dict.fromkeys(shorten(attribute(title), _TITLE_CHARS) for title in found))
     if titles:
         rows.append(f"among them, by title: {', '.join(f'“{title}”' for title in titles[:_MOST_TITLES])}")

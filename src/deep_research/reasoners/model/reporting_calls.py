@@ -121,7 +121,9 @@ class Reporting(Thinker):
             attempts=self._attempts,
             searched=section.searched,
             places=self._places,
-            stock=await asyncio.to_thread(stock, library, section.shown),
+            stock=await asyncio.to_thread(
+                stock, library, section.shown, f"{section.title} {' '.join(section.searched)}"
+            ),
             failed=section.failed,
         )
         messages = [self._system(brief.question or brief.title, brief.language, brief), told(prompt, brief)]
