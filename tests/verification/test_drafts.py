@@ -762,6 +762,8 @@ def test_a_cell_of_general_knowledge_is_none_of_its_row_s_statement() -> None:
     (row,) = parse_draft(text).sentences
     assert without_general_cells(row.text) == ("`a()` | 3.10 | — ", ["an error since Python 3.14 †"])
     assert without_general_cells("a † b") == ("a † b", [])
+    # A version that the row is about is as much general knowledge as what it tells of it; a figure is not.
+    assert without_general_cells("the same, 3.14 of 5 | an error †") == ("the same, — of 5 | — ", ["an error †"])
     beside = parse_draft(text.replace("3.10", "3.10 [s1p1]").replace("† [s1p1]", "†")).sentences
     assert [(s.role, s.text) for s in beside] == [("fact", "3.10"), ("background", "an error since Python 3.14 †")]
 

@@ -320,7 +320,8 @@ def _step(advice: Advice, references: References, language: str) -> str:
     said.append(f"**{action if action.endswith(_STOPS) else action + phrase('full_stop', language)}**")
     said += [fold(advice.why)] * bool(advice.why)
     cited = references.cite(advice.premises)
-    points = [f"   - {fold(text)}" for text in (*advice.how, advice.condition, advice.fallback) if text]
+    provided = " ".join(fold(text) for text in (advice.condition, advice.fallback) if text)
+    points = [f"   - {fold(text)}" for text in (*advice.how, provided) if text]
     return "\n".join([" ".join([*said, cited] if cited else said), *points])
 
 

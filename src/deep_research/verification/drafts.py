@@ -486,12 +486,19 @@ def _whole_row(line: str, at: int, header: Sequence[str]) -> CitedSentence | Non
     return CitedSentence(raw, ids, at, at + len(line), "cell", raw, context=about)
 
 
+_VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?![\w.])")
+
+
 def without_general_cells(row: str) -> tuple[str, list[str]]:
-    """Return a row with a dash in place of its cells of general knowledge (†), and these cells."""
+    """Return a row with a dash in place of its cells of general knowledge (†), and these cells.
+
+    A version in its first cell goes with them: it is what they are about ("the same, 3.14 | an error †").
+    """
     cells = re.split(r"(?<!\\)\|", row)
     general = [cell.strip() for cell in cells if _MARKED.search(cell)]
     if len(cells) < 2 or not general:
         return row, []
+    cells[0] = _VERSION.sub(_EMPTY_CELL, cells[0])
     return "|".join(f" {_EMPTY_CELL} " if _MARKED.search(cell) else cell for cell in cells), general
 
 

@@ -101,9 +101,9 @@ class Judging(Thinker):
 _R = TypeVar("_R")
 _REPORT_TOKENS = 12_000
 """The most that a report may take; its sections get half of it at least."""
-_PASSAGE_TOKENS = 20_000
+_PASSAGE_TOKENS = 26_000
 """How much of what the sections cite the writer of the report sees."""
-_LAST_SEARCHES = 6
+_LAST_SEARCHES = 10
 """Searches of each section, the last ones, of which a limit may name those made for it."""
 
 
