@@ -259,15 +259,16 @@ async def check_limits(
 
 
 def _closest(limit: Limit, library: Library) -> tuple[str, ...]:
-    """Return the ids of the passages that have most words of what was not found: one of them may tell it."""
-    wanted = set(content_terms(limit.text))
+    """Return the ids of the passages that have most words of what was not found, or of a search for it, which may be in the
+    language of the sources: one of them may tell it."""
     found: dict[str, None] = {}
-    for query in (limit.text, *limit.searched[:1]):
+    for query in (limit.text, *limit.searched[:2]):
+        wanted = set(content_terms(query))
         for hit in library.search(query, limit=_CLOSEST):
             terms = set(content_terms(f"{hit.passage.heading} {hit.passage.text}"))
             if len(wanted & terms) >= _TOUCHES * len(wanted):
                 found.setdefault(hit.passage.id)
-    return tuple(found)[:_CLOSEST]
+    return tuple(found)[: 2 * _CLOSEST]
 
 
 def _borne_out(given: Sequence[Limit], searched: Sequence[str]) -> tuple[list[Limit], list[Claim]]:
