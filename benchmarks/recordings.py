@@ -37,7 +37,7 @@ PARSERS: dict[str, dict[str, str]] = {
         "search_issues": "github.parse_issues",
         "search_code": "github.parse_code",
     },
-    "google_cse": {"": "google_cse.parse_search"},
+    "google_cse": {"": "google.parse_programmable_search"},
     "hackernews": {
         "": "hackernews.parse_search",
         "algolia_item": "hackernews.parse_item",
@@ -68,7 +68,7 @@ PARSERS: dict[str, dict[str, str]] = {
     },
     "searxng": {"": "searxng.parse_search"},
     "semantic_scholar": {"": "semantic_scholar.parse_papers"},
-    "serper": {"": "serper.parse_search"},
+    "serper": {"": "google.parse_search"},
     "tavily": {"": "tavily.parse_search", "extract": "tavily.parse_extract"},
     "unpaywall": {"": "unpaywall.parse_works"},
     "wikipedia": {"": "wikipedia.parse_pages", "search": "wikipedia.parse_search"},

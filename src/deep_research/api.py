@@ -203,7 +203,7 @@ class Run:
 
     def timeline(self, *, as_svg: bool = False) -> str:
         """Return what the run did when, a call a line, with tokens and money; or as an SVG drawing."""
-        from deep_research.runs.run_timeline import timeline_of, timeline_svg, timeline_text  # noqa: PLC0415
+        from deep_research.runs.run_evidence import timeline_of, timeline_svg, timeline_text  # noqa: PLC0415
 
         rows = timeline_of(self._store)
         return timeline_svg(rows) if as_svg else timeline_text(rows)

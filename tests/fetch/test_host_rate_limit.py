@@ -4,7 +4,7 @@ import pytest
 
 from deep_research.concurrency import SYSTEM_CLOCK, TURN_WAITS, Rate, TurnWaits
 from deep_research.errors import RateLimited
-from deep_research.fetch.host_rate_limit import HostPace, paces_of
+from deep_research.fetch.fetch_policies import HostPace, paces_of
 from tests.support.clock import FakeClock
 
 

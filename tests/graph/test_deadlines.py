@@ -11,7 +11,7 @@ import pytest
 from deep_research.concurrency import Rate
 from deep_research.data import Action, ReasonerInfo, SearchResult, Section
 from deep_research.events import SectionClosed, SectionReviewed, SectionStarted, SectionWritten
-from deep_research.fetch.host_rate_limit import HostPace
+from deep_research.fetch.fetch_policies import HostPace
 from deep_research.run_context.deadlines import SectionDeadlines
 from tests.graph.harness import Bench, Planner, Shelf, Trace
 from tests.graph.test_sections_graph import NOTES, THREE

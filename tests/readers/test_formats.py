@@ -15,8 +15,8 @@ from pptx.util import Inches
 from deep_research import registry
 from deep_research.data import Document
 from deep_research.errors import ConfigError, Unreadable
-from deep_research.readers import compressed, jsonl
-from deep_research.readers import table as _tables
+from deep_research.readers import compressed, data_files
+from deep_research.readers import data_files as _tables
 from tests.readers.pdf_files import make_pdf
 
 
@@ -176,7 +176,7 @@ def test_deep_json_ends():
 
 
 def test_too_many_records_are_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(jsonl, "MAX_RECORDS", 2)
+    monkeypatch.setattr(data_files, "MAX_RECORDS", 2)
     document = read(b'{"name": "x"}\n' * 3, "a.jsonl")
     assert len(document.headings) == 2
     assert document.warnings == ("only the first 2 records were read",)

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from deep_research.data.claims import ClaimKind, VerdictKind
+from deep_research.data.evidence import ClaimKind, VerdictKind
 from deep_research.server.http_app import page_files, page_texts
 
 TEXTS = page_texts()

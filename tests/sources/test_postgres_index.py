@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deep_research.errors import ConfigError, Unreachable, Unreadable
-from deep_research.sources.postgres_index import PostgresIndexSource
+from deep_research.sources.own_index import PostgresIndexSource
 from tests.runs.running import run
 from tests.sources.answers import ScriptedClient, answer
 from tests.support.postgres import new_database

@@ -11,11 +11,11 @@ from deep_research.sources import (
     duckduckgo,
     feeds,
     github,
+    google,
     hackernews,
     jina,
     perplexity,
     searxng,
-    serper,
     tavily,
     wikipedia,
     zyte,
@@ -225,7 +225,7 @@ async def test_an_engine_of_searxng_that_fails_is_a_gap():
 
 
 def test_dates_that_are_relative_are_left_out():
-    assert one("serper", serper.parse_search).published is None
+    assert one("serper", google.parse_search).published is None
 
 
 def test_jina_text_and_the_errors_of_the_page_behind_it():

@@ -5,8 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from deep_research.data.claims import Gap
-from deep_research.data.evidence import Document
+from deep_research.data.evidence import Document, Gap
 from deep_research.data.model_calls import Usage
 from deep_research.data.noun import Noun
 

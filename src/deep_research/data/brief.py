@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from deep_research.data.claims import Computation, Contradiction, Gap
+from deep_research.data.evidence import Computation, Contradiction, Gap
 from deep_research.data.noun import Noun
 
 NextAction = Literal["START_RESEARCH", "NEED_CLARIFICATION", "VERIFY_TOPIC", "CONFIRM_PLAN", "CANNOT_DO"]

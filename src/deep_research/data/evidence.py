@@ -1,11 +1,25 @@
-"""What evidence is made of: documents as read, sources, snapshots, passages.
+"""What evidence is made of (documents as read, sources, snapshots, passages), and what rests on it: claims, what became of
+them, and what could not be found.
 
 All offsets are in Unicode code points (Python string indices) and half open: `text[start:end]`.
 """
 
 import hashlib
+from typing import Literal
+
+from pydantic import Field
 
 from deep_research.data.noun import Noun
+
+VerdictKind = Literal["supported", "contradicted", "unverified"]
+Repair = Literal["", "passage", "rewritten"]
+ClaimKind = Literal["fact", "computed", "inference", "advice", "limit", "background"]
+"""What a claim is, and so by what measure it is judged.
+
+*fact*: a source says it, passages cited. *computed*: arithmetic over cited figures, done by code. *inference* and
+*advice*: our own conclusion from named premises. *limit*: what was looked for and not found. *background*: general
+knowledge of the model without a source, marked as such; never a figure, date or quotation.
+"""
 
 
 class Heading(Noun):
@@ -95,3 +109,133 @@ class PassageHit(Noun):
     passage: Passage
     score: float
     title: str = ""
+
+
+class Told(Noun):
+    """What the program tells a reader: names of phrases and their values, so that it can be said in any language.
+
+    `codes` is empty where somebody else said it (a source, a server, a model). See `text/told.py`.
+    """
+
+    codes: tuple[str, ...] = ()
+    values: dict[str, str] = Field(default_factory=dict)
+
+
+class Verdict(Told):
+    """Whether the cited passages say what the claim says; `reason` in English unless a model gave it.
+
+    `score` is 0–1 where a scorer gave one; `by_model` says that a model judged.
+    """
+
+    kind: VerdictKind
+    reason: str
+    score: float | None = None
+    by_model: bool = False
+
+    def __hash__(self) -> int:
+        """Leave the values of the phrase out: they cannot be hashed, and add nothing to its text."""
+        return hash((self.kind, self.reason))
+
+
+class Confidence(Noun):
+    """How far a finding can be relied on, computed by code; `reasons` are names of phrases with their `values`."""
+
+    level: Literal["high", "medium", "low"]
+    reasons: tuple[str, ...] = ()
+    values: dict[str, str] = Field(default_factory=dict)
+
+
+class Claim(Noun):
+    """One sentence of a section or report with the ids of the passages it cites.
+
+    `id` is `c12`; `section` is the section's title, or "" for abstract and conclusion. `repair` says what made a
+    draft's sentence stand: another passage than the one it cited, or another wording. `premises` are the ids of the
+    claims of this report that an inference, advice or computation rests on. `flags` name what a reader must know
+    about time and standing (`old`, `superseded`, `rejected`, …); `confidence` is set for key findings.
+    """
+
+    id: str
+    section: str
+    text: str
+    passages: tuple[str, ...]
+    verdict: Verdict
+    repair: Repair = ""
+    kind: ClaimKind = "fact"
+    premises: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    confidence: Confidence | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Whether the claim may be shown as supported."""
+        return self.verdict.kind == "supported"
+
+
+class AskedClaim(Claim):
+    """A claim as a judge is asked about it: with the heading or words that it stands under."""
+
+    lead: str = ""
+
+
+class Operand(Noun):
+    """A figure that a computation uses: its `value` as it stands in the `passage` (an id)."""
+
+    name: str
+    value: str
+    passage: str
+
+
+class Computation(Noun):
+    """Arithmetic over cited figures, proposed by a writer and carried out by code.
+
+    `name` (`k1`) stands in the text as `{k1}` where the result belongs; `expression` is over the operands' names.
+    `unit` follows the result; `decimals` is how far it is rounded.
+    """
+
+    name: str
+    expression: str
+    operands: tuple[Operand, ...] = ()
+    unit: str = ""
+    decimals: int = 1
+
+
+class Gap(Told):
+    """Something that could not be found or done, and why (in English). Part of the result, never hidden."""
+
+    what: str
+    why: str
+    source: str = ""
+
+    def __hash__(self) -> int:
+        """See `Verdict`."""
+        return hash((self.what, self.why, self.source))
+
+
+class Side(Noun):
+    """What one source says where sources disagree, with the ids of the passages behind it."""
+
+    statement: str
+    passages: tuple[str, ...]
+
+
+class Contradiction(Noun):
+    """Statements of different sources about the same thing that cannot both be true; `topic` may be empty.
+
+    `prevails` says which of them holds and why; "" where that is open.
+    """
+
+    topic: str = ""
+    sides: tuple[Side, ...]
+    prevails: str = ""
+
+
+class Reference(Noun):
+    """A numbered entry of the source list, made by code from what is really cited."""
+
+    number: int
+    source: str
+    title: str
+    url: str = ""
+    location: str = ""
+    published: str | None = None
+    passages: tuple[str, ...] = ()

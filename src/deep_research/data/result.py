@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from deep_research.data.brief import Message, OutputFormat, QueryType, SectionStatus, Workflow
-from deep_research.data.claims import Claim, Contradiction, Gap, Reference
+from deep_research.data.evidence import Claim, Contradiction, Gap, Reference
 from deep_research.data.noun import Noun
 
 

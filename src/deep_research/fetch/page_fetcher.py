@@ -18,9 +18,8 @@ from protego import Protego
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Flights, keep_soon, noting_answers
 from deep_research.errors import Blocked, NotFound, RateLimited, SourceError, Unreachable, Unreadable
 from deep_research.fetch.addresses import Address, KnownAddresses, join_address, parse_address, refuse
-from deep_research.fetch.fetch_policies import FetchLimits, RetryPolicies, with_retries
+from deep_research.fetch.fetch_policies import FetchLimits, HostPace, RetryPolicies, with_retries
 from deep_research.fetch.fetched_page import Page, links_of
-from deep_research.fetch.host_rate_limit import HostPace
 from deep_research.fetch.http_cache import AnswerStore, Stored, may_be_kept, refreshed
 from deep_research.fetch.transport import PRODUCT, Answer, Transport
 from deep_research.protocol.http_semantics import error_kind, requested_wait, status_meaning

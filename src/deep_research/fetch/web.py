@@ -7,8 +7,8 @@ from pathlib import Path
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate
 from deep_research.fetch.address_guard import Guard
 from deep_research.fetch.addresses import KnownAddresses, parse_address
+from deep_research.fetch.fetch_policies import PAGE_RATE, paces_of
 from deep_research.fetch.guarded_network import Dial, Resolver, system_dial
-from deep_research.fetch.host_rate_limit import PAGE_RATE, paces_of
 from deep_research.fetch.http_cache import AnswerStore
 from deep_research.fetch.page_fetcher import ARCHIVE_BASE, Fetcher, FetchOptions
 from deep_research.fetch.transport import Transport, user_agent

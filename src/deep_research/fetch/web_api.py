@@ -17,8 +17,7 @@ from urllib.parse import urlencode
 from deep_research.concurrency import SYSTEM_CLOCK, Clock, Rate, noting_answers
 from deep_research.errors import RateLimited, SourceError, Unreachable
 from deep_research.fetch.addresses import Address, join_address, parse_address
-from deep_research.fetch.fetch_policies import FetchLimits, RetryPolicy
-from deep_research.fetch.host_rate_limit import API_RATE, HostPace, rate_at
+from deep_research.fetch.fetch_policies import API_RATE, FetchLimits, HostPace, RetryPolicy, rate_at
 from deep_research.fetch.transport import Answer, Transport
 from deep_research.ports import ApiClient, ApiResponse, Journal
 from deep_research.protocol.http_semantics import requested_wait

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Final
 
 from deep_research.data import Gap, Verdict
-from deep_research.data.claims import VerdictKind
+from deep_research.data.evidence import VerdictKind
 from deep_research.errors import LimitReached, MalformedOutput, ProviderDown, ResearchError
 from deep_research.i18n.language import detect, language_name
 

@@ -1,4 +1,9 @@
 """Readers of files: one file a format, or one for formats that are read alike; `_modules` are parts of them."""
 
-FAMILIES = {"compressed": ("gzip",), "office": ("docx", "pptx", "xlsx")}
+FAMILIES = {
+    "compressed": ("gzip",),
+    "data_files": ("jsonl", "table"),
+    "html": ("epub", "html"),
+    "office": ("docx", "pptx", "xlsx"),
+}
 """The modules that are not named after their one reader, with the names of their readers."""

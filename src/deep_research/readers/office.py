@@ -13,7 +13,7 @@ from deep_research.data import Document
 from deep_research.errors import Unreadable
 from deep_research.i18n.lexicon import any_word
 from deep_research.readers.compressed import open_zip
-from deep_research.readers.table import write_rows
+from deep_research.readers.data_files import write_rows
 from deep_research.text.document_builder import MAX_COLUMNS, DocumentBuilder
 
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

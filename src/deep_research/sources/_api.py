@@ -50,14 +50,24 @@ def shortened(query: str, max_chars: int) -> str:
     return cut.rsplit(" ", 1)[0] if " " in cut else query[:max_chars]
 
 
+def rate(default: float, why: str, *, most: float) -> Any:
+    """Return the field of calls per second at most; `why` says where the number is from."""
+    return Field(default, gt=0, le=most, description=why)
+
+
+def calls_at_once(default: int) -> Any:
+    """Return the field of calls that may follow each other at once."""
+    return Field(default, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+
+
 class ApiOptions(BaseModel):
     """What can be set for every source: where its API is, and how often it may be called."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     base_url: str = Field("", description="Address of the API; a proxy, mirror or test server can stand in for it.")
-    requests_per_second: float = Field(1.0, gt=0, le=100, description="Calls per second at most.")
-    burst: int = Field(1, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    requests_per_second: float = rate(1.0, "Calls per second at most.", most=100)
+    burst: int = calls_at_once(1)
 
     @field_validator("*", mode="before")
     @classmethod

@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._api import ApiSource, DatedOptions, rate, result
 from deep_research.sources._api_answers import (
     Element,
     child,
@@ -31,9 +31,7 @@ class ArxivOptions(DatedOptions):
     """Options of arXiv."""
 
     base_url: str = Field("https://export.arxiv.org", description="Address of the API.")
-    requests_per_second: float = Field(
-        1 / 3, gt=0, le=1, description="One call in three seconds (info.arxiv.org/help/api/tou.html)."
-    )
+    requests_per_second: float = rate(1 / 3, "One call in three seconds (info.arxiv.org/help/api/tou.html).", most=1)
     categories: tuple[str, ...] = Field((), description="Only these categories, such as cs.CL.")
 
 

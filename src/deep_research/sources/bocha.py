@@ -10,7 +10,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, result
+from deep_research.sources._api import ApiSource, rate, result
 from deep_research.sources._api_answers import (
     at,
     explanation,
@@ -34,9 +34,7 @@ class BochaOptions(WebOptions):
     """Options of Bocha."""
 
     base_url: str = Field("https://api.bochaai.com", description="Address of the API.")
-    requests_per_second: float = Field(
-        2.0, gt=0, le=50, description="By what has been paid in so far (open.bochaai.com)."
-    )
+    requests_per_second: float = rate(2.0, "By what has been paid in so far (open.bochaai.com).", most=50)
 
 
 class BochaSource(ApiSource[BochaOptions]):

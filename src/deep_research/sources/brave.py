@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, result
+from deep_research.sources._api import ApiSource, rate, result
 from deep_research.sources._api_answers import (
     at,
     failure,
@@ -31,11 +31,8 @@ class BraveOptions(WebOptions):
     """Options of Brave."""
 
     base_url: str = Field("https://api.search.brave.com", description="Address of the API.")
-    requests_per_second: float = Field(
-        0.9,
-        gt=0,
-        le=50,
-        description="1 per second with an older free key, 50 with others (api-dashboard.search.brave.com).",
+    requests_per_second: float = rate(
+        0.9, "1 per second with an older free key, 50 with others (api-dashboard.search.brave.com).", most=50
     )
     country: str = Field("", pattern=r"^([A-Z]{2})?$", description="Country of the results, such as US.")
 

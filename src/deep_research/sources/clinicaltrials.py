@@ -10,7 +10,7 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result, snippet
 from deep_research.sources._api_answers import (
     at,
     distinct,
@@ -113,10 +113,8 @@ class ClinicalTrialsOptions(DatedOptions):
     """Options of ClinicalTrials.gov; the period is that of the study's start."""
 
     base_url: str = Field("https://clinicaltrials.gov/api/v2", description="Address of the API.")
-    requests_per_second: float = Field(
-        0.5, gt=0, le=10, description="About 50 per minute (clinicaltrials.gov/data-api/api)."
-    )
-    burst: int = Field(20, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    requests_per_second: float = rate(0.5, "About 50 per minute (clinicaltrials.gov/data-api/api).", most=10)
+    burst: int = calls_at_once(20)
     statuses: tuple[str, ...] = Field((), description="Only these states, such as RECRUITING.")
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._api import ApiSource, DatedOptions, rate, result
 from deep_research.sources._api_answers import (
     at,
     distinct,
@@ -37,11 +37,10 @@ class CrossrefOptions(DatedOptions):
     """Options of Crossref."""
 
     base_url: str = Field("https://api.crossref.org", description="Address of the API.")
-    requests_per_second: float = Field(
+    requests_per_second: float = rate(
         3.0,
-        gt=0,
-        le=50,
-        description="By the pool, told in x-rate-limit-limit (www.crossref.org/documentation/retrieve-metadata/rest-api).",
+        "By the pool, told in x-rate-limit-limit (www.crossref.org/documentation/retrieve-metadata/rest-api).",
+        most=50,
     )
     types: tuple[str, ...] = Field((), description="Only these types, such as journal-article.")
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Blocked, RateLimited, SourceError, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, result
+from deep_research.sources._api import ApiSource, rate, result
 from deep_research.sources._api_answers import (
     at,
     failure,
@@ -41,8 +41,8 @@ class DuckDuckGoOptions(WebOptions):
 
     base_url: str = Field(_SITE, description="Address of the results page.")
     instant_url: str = Field(_INSTANT, description="Address of Instant Answers.")
-    requests_per_second: float = Field(
-        0.3, gt=0, le=2, description="No number is published; it refuses who asks more often than every few seconds."
+    requests_per_second: float = rate(
+        0.3, "No number is published; it refuses who asks more often than every few seconds.", most=2
     )
     region: str = Field("", pattern=r"^([a-z]{2}-[a-z]{2})?$", description="Region, such as us-en or cn-zh.")
 

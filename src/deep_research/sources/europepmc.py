@@ -7,7 +7,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._api import ApiSource, DatedOptions, rate, result
 from deep_research.sources._api_answers import (
     at,
     distinct,
@@ -30,9 +30,7 @@ class EuropePmcOptions(DatedOptions):
     """Options of Europe PMC."""
 
     base_url: str = Field("https://www.ebi.ac.uk/europepmc/webservices/rest", description="Address of the API.")
-    requests_per_second: float = Field(
-        3.0, gt=0, le=20, description="No number is published (europepmc.org/RestfulWebService)."
-    )
+    requests_per_second: float = rate(3.0, "No number is published (europepmc.org/RestfulWebService).", most=20)
     open_access_only: bool = Field(False, description="Only papers whose full text is open.")
 
 

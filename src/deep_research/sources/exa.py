@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, result
+from deep_research.sources._api import ApiSource, calls_at_once, rate, result
 from deep_research.sources._api_answers import at, failure, first, iso_date, json_of, listed, objects, raw, score, text
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
@@ -18,10 +18,8 @@ class ExaOptions(WebOptions):
     """Options of Exa."""
 
     base_url: str = Field("https://api.exa.ai", description="Address of the API.")
-    requests_per_second: float = Field(
-        5.0, gt=0, le=50, description="10 searches per second (exa.ai/docs/reference/rate-limits)."
-    )
-    burst: int = Field(5, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    requests_per_second: float = rate(5.0, "10 searches per second (exa.ai/docs/reference/rate-limits).", most=50)
+    burst: int = calls_at_once(5)
     text_chars: int = Field(20_000, ge=0, le=200_000, description="Text per page, characters; 0: none.")
     category: str = Field("", description="Kind of pages, such as research paper, news, github.")
 

@@ -16,7 +16,7 @@ from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, Options, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, Options, calls_at_once, rate, result, snippet
 from deep_research.sources._api_answers import (
     Declaration,
     at,
@@ -50,10 +50,10 @@ class GitHubOptions(DatedOptions):
     """Options of the GitHub sources."""
 
     base_url: str = Field("https://api.github.com", description="Address of the API.")
-    requests_per_second: float = Field(
-        0.08, gt=0, le=5, description="Searches: 10 per minute, 30 with a token (docs.github.com/rest/search)."
+    requests_per_second: float = rate(
+        0.08, "Searches: 10 per minute, 30 with a token (docs.github.com/rest/search).", most=5
     )
-    burst: int = Field(5, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    burst: int = calls_at_once(5)
     language: str = Field("", description="Only code in this programming language.")
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result, snippet
 from deep_research.sources._api_answers import (
     failure,
     first,
@@ -33,8 +33,8 @@ class HackerNewsOptions(DatedOptions):
     """Options of Hacker News."""
 
     base_url: str = Field("https://hn.algolia.com/api/v1", description="Address of the API.")
-    requests_per_second: float = Field(2.0, gt=0, le=10, description="10,000 calls per hour (hn.algolia.com/api).")
-    burst: int = Field(20, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    requests_per_second: float = rate(2.0, "10,000 calls per hour (hn.algolia.com/api).", most=10)
+    burst: int = calls_at_once(20)
     mcp_server: str = Field("", description="MCP server that is asked instead; empty: hackernews or hn, where set up.")
     tags: str = Field("story", description="What to search: story, comment, show_hn, ask_hn; a comma means and.")
     least_points: int = Field(0, ge=0, description="Only stories with at least so many points.")

@@ -12,7 +12,7 @@ from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import NotFound, SourceError, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, result
+from deep_research.sources._api import ApiOptions, ApiSource, DatedOptions, calls_at_once, rate, result
 from deep_research.sources._api_answers import (
     at,
     explanation,
@@ -62,10 +62,8 @@ class HuggingFaceModelsOptions(ApiOptions):
     """Options of the model search."""
 
     base_url: str = Field("https://huggingface.co", description="Address of the site.")
-    requests_per_second: float = Field(
-        1.0, gt=0, le=2, description="500 calls in five minutes (huggingface.co/docs/hub/rate-limits)."
-    )
-    burst: int = Field(50, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    requests_per_second: float = rate(1.0, "500 calls in five minutes (huggingface.co/docs/hub/rate-limits).", most=2)
+    burst: int = calls_at_once(50)
     sort: str = Field("downloads", description="Order: downloads, likes, trendingScore, createdAt, lastModified.")
 
 
@@ -120,10 +118,8 @@ class HuggingFacePapersOptions(ApiOptions):
     """Options of Hugging Face daily papers."""
 
     base_url: str = Field("https://huggingface.co", description="Address of the site.")
-    requests_per_second: float = Field(
-        1.0, gt=0, le=2, description="500 calls in five minutes (huggingface.co/docs/hub/rate-limits)."
-    )
-    burst: int = Field(50, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    requests_per_second: float = rate(1.0, "500 calls in five minutes (huggingface.co/docs/hub/rate-limits).", most=2)
+    burst: int = calls_at_once(50)
     day: date | None = Field(None, description="Only the papers of this day; none are listed on weekends.")
 
 

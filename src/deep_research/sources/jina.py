@@ -11,7 +11,7 @@ from deep_research.concurrency import in_background
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, result
+from deep_research.sources._api import ApiSource, calls_at_once, rate, result
 from deep_research.sources._api_answers import at, failure, first, iso_date, judge, loads, number, objects, raw, text
 from deep_research.sources._record_documents import line, read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
@@ -25,10 +25,10 @@ class JinaOptions(WebOptions):
 
     base_url: str = Field("https://s.jina.ai", description="Address of the search.")
     reader_url: str = Field("https://r.jina.ai", description="Address of the reader.")
-    requests_per_second: float = Field(
-        0.33, gt=0, le=20, description="40 searches per minute or more, by the kind of key (jina.ai/contact-sales)."
+    requests_per_second: float = rate(
+        0.33, "40 searches per minute or more, by the kind of key (jina.ai/contact-sales).", most=20
     )
-    burst: int = Field(20, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    burst: int = calls_at_once(20)
 
 
 class JinaSource(ApiSource[JinaOptions]):

@@ -17,7 +17,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult, Usage
 from deep_research.errors import Blocked, SourceError, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource
+from deep_research.sources._api import ApiSource, calls_at_once, rate
 from deep_research.sources._api_answers import (
     at,
     failure,
@@ -85,10 +85,10 @@ class AnthropicWebSearchOptions(WebOptions):
     """Options of Anthropic's web search."""
 
     base_url: str = Field("https://api.anthropic.com", description="Address of the API.")
-    requests_per_second: float = Field(
-        0.4, gt=0, le=50, description="50 requests per minute for new keys (docs.claude.com/en/api/rate-limits)."
+    requests_per_second: float = rate(
+        0.4, "50 requests per minute for new keys (docs.claude.com/en/api/rate-limits).", most=50
     )
-    burst: int = Field(20, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    burst: int = calls_at_once(20)
     model: str = Field("claude-haiku-4-5", description="Model that searches.")
 
 
@@ -191,13 +191,12 @@ class OpenAiWebSearchOptions(WebOptions):
     """Options of OpenAI's web search."""
 
     base_url: str = Field("https://api.openai.com/v1", description="Address of the API.")
-    requests_per_second: float = Field(
+    requests_per_second: float = rate(
         2.0,
-        gt=0,
-        le=50,
-        description="By model and tier, 500 requests per minute and more (platform.openai.com/docs/guides/rate-limits).",
+        "By model and tier, 500 requests per minute and more (platform.openai.com/docs/guides/rate-limits).",
+        most=50,
     )
-    burst: int = Field(20, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    burst: int = calls_at_once(20)
     model: str = Field("gpt-5-mini", description="Model that searches.")
     context_size: str = Field("low", pattern="^(low|medium|high)$", description="How much the model reads of a page.")
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from deep_research.data import Found, SearchResult
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, rate, result
 from deep_research.sources._api_answers import at, first, iso_date, listed, number, object_of, objects, score, text
 from deep_research.sources._papers import Ids, Work, arxiv_id, doi, found_work, pmid, unstructured
 from deep_research.sources._record_documents import line
@@ -23,10 +23,10 @@ class OpenAlexOptions(DatedOptions):
     """Options of OpenAlex."""
 
     base_url: str = Field("https://api.openalex.org", description="Address of the API.")
-    requests_per_second: float = Field(
-        10.0, gt=0, le=100, description="100 per second (developers.openalex.org/api-reference/authentication)."
+    requests_per_second: float = rate(
+        10.0, "100 per second (developers.openalex.org/api-reference/authentication).", most=100
     )
-    burst: int = Field(10, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    burst: int = calls_at_once(10)
     language: str = Field("", pattern=r"^([a-z]{2})?$", description="Only works in this language, such as en.")
     types: tuple[str, ...] = Field((), description="Only these types, such as article or review.")
 

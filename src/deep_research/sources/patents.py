@@ -18,7 +18,7 @@ from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import Blocked, NotFound, SourceError, Unreadable
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, keywords, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, calls_at_once, keywords, rate, result, snippet
 from deep_research.sources._api_answers import (
     Element,
     at,
@@ -125,11 +125,10 @@ class EpoOptions(DatedOptions):
     """Options of the patent search; the period is that of the publication."""
 
     base_url: str = Field("https://ops.epo.org/3.2", description="Address of the API.")
-    requests_per_second: float = Field(
+    requests_per_second: float = rate(
         1.0,
-        gt=0,
-        le=10,
-        description="By the load of the service, told in x-throttling-control (www.epo.org/service-support/ordering/fair-use).",
+        "By the load of the service, told in x-throttling-control (www.epo.org/service-support/ordering/fair-use).",
+        most=10,
     )
     countries: tuple[str, ...] = Field((), description="Only publications of these offices, such as EP or WO.")
 
@@ -343,10 +342,8 @@ class PatentsViewOptions(DatedOptions):
     """Options of the search; the period is that of the grant."""
 
     base_url: str = Field("https://search.patentsview.org", description="Address of the API.")
-    requests_per_second: float = Field(
-        0.35, gt=0, le=1, description="45 calls per minute (search.patentsview.org/docs)."
-    )
-    burst: int = Field(22, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    requests_per_second: float = rate(0.35, "45 calls per minute (search.patentsview.org/docs).", most=1)
+    burst: int = calls_at_once(22)
 
 
 class PatentsViewSource(ApiSource[PatentsViewOptions]):
@@ -417,8 +414,8 @@ class UsptoOptions(DatedOptions):
     """Options of the application search; the period is that of the filing."""
 
     base_url: str = Field("https://api.uspto.gov", description="Address of the API.")
-    requests_per_second: float = Field(
-        0.9, gt=0, le=1, description="60 calls per minute, one at a time (data.uspto.gov/apis/api-rate-limits)."
+    requests_per_second: float = rate(
+        0.9, "60 calls per minute, one at a time (data.uspto.gov/apis/api-rate-limits).", most=1
     )
 
 

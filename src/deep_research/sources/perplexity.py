@@ -9,7 +9,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, result
+from deep_research.sources._api import ApiSource, calls_at_once, rate, result
 from deep_research.sources._api_answers import failure, first, iso_date, judge, loads, objects, raw, texts
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
@@ -19,10 +19,10 @@ class PerplexityOptions(WebOptions):
     """Options of Perplexity."""
 
     base_url: str = Field("https://api.perplexity.ai", description="Address of the API.")
-    requests_per_second: float = Field(
-        0.4, gt=0, le=20, description="50 calls per minute for new keys (docs.perplexity.ai/guides/usage-tiers)."
+    requests_per_second: float = rate(
+        0.4, "50 calls per minute for new keys (docs.perplexity.ai/guides/usage-tiers).", most=20
     )
-    burst: int = Field(25, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    burst: int = calls_at_once(25)
     model: str = Field("sonar", description="Model that searches.")
 
 

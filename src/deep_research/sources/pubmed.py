@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import SourceError, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._api import ApiSource, DatedOptions, rate, result
 from deep_research.sources._api_answers import (
     Element,
     at,
@@ -39,8 +39,8 @@ class PubMedOptions(DatedOptions):
     """Options of PubMed."""
 
     base_url: str = Field("https://eutils.ncbi.nlm.nih.gov/entrez/eutils", description="Address of the API.")
-    requests_per_second: float = Field(
-        2.5, gt=0, le=10, description="3 per second without a key, 10 with one (www.ncbi.nlm.nih.gov/books/NBK25497)."
+    requests_per_second: float = rate(
+        2.5, "3 per second without a key, 10 with one (www.ncbi.nlm.nih.gov/books/NBK25497).", most=10
     )
     language: str = Field("", description="Only papers in this language, such as english.")
     publication_types: tuple[str, ...] = Field((), description="Only these types, such as Review.")

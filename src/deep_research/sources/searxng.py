@@ -9,7 +9,7 @@ from pydantic import Field
 from deep_research.data import Found, Gap, SearchResult
 from deep_research.errors import Blocked, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, result
+from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result
 from deep_research.sources._api_answers import at, failure, iso_date, json_of, listed, objects, raw, score, text
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages, sited
@@ -21,13 +21,10 @@ class SearxngOptions(WebOptions):
     """Options of SearXNG."""
 
     base_url: str = Field("", description="Address of the instance; else SEARXNG_URL.")
-    requests_per_second: float = Field(
-        2.0,
-        gt=0,
-        le=100,
-        description="As the instance's own limiter allows (docs.searxng.org/admin/searx.limiter.html).",
+    requests_per_second: float = rate(
+        2.0, "As the instance's own limiter allows (docs.searxng.org/admin/searx.limiter.html).", most=100
     )
-    burst: int = Field(10, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    burst: int = calls_at_once(10)
     categories: tuple[str, ...] = Field((), description="Categories, such as general, science, news, it.")
     engines: tuple[str, ...] = Field((), description="Only these engines.")
 

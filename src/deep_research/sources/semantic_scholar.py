@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound, Unreadable
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiSource, DatedOptions, result
+from deep_research.sources._api import ApiSource, DatedOptions, rate, result
 from deep_research.sources._api_answers import (
     at,
     failure,
@@ -35,11 +35,8 @@ class SemanticScholarOptions(DatedOptions):
     """Options of Semantic Scholar."""
 
     base_url: str = Field("https://api.semanticscholar.org", description="Address of the API.")
-    requests_per_second: float = Field(
-        0.5,
-        gt=0,
-        le=10,
-        description="One pool for all without a key, else 1 per second (www.semanticscholar.org/product/api).",
+    requests_per_second: float = rate(
+        0.5, "One pool for all without a key, else 1 per second (www.semanticscholar.org/product/api).", most=10
     )
     fields_of_study: tuple[str, ...] = Field((), description="Only these fields, such as Medicine.")
 

@@ -16,7 +16,7 @@ from deep_research.data import Document, Found, Gap, SearchResult
 from deep_research.errors import RateLimited, SourceError
 from deep_research.ports import ApiClient, ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiSource, DatedOptions, result, snippet
+from deep_research.sources._api import ApiSource, DatedOptions, rate, result, snippet
 from deep_research.sources._api_answers import (
     at,
     explanation,
@@ -47,9 +47,7 @@ class StackExchangeOptions(DatedOptions):
     """Options of Stack Exchange; the period is that of the question."""
 
     base_url: str = Field("https://api.stackexchange.com/2.3", description="Address of the API.")
-    requests_per_second: float = Field(
-        1.0, gt=0, le=10, description="300 calls per day without a key, 10,000 with one."
-    )
+    requests_per_second: float = rate(1.0, "300 calls per day without a key, 10,000 with one.", most=10)
     site: str = Field("stackoverflow", pattern=r"^[a-z0-9.-]+$", description="Which site, such as serverfault.")
     tags: tuple[str, ...] = Field((), max_length=5, description="Only questions with all of these tags.")
 

@@ -10,7 +10,7 @@ from deep_research.concurrency import Batches, in_background
 from deep_research.data import Document, Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiClient, ApiResponse
-from deep_research.sources._api import ApiSource, result
+from deep_research.sources._api import ApiSource, calls_at_once, rate, result
 from deep_research.sources._api_answers import iso_date, list_of, raw, score, text
 from deep_research.sources._record_documents import line, read_page
 from deep_research.sources._web import Page, WebOptions, found_pages, page_key
@@ -23,13 +23,12 @@ class TavilyOptions(WebOptions):
     """Options of Tavily."""
 
     base_url: str = Field("https://api.tavily.com", description="Address of the API.")
-    requests_per_second: float = Field(
+    requests_per_second: float = rate(
         0.8,
-        gt=0,
-        le=20,
-        description="100 calls per minute for a development key, 1,000 for others (docs.tavily.com/documentation/rate-limits).",
+        "100 calls per minute for a development key, 1,000 for others (docs.tavily.com/documentation/rate-limits).",
+        most=20,
     )
-    burst: int = Field(50, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    burst: int = calls_at_once(50)
     depth: Literal["basic", "advanced"] = Field("basic", description="advanced costs two credits.")
     topic: Literal["general", "news", "finance"] = Field("general", description="What kind of pages.")
     whole_pages: bool = Field(True, description="Ask for the text of the pages with the results.")

@@ -8,7 +8,7 @@ from pydantic import Field
 from deep_research.data import Found, SearchResult
 from deep_research.errors import NotFound
 from deep_research.ports import ApiResponse
-from deep_research.sources._api import ApiOptions, ApiSource, result
+from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result
 from deep_research.sources._api_answers import at, first, full_name, iso_date, object_of, objects, raw, score, text
 from deep_research.sources._papers import Ids, Work, doi, found_work
 from deep_research.sources._record_documents import line
@@ -18,10 +18,8 @@ class UnpaywallOptions(ApiOptions):
     """Options of Unpaywall."""
 
     base_url: str = Field("https://api.unpaywall.org", description="Address of the API.")
-    requests_per_second: float = Field(
-        1.0, gt=0, le=10, description="100,000 calls per day (unpaywall.org/products/api)."
-    )
-    burst: int = Field(10, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    requests_per_second: float = rate(1.0, "100,000 calls per day (unpaywall.org/products/api).", most=10)
+    burst: int = calls_at_once(10)
     open_access_only: bool = Field(True, description="Only papers that have an open copy.")
 
 

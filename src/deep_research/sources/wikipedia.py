@@ -13,7 +13,7 @@ from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import words
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import ApiOptions, ApiSource, result, snippet
+from deep_research.sources._api import ApiOptions, ApiSource, rate, result, snippet
 from deep_research.sources._api_answers import (
     at,
     failure,
@@ -37,9 +37,7 @@ class WikipediaOptions(ApiOptions):
     """Options of Wikipedia."""
 
     base_url: str = Field("https://{language}.wikipedia.org", description="Address; {language} is put in.")
-    requests_per_second: float = Field(
-        2.0, gt=0, le=20, description="One call after another (www.mediawiki.org/wiki/API:Etiquette)."
-    )
+    requests_per_second: float = rate(2.0, "One call after another (www.mediawiki.org/wiki/API:Etiquette).", most=20)
     language: str = Field("", pattern=r"^([a-z][a-z-]{1,11})?$", description="Edition; empty: that of the question.")
 
 

@@ -11,7 +11,7 @@ from deep_research.data import Document, Found, Gap
 from deep_research.errors import NotFound, Unreachable, Unreadable
 from deep_research.ports import ApiResponse
 from deep_research.sources import _record_documents as _writing
-from deep_research.sources._api import web_addresses
+from deep_research.sources._api import calls_at_once, rate, web_addresses
 from deep_research.sources._api_answers import at, failure, first, iso_date, json_of, number, objects, raw, score, text
 from deep_research.sources._record_documents import line
 from deep_research.sources._web import Page, WebOptions, found_pages
@@ -35,13 +35,10 @@ class ZyteOptions(WebOptions):
     """Options of Zyte."""
 
     base_url: str = Field("https://api.zyte.com", description="Address of the API.")
-    requests_per_second: float = Field(
-        1.0,
-        gt=0,
-        le=50,
-        description="120 calls per minute for new accounts (docs.zyte.com/zyte-api/usage/reference.html).",
+    requests_per_second: float = rate(
+        1.0, "120 calls per minute for new accounts (docs.zyte.com/zyte-api/usage/reference.html).", most=50
     )
-    burst: int = Field(60, ge=1, le=1000, description="Calls that may follow each other at once after a pause.")
+    burst: int = calls_at_once(60)
     pages: tuple[str, ...] = Field(_BLOGS, min_length=1, max_length=50, description="Pages that list articles.")
     extract_from: str = Field("", pattern=r"^(httpResponseBody|browserHtml)?$", description="Cheaper, or a browser.")
 

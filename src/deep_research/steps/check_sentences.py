@@ -8,7 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from deep_research.data import ClaimKind, Computation, Passage, Verdict
-from deep_research.data.claims import Repair
+from deep_research.data.evidence import Repair
 from deep_research.i18n.catalog import phrase, verdict_of
 from deep_research.i18n.language import detect
 from deep_research.ports import Library

@@ -26,7 +26,7 @@ def shared_limits() -> SharedLimits | None:
     """Return the limits that hold for all processes on the database; None where there is none."""
     if not (url := database_url()):
         return None
-    from deep_research.stores.postgres_limits import limits_at  # noqa: PLC0415 - an extra
+    from deep_research.stores.postgres_database import limits_at  # noqa: PLC0415 - an extra
 
     return limits_at(url)
 

@@ -1,0 +1,125 @@
+"""Google's results: by its own Programmable Search (https://developers.google.com/custom-search/v1), and by Serper
+(https://serper.dev).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from deep_research.data import Found, SearchResult
+from deep_research.ports import ApiResponse
+from deep_research.sources._api import ApiOptions, ApiSource, calls_at_once, rate, result
+from deep_research.sources._api_answers import at, first, first_date, iso_date, object_of, objects, raw, text
+from deep_research.sources._record_documents import line
+from deep_research.sources._web import Page, WebOptions, found_pages, sited
+
+_ENGINE = "GOOGLE_CSE_ID"
+_DATES = ("article:published_time", "datepublished", "citation_publication_date", "og:updated_time", "date")
+_BLOCKS = ("organic", "news", "places")
+_OTHER_BLOCKS = ("videos", "images", "shopping")
+
+
+class GoogleCseOptions(WebOptions):
+    """Options of Google Programmable Search."""
+
+    base_url: str = Field("https://customsearch.googleapis.com", description="Address of the API.")
+    requests_per_second: float = rate(
+        1.0, "100 calls per day are free (developers.google.com/custom-search/v1/overview).", most=10
+    )
+    burst: int = calls_at_once(10)
+    engine: str = Field("", description="Id of the search engine (cx); else GOOGLE_CSE_ID.")
+
+
+class GoogleCseSource(ApiSource[GoogleCseOptions]):
+    """Searches with an engine that its owner has set up."""
+
+    name = "google_cse"
+    purpose = "General web search with Google's results over a search engine of one's own."
+    needs = "GOOGLE_API_KEY"
+    also = (_ENGINE,)
+
+    @classmethod
+    def missing(cls, options: ApiOptions, keys: Mapping[str, str]) -> str:
+        """Return what has to be set: a key, and the id of the engine."""
+        engine = isinstance(options, GoogleCseOptions) and options.engine
+        return super().missing(options, keys) or ("" if engine or keys.get(_ENGINE) else f"set {_ENGINE}")
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        options = self.options
+        params = {
+            "q": sited(query, options),
+            "num": min(limit, 10),
+            "cx": options.engine or self._keys.get(_ENGINE, ""),
+            "lr": f"lang_{options.language}" if options.language else "",
+            "sort": f"date:r:{options.since:%Y%m%d}:{options.until:%Y%m%d}" if options.since and options.until else "",
+            "key": self._key(),
+        }
+        return result(parse_programmable_search(await self._get("/customsearch/v1", params)))
+
+
+def parse_programmable_search(response: ApiResponse) -> list[Found]:
+    """Return the pages of a search, best first; no `items` means nothing was found. Raises SourceError."""
+    answer = object_of(response, GoogleCseSource, "items", "searchInformation", "kind")
+    return found_pages((_programmable_page(entry) for entry in objects(answer.get("items"))), GoogleCseSource.name)
+
+
+def _programmable_page(entry: Mapping[str, Any]) -> Page:
+    about = at(entry, "pagemap", "metatags", 0) or {}
+    return Page(
+        title=line(raw(entry.get("title"))),
+        url=text(entry.get("link")),
+        excerpt=line(raw(entry.get("snippet"))),
+        published=first_date(about, *_DATES),
+        author=first(about, "article:author_name", "citation_author", "author"),
+    )
+
+
+class SerperOptions(WebOptions):
+    """Options of Serper."""
+
+    base_url: str = Field("https://google.serper.dev", description="Address of the API.")
+    requests_per_second: float = rate(4.0, "5 per second with the free credits (serper.dev).", most=100)
+    kind: Literal["search", "news", "scholar", "patents"] = Field("search", description="What to search.")
+
+
+class SerperSource(ApiSource[SerperOptions]):
+    """Searches with Google's index."""
+
+    name = "serper"
+    purpose = "General web, news, scholar and patent search with Google's results."
+    needs = "SERPER_API_KEY"
+    key_header = ("x-api-key", "{}")
+
+    async def _search(self, query: str, limit: int) -> SearchResult:
+        options = self.options
+        since = f"after:{options.since}" if options.since else ""
+        until = f"before:{options.until}" if options.until else ""
+        words = " ".join(part for part in (sited(query, options), since, until) if part)
+        body = {"q": words, "num": min(limit, 100), "hl": options.language}
+        return result(parse_search(await self._post(f"/{options.kind}", body)))
+
+
+def parse_search(response: ApiResponse) -> list[Found]:
+    """Return the pages of a search, then those of the knowledge box and the answer box. Raises SourceError."""
+    answer = object_of(response, SerperSource, "searchParameters", "credits", *_BLOCKS)
+    pages = [_page(entry) for name in _BLOCKS for entry in objects(answer.get(name))]
+    pages += [_page(entry) for entry in objects(answer.get("answerBox"))]
+    pages = pages or [_page(entry) for name in _OTHER_BLOCKS for entry in objects(answer.get(name))]
+    box = at(answer, "knowledgeGraph")
+    if first(box, "descriptionLink"):
+        pages.append(
+            Page(title=first(box, "title"), url=first(box, "descriptionLink"), excerpt=first(box, "description"))
+        )
+    return found_pages(pages, SerperSource.name)
+
+
+def _page(entry: Mapping[str, Any]) -> Page:
+    authors = text(entry.get("inventor")) or text(entry.get("author"))
+    return Page(
+        title=line(raw(entry.get("title"))),
+        url=first(entry, "link", "website"),
+        excerpt=line(raw(entry.get("snippet")) or raw(entry.get("answer"))),
+        published=iso_date(first(entry, "date", "publicationDate", "grantDate")) or iso_date(entry.get("year")),
+        author=authors,
+    )
