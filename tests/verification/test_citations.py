@@ -113,10 +113,9 @@ def test_a_cut_cell_becomes_a_dash() -> None:
     assert draft.render({0: None}).splitlines()[-1] == "| a | — | Six [s1p6] |"
 
 
-def test_replacement_and_callback() -> None:
+def test_a_sentence_is_replaced_with_its_citation() -> None:
     draft = parse_draft("One. [s1p1] Two. [s1p2]")
     assert draft.render({0: ("Uno.", ["s9p9"])}) == "Uno. [s9p9] Two. [s1p2]"
-    assert draft.render(cite=lambda ids: f"({len(ids)})") == "One. (1) Two. (1)"
 
 
 def test_rendering_numbers_and_hiding_other_brackets() -> None:

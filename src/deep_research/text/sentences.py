@@ -145,14 +145,6 @@ def _ends_sentence(text: str, match: re.Match[str], block_end: int) -> bool:
     return bool(follows) and not _ABBREVIATION.search(before)
 
 
-def begins_sentence(text: str, start: int) -> bool:
-    """Return whether a full stop, not that of an abbreviation, stands before `text[start:]`."""
-    before = text[max(0, start - 24) : start].rstrip(" \t\n\"'“”‘’([*_")
-    if not before:
-        return True
-    return before[-1] in ".!?。！？:：;；" and not _ABBREVIATION.search(before)
-
-
 def _trimmed(text: str, start: int, end: int, kind: BlockKind) -> Iterator[Sentence]:
     while start < end and text[start].isspace():
         start += 1

@@ -13,10 +13,9 @@ from typing import Literal, NamedTuple
 
 from deep_research.i18n.language import HAN, HANGUL, detect, is_cjk
 from deep_research.i18n.lexicon import any_of, entry, table, words
-from deep_research.text.sentences import begins_sentence
 from deep_research.text.tokens import normalise
 from deep_research.verification.alignment import KATAKANA, Alignment, Region, Token, align, function_signs, tokens_of
-from deep_research.verification.names import Name, NameIndex, is_ordinary
+from deep_research.verification.names import Name, NameIndex, begins_sentence, is_ordinary
 from deep_research.verification.near_misses import ENDINGS, RESPECTIVELY
 from deep_research.verification.negation import negated
 from deep_research.verification.numbers import quantities, same

@@ -40,20 +40,19 @@ class CitedSentence(NamedTuple):
     role: ClaimKind = "fact"
     marks: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
-    def cited_as(self, ids: Sequence[str], cite: "Cite") -> str:
+    def cited_as(self, ids: Sequence[str]) -> str:
         """Return its text with those of its ids that are in `ids`, inside it where they stood there, else at its end."""
         parts: list[str] = []
         position, used = 0, set[str]()
         for offset, keys in self.marks if self.raw == self.text else ():
             kept = [key for key in keys if key in ids]
-            if kept and re.search(r"\w", self.raw[offset:]):
-                parts += [self.raw[position:offset], f" {cite(kept)}"]
+            if kept and offset and re.search(r"\w", self.raw[offset:]):
+                parts += [self.raw[position:offset], f" {cite_ids(kept)}"]
                 position = offset
                 used.update(kept)
         ending = [key for offset, keys in self.marks if not re.search(r"\w", self.raw[offset:]) for key in keys]
         last = [key for key in ids if key not in used or key in ending]
-        text = "".join([*parts, self.text[position:]])
-        return f"{text} {cite(last)}" if last and cite(last) else text
+        return "".join([*parts, self.text[position:], f" {cite_ids(last)}" if last else ""])
 
 
 _ID = re.compile(r"(?<![A-Za-z0-9])s\d{1,7}(?:p\d{1,7})?(?![A-Za-z0-9])")
@@ -70,6 +69,7 @@ _BARE_URL = re.compile(
 OPEN_MARK = re.compile(r"\s*\[open\]", re.IGNORECASE)
 """What a sentence ends with in a draft that says what the sources do not; a reader needs no mark for it."""
 _GONE = "\x00"
+_WORD_BEHIND = re.compile(r"\s*[\w`*“\"']")
 _OTHER_NUMBER = re.compile(r"(?<!\\)\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\](?!\()")
 _WIDE_STOPS = tuple("。！？；：，、）」』】…")
 _FULL_STOP = re.compile(r"[.!?…。！？][\"'”’」』）)\]*_]*\s*$")
@@ -140,8 +140,7 @@ def _joined(
 
 def _site_of(address: re.Match[str]) -> str:
     """Return what stays of a bare address: its site where the sentence goes on behind it, for which it is a word."""
-    behind = address.string[address.end() :].lstrip()
-    if address[0].lstrip()[0] in "(（<" or not behind or not (behind[0].isalnum() or behind[0] in "`*“\"'"):
+    if address[0].lstrip()[0] in "(（<" or not _WORD_BEHIND.match(address.string, address.end()):
         return _GONE
     site = urlsplit(address[0].strip() if "//" in address[0] else f"//{address[0].strip()}").netloc
     return address[0][: len(address[0]) - len(address[0].lstrip())] + site
@@ -172,7 +171,7 @@ def cut_cited(body: str, offset: int, kind: Kind) -> Iterator[CitedSentence]:
     for number in range(len(spans) - 1, -1, -1):
         start, end = spans[number]
         ids = tuple(dict.fromkeys(key for group in cited[number] for key in citations[group][1]))
-        near = tuple(dict.fromkeys((*ids, *near)))[:_NEAR] if ids else near
+        near = tuple(dict.fromkeys((*ids, *near)))[:_NEAR]
         last = max([places[end - 1] + 1, *(citations[group][2] for group in cited[number])])
         raw = clean[start:end]
         text = without_links(raw)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from deep_research.data import Computation, Operand
-from deep_research.verification.numbers import quantities, same, unit_base
+from deep_research.verification.numbers import quantities, same
 from deep_research.verification.units import CALENDAR, Quantity, date_parts
 
 _MAX_EXPRESSION, _MAX_NODES, _MAX_POWER, _MAX_DIGITS, _MAX_UNIT = 300, 80, 64, 30, 24
@@ -69,7 +69,7 @@ def carry_out(computation: Computation, text_of: Callable[[str], str | None]) ->
 
 def _parsed(expression: str) -> ast.Expression:
     text = expression.strip().replace("×", "*").replace("÷", "/").replace("−", "-").replace("^", "**")
-    if not text or len(text) > _MAX_EXPRESSION:
+    if len(text) > _MAX_EXPRESSION:
         raise ComputationError("computation_unreadable", expression=expression[:80])
     try:
         tree = ast.parse(text, mode="eval")
@@ -147,13 +147,11 @@ def _combined(operation: ast.operator, a: _Number, b: _Number) -> _Number:
         case ast.Add() | ast.Sub():
             return _sum(a, b if isinstance(operation, ast.Add) else b._replace(value=-b.value))
         case ast.Mult():
-            return _Number(
-                a.value * b.value, a.unit if b.free or not b.unit else b.unit if a.free or not a.unit else ""
-            )
+            return _Number(a.value * b.value, "" if a.unit and b.unit else a.unit or b.unit)
         case ast.Div():
             if b.value == 0:
                 raise ComputationError("computation_by_zero")
-            return _Number(a.value / b.value, a.unit if b.free or not b.unit else "")
+            return _Number(a.value / b.value, "" if b.unit else a.unit)
         case ast.Pow():
             return _power(a, b)
         case _:
@@ -168,11 +166,11 @@ def _sum(a: _Number, b: _Number) -> _Number:
 
 
 def _power(a: _Number, b: _Number) -> _Number:
-    if abs(b.value) > _MAX_POWER or _size(a.value) * abs(b.value) > _MAX_DIGITS * _MAX_POWER:
+    if _size(a.value) * abs(b.value) > _MAX_DIGITS * _MAX_POWER:
         raise ComputationError("computation_unreadable", expression=f"** {b.value}")
+    if a.value == 0 and b.value < 0:
+        raise ComputationError("computation_by_zero")
     if b.value.denominator == 1:
-        if a.value == 0 and b.value < 0:
-            raise ComputationError("computation_by_zero")
         return _Number(a.value ** int(b.value))
     if a.value < 0:
         raise ComputationError("computation_unreadable", expression="root of a negative number")
@@ -180,18 +178,18 @@ def _power(a: _Number, b: _Number) -> _Number:
         context.prec = _DIGITS
         base = Decimal(a.value.numerator) / Decimal(a.value.denominator)
         exponent = Decimal(b.value.numerator) / Decimal(b.value.denominator)
-        return _Number(Fraction(base**exponent) if base else Fraction(0))
+        return _Number(Fraction(base**exponent))
 
 
 def _size(value: Fraction) -> int:
-    return max(1, len(str(abs(value.numerator))), len(str(value.denominator)))
+    return max(len(str(abs(value.numerator))), len(str(value.denominator)))
 
 
 def _numbers(arguments: Sequence["_Number | datetime.date"]) -> list[_Number]:
     found = [a for a in arguments if isinstance(a, _Number)]
     if len(found) != len(arguments):
         raise ComputationError("computation_units", units="date")
-    units = {unit_base(a.unit) for a in found if not a.free}
+    units = {a.unit for a in found if not a.free}
     if len(units) > 1:
         raise ComputationError("computation_units", units=", ".join(sorted(u or "1" for u in units)))
     return found
@@ -234,10 +232,10 @@ def _days(arguments: Sequence["_Number | datetime.date"]) -> _Number:
 
 
 def _years(arguments: Sequence["_Number | datetime.date"]) -> _Number:
-    if all(isinstance(a, _Number) for a in arguments):
-        first, last = _two(_numbers(arguments))
-        return _Number(last.value - first.value, "years")
-    return _Number(_days(arguments).value / Fraction("365.2425"), "years")
+    if [a for a in arguments if isinstance(a, datetime.date)]:
+        return _Number(_days(arguments).value / Fraction("365.2425"), "years")
+    first, last = _two(_numbers(arguments))
+    return _Number(last.value - first.value, "years")
 
 
 def _root(arguments: Sequence["_Number | datetime.date"]) -> _Number:
@@ -270,7 +268,7 @@ def _written(value: Fraction, computation: Computation) -> str:
     with localcontext() as context:
         context.prec = 600
         exact = Decimal(value.numerator) / Decimal(value.denominator)
-        rounded = exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
+        rounded = exact.quantize(Decimal(f"1e-{decimals}"), rounding=ROUND_HALF_UP)
     if value and not rounded:
         raise ComputationError("computation_rounds_away", expression=computation.expression[:80])
     unit = " ".join(computation.unit.split())

@@ -44,16 +44,14 @@ def _is_about(one: str, other: str, about: str) -> bool:
 def _differing(one: str, other: str) -> list[Quantity]:
     """The quantities of a sentence that the other has not."""
     there = quantities(other)
-    return [q for q in quantities(one) if not any(same(q, found, other) for found in there)]
+    return [q for q in amounts(one) if not any(same(q, found, other) for found in there)]
 
 
 def _is_another_value(one: str, other: str, mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> bool:
     """Whether the sentences differ in one plain value of the same kind, and in nothing else."""
     if len(mine) != 1 or len(theirs) != 1 or _LOOSE.search(one) or _LOOSE.search(other):
         return False
-    if mine[0] not in amounts(one) or mine[0] in labels(one) or theirs[0] not in amounts(other):
-        return False
-    if _kind(one, mine[0]) != _kind(other, theirs[0]) or conflict(one, other):
+    if mine[0] in labels(one) or _kind(one, mine[0]) != _kind(other, theirs[0]) or conflict(one, other):
         return False
     return _say_the_same(one, other, mine, theirs)
 

@@ -15,7 +15,6 @@ from deep_research.i18n.language import columns
 from deep_research.text.sentences import Block, blocks
 from deep_research.verification.citations import (
     OPEN_MARK,
-    Cite,
     CitedSentence,
     cite_ids,
     cut_cited,
@@ -28,6 +27,7 @@ _WIDE_STOP_GAP = re.compile(r"(?<=[。！？]) (?=[^\s\[])")
 _MARKER = re.compile(r"(?:\s*>\s?)*\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?)?")
 _QUOTE_MARKS = re.compile(r"(?<=\n)[ \t]*(?:>[ \t]?)+")
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_BAR, _LAST_BAR = re.compile(r"(?<!\\)\|"), re.compile(r"(?<!\\)\|$")
 _LABEL_WORDS, _LABEL_CHARS = 8, 80
 _BOLD = re.compile(r"(?:\*\*[^*]+\*\*|__[^_]+__)[:：]?")
 _ROW_IDS = re.compile(r"\|\s*((?:\[s\d{1,7}p\d{1,7}\])+)\s*$")
@@ -41,7 +41,7 @@ _FEW_CELLS = 2
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
 _ARROW_INSIDE = re.compile(r"(?<=[.!?。！？\]])\s*→\s+")
 """Where in a paragraph the writer's own conclusion begins."""
-_LEAD_WORDS, _LEAD_CHARS = 8, 52
+_LEAD_CHARS = 52
 _TITLE_WORDS, _TITLE_WIDE = 3, 7
 _STOPS = (".", "!", "?", "。", "！", "？")
 _DIGITS = re.compile(r"\d")
@@ -75,7 +75,7 @@ class Draft:
     _closing: set[int] = field(default_factory=set)
     """The numbers of the conclusions that close a paragraph of facts."""
 
-    def render(self, kept: Mapping[int, tuple[str, Sequence[str]] | None] | None = None, cite: Cite = cite_ids) -> str:
+    def render(self, kept: Mapping[int, tuple[str, Sequence[str]] | None] | None = None) -> str:
         """Write the draft again. `kept` maps the number of a sentence to its new text and ids, or to None to cut it;
         sentences it does not mention stay as they are."""
         changes = kept or {}
@@ -89,11 +89,11 @@ class Draft:
                 return _with_open_mark(change[0])
             mark = "→ " if number in self._closing else ""
             if change[0] == sentence.text and sentence.kind != "code":
-                return mark + sentence.cited_as(change[1], cite)
+                return mark + sentence.cited_as(change[1])
             worded = change[0]
             if _BOLD.fullmatch(sentence.raw) and not worded.startswith(("**", "__")):
                 worded = f"**{worded}**"  # what opened its paragraph still does
-            text, citation = mark + worded, cite(change[1]) if change[1] else ""
+            text, citation = mark + worded, cite_ids(change[1])
             gap = "\n\n" if sentence.kind == "code" else " "
             return f"{text}{gap}{citation}" if citation else text
 
@@ -355,11 +355,11 @@ def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> 
     if len(found) == 1 and _is_label(found[0], following):
         draft._parts.append(_Part("label", raw[:head] + found[0].text))
         return
-    frame = re.sub(r"\n+", "", raw[:head])
+    frame = raw[:head]
     if len(found) > 1 and not found[0].passages and _BOLD.fullmatch(found[0].raw):
         found, frame = _with_lead(found, frame)
     if kind == "item" and (led := _lead_in(draft)):
-        found = [s if s.passages or s.near else s._replace(near=led) for s in found]
+        found = [s if s.near else s._replace(near=led) for s in found]
     if closing and closing[0].role == "inference":
         draft._closing.add(len(draft.sentences) + len(found))
         if not closing[0].passages:
@@ -409,8 +409,7 @@ def _with_lead(found: list[CitedSentence], frame: str) -> tuple[list[CitedSenten
     """Return a paragraph's sentences and frame when it opens with a bold lead: a few words are no statement; a
     sentence is one that sums up what follows, and rests on all of it."""
     lead, *rest = found
-    is_short = len(lead.text.split()) <= _LEAD_WORDS and columns(lead.text) <= _LEAD_CHARS
-    if is_short and not _DIGITS.search(lead.text) and not _says_something(lead.text):
+    if columns(lead.text) <= _LEAD_CHARS and not _DIGITS.search(lead.text) and not _says_something(lead.text):
         return rest, f"{frame}{lead.raw} "
     ids = tuple(dict.fromkeys(key for sentence in rest for key in sentence.passages))
     for role in ("limit", "background"):
@@ -442,28 +441,24 @@ def _is_label(sentence: CitedSentence, following: str | None) -> bool:
 
 def _read_table(draft: Draft, text: str, block: Block) -> None:
     lines: list[tuple[str | int, ...]] = []
-    rows: list[tuple[int, list[str]]] = []
+    rows: list[tuple[int, str]] = []
     position = block.start
     for line in text[block.start : block.end].split("\n"):
-        rows.append((position, _cells(line)))
+        rows.append((position, line))
         position += len(line) + 1
-    separator = next((i for i, (_at, cells) in enumerate(rows) if _SEPARATOR.match("|".join(cells))), -1)
-    header = [_plain_cell(cell) for cell in rows[0][1]] if separator == 1 else []
-    for number, (at, cells) in enumerate(rows):
+    separator = next((i for i, (_at, line) in enumerate(rows) if _SEPARATOR.match("|".join(_cells(line)))), -1)
+    header = [_plain_cell(cell) for cell in _cells(rows[0][1])] if separator == 1 else []
+    for number, (at, line) in enumerate(rows):
+        cells = _cells(line)
         if number == separator:
             lines.append(tuple(cell.strip() for cell in cells))
             continue
-        if number > separator and (row := _whole_row(text[at : _line_end(text, at, block)], at, header)):
+        if number > separator and (row := _whole_row(line, at, header)):
             lines.append((len(draft.sentences),))
             draft.sentences.append(row)
             continue
         lines.append(tuple(_read_row(draft, at, cells, header, is_head=number < separator)))
     draft._parts.append(_Part("table", level=separator + 1, lines=tuple(lines)))
-
-
-def _line_end(text: str, start: int, block: Block) -> int:
-    stop = text.find("\n", start, block.end)
-    return block.end if stop < 0 else stop
 
 
 def _whole_row(line: str, at: int, header: Sequence[str]) -> CitedSentence | None:
@@ -494,7 +489,7 @@ def without_general_cells(row: str) -> tuple[str, list[str]]:
 
     A version in its first cell goes with them: it is what they are about ("the same, 3.14 | an error †").
     """
-    cells = re.split(r"(?<!\\)\|", row)
+    cells = _BAR.split(row)
     general = [cell.strip() for cell in cells if _MARKED.search(cell)]
     if len(cells) < 2 or not general:
         return row, []
@@ -503,9 +498,7 @@ def without_general_cells(row: str) -> tuple[str, list[str]]:
 
 
 def _cells(line: str) -> list[str]:
-    inner = line.strip().removeprefix("|")
-    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
-    return re.split(r"(?<!\\)\|", inner)
+    return _BAR.split(_LAST_BAR.sub("", line.strip().removeprefix("|")))
 
 
 def _plain_cell(cell: str) -> str:
@@ -529,9 +522,7 @@ def _read_row(draft: Draft, at: int, cells: list[str], header: list[str], *, is_
             # A column that only holds ids has given them to its row.
             yield text
             continue
-        about = " ".join(
-            part for part in (subject if column else "", header[column] if column < len(header) else "") if part
-        )
+        about = " ".join(filter(None, (subject if column else "", *header[column : column + 1])))
         read = CitedSentence(text, ids, at, end, "cell", clean, row_ids, about)
         draft.sentences.append(read._replace(role="background", near=()) if _MARKED.search(text) and not ids else read)
         yield len(draft.sentences) - 1

@@ -44,9 +44,11 @@ _NUMBERED = re.compile(
 )
 _CODE_NUMBER = re.compile(_NUMBERED.pattern.replace(r"\d{1,2}(?:\.\d{1,2})?", r"\d{1,3}(?:\.\d{1,2})?"))
 """After a code (CodeBreaK 100, KEYNOTE 189) a number of three digits belongs to the name as well."""
-_SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：;；|•]|\n\s*[-*+]|\n)[\"'“”‘’(\[*_«「《\s]*$")
-_TITLE_BEFORE = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Gen|Col|Capt|Lt|Sgt|Sen|Rep|Gov|Rev|Hon|Mt|U\.S|U\.K|U\.N)\.\s$")
-"""After the full stop of these no sentence begins: the word behind it is a name."""
+_BEFORE_NAME = re.compile(
+    r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Gen|Col|Capt|Lt|Sgt|Sen|Rep|Gov|Rev|Hon|Mt|U\.S|U\.K|U\.N)\.\s$"
+    r"|(?P<start>(?:^|[.!?。！？:：;；|•]|\n\s*[-*+]|\n)[\"'“”‘’(\[*_«「《\s]*$)"
+)
+"""What a sentence, cell or item begins behind; after the full stop of a title the word behind it is a name."""
 _VERBAL = re.compile(r"[A-Z][a-z]+(?:ing|ed)\Z")
 _NOT_NAMES = frozenset([*MONTHS, *WORDS, *STOP_WORDS, *words("stop_words.weekdays"), *words("stop_words.frame")])
 _PERSONS_TITLES = frozenset(words("names.persons_titles"))
@@ -85,21 +87,19 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
     found: list[Name] = []
     run: list[re.Match[str]] = []
     bridge: list[re.Match[str]] = []
-    for word in [*_WORD.finditer(text), None]:
-        is_name = word is not None and _is_name_word(word[0])
-        if not (is_name or run):
-            continue
-        adjacent = word is not None and (not run or text[(bridge or run)[-1].end() : word.start()] in (" ", "\u00a0"))
-        if word is not None and adjacent and is_name:
-            run, bridge = [*run, *bridge, word], []
-            continue
-        if word is not None and run and adjacent and not bridge and _CONNECTOR.match(word[0]):
-            bridge = [word]
-            continue
-        if run and (name := _make(text, run, capitals_are_names=capitals_are_names)):
-            found.extend(name)
-        run, bridge = ([word], []) if word is not None and is_name else ([], [])
-    return found
+    for word in _WORD.finditer(text):
+        is_name = _is_name_word(word[0])
+        if run and text[(bridge or run)[-1].end() : word.start()] in (" ", "\u00a0"):
+            if is_name:
+                run, bridge = [*run, *bridge, word], []
+                continue
+            if not bridge and _CONNECTOR.match(word[0]):
+                bridge = [word]
+                continue
+        if run:
+            found += _make(text, run, capitals_are_names=capitals_are_names)
+        run, bridge = [word] if is_name else [], []
+    return found + (_make(text, run, capitals_are_names=capitals_are_names) if run else [])
 
 
 def _is_name_word(word: str) -> bool:
@@ -114,10 +114,7 @@ def _is_name_word(word: str) -> bool:
 
 def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> list[Name]:
     """Return the names of a run: ordinary words are taken from its ends, identifiers stand alone."""
-    end = run[0].start()
-    starts_sentence = bool(_SENTENCE_START.search(text, end - 12, end)) and not _TITLE_BEFORE.search(
-        text, end - 12, end
-    )
+    starts_sentence = begins_sentence(text, run[0].start())
     while run and run[0][0].lower().removesuffix("'s") in _NOT_NAMES:
         run, starts_sentence = run[1:], False
     while run and run[-1][0].lower() in _NOT_NAMES:
@@ -141,7 +138,7 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
             if plain and (name := _plain(text, plain)):
                 found.append(name)
             plain = []
-            number = _CODE_NUMBER.match(text, word.end()) if word is run[-1] else None
+            number = _CODE_NUMBER.match(text, word.end())
             end = number.end() if number else word.end()
             found.append(Name(text[word.start() : end] if number else _singular(word[0]), word.start(), end, True))
         else:
@@ -149,6 +146,12 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
     if plain and (name := _plain(text, plain)):
         found.append(name)
     return [n for n in found if n.strict or capitals_are_names]
+
+
+def begins_sentence(text: str, start: int) -> bool:
+    """Tell whether a sentence, cell or item begins at an offset: a capital there makes no name."""
+    before = _BEFORE_NAME.search(text, start - 16, start)
+    return before is not None and before.lastgroup == "start"
 
 
 def _plain(text: str, words: list[re.Match[str]]) -> Name | None:
@@ -230,10 +233,7 @@ def _pattern(name: str) -> re.Pattern[str]:
     """Match a name as it may be written: GPT-4, GPT 4 and GPT4, but not GPT-4o; Llama 3, but not Llama 3.1; FreeDesktop
     as Free Desktop."""
     pieces = re.findall(r"[^\W\d_]+|\d+(?:\.\d+)*|[+#]+", normalise(_INNER_CAPITAL.sub(" ", name)))
-    body = ""
-    for before, piece in zip(["", *pieces], pieces, strict=False):
-        is_version = before.isalpha() and piece[0].isdigit()
-        body += (_GAP if before else "") + (_VERSION if is_version else "") + re.escape(piece)
+    body = f"{_GAP}{_VERSION}".join(map(re.escape, pieces))
     return re.compile(rf"(?<![a-z0-9])(?<!\d\.){body}(?:['’]?s)?(?![a-z0-9]|\.\d)")
 
 
@@ -316,9 +316,8 @@ class NameIndex:
         A single capital tells one thing from another (vitamin C, hepatitis B); small letters do not.
         """
         parts = re.findall(r"[^\W\d_]+", name)
-        words = [
-            w for p in parts if ((w := normalise(p)) not in STOP_WORDS and len(w) > 1) or (len(p) == 1 and p.isupper())
-        ]
+        kept = (p for p in parts if (normalise(p) not in STOP_WORDS if len(p) > 1 else p.isupper()))
+        words = [normalise(part) for part in kept]
         there = [self._has_word(word) for word in words]
         if all(there) and self._has_together(words):
             return not re.search(r"[+#]", name)  # C++ is not C

@@ -166,6 +166,7 @@ _NO_UNIT = re.compile(any_word("numbers.no_unit_patterns"))
 _DOTTED_TIME = re.compile(r"(?<=\d)\.(?=(?:second|minute|hour|day|week|month|year)s?\b)")
 """How Git writes a time ("2.weeks.ago")."""
 _YEAR_MARKS = words("dates.year_marks")
+_LETTER = re.compile("[A-Za-z]")
 _CELSIUS_BEFORE = re.compile(rf"{any_word('numerals.celsius_prefix')} ?$")
 _AGE_BEFORE = re.compile(r"\baged? (?:of )?$")
 _DEGREES = words("numerals.degrees")
@@ -250,11 +251,9 @@ def _amount(match: re.Match[str], text: str) -> Quantity | None:
     unit, end = unit_at(text, end)
     if sign:
         unit = units.SIGNS.get(sign) or units.CODES.get(sign.upper(), "")
-    elif not unit and end < len(text) and text[end].isascii() and text[end].isalpha():
+    elif not unit and _LETTER.match(text, end):
         return None  # 3D, 5HT: an identifier
-    if unit == "years" and _is_year(match, text) and text[end - 1] in _YEAR_MARKS:
-        unit = "year"
-    if not unit and _is_year(match, text):
+    if _is_year(match, text) and (not unit or text[end - 1] in _YEAR_MARKS):
         unit = "year"
     if not unit and _AGE_BEFORE.search(text, match.start("digits") - 12, match.start("digits")):
         unit = "years"
@@ -430,7 +429,7 @@ def unit_base(unit: str) -> str:
 
 def _in_base(unit: str) -> tuple[str, Decimal]:
     """Return the base of a unit or of a rate, and how many of it one is."""
-    if unit in BASES or "/" not in unit:
+    if "/" not in unit:
         return BASES.get(unit, (unit, Decimal(1)))
     of, per = (_in_base(part) for part in unit.split("/", 1))
     return f"{of[0]}/{per[0]}", of[1] / per[1]

@@ -123,9 +123,9 @@ def _english(match: re.Match[str], text: str) -> Quantity | None:
     total = section = Decimal(0)
     for word in words:
         if word == "hundred":
-            section = (section or Decimal(1)) * 100
-        elif word in SCALES:
-            total += (section or Decimal(1)) * SCALES[word]
+            section *= 100
+        elif word in SCALES:  # "two thousand million" is a product, "two million five thousand" a sum
+            total = total + section * SCALES[word] if section else total * SCALES[word]
             section = Decimal(0)
         elif word != "and":
             section += units.WORDS[word]

@@ -45,6 +45,7 @@ _FOLDS = {
     }.items()
     for c in written
 } | FULL_WIDTH
+_PLAIN = re.compile(r"[^\x80-\U0010ffff*_]*")
 _DECIMAL = re.compile(r"\d[.,]\d")
 _EDGES = " \t\n.,;:!?。，；：！？、"
 _NEAR = 80
@@ -129,7 +130,7 @@ def _squeeze(text: str) -> str:
 
 def _is_plain(text: str) -> bool:
     """Tell whether no character of a text goes or becomes another length: most of what is ever compared."""
-    return text.isascii() and "*" not in text and "_" not in text
+    return _PLAIN.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=1024)

@@ -107,7 +107,9 @@ class Match:
         chosen: list[int] = []
         while len(chosen) < min(_BEST, len(scores)):
             rest = (i for i in range(len(scores)) if i not in chosen)
-            best = max(rest, key=lambda i: scores[i] + _NEW_TERMS * sum(left[t] for t in self._sets[i] if t in left))
+            best = max(
+                rest, key=lambda i: scores[i] + _NEW_TERMS * math.fsum(left[t] for t in self._sets[i] if t in left)
+            )
             chosen.append(best)
             left = {t: w * _REPEATED if t in self._sets[best] else w for t, w in left.items()}
         return tuple(chosen)
@@ -139,7 +141,7 @@ class Match:
         for terms, present in zip(self._terms, self._sets, strict=True):
             damping = _K1 * (1 - _B + _B * len(terms) / average)
             counts = {t: terms.count(t) for t in present & self._weights.keys()}
-            scores.append(sum(self._weights[t] * count / (count + damping) for t, count in counts.items()))
+            scores.append(math.fsum(self._weights[t] * count / (count + damping) for t, count in counts.items()))
         return scores
 
     @cached_property
@@ -162,7 +164,7 @@ class Match:
         there = [_grams(sentence) & wanted for sentence in self._evidence]
         df = Counter(gram for grams in there for gram in grams)
         weights = _in_shares({gram: self._idf[df[gram]] for gram in wanted})
-        return [sum(weights[gram] for gram in grams) for grams in there]
+        return [math.fsum(weights[gram] for gram in grams) for grams in there]
 
     def features(self) -> dict[str, float]:
         """What the score knows: coverage of the claim's terms and term pairs, numbers and names that are missing."""

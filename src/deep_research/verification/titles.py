@@ -42,10 +42,8 @@ def unsaid_numbers(title: str, evidence: str) -> tuple[Quantity, ...]:
 def founded_title(title: str, evidence: str, fallback: str) -> str:
     """Return those parts of a planned title whose numbers stand in `evidence`, or else `fallback`."""
     title = plain_title(title)
-    if not unsaid_numbers(title, evidence):
-        return title or fallback
-    first = _PIECE.split(title)[0]
-    return fallback if unsaid_numbers(first, evidence) else first or fallback
+    parts = (title, _PIECE.split(title)[0])
+    return next((part for part in parts if part and not unsaid_numbers(part, evidence)), fallback)
 
 
 def founded_headings(markdown: str, evidence: Sequence[str]) -> str:
@@ -53,8 +51,6 @@ def founded_headings(markdown: str, evidence: Sequence[str]) -> str:
 
     What stood below such a heading stays.
     """
-    if "#" not in markdown:
-        return markdown
     known = "\n".join(evidence)
     lines: list[str] = []
     in_code = False

@@ -101,10 +101,8 @@ def unit_at(text: str, end: int) -> tuple[str, int]:
         return "", end
     written = match["unit"]
     unit = EXACT.get(written) or ALIASES.get(written.lower(), "")
-    if written in ("a", "in", "A") or (
-        written.lower() in ("m", "s", "h", "v", "w", "l", "g", "x") and text[end] == "-"
-    ):
-        return "", end
+    if len(written) == 1 and text[end] == "-":
+        return "", end  # 5-m
     if match["per"]:
         divisor = re.sub(r"^ ?(?:/|per ) ?", "", match["per"])
         known = ALIASES.get(divisor.lower())

@@ -269,7 +269,7 @@ def _measured(claim: str, evidence: Sequence[Evidence]) -> Verdict:
     supported = measured.supported and _is_told(claim, lines, about)
     if altered and (supported or altered.kind == "contradicted"):
         return altered
-    if altered is None and not supported and not measured.conflict and is_restated(claim, lines, about):
+    if altered is None and not supported and is_restated(claim, lines, about):
         return verdict_of("supported", "restated", score=score)
     if supported:
         return verdict_of("supported", "words_together", score=score, share=f"{measured.covered:.0%}")
@@ -299,8 +299,6 @@ def _altered(claim: str, lines: Sequence[str], about: str) -> Verdict | None:
 def _is_told(claim: str, lines: Sequence[str], about: str) -> bool:
     """Whether enough of the claim, its numbers left out, stands in the evidence and close together."""
     rest = without(claim, [(q.start, q.end) for q in quantities(claim)])
-    if not content_terms(rest):
-        return False
     in_all, in_one = _TOLD[len(lines) <= _SHORT]
     match = Match(rest, [*lines, about])
     alone = max(match.coverage((i,)) for i in range(len(lines)))
