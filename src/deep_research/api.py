@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
+from deep_research import runs
 from deep_research import settings as settings_module
 from deep_research.assembly.environment import Answer, RunEnvironment
 from deep_research.assembly.own_objects import NOTHING, OwnObjects, take_objects
@@ -15,7 +16,6 @@ from deep_research.data import Export, FollowUp, Message, Passage, Report, Sourc
 from deep_research.data.outside_tools import McpServer
 from deep_research.errors import ConfigError, RunNotFound
 from deep_research.events import Event
-from deep_research.runs import research_run
 from deep_research.setting_arguments import SettingArguments
 from deep_research.settings import Settings
 from deep_research.stores.event_log import EventTail
@@ -110,7 +110,7 @@ class Run:
         environment = RunEnvironment(
             self._home, listener=listener, answer=answer, mcp_servers=self._mcp_servers, own=self._own
         )
-        return await research_run.resume_run(self._store, environment)
+        return await runs.research_run.resume_run(self._store, environment)
 
     def enqueue(self, *, priority: int = 0, may_ask: bool = False, answer: str | None = None) -> None:
         """Have the run, or what is left of it, carried out by a worker; it outlives this process.
@@ -118,32 +118,24 @@ class Run:
         `priority` is higher for what should come first. With `may_ask` the run waits where it asks something; `answer`
         is the user's to what it asked. Raises ConfigError without a database and where nothing is left, RunBusy.
         """
-        from deep_research.runs.run_queue import enqueue_run  # noqa: PLC0415 - an extra
-
-        enqueue_run(self._store, priority=priority, may_ask=may_ask, answer=answer)
+        runs.run_queue.enqueue_run(self._store, priority=priority, may_ask=may_ask, answer=answer)
 
     @property
     def is_queued(self) -> bool:
         """Whether the run waits for a worker, or a worker carries it out. Raises ConfigError without a database."""
-        from deep_research.runs.run_queue import is_queued  # noqa: PLC0415 - an extra
-
-        return is_queued(self._store)
+        return runs.run_queue.is_queued(self._store)
 
     async def follow_up(
         self, question: str, *, listener: Callable[[Event], None] = _ignore, **settings: Any
     ) -> FollowUp:
         """Answer a question about the report; see `afollow_up`."""
-        from deep_research.runs.follow_up_run import ask_follow_up  # noqa: PLC0415 - only where it is asked for
-
         named, own = take_objects(settings)
         environment = RunEnvironment(self._home, listener=listener, own=own if own.models else self._own)
-        return await ask_follow_up(self._store, question, environment, named)
+        return await runs.follow_up_run.ask_follow_up(self._store, question, environment, named)
 
     def note_follow_up(self, question: str, **settings: Any) -> FollowUp:
         """Write a question about the report down, which `follow_up` then answers, or `enqueue` has answered."""
-        from deep_research.runs.follow_up_run import note_follow_up  # noqa: PLC0415 - only where it is asked for
-
-        return note_follow_up(self._store, question, settings)
+        return runs.follow_up_run.note_follow_up(self._store, question, settings)
 
     async def replay(self, *, listener: Callable[[Event], None] = _ignore) -> Report:
         """Do the finished run again from its journal, without network and keys, and return its report.
@@ -151,9 +143,7 @@ class Run:
         Raises ReplayDiffers at the first call that the run did not make, and where the report is not the same, byte
         for byte; RunNotFound when the run has no report.
         """
-        from deep_research.runs.replay import replay_run  # noqa: PLC0415 - only where it is asked for
-
-        return await replay_run(self._store, self._home, listener=listener)
+        return await runs.replay.replay_run(self._store, self._home, listener=listener)
 
     def follow_ups(self) -> list[FollowUp]:
         """Return the questions about the report with their answers, in order."""
@@ -167,9 +157,7 @@ class Run:
         `at` is `question`, `plan` or `report`; what was answered before is not asked again. `plan` is an outline, or
         says what to change. Raises ConfigError for what does not fit.
         """
-        from deep_research.runs.branches import fork_run  # noqa: PLC0415 - only where it is asked for
-
-        made = await fork_run(self._store, self._home, at=at, plan=plan, changes=settings)
+        made = await runs.branches.fork_run(self._store, self._home, at=at, plan=plan, changes=settings)
         return Run(made, self._home, mcp_servers=self._mcp_servers)
 
     async def refresh(self) -> "Run":
@@ -177,36 +165,28 @@ class Run:
 
         `changes_since_parent` of that run then says what is new, what changed and what is gone. Raises ConfigError.
         """
-        from deep_research.runs.branches import refresh_run  # noqa: PLC0415 - only where it is asked for
-
-        return Run(await refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
+        return Run(await runs.branches.refresh_run(self._store, self._home), self._home, mcp_servers=self._mcp_servers)
 
     def changes_since_parent(self) -> "RunChanges":
         """Return what this report says that the one of the run it refreshes did not; print() shows it as a report.
 
         Raises RunNotFound without a report, and for a run that refreshes none.
         """
-        from deep_research.runs.report_changes import compare_reports  # noqa: PLC0415 - only where it is asked for
-
         parent = open_runs(self._home).store(self.record.parent)
         dates = (parent.load().created[:10], self.record.created[:10])
-        return compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
+        return runs.report_changes.compare_reports(parent.load_result(), self.report, before=dates[0], after=dates[1])
 
     def rerun_section(self, section: str, remark: str = "") -> None:
         """Have a section of the finished report researched again, by its title or number; `carry_out` does it.
 
         The report then has the new section in place of the old one. Raises ConfigError, RunNotFound and RunBusy.
         """
-        from deep_research.runs.branches import begin_rerun  # noqa: PLC0415 - only where it is asked for
-
-        begin_rerun(self._store, section, remark)
+        runs.branches.begin_rerun(self._store, section, remark)
 
     def timeline(self, *, as_svg: bool = False) -> str:
         """Return what the run did when, a call a line, with tokens and money; or as an SVG drawing."""
-        from deep_research.runs.run_evidence import timeline_of, timeline_svg, timeline_text  # noqa: PLC0415
-
-        rows = timeline_of(self._store)
-        return timeline_svg(rows) if as_svg else timeline_text(rows)
+        rows = runs.run_evidence.timeline_of(self._store)
+        return runs.run_evidence.timeline_svg(rows) if as_svg else runs.run_evidence.timeline_text(rows)
 
     def write_bundle(self, path: Path) -> None:
         """Write the finished run into one file, which `read_bundle` takes in and `replay` does again elsewhere.
@@ -219,9 +199,7 @@ class Run:
 
     def numbered_follow_up(self, number: int) -> FollowUp:
         """Return one follow-up. Raises RunNotFound when the run has none of that number."""
-        from deep_research.runs.follow_up_run import numbered  # noqa: PLC0415
-
-        return numbered(self._store, number)
+        return runs.follow_up_run.numbered(self._store, number)
 
     def unfinished_follow_up(self) -> FollowUp | None:
         """Return the last follow-up when it was interrupted or failed."""
@@ -230,21 +208,15 @@ class Run:
 
     def stop(self) -> bool:
         """Stop the run, whichever process carries it out; return whether it went on. See `runs.steering_inbox.stop`."""
-        from deep_research.runs.steering_inbox import stop  # noqa: PLC0415
-
-        return stop(self._store)
+        return runs.steering_inbox.stop(self._store)
 
     def steer(self, kind: str, text: str = "") -> Steer:
         """Give an instruction to the run while it goes on; see `runs.steering_inbox.steer`."""
-        from deep_research.runs.steering_inbox import steer  # noqa: PLC0415
-
-        return steer(self._store, kind, text)
+        return runs.steering_inbox.steer(self._store, kind, text)
 
     def sections(self) -> list[str]:
         """Return the titles of the sections that the user has not dropped."""
-        from deep_research.runs.steering_inbox import sections_of  # noqa: PLC0415
-
-        return sections_of(self._store)
+        return runs.steering_inbox.sections_of(self._store)
 
     def passage(self, passage: str) -> tuple[Passage, Source]:
         """Return a passage and its source by the passage's id (`s7p3`). Raises ConfigError for an unknown id."""
@@ -268,21 +240,15 @@ class Run:
 
     def list_sources(self, *, everything: bool = False) -> "list[SourceFacts]":
         """Return the sources that the run has read, with date and standing; with `everything` all it has found."""
-        from deep_research.runs.run_evidence import list_sources  # noqa: PLC0415 - only where it is asked for
-
-        return list_sources(self._store, "all" if everything else "read")
+        return runs.run_evidence.list_sources(self._store, "all" if everything else "read")
 
     def read_source(self, source: str) -> "tuple[SourceFacts, Snapshot | None]":
         """Return a source with its newest snapshot. Raises RunNotFound for an unknown id."""
-        from deep_research.runs.run_evidence import read_source  # noqa: PLC0415 - only where it is asked for
-
-        return read_source(self._store, source)
+        return runs.run_evidence.read_source(self._store, source)
 
     def read_passage(self, passage: str, *, around: int = 0) -> "PassageInContext":
         """Return a passage with the text around it in its snapshot. Raises RunNotFound for an unknown id."""
-        from deep_research.runs.run_evidence import read_passage  # noqa: PLC0415 - only where it is asked for
-
-        return read_passage(self._store, passage, around=around)
+        return runs.run_evidence.read_passage(self._store, passage, around=around)
 
     def figures(self) -> "tuple[Figure, ...]":
         """Return the figures that the verified numbers of the report allow. Raises RunNotFound without a report."""
@@ -292,33 +258,25 @@ class Run:
 
     def search_library(self, query: str, *, limit: int = 8) -> list[str]:
         """Return the ids of the best passages for a query among all that the run has read. Raises RunNotFound."""
-        from deep_research.runs.run_evidence import search_library  # noqa: PLC0415 - only where it is asked for
-
-        return search_library(self._store, query, limit=limit)
+        return runs.run_evidence.search_library(self._store, query, limit=limit)
 
     def cost_so_far(self) -> "Ledger":
         """Return what the run has cost until now, also while it goes on."""
-        from deep_research.runs.run_evidence import cost_so_far  # noqa: PLC0415 - only where it is asked for
-
-        return cost_so_far(self._store)
+        return runs.run_evidence.cost_so_far(self._store)
 
     def export(self, to: str, *, followup: int | None = None, font_folder: Path | None = None) -> Export:
         """Return the report, or the answer to a follow-up by its number, in a format of `list_exporters`.
 
         Raises RunNotFound while there is no report, ConfigError for an unknown format and for what is not installed.
         """
-        from deep_research.runs.run_evidence import export_report  # noqa: PLC0415 - only where it is asked for
-
         report = self.report if followup is None else self.numbered_follow_up(followup).report
         if report is None:
             raise RunNotFound(f"Follow-up {followup} of the run {self.id!r} has no answer.", run_id=self.id)
-        return export_report(self._store, report, to, font_folder=font_folder)
+        return runs.run_evidence.export_report(self._store, report, to, font_folder=font_folder)
 
     async def step_inputs(self, section: str = "") -> "Material":
         """Return the inputs of single steps as the run had them at its end; `section` defaults to the first."""
-        from deep_research.runs.single_step import inputs_of_run  # noqa: PLC0415
-
-        return await inputs_of_run(self._store, section)
+        return await runs.single_step.inputs_of_run(self._store, section)
 
 
 def start_run(
@@ -340,7 +298,7 @@ def start_run(
     if settings.keep_runs_days:
         old = find_runs(older_than=f"{settings.keep_runs_days}d", home=home)
         delete_runs([record.run_id for record in old if record.status not in ("running", "waiting")], home=home)
-    made = research_run.create_run(
+    made = runs.research_run.create_run(
         question, settings, home=home, docs=paths, history=read_history(history), wanted_id=wanted_id
     )
     return Run(made, home, mcp_servers=settings.mcp_servers, own=own)
@@ -351,8 +309,8 @@ def open_run(run_id: str, *, home: Path | None = None, is_known: bool = False) -
 
     Raises RunNotFound.
     """
-    home, runs = home or settings_module.home(), open_runs(home or settings_module.home())
-    return Run(runs.store(run_id) if is_known else runs.open(run_id), home)
+    home, stores = home or settings_module.home(), open_runs(home or settings_module.home())
+    return Run(stores.store(run_id) if is_known else stores.open(run_id), home)
 
 
 async def work(
@@ -371,9 +329,7 @@ async def work(
         from deep_research.runs.worker_metrics import log_as_json  # noqa: PLC0415 - only where it is asked for
 
         log_as_json()
-    from deep_research.runs.run_queue import work as work_at_queue  # noqa: PLC0415 - an extra
-
-    await work_at_queue(
+    await runs.run_queue.work(
         home or settings_module.home(), runs_at_once=runs_at_once, until_empty=until_empty, metrics_port=metrics_port
     )
 
@@ -383,9 +339,7 @@ def queue_state(*, home: Path | None = None) -> "QueueState":
 
     Raises ConfigError without a database, and where the extra `worker` is not installed.
     """
-    from deep_research.runs.run_queue import queue_state as state_of  # noqa: PLC0415 - an extra
-
-    return state_of(owner_of(home or settings_module.home()))
+    return runs.run_queue.queue_state(owner_of(home or settings_module.home()))
 
 
 def read_bundle(path: Path, *, home: Path | None = None) -> Run:
@@ -411,14 +365,12 @@ def find_runs(
 
     `older_than` is an age such as `30d`. Raises RunNotFound, and ConfigError for what is no age.
     """
-    from deep_research.runs.deletion import parse_age, runs_older_than  # noqa: PLC0415 - only where it is asked for
-
     home = home or settings_module.home()
-    runs = open_runs(home)
-    records = {record.run_id: record for record in runs.list()}
-    wanted = [runs.open(run_id).run_id for run_id in run_ids]
+    stores = open_runs(home)
+    records = {record.run_id: record for record in stores.list()}
+    wanted = [stores.open(run_id).run_id for run_id in run_ids]
     if older_than:
-        wanted += [record.run_id for record in runs_older_than(home, parse_age(older_than))]
+        wanted += [record.run_id for record in runs.deletion.runs_older_than(home, runs.deletion.parse_age(older_than))]
     return [records[run_id] for run_id in dict.fromkeys([*wanted, *(records if everything else ())])]
 
 
@@ -427,9 +379,7 @@ def delete_runs(run_ids: Sequence[str], *, home: Path | None = None) -> "Deletio
 
     A run that a process is carrying out is left. Raises StoreError.
     """
-    from deep_research.runs import deletion  # noqa: PLC0415 - only where it is asked for
-
-    return deletion.delete_runs(home or settings_module.home(), run_ids)
+    return runs.deletion.delete_runs(home or settings_module.home(), run_ids)
 
 
 def research(question: str, *, docs: Docs = (), history: History = (), **settings: Unpack[SettingArguments]) -> Report:
@@ -551,14 +501,17 @@ def build_deep_research_graph(
     and one that takes a query stands in for the source `hackernews`. Raises ConfigError for an unknown setting.
     """
     from deep_research.graph.research_graph import compile_research  # noqa: PLC0415 - langgraph is slow to load
-    from deep_research.runs.graph_host import OWN_KEYS, GraphHost  # noqa: PLC0415
 
     given: dict[str, Any] = {"hn_mcp_tools": hn_mcp_tools, **settings}
     bound = {name: value for name, value in given.items() if value is not None}
     bound |= settings_module.limit_rounds(bound.get("max_iterations"), bound.get("workflow"))
     named, _ = take_objects(bound)
-    known = settings_module.load_settings(**{name: value for name, value in named.items() if name not in OWN_KEYS})
-    return compile_research(known.workflow, GraphHost(bound, workflow=known.workflow), checkpointer=checkpointer)
+    known = settings_module.load_settings(
+        **{name: value for name, value in named.items() if name not in runs.graph_host.OWN_KEYS}
+    )
+    return compile_research(
+        known.workflow, runs.graph_host.GraphHost(bound, workflow=known.workflow), checkpointer=checkpointer
+    )
 
 
 @overload
@@ -594,10 +547,8 @@ async def run_deep_research(
     with its conversation. `on_clarify_question` is called with a question to the user and returns the answer (or an
     awaitable of it). `max_iterations` limits the rounds of the workflow. A graph of your own gets the query as a message, and what it says is returned.
     """
-    from deep_research.runs import graph_host  # noqa: PLC0415 - langgraph is slow to load
-
     asked = graph if graph is not None else build_deep_research_graph()
-    return await graph_host.run_graph(
+    return await runs.graph_host.run_graph(
         asked, query, config or {}, _answer_of(on_clarify_question), max_iterations=max_iterations
     )
 
@@ -649,9 +600,7 @@ def preview_run(settings: Settings, docs: Sequence[str] = ()) -> "Preview":
 
 def estimate_cost(settings: Settings) -> "Estimate | None":
     """Return what a run would cost, or None without a model. Raises ConfigError."""
-    from deep_research.runs.cost_estimate import estimate  # noqa: PLC0415 - only where it is asked for
-
-    return estimate(settings)
+    return runs.cost_estimate.estimate(settings)
 
 
 def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
@@ -666,27 +615,21 @@ def newest_refresh(run_id: str, *, home: Path | None = None) -> Run:
 
 def read_length(text: str) -> "timedelta":
     """Return the length of time `12h`, `1d`, `2w`, `1m` or `1y`. Raises ConfigError for anything else."""
-    from deep_research.runs.deletion import parse_age  # noqa: PLC0415 - only where it is asked for
-
-    return parse_age(text)
+    return runs.deletion.parse_age(text)
 
 
 def check_notices(*, webhook: str | None = None, mail_to: str | None = None) -> None:
     """Raise ConfigError where `send_notices` could not send: an address that is none, no SMTP_URL."""
-    from deep_research.runs import report_changes  # noqa: PLC0415
-
-    report_changes.check_addresses(webhook, mail_to, _mail_server())
+    runs.report_changes.check_addresses(webhook, mail_to, _mail_server())
 
 
 def send_notices(run: Run, *, webhook: str | None = None, mail_to: str | None = None) -> None:
     """Tell what a refresh changed: POST it to `webhook`, mail it to `mail_to`. Raises SourceError, ConfigError."""
-    from deep_research.runs import report_changes  # noqa: PLC0415
-
     changes = run.changes_since_parent()
     if webhook:
-        report_changes.post_changes(changes, run.record, webhook)
+        runs.report_changes.post_changes(changes, run.record, webhook)
     if mail_to:
-        report_changes.mail_changes(changes, run.record, mail_to, _mail_server())
+        runs.report_changes.mail_changes(changes, run.record, mail_to, _mail_server())
 
 
 def _mail_server() -> str:
@@ -695,9 +638,7 @@ def _mail_server() -> str:
 
 def read_evaluation(path: Path) -> "list[EvaluationQuestion]":
     """Return the questions of a file for `evaluate`. Raises ConfigError."""
-    from deep_research.runs.measure_reports import read_questions  # noqa: PLC0415 - only where it is asked for
-
-    return read_questions(path)
+    return runs.measure_reports.read_questions(path)
 
 
 async def evaluate(
@@ -709,10 +650,10 @@ async def evaluate(
     home: Path | None = None,
 ) -> "QuestionResult":
     """Research one question of an evaluation and measure its report; see `data.evaluation`. Raises ConfigError."""
-    from deep_research.runs.measure_reports import evaluate_question  # noqa: PLC0415
-
     paths = [str(path) for path in docs]
-    return await evaluate_question(asked, settings, home=home or settings_module.home(), docs=paths, judge=judge)
+    return await runs.measure_reports.evaluate_question(
+        asked, settings, home=home or settings_module.home(), docs=paths, judge=judge
+    )
 
 
 def list_sources(settings: Settings) -> "list[SourceRow]":
@@ -781,20 +722,14 @@ def readable_suffixes() -> tuple[str, ...]:
 
 def read_step_inputs(path: Path | None) -> "Material":
     """Return the inputs of single steps from a file of JSON, or an example. Raises ConfigError."""
-    from deep_research.runs.single_step import read_inputs  # noqa: PLC0415 - only where it is asked for
-
-    return read_inputs(path)
+    return runs.single_step.read_inputs(path)
 
 
 async def run_step(name: str, inputs: "Material", settings: Settings) -> "StepResult":
     """Do one step of the reasoner and return its prompts, its answer and its cost. Raises ConfigError."""
-    from deep_research.runs import single_step  # noqa: PLC0415
-
-    return await single_step.run_step(name, inputs, settings, home=settings_module.home())
+    return await runs.single_step.run_step(name, inputs, settings, home=settings_module.home())
 
 
 async def show_prompt(name: str, inputs: "Material", settings: Settings) -> "ModelRequest":
     """Return the request that a step would send to a model; nothing is sent. Raises ConfigError."""
-    from deep_research.runs import single_step  # noqa: PLC0415
-
-    return await single_step.render_prompt(name, inputs, settings, home=settings_module.home())
+    return await runs.single_step.render_prompt(name, inputs, settings, home=settings_module.home())

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from deep_research.cli.lazy_modules import api
 from deep_research.cli.wrapped_text import echo_wrapped
 
 _PLACES = {
@@ -20,8 +21,6 @@ _AFTERWARDS = {
 
 def complete_run_ids(_context: object, _parameter: object, incomplete: str) -> list[str]:
     """Return the ids of runs that begin so, for the shell."""
-    from deep_research import api  # noqa: PLC0415 - only while the shell completes
-
     return [record.run_id for record in api.list_runs() if record.run_id.startswith(incomplete)]
 
 

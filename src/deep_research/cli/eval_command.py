@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deep_research.cli.lazy_modules import api, asyncio
 from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
@@ -37,9 +38,6 @@ def eval_command(file: str, as_json: bool, **flags: Any) -> int:
     (code) and, with --judge, by a model. Exit code 1: a run or the judge failed, or a precision is below
     --min-precision.
     """
-    import asyncio  # noqa: PLC0415 - help stays fast
-
-    from deep_research import api  # noqa: PLC0415
     from deep_research.cli.flags import values_of  # noqa: PLC0415
     from deep_research.data.evaluation import summarise  # noqa: PLC0415
     from deep_research.settings import load_settings  # noqa: PLC0415

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from deep_research.cli.lazy_modules import api, json
 from deep_research.cli.wrapped_text import echo_wrapped
 
 
@@ -16,8 +17,6 @@ def settings_command(part: str, as_json: bool) -> None:
 
     With PART, only the group of this name, or the settings whose name or meaning has it.
     """
-    import json  # noqa: PLC0415
-
     from deep_research.settings import GROUPS, PREFIX, Settings, home, load_settings, settings_of  # noqa: PLC0415
 
     loaded = load_settings()
@@ -65,9 +64,6 @@ def _plain(value: Any) -> Any:
 @click.option("--check", is_flag=True, help="Connect to the MCP servers, and list their tools.")
 def sources_command(as_json: bool, check: bool) -> None:
     """List all web sources, strategies and MCP servers: name, purpose, key, ready or not."""
-    import json  # noqa: PLC0415
-
-    from deep_research import api  # noqa: PLC0415
     from deep_research.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
@@ -104,10 +100,6 @@ def _server_lines(row: Any, width: int) -> Iterator[str]:
 @click.option("--language", default="en", metavar="CODE", help="Language of the points shown (default: en).")
 def templates_command(as_json: bool, language: str) -> None:
     """List all focus templates: name, file, purpose, words that select it, focus points."""
-    import json  # noqa: PLC0415
-
-    from deep_research import api  # noqa: PLC0415
-
     found, folders = api.list_templates()
     if as_json:
         rows = [{**t.model_dump(mode="json"), "origin": t.origin} for t in found]

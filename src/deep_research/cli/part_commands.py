@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from deep_research.cli.lazy_modules import api, asyncio
 from deep_research.cli.wrapped_text import echo_wrapped
 
 _OPTIONS = (
@@ -40,9 +41,6 @@ def step_command(name: str, as_json: bool, **flags: Any) -> int:
 
     An unknown name lists all steps.
     """
-    import asyncio  # noqa: PLC0415 - help stays fast
-
-    from deep_research import api  # noqa: PLC0415
     from deep_research.cli.flags import settings_of  # noqa: PLC0415
 
     result = asyncio.run(api.run_step(name, _inputs(flags), settings_of(flags)))
@@ -62,9 +60,6 @@ def step_command(name: str, as_json: bool, **flags: Any) -> int:
 @_with_inputs
 def prompt_command(name: str, **flags: Any) -> None:
     """Show the prompt of a step as a model would receive it. No model is called, and no key is needed."""
-    import asyncio  # noqa: PLC0415
-
-    from deep_research import api  # noqa: PLC0415
     from deep_research.cli.flags import settings_of  # noqa: PLC0415
 
     step = "plan" if name.startswith("plan_from") else name
@@ -73,9 +68,6 @@ def prompt_command(name: str, **flags: Any) -> None:
 
 
 def _inputs(flags: dict[str, Any]) -> Any:
-    import asyncio  # noqa: PLC0415
-
-    from deep_research import api  # noqa: PLC0415
     from deep_research.errors import ConfigError  # noqa: PLC0415
 
     path, run_id = flags["path"], flags["run_id"]
@@ -116,8 +108,6 @@ _VERDICT_CODES = {"supported": 0, "unverified": 1, "contradicted": 2}
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
 def check_command(claim: str, evidence: str, as_json: bool) -> int:
     """Judge whether FILE supports a claim, without a model: numbers, names, quotations, support."""
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-
     verdict = api.check_claim(claim, read_evidence(evidence))
     if as_json:
         click.echo(verdict.model_dump_json())
@@ -129,7 +119,6 @@ def check_command(claim: str, evidence: str, as_json: bool) -> int:
 
 def read_evidence(name: str) -> str:
     """Return the text of the file `name` (- for standard input). Raises ConfigError, Unreadable."""
-    from deep_research import api  # noqa: PLC0415
     from deep_research.errors import ConfigError  # noqa: PLC0415
 
     if name == "-":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deep_research.cli.completion_command import complete_run_ids
+from deep_research.cli.lazy_modules import api, asyncio
 from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
@@ -28,9 +29,6 @@ def replay_command(run_id: str, as_json: bool) -> int:
 
     The report must be the same, byte for byte. The command ends with code 1 at the first call that the run did not make.
     """
-    import asyncio  # noqa: PLC0415 - help stays fast
-
-    from deep_research import api  # noqa: PLC0415 - help stays fast
     from deep_research.cli.report_printer import print_report  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory(prefix="deep-research-bundle-") as scratch:
@@ -50,8 +48,6 @@ def bundle_command(run_id: str, out: str | None) -> int:
 
     It holds the whole texts of what was read. On any machine, without keys: deep-research replay FILE
     """
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-
     run = api.open_run(run_id)
     path = Path(out or f"{run.id}.bundle.zip")
     run.write_bundle(path)
@@ -63,8 +59,6 @@ def bundle_command(run_id: str, out: str | None) -> int:
 @click.argument("file", metavar="FILE")
 def import_command(file: str) -> int:
     """Take the run of a bundle in: it is listed, shown, asked about and replayed like one's own."""
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-
     run = api.read_bundle(Path(file))
     echo_wrapped(f"Imported: {run.id}. Show it with: deep-research show {run.id}")
     return 0
@@ -87,10 +81,6 @@ def fork_command(run_id: str, at: str, plan: str, provider: str | None, model: s
 
     What RUN has asked and read is taken over and not paid again.
     """
-    import asyncio  # noqa: PLC0415 - help stays fast
-
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-
     named = {"model_provider": provider, "model_name": model, "depth": depth}
     changes = {name: value for name, value in named.items() if value is not None}
     parent = api.open_run(run_id)
@@ -104,9 +94,6 @@ def fork_command(run_id: str, at: str, plan: str, provider: str | None, model: s
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
 def refresh_command(run_id: str, as_json: bool) -> int:
     """Research the plan of RUN again from today's sources, and report what is new, what changed and what is gone."""
-    import asyncio  # noqa: PLC0415 - help stays fast
-
-    from deep_research import api  # noqa: PLC0415 - help stays fast
     from deep_research.cli.report_printer import print_markdown  # noqa: PLC0415
 
     run = asyncio.run(api.open_run(run_id).refresh())
@@ -123,16 +110,12 @@ def refresh_command(run_id: str, as_json: bool) -> int:
 @click.option("--remark", metavar="TEXT", default="", help="What the section should look for.")
 def rerun_command(run_id: str, section: str, remark: str) -> int:
     """Research one SECTION of RUN (title or number) again, from today's sources, into the same report."""
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-
     run = api.open_run(run_id)
     run.rerun_section(section, remark)
     return _carry_out(run)
 
 
 def _carry_out(run: "Run") -> int:
-    import asyncio  # noqa: PLC0415 - help stays fast
-
     from deep_research.cli.report_printer import print_report  # noqa: PLC0415 - help stays fast
 
     print_report(asyncio.run(run.carry_out()))
@@ -157,8 +140,6 @@ def watch_command(run_id: str, every: str, webhook: str | None, mail_to: str | N
     deep-research watch RUN --every 1d --webhook https://example.org/hook
     0 6 * * *  deep-research watch RUN --every 1d --once --mail-to me@example.org     (cron)
     """
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-
     length = api.read_length(every)
     api.check_notices(webhook=webhook, mail_to=mail_to)
     while True:
@@ -188,9 +169,6 @@ def _seconds_until_due(run: "Run", every: timedelta) -> float:
 
 def _refresh_and_tell(newest: "Run", webhook: str | None, mail_to: str | None) -> bool:
     """Refresh, print what changed and tell others. Returns whether all of it went well."""
-    import asyncio  # noqa: PLC0415
-
-    from deep_research import api  # noqa: PLC0415
     from deep_research.errors import ResearchError  # noqa: PLC0415
 
     try:

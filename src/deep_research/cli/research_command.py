@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deep_research.cli.completion_command import complete_run_ids
+from deep_research.cli.lazy_modules import api
 from deep_research.cli.main import EXIT_CODES
+from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
     from deep_research.settings import Settings
@@ -164,9 +166,6 @@ def resume_command(run_id: str, **flags: Any) -> int:
 
 def print_estimate(settings: "Settings") -> None:
     """Print what a run with these settings would cost. Raises ConfigError for an unusable provider."""
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-    from deep_research.cli.wrapped_text import echo_wrapped  # noqa: PLC0415
-
     made = api.estimate_cost(settings)
     if made is None:
         echo_wrapped("Without a model (provider extractive) a run makes no model calls and costs nothing.")

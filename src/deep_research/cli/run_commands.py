@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deep_research.cli.completion_command import complete_run_ids
+from deep_research.cli.lazy_modules import api, json
 from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
@@ -25,12 +26,8 @@ _SHOWN = 20
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
 def list_command(limit: int | None, status: str | None, as_json: bool) -> None:
     """List earlier runs, newest first. A run that waits or failed shows why."""
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-
     records = [record for record in map(as_it_is, api.list_runs()) if status in (None, record.status)][:limit]
     if as_json:
-        import json  # noqa: PLC0415
-
         click.echo(json.dumps([r.model_dump(mode="json") for r in records], ensure_ascii=False, indent=1))
         return
     if not records:
@@ -44,8 +41,6 @@ def list_command(limit: int | None, status: str | None, as_json: bool) -> None:
 
 def as_it_is(record: "RunRecord") -> "RunRecord":
     """Return the record of a run; one whose process ended without a word (kill -9, a power cut) has stopped."""
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-
     if record.status != "running" or api.open_run(record.run_id).is_running:
         return record
     return record.model_copy(update={"status": "stopped", "error": "Its process ended without a report."})
@@ -94,7 +89,6 @@ def show_command(
 
     For a run without a report, its state is shown: what it waits for, or why it ended.
     """
-    from deep_research import api  # noqa: PLC0415 - help stays fast
     from deep_research.cli.report_printer import print_markdown, print_report  # noqa: PLC0415
 
     run = api.open_run(run_id)
@@ -170,8 +164,6 @@ def delete_command(run_ids: tuple[str, ...], older_than: str, everything: bool, 
     deep-research delete 20260731-0912
     deep-research delete --older-than 30d --yes
     """
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-
     if not (run_ids or older_than or everything):
         raise click.UsageError("Name runs, --older-than AGE or --all. `deep-research list` shows all runs.")
     found = api.find_runs(run_ids, older_than=older_than, everything=everything)
@@ -223,8 +215,6 @@ def steer_command(run_id: str, remark: str | None, drop: str | None, add: str | 
     deep-research steer RUN --drop 3 --add "Costs: prices per patient and year"
     deep-research steer RUN --finish
     """
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-
     run = api.open_run(run_id)
     if stop:
         told = "It stops; go on with: " if run.stop() else "It is not going on. Go on with: "
@@ -259,7 +249,6 @@ def export_command(run_id: str, to: str, out: str, number: int | None, fonts: st
     deep-research export RUN --to pdf --out report.pdf
     deep-research export                              list the formats
     """
-    from deep_research import api  # noqa: PLC0415 - help stays fast
     from deep_research.cli.flags import output_file  # noqa: PLC0415
 
     if not to:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deep_research.cli.lazy_modules import api, asyncio
 from deep_research.cli.wrapped_text import echo_wrapped
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def enqueue_command(question: str, docs: tuple[str, ...], priority: int, owner: 
     deep-research enqueue "How does speculative decoding work?"
     deep-research worker
     """
-    from deep_research import api, settings  # noqa: PLC0415 - help stays fast
+    from deep_research import settings  # noqa: PLC0415 - help stays fast
     from deep_research.errors import RunNotFound  # noqa: PLC0415
     from deep_research.state_files import OWNERS  # noqa: PLC0415
 
@@ -163,10 +164,6 @@ def worker_command(runs: int, until_empty: bool, metrics_port: int | None, json_
     SIGTERM lets the runs go on for 20 seconds; what is left then is taken up by other workers. So is the work of a
     worker that dies, within a minute.
     """
-    import asyncio  # noqa: PLC0415 - help stays fast
-
-    from deep_research import api  # noqa: PLC0415 - help stays fast
-
     work = api.work(runs_at_once=runs, until_empty=until_empty, metrics_port=metrics_port, json_logs=json_logs)
     asyncio.run(work)
     return 0
