@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import closing
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -220,12 +221,9 @@ class Run:
 
     def passage(self, passage: str) -> tuple[Passage, Source]:
         """Return a passage and its source by the passage's id (`s7p3`). Raises ConfigError for an unknown id."""
-        library = self._store.open_library()
-        try:
+        with closing(self._store.open_library()) as library:
             found = library.passage(passage)
             source = library.source(found.source) if found else None
-        finally:
-            library.close()
         if found is None or source is None:
             raise ConfigError(f"The run has no passage {passage!r}.", setting="passage", value=passage)
         return found, source

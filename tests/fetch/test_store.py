@@ -47,7 +47,6 @@ async def test_a_stale_page_is_asked_for_by_its_etag(internet, make_web, make_fe
     clock.advance(100)
     page = await make_fetcher(web=web).fetch("http://a.test/")
     assert page.body == b"x"
-    assert page.etag == '"v1"'
     assert page.retrieved_at == "2026-01-01T00:01:40+00:00"
     assert [request.headers.get("if-none-match") for request in internet.requests] == [None, '"v1"']
     clock.advance(9)

@@ -37,8 +37,6 @@ class Page:
     charset: str | None
     body: bytes
     retrieved_at: str
-    etag: str = ""
-    last_modified: str = ""
     archived_url: str = ""
 
 

@@ -303,6 +303,4 @@ def _page(asked: Address, stored: Stored) -> Page:
         charset=charset_of(answer.body, said),
         body=answer.body,
         retrieved_at=datetime.fromtimestamp(stored.at, UTC).isoformat(timespec="seconds"),
-        etag=answer.headers.get("etag", ""),
-        last_modified=answer.headers.get("last-modified", ""),
     )

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
@@ -197,9 +198,5 @@ def _history(record: RunRecord, report: Report, earlier: Sequence[FollowUp]) -> 
 
 
 def _spent(store: RunStore) -> Ledger:
-    library, journal = store.open_library(), store.open_journal()
-    try:
+    with closing(store.open_library()) as library, closing(store.open_journal()) as journal:
         return ledger_of(journal, sources=len(library.sources()), seconds=0.0)
-    finally:
-        journal.close()
-        library.close()

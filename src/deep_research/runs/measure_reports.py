@@ -1,6 +1,7 @@
 """Measure what a user can trust: research a set of questions, and check every citation of the reports anew."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,11 +78,8 @@ async def evaluate_question(
         report = await resume_run(store, RunEnvironment(home))
     except ResearchError as error:
         return QuestionResult(question=asked.question, error=error.message)
-    library = store.open_library()
-    try:
+    with closing(store.open_library()) as library:
         return await measure(report, library, store=store, judge=judge, home=home)
-    finally:
-        library.close()
 
 
 async def measure(

@@ -33,8 +33,7 @@ async def replay_run(store: RunStore, home: Path, *, listener: Callable[[Event],
     RunNotFound when the run has no report.
     """
     recorded = store.load_result()
-    journal = store.open_journal()
-    try:
+    with closing(store.open_journal()) as journal:
         environment = RunEnvironment(home, listener=listener, answer=_answering(iter(journal.notes(ANSWERED).values())))
         with TemporaryDirectory(prefix="deep-research-replay-") as scratch:
             made = recorded
@@ -42,8 +41,6 @@ async def replay_run(store: RunStore, home: Path, *, listener: Callable[[Event],
                 with closing(library):
                     task = _Replay(store, Path(scratch), Recorded(library, journal), recorded, number)
                     made = await carry_out(task, environment)
-    finally:
-        journal.close()
     _compare(made, recorded)
     return made
 

@@ -192,11 +192,8 @@ class TimelineRow(NamedTuple):
 
 def timeline_of(store: RunStore) -> list[TimelineRow]:
     """Return the calls of a run in the order in which they began; seconds count from the first."""
-    journal = store.open_journal()
-    try:
+    with closing(store.open_journal()) as journal:
         rows = [row for call in journal.calls() if (row := _row(call)) is not None]
-    finally:
-        journal.close()
     first = min((row.begin for row in rows), default=0.0)
     return sorted((row._replace(begin=row.begin - first) for row in rows), key=lambda row: row.begin)
 

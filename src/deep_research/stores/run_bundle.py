@@ -8,6 +8,7 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -71,14 +72,10 @@ def _members(store: RunStore, report: Report) -> Iterator[tuple[str, bytes]]:
     yield "events.jsonl", _lines(event.model_dump(mode="json") for event in store.read_events())
     yield "steers.jsonl", _lines(steer.model_dump(mode="json") for steer in store.read_steers())
     yield "follow_ups.jsonl", _lines(one.model_dump(mode="json") for one in store.read_follow_ups())
-    journal = store.open_journal()
-    try:
+    with closing(store.open_journal()) as journal:
         yield "calls.jsonl", _lines(call._asdict() for call in journal.calls())
         yield "notes.jsonl", _lines(note._asdict() for note in journal.all_notes())
-    finally:
-        journal.close()
-    library = store.open_library()
-    try:
+    with closing(store.open_library()) as library:
         yield "sources.jsonl", _lines(source.model_dump(mode="json") for source in library.sources())
         rows, written = list[dict[str, Any]](), set[str]()
         for one in library.snapshots():
@@ -88,8 +85,6 @@ def _members(store: RunStore, report: Report) -> Iterator[tuple[str, bytes]]:
                 written.add(one.snapshot.sha256)
                 yield f"{_TEXTS}{one.snapshot.sha256}.txt", one.snapshot.text.encode("utf-8", "surrogatepass")
         yield "snapshots.jsonl", _lines(rows)
-    finally:
-        library.close()
 
 
 def _lines(rows: Iterable[dict[str, Any]]) -> bytes:
@@ -196,20 +191,12 @@ def restore_evidence(
     notes: Iterable[StoredNote],
 ) -> None:
     """Fill the library and the journal of a new run with those of another."""
-    library, journal = store.open_library(), store.open_journal()
-    try:
+    with closing(store.open_library()) as library, closing(store.open_journal()) as journal:
         library.restore(sources, snapshots)
         journal.restore(calls, notes)
-    finally:
-        journal.close()
-        library.close()
 
 
 def copy_evidence(parent: RunStore, store: RunStore, *, calls: bool = True) -> None:
     """Fill the library of a new run with that of its parent, and with `calls` its journal too; its notes stay behind."""
-    library, journal = parent.open_library(), parent.open_journal()
-    try:
+    with closing(parent.open_library()) as library, closing(parent.open_journal()) as journal:
         restore_evidence(store, library.sources(), library.snapshots(), journal.calls() if calls else (), ())
-    finally:
-        journal.close()
-        library.close()
