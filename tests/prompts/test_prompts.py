@@ -72,6 +72,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "rounds": 1,
         "max_rounds": 3,
         "language": "中文",
+        "style": "plain words",
         "template": Template(
             name="engines",
             focus=("power", "weight"),

@@ -19,6 +19,7 @@ from deep_research.data import (
     Term,
     Turn,
 )
+from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import language_name
 from deep_research.ports import Library
 from deep_research.reasoners.model.answer_mapping import (
@@ -64,6 +65,7 @@ class Intake(Thinker):
             rounds=rounds,
             max_rounds=self._max_rounds,
             language=language_name(question.language),
+            style=phrase("writing_style", question.language),
             template=template,
             terms=[_shown(term) for term in terms],
             places=", ".join(self._places),
