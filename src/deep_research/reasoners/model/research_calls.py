@@ -244,6 +244,7 @@ class Researching(Thinker):
                 others=[other for other in brief.sections if other.title != section.title],
                 passages=fenced(passages, library, budget),
                 earlier=section.content,
+                new=[p.id for p in passages if p.id not in section.shown],
                 missing="; ".join(section.missing) or section.notes,
                 faults=section.faults,
                 output_format=brief.output_format,
