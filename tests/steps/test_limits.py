@@ -46,3 +46,17 @@ def test_a_limit_stays_that_nothing_speaks_against(verdict: Verdict | Exception,
     done, _ = _checked(verdict)
     assert done.limits == (PRICE, NOISE)
     assert len(done.failures) == failures
+
+
+def test_a_limit_in_another_language_is_held_against_what_its_search_comes_closest_to() -> None:
+    limit = Limit(text="알파 엔진의 가격은 출처에서 찾지 못했다.", searched=("price Alpha engine",))
+    asked: list[Claim] = []
+
+    async def judge(claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+        asked.extend(claims)
+        return [Verdict(kind="contradicted", reason="told", by_model=True)] * len(claims)
+
+    library = shelf(Engines="The price of the Alpha engine fell to 5,000 euros in 2010. Boats use it in summer.")
+    done = asyncio.run(check_limits([limit], SEARCHED, library, judge))
+    assert [claim.passages for claim in asked] == [("s1p1",)]
+    assert done.limits == ()

@@ -237,3 +237,10 @@ def test_a_step_of_one_case_keeps_its_place_among_those_of_all(library: SqliteLi
         "```\ngit apply <diff>\ngit commit\n```\n\n3. **Raise the level.**\n4. *No time:* **Leave it.**" in text
     )
     assert text.endswith("```\ngit stash\n```")
+
+
+def test_what_a_step_needs_and_its_way_out_stand_together_below_its_actions(library: SqliteLibrary) -> None:
+    step = Advice(action="Dry it.", how=("Open it.",), condition="It must be cold.", fallback="Without a fan, wait.")
+    assert "   - Open it.\n   - It must be cold. Without a fan, wait." in "\n".join(
+        render_advice([step], References(library), "en")
+    )
