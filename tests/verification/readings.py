@@ -226,10 +226,14 @@ def read_advice(row: Mapping[str, Any]) -> str:
 
 
 def read_limits(row: Mapping[str, Any]) -> str:
-    """Return which limits stand, with their searches, and what is claimed."""
+    """Return which limits stand, with their searches, what is claimed, what was asked and what failed."""
+    asked: list[str] = []
     given = [Limit.model_validate(each) for each in row["given"]]
-    done = asyncio.run(check_limits(given, row["searched"], _library()))
-    return _listed([*(f"{limit.text!r} {limit.searched}" for limit in done.limits), *map(_line_of, done.claims)])
+    judge = _judge(row["judge"], asked) if "judge" in row else None
+    done = asyncio.run(check_limits(given, row["searched"], _library(), judge))
+    limits = [f"{limit.text!r} {limit.searched}" for limit in done.limits]
+    failures = [f"{g.what} {' '.join(g.codes)}" for g in done.failures]
+    return _listed([*limits, *map(_line_of, done.claims), *asked, *failures])
 
 
 def _listed(lines: Sequence[str]) -> str:

@@ -281,6 +281,8 @@ OCCUR = [
     ("In Paris", "paris", True),
     ("In Paris", "comparison", False),
     ("In Vitamin C.", "vitamin D", False),
+    ("We met Mark.", "they went to the market", False),
+    ("It came from Belgium.", "the Belgian coast", True),
     ("In Vitamin C.", "vitamin C", True),
     ("We use Plan B", "plan A", False),
     ("Of Hepatitis B", "hepatitis", False),

@@ -179,8 +179,6 @@ def _contents(text: str) -> Counter[str]:
 def align(claim: str, lines: Sequence[str]) -> list[Alignment]:
     """Return the alignments of `claim` with the lines (and pairs of neighbouring lines) most like it, best first."""
     wanted = _contents(claim)
-    if not wanted:
-        return []
     held = [sum(min(wanted[key], there[key]) for key in wanted.keys() & there) for there in map(_contents, lines)]
     order = sorted(range(len(lines)), key=lambda i: (-held[i], i))[:_CANDIDATES]
     found = [Alignment(claim, lines[i], i) for i in order if held[i]]

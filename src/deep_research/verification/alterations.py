@@ -245,7 +245,7 @@ class _Comparison:
         if _are_names(said, self.a.claim):
             name = Name(mine, 0, len(mine), strict=mine.isupper())
             if _are_names(there, self.a.line):
-                if not NameIndex(others).has(name) and not NameIndex(mine).has(Name(others, 0, len(others), False)):
+                if not NameIndex(mine).has(Name(others, 0, len(others), False)):
                     yield self._made("name", region)
             elif _content(there) and not NameIndex(self.before).has(name):
                 yield self._made("name", region, is_conflict=False)

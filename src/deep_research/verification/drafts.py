@@ -450,9 +450,6 @@ def _read_table(draft: Draft, text: str, block: Block) -> None:
     header = [_plain_cell(cell) for cell in _cells(rows[0][1])] if separator == 1 else []
     for number, (at, line) in enumerate(rows):
         cells = _cells(line)
-        if number == separator:
-            lines.append(tuple(cell.strip() for cell in cells))
-            continue
         if number > separator and (row := _whole_row(line, at, header)):
             lines.append((len(draft.sentences),))
             draft.sentences.append(row)

@@ -244,9 +244,7 @@ _BETWEEN = 1
 def _is_form(word: str, other: str) -> bool:
     """Tell whether one word is another or a form of it: an adjective for its country."""
     stem = word[: max(5, len(word) - 2)]
-    return word == other or (
-        min(len(word), len(other)) >= 5 and other.startswith(stem) and abs(len(other) - len(word)) <= 3
-    )
+    return word == other or (len(word) >= 5 and other.startswith(stem) and abs(len(other) - len(word)) <= 3)
 
 
 class NameIndex:
