@@ -136,11 +136,12 @@ def open_reasoner(
         return OpenReasoner(ExtractiveReasoner())
     if settings.model_provider == "extractive":
         return _open_ranked(settings, keys, journal, on_gap, watch)
-    for slow in ("httpx", "jinja2"):  # in this thread, rather than in the event loop with the first call
-        import_module(slow)
     from deep_research.assembly.budget import PaidCalls, note_attempt  # noqa: PLC0415 - only with a model
+    from deep_research.providers.http_wire import load_httpx  # noqa: PLC0415
     from deep_research.providers.model_client import ModelClient, Patience  # noqa: PLC0415
 
+    load_httpx()  # in this thread, rather than in the event loop with the first call
+    import_module("jinja2")
     first, others, roles = _open_models(settings, keys, models)
     _check_prices(settings, [first, *others, *roles.values()])
     client = ModelClient(

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing, contextmanager
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
@@ -51,10 +52,11 @@ def _tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _leave_out_command_line() -> None:
-    """Have httpx imported without its command `httpx`, for which it loads 70 modules of rich and pygments."""
+def load_httpx() -> None:
+    """Import httpx without its command `httpx`, for which it loads 70 modules of rich and pygments."""
     if "httpx" not in sys.modules:
         sys.modules.setdefault("httpx._main", cast("Any", None))
+    import_module("httpx")
 
 
 class HttpWire:
@@ -76,7 +78,7 @@ class HttpWire:
         return self._client
 
     def _make(self) -> "httpx.AsyncClient":
-        _leave_out_command_line()
+        load_httpx()
         import httpx  # noqa: PLC0415 - not needed without a model
 
         silence = httpx.Timeout(self._timeout, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS, pool=None)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from deep_research.data import Action, Brief, Passage, QueryAnalysis, Question, Section, Turn
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.asked_words import Vocabulary
 from deep_research.text.question_terms import with_translations, without_furniture
 from deep_research.text.tokens import content_terms
 
@@ -55,7 +54,11 @@ def _respelled(section: Section, passages: Sequence[str], library: Library) -> s
     """Return the first query as the documents found spell its words; "" where they spell it so."""
     query = section.queries[0] if section.queries else ""
     found = [p for key in passages if (p := library.passage(key)) is not None]
-    spelled = Vocabulary(library, found).corrected(query) if found else query
+    spelled = query
+    if found:
+        from deep_research.reasoners.extractive.asked_words import Vocabulary  # noqa: PLC0415 - not beside a model
+
+        spelled = Vocabulary(library, found).corrected(query)
     return spelled if spelled != query else ""
 
 
