@@ -11,7 +11,6 @@ from concurrent.futures import Future, wait
 from contextlib import asynccontextmanager
 from functools import partial, wraps
 from pathlib import Path
-from types import CoroutineType
 from typing import Any, TypeVar
 
 from langgraph.checkpoint.base import CheckpointTuple
@@ -23,11 +22,11 @@ from deep_research.concurrency import keep_soon
 _T = TypeVar("_T")
 
 
-def _in_thread(method: Callable[..., _T]) -> Callable[..., CoroutineType[Any, Any, _T]]:
+def _in_thread(method: Callable[..., Any]) -> Any:
     """Return a method of the saver that is called in a thread."""
 
     @wraps(method)
-    async def call(self: "ThreadedSqliteSaver", *about: Any, **named: Any) -> _T:
+    async def call(self: "ThreadedSqliteSaver", *about: Any, **named: Any) -> Any:
         return await self.do(partial(method, self, *about, **named))
 
     return call
