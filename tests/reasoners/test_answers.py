@@ -196,8 +196,8 @@ def test_what_only_comes_close_stands_below_a_line_that_says_so() -> None:
 @pytest.mark.parametrize(
     ("question", "line"),
     [
-        ("What is the phone number of Petra Kesselmann?", "The passages that were found do not say “phone”"),
-        ("王晓东的月薪是多少？", "找到的段落未提及“月薪”"),
+        ("What is the phone number of Petra Kesselmann?", "Closest passages; they do not say all:"),
+        ("王晓东的月薪是多少？", "未找到完整的回答；最接近的段落："),
     ],
 )
 def test_the_line_over_what_only_comes_close_stands_in_the_report(tmp_path: Path, question: str, line: str) -> None:
@@ -257,7 +257,7 @@ their identities.
 def test_a_premise_that_no_document_has_is_named_and_corrected(question: str) -> None:
     written = answer(question, library(manual=WINDOWS))
     assert "A window function performs a calculation" in written.content
-    assert phrase("only_closest", detect(question), words="|").split("|")[0] in written.content
+    assert written.content.startswith(f"**{phrase('unsaid', detect(question))}**")
     assert written.missing
 
 
@@ -293,7 +293,7 @@ def test_what_changed_comes_behind_what_is() -> None:
         "# Version 4.3.0\n\nThe copyright file of a package must say that it is copied from its sources.\n"
     )
     written = answer("What must the copyright file of a package say?", made).content
-    assert 0 <= written.find("were obtained") < len(written) // 2
+    assert "were obtained" in written.partition("copied from its sources")[0]
 
 
 def test_a_word_of_a_run_is_not_said_by_the_translation_of_another() -> None:

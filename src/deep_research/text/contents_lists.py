@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 _FEWEST_LINES = 6
 _PAGES = 3
-_LONGEST_LINE = 70
+_LONGEST_LINE, _LONGEST_LABEL = 70, 30
 _SENTENCE_END = re.compile(r"[.!?;:\u3002\uff01\uff1f\uff1b\uff1a…]\W*$")
 _NUMBERED = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d+(?:\.\d+)+\.?|\d+\.|[^\W\d_A-Za-z]\s?\d+)\s+\S")
 """A heading with its number, as tables of contents list them."""
@@ -24,6 +24,19 @@ _SECTION_NUMBER = re.compile(r"\s*(?:[-*+•]\s+)?\d+(?:\.\d+)+\.?\s+\S")
 def is_contents_line(text: str) -> bool:
     """Return whether an item or line lists numbered headings: "Introduction, 13.2. Isolation, 13.2.1. Levels"."""
     return len(_NUMBERED_INSIDE.findall(text)) + bool(_SECTION_NUMBER.match(text)) > 1
+
+
+def without_contents(paragraphs: Sequence[str]) -> list[int]:
+    """Return the numbers of the paragraphs that belong to no contents list: neither its lines, of which one may name a
+    single heading, nor the label above it."""
+    listed = {n for n, text in enumerate(paragraphs) if is_contents_line(text)}
+    listed |= {n for n, text in enumerate(paragraphs) if listed and _is_entry(text)}
+    labels = {n - 1 for n in listed if n and len(paragraphs[n - 1]) <= _LONGEST_LABEL and "." not in paragraphs[n - 1]}
+    return [n for n in range(len(paragraphs)) if n not in listed | labels]
+
+
+def _is_entry(text: str) -> bool:
+    return _SECTION_NUMBER.match(text) is not None and len(text) <= _LONGEST_LINE and not _SENTENCE_END.search(text)
 
 
 def repeated_lines(pages: Iterable[str]) -> frozenset[str]:

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from deep_research.i18n.lexicon import any_word
-from deep_research.text.contents_lists import is_contents_line
+from deep_research.text.contents_lists import without_contents
 from deep_research.text.page_noise import gives_orders
 from deep_research.text.sentences import ITEM_MARKER, Block, blocks, sentences
 from deep_research.text.tokens import STOP_WORDS
@@ -159,7 +159,7 @@ def quotable_blocks(outlined: Outline) -> list[QuotableBlock]:
         units = [list(group) for _, group in groupby(section, key=lambda n: outlined.atoms[n].unit)]
         # A paragraph that orders its reader about is quoted in no part, nor are contents.
         texts = [_text_of(outlined, unit) for unit in units]
-        units = [u for u, text in zip(units, texts, strict=True) if not (gives_orders(text) or is_contents_line(text))]
+        units = [units[n] for n in without_contents(texts) if not gives_orders(texts[n])]
         units = [u for place, u in enumerate(units) if len(units) == 1 or not _is_stub(outlined, units, place)]
         for block in _of_section(outlined, units):
             found.setdefault(block.atoms, block)
@@ -173,6 +173,15 @@ def _is_stub(outlined: Outline, units: Sequence[Sequence[int]], place: int) -> b
     if outlined.atoms[units[place][0]].kind != "prose" or not text.isascii() or following not in ([], ["prose"]):
         return False
     return _LABEL.fullmatch(text) is not None or _CAPTION.fullmatch(text) is not None
+
+
+def _is_lead(outlined: Outline, units: Sequence[Sequence[int]], place: int) -> bool:
+    """Return whether a paragraph only announces the one behind it ("It may be called in these ways:"), or is the caption of
+    what follows: it is quoted with that."""
+    unit = units[place]
+    if len(unit) > 1 or outlined.atoms[unit[0]].kind != "prose":
+        return False
+    return _LEADS_ON.search(outlined.of(unit[0])) is not None or _CAPTION.fullmatch(outlined.of(unit[0])) is not None
 
 
 def _goes_on(outlined: Outline, units: Sequence[Sequence[int]], place: int) -> bool:
@@ -196,7 +205,7 @@ def _of_section(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableB
             yield QuotableBlock("code", (*_lead_in(outlined, units, place), *unit))
         elif first.kind == "item":
             yield from _of_item(outlined, units, place)
-        elif not _goes_on(outlined, units, place):
+        elif not _goes_on(outlined, units, place) and not _is_lead(outlined, units, place):
             yield from _of_prose(outlined, _without_lead(outlined, unit, units[place + 1 : place + 2]), "paragraph")
     yield from _lists(outlined, units)
     yield from _runs(outlined, units)
@@ -217,6 +226,12 @@ def _of_prose(outlined: Outline, unit: Sequence[int], kind: Kind) -> Iterator[Qu
         if last > reached:
             reached = last
             yield QuotableBlock(kind, standing(outlined, unit[first : last + 1], unit))
+
+
+def _is_title(outlined: Outline, unit: Sequence[int], following: Sequence[Sequence[int]]) -> bool:
+    """Return whether an item is only the name of what the paragraph behind it tells ("- High-volume websites")."""
+    told = bool(following) and outlined.atoms[following[0][0]].kind == "prose"
+    return told and len(unit) == 1 and outlined.atoms[unit[0]].kind == "item" and not is_sentence(outlined.of(unit[0]))
 
 
 def _without_lead(outlined: Outline, unit: list[int], following: Sequence[Sequence[int]]) -> list[int]:
@@ -317,10 +332,20 @@ def _runs(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]:
         end = place + 1
         while end < len(units) and outlined.length([n for u in units[place : end + 1] for n in u]) <= SECTION_CHARS:
             end += 1
+        while end - place > 1 and _is_title(outlined, units[end - 1], units[end : end + 1]):
+            end -= 1
         whole = [*units[place : end - 1], _without_lead(outlined, units[end - 1], units[end : end + 1])]
         chosen = [n for u in whole for n in u]
         if end - place > 1 and chosen:
             yield QuotableBlock("run", standing(outlined, chosen, chosen))
+
+
+def whole_end(outlined: Outline, numbers: Sequence[int], is_cut: bool) -> list[int]:
+    """Return atoms without a last sentence that announces or names what is not among them ("The steps are:", "Table 8.1")."""
+    kept = list(numbers)
+    while is_cut and kept and (_LEADS_ON.search(outlined.of(kept[-1])) or _CAPTION.fullmatch(outlined.of(kept[-1]))):
+        kept.pop()
+    return kept
 
 
 _QUOTES = r"[\s\"'“‘(\[]*"

@@ -1,7 +1,7 @@
 """The blocks that answer a question: each part's best first, nothing unrelated for a part that no block speaks of."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -22,7 +22,7 @@ from deep_research.text.question_parts import (
     says_ending,
 )
 from deep_research.text.question_terms import with_translations
-from deep_research.text.quotable_blocks import is_record, is_sentence
+from deep_research.text.quotable_blocks import QuotableBlock, is_record, is_sentence, points_back, whole_end
 from deep_research.text.tokens import content_terms
 
 _HITS, _HITS_OF_PART, _SEARCHED_TOGETHER = 30, 10, 3
@@ -43,6 +43,8 @@ _NEAR, _AS_GOOD = 1.15, 0.95
 """What standing under the heading of the best block is worth to a further one; what is nearly as good as the best."""
 _GOOD, _LACKING = 0.6, 0.45
 """A further block is quoted from this share of the best one's score on; less where it says a word that is missing."""
+_TELLS = 0.4
+"""Share of the weight of what is asked that a paragraph beside an answer must say."""
 _TELLING = 40
 """Letters from which on the same sentence in two documents is a copy."""
 
@@ -71,6 +73,8 @@ class PartAnswer(NamedTuple):
     blocks: tuple[Candidate, ...] = ()
     missing: tuple[str, ...] = ()
     closest: Passage | None = None
+    is_corrected: bool = False
+    """Whether the blocks correct what the question takes for granted."""
 
 
 class Part(NamedTuple):
@@ -82,6 +86,11 @@ class Part(NamedTuple):
     shape: Shape
     unsaid: str = ""
     """What the question takes for granted and nothing that was read says."""
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether the part itself names a year or version."""
+        return any(sign.isdigit() for word in self.own for sign in word.text)
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -186,39 +195,103 @@ def section_blocks(
 
     `worth` says how well a block belongs to the section; its score is multiplied by it, and 0 keeps it out.
     """
-    found = _readable(ranked(reading.regions, part.words, part.shape), reading.language)
+    found = _readable(ranked(reading.regions, part.words, part.shape, dated=part.is_dated), reading.language)
     own = [c._replace(score=c.score * w) for c in found if (w := worth(c)) and _is_worded(c, part)]
     (answer,) = _chosen([(part, "yes", sorted(own, key=lambda c: -c.score))], chars, most)
     return answer.blocks
 
 
-def stands_beside(parts: Sequence[PartAnswer], *, chars: int, most: int) -> list[Candidate]:
+def in_context(blocks: Sequence[Candidate], said: Sequence[Candidate], *, chars: int) -> list[Candidate]:
+    """Return the sections that `blocks` stand in, the best of them first, from their beginning where a block is near enough
+    to it, as far as there is room in about `chars` characters, without what `said` quotes already."""
+    places: dict[tuple[str, tuple[int, ...]], list[Candidate]] = {}
+    for block in blocks:
+        section = next(s for s in block.region.outline.sections if block.block.atoms[0] in s)
+        places.setdefault((block.region.source, section), []).append(block)
+    widened: dict[tuple[str, tuple[int, ...]], Candidate] = {}
+    left = chars
+    for place, some in sorted(places.items(), key=lambda item: -max(c.score for c in item[1])):
+        room = left if len(widened) + 1 == len(places) else max(left // 2, chars // 3)
+        found = _widened(place[1], some, said, room) if left > 0 else None
+        if found is not None:
+            widened[place] = found
+            left -= found.length
+    return [widened[place] for place in places if place in widened]
+
+
+def _widened(
+    section: Sequence[int], blocks: Sequence[Candidate], said: Sequence[Candidate], chars: int
+) -> Candidate | None:
+    """Return the paragraphs, lists and tables of a section in a row: those of `blocks` with what stands before and behind."""
+    region = blocks[0].region
+    atoms = region.outline.atoms
+    inside = {n for block in region.blocks for n in block.atoms if n in set(section)}
+    units = [list(group) for _, group in groupby(sorted(inside), key=lambda n: atoms[n].unit)]
+    units = [u for u in units if not _is_quoted(region, u, said)]
+    wanted = {n for block in blocks for n in block.block.atoms}
+    asked = [place for place, unit in enumerate(units) if wanted & set(unit)]
+    if not asked:
+        return None
+    near = region.outline.length([n for u in units[: asked[0] + 1] for n in u]) <= chars
+    start = end = 0 if near else asked[0]
+    length = 0
+    while end < len(units) and (length <= 0 or length + region.outline.length(units[end]) <= chars):
+        length += region.outline.length(units[end])
+        end += 1
+    numbers = whole_end(region.outline, [n for u in units[start:end] for n in u], end < len(units))
+    return blocks[0]._replace(block=QuotableBlock("run", tuple(numbers))) if numbers else None
+
+
+def _is_quoted(region: Region, unit: Sequence[int], said: Sequence[Candidate]) -> bool:
+    return any(
+        other.region.source == region.source and not offsets.isdisjoint(_quoted_offsets(other))
+        for other in said
+        for offsets in [{region.start + region.outline.atoms[n].start for n in unit}]
+    )
+
+
+def stands_beside(parts: Sequence[PartAnswer], words: Sequence[Word], *, chars: int, most: int) -> list[Candidate]:
     """Return what stands in the same sections as the paragraphs that answer, in order and after what is quoted first: it
-    often says the rest. A row, a list or a procedure is whole by itself.
+    often says the rest. A row, a list or a procedure is whole by itself. What says little of `words` is left out, unless it
+    goes on with what was said before.
 
     It has about `chars` characters for each of at most `most` sections.
     """
     taken = [block for part in parts for block in part.blocks]
     found: list[Candidate] = []
+    naming = [word for word in words if not word.light]
+    total = weigh(naming, [1.0] * len(naming))
+
+    def tells(candidate: Candidate) -> bool:
+        terms = terms_of(candidate.text)
+        return points_back(candidate.text) or weigh(naming, [w.share(terms) for w in naming]) >= _TELLS * total
+
     sections: set[tuple[str, tuple[int, ...]]] = set()
     for block in taken:
         place = (block.region.source, next(s for s in block.region.outline.sections if block.block.atoms[0] in s))
         if block.block.kind not in ("paragraph", "run") or place in sections or len(sections) == most:
             continue
         sections.add(place)
-        found += _rest_of(block, place[1], [*taken, *found], chars)
+        found += _rest_of(block, place[1], [*taken, *found], tells, chars)
     return found
 
 
-def _rest_of(block: Candidate, section: Sequence[int], taken: Sequence[Candidate], chars: int) -> list[Candidate]:
-    """Return the blocks of a section that quote none of `taken`: those behind `block`, then those before it."""
+def _rest_of(
+    block: Candidate,
+    section: Sequence[int],
+    taken: Sequence[Candidate],
+    tells: Callable[[Candidate], bool],
+    chars: int,
+) -> list[Candidate]:
+    """Return the blocks of a section that `tells` lets through and that quote none of `taken`: those behind `block`, then
+    those before it."""
     inside = [b for b in block.region.blocks if set(b.atoms) <= set(section) and b.kind not in ("row", "code")]
     inside.sort(key=lambda b: (b.atoms[0] < block.block.atoms[0], b.atoms[0], -len(b.atoms)))
     rest: list[Candidate] = []
     for other in inside:
         candidate = block._replace(block=other)
         fits = sum(c.length for c in rest) + candidate.length <= chars
-        if fits and not any(overlap(candidate, known) for known in (*taken, *rest)):
+        if fits and tells(candidate) and not any(overlap(candidate, known) for known in (*taken, *rest)):
             rest.append(candidate)
     return rest
 
@@ -323,7 +396,7 @@ def _is_vague(parts: Sequence[Part], found: Sequence[Region]) -> bool:
 
 def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     """Whether the blocks found speak of what a part names, and these, best first."""
-    best = _readable(ranked(reading.regions, part.words, part.shape), reading.language)
+    best = _readable(ranked(reading.regions, part.words, part.shape, dated=part.is_dated), reading.language)
     total = weigh(part.own, [1.0] * len(part.own))
     said = max((weigh(part.own, c.said[: len(part.own)]) for c in best[:_TRIED]), default=0.0)
     share = said / total if total else 0.0
@@ -430,7 +503,7 @@ def _part_answer(part: Part, answered: Answered, best: Sequence[Candidate], bloc
     ordered = sorted(
         blocks, key=lambda b: (is_record(b.region.outline, b.block), sources.index(b.region.source), b.start)
     )
-    return PartAnswer(part.text, answered, tuple(ordered), missing, closest)
+    return PartAnswer(part.text, answered, tuple(ordered), missing, closest, is_corrected=bool(part.unsaid))
 
 
 def _unsaid(part: Part, blocks: Sequence[Candidate]) -> list[int]:

@@ -81,8 +81,13 @@ class Vocabulary:
 
     def weight(self, ways: Iterable[frozenset[str]]) -> float:
         """Return the inverse passage frequency of a word said in any of `ways`."""
-        found = max((min(self.frequency[t] for t in way) for way in ways if way), default=0)
-        return log((self.passages + _PRIOR_PASSAGES) / (found + 1))
+        told = [way for way in ways if way]
+        if not told:
+            return log(self.passages + _PRIOR_PASSAGES)
+        said = max(told, key=lambda way: min(self.frequency[term] for term in way))
+        # What is several words elsewhere says as much as they do; pairs of characters are of one word.
+        terms = said if all(term.isascii() for term in said) else [min(said, key=self.frequency.__getitem__)]
+        return sum(log((self.passages + _PRIOR_PASSAGES) / (self.frequency[term] + 1)) for term in terms)
 
     def corrected(self, text: str) -> str:
         """Return `text` with words that stand nowhere spelled as the one word here that differs in one letter, or in

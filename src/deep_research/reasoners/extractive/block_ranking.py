@@ -7,8 +7,8 @@ passage, and more for an entry, row or definition of what the question names.
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise, permutations
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.asked_words import Word, is_identifier, terms_of
 from deep_research.text.cleaning import plain_heading
+from deep_research.text.contents_lists import repeated_lines
 from deep_research.text.question_parts import Shape
 from deep_research.text.quotable_blocks import Outline, QuotableBlock, is_record, outline, quotable_blocks
 from deep_research.text.tokens import content_terms
@@ -32,7 +33,7 @@ _ENTRY, _OWN_ENTRY, _DEFINES, _SECTION, _SHAPED, _LISTED = 0.4, 0.7, 0.4, 0.2, 0
 section of that name, in the form asked for, and as the whole list below a heading that says more than its items."""
 _RECORD = 0.4
 """What a block of lines such as "Published: 2022-11" loses where the question names none of their keys."""
-_HISTORY = 0.75
+_HISTORY = 0.5
 """What a block below a heading such as "Version 4.3.0" or "Release notes" is worth to a question that names no version,
 and below the signature of a function to one that names nothing in code."""
 _SIGNATURE = re.compile(r"\w\([^()]*\)$")
@@ -44,6 +45,14 @@ _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]")
 _ACRONYM_ASIDE = re.compile(r"[(（]([A-Z][A-Z0-9]+)[)）]")
 _PHRASE = 0.3
 """What a block gains where words that follow each other in the question follow each other in it ("market share")."""
+_MENU_CHARS = 300
+"""Of how much of a page's beginning the lines are compared with those of others."""
+_VOTING, _VOTE = 20, 0.3
+"""How many of the best blocks vote for their documents, and what a block of a document gains that has all votes."""
+_STEPS_SECTION = 0.8
+"""What a block gains below a heading that names what is to be done."""
+_HEADED = 0.2
+"""What a block gains below a heading that says all that is asked."""
 _OPENING, _OPENING_OF_PAGE = 80, 1500
 DEFINES = re.compile(any_word("quoting.defines_patterns"))
 """The verb of a sentence that says what something is."""
@@ -123,6 +132,7 @@ def regions(hits: Sequence[Passage], library: Library) -> list[Region]:
             wanted[hit.source].setdefault(near, None)
         wanted[hit.source][number] = hit
     found: list[Region] = []
+    menu = repeated_lines(p.text[:_MENU_CHARS] for source in wanted if (p := library.passage(f"{source}p1")))
     for source, numbers in wanted.items():
         known = library.source(source)
         title = known.title if known else ""
@@ -130,11 +140,11 @@ def regions(hits: Sequence[Passage], library: Library) -> list[Region]:
         for number in sorted(numbers):
             passage = numbers[number] or library.passage(f"{source}p{number}")
             if run and (passage is None or number != _number(run[-1]) + 1):
-                found.append(_region(source, title, run, ranks, library))
+                found.append(_region(source, title, run, ranks, library, menu))
                 run = []
             run += [passage] if passage is not None else []
         if run:
-            found.append(_region(source, title, run, ranks, library))
+            found.append(_region(source, title, run, ranks, library, menu))
     return found
 
 
@@ -142,15 +152,29 @@ def _number(passage: Passage) -> int:
     return int(passage.id.rpartition("p")[2])
 
 
-def _region(source: str, title: str, run: Sequence[Passage], ranks: dict[str, int], library: Library) -> Region:
+def _region(
+    source: str, title: str, run: Sequence[Passage], ranks: dict[str, int], library: Library, menu: Collection[str]
+) -> Region:
     text = ""
     for passage in run:
         # What stands between two passages is white space; its length keeps the offsets true.
         gap = passage.start - run[0].start - len(text)
         text += "\n" * gap + passage.text
+    if _number(run[0]) == 1:
+        text = _without_menu(text, menu)
     if _FENCE.search(text) and (rest := _inside_code(source, run[0].start, text, library)):
         text = "\n" * rest + text[rest:]
     return Region(source, title, tuple(run), tuple(ranks.get(p.id, len(ranks)) for p in run), *_laid_out(text))
+
+
+def _without_menu(text: str, menu: Collection[str]) -> str:
+    """Return a page with blanks for the lines that it begins with as other pages do."""
+    lines = text.splitlines(keepends=True)
+    for place, line in enumerate(lines):
+        if line.strip() and line.strip() not in menu:
+            break
+        lines[place] = "\n" * len(line)
+    return "".join(lines)
 
 
 @lru_cache(maxsize=512)
@@ -170,23 +194,37 @@ def _inside_code(source: str, start: int, text: str, library: Library) -> int:
     return closing.end() if fences % 2 and closing else 0
 
 
-def ranked(found: Sequence[Region], words: Sequence[Word], shape: Shape = "statement") -> list[Candidate]:
-    """Return the blocks of `found` that say anything of `words`, best first; those of the shape asked for gain a little."""
+def ranked(
+    found: Sequence[Region], words: Sequence[Word], shape: Shape = "statement", *, dated: bool = False
+) -> list[Candidate]:
+    """Return the blocks of `found` that say anything of `words`, best first; those of the shape asked for gain a little.
+
+    Where a version is asked about (`dated`), what says that it changed is worth as much as anything else.
+    """
     total = sum(word.weight for word in words)
     if not total:
         return []
-    candidates = [c for region in found for c in _of_region(region, words, total, shape)]
-    return sorted(candidates, key=lambda c: -c.score)
+    candidates = [c for region in found for c in _of_region(region, words, total, shape, dated=dated)]
+    return _with_votes(sorted(candidates, key=lambda c: -c.score))
 
 
-def _of_region(region: Region, words: Sequence[Word], total: float, shape: Shape) -> Iterator[Candidate]:
+def _with_votes(best: list[Candidate]) -> list[Candidate]:
+    """Return blocks with what the other good blocks of their document say for them: a page about the matter has several."""
+    votes = Counter(candidate.region.source for candidate in best[:_VOTING])
+    share = {source: count / votes.total() for source, count in votes.items()}
+    voted = [c._replace(score=c.score + _VOTE * share.get(c.region.source, 0.0)) for c in best]
+    return sorted(voted, key=lambda c: -c.score)
+
+
+def _of_region(
+    region: Region, words: Sequence[Word], total: float, shape: Shape, *, dated: bool
+) -> Iterator[Candidate]:
     atoms = region.outline.atoms
     said = [region.share(n, words) for n in range(len(atoms))]
     headed = any(any(word.share(terms_of(p.heading)) for word in words) for p in region.passages if p.heading)
     if not headed and not any(any(row) for row in said):
         return
     above: dict[str, list[float]] = {}
-    dated = any(sign.isdigit() for word in words for sign in word.text)
     named_in_code = any(is_identifier(word.text) for word in words)
     sections = {n: section for section in region.outline.sections for n in section}
     for block in region.blocks:
@@ -201,6 +239,8 @@ def _of_region(region: Region, words: Sequence[Word], total: float, shape: Shape
             gain += _LISTED * weigh(words, above[heading]) / total
         if block.kind == "list" and shape == "list":
             gain += _LISTED * weigh(words, said[block.atoms[0]]) / total
+        nearest = terms_of(heading.rsplit(" > ", 1)[-1] or region.title)
+        gain += _HEADED * weigh(words, [word.share(nearest) for word in words]) / total
         past = not dated and _is_history(f"{region.title} > {heading}")
         apart = past or (not named_in_code and _SIGNATURE.search(heading))
         yield scored._replace(score=(scored.score + gain) * (_HISTORY if apart else 1.0))
@@ -301,7 +341,11 @@ def _favoured(
         gain = max(gain, _DEFINES * named(text[: verb.start()], words))
     if block.atoms[0] == section[0] or shape == "steps":
         path = region.passage(block.atoms[0]).heading.split(" > ")
-        gain += _SECTION * (3 if shape == "steps" else 1) * named(path[-1] or region.title, words)
+        heading = path[-1] or region.title
+        if shape == "steps":
+            gain += _STEPS_SECTION * max(named(heading, words), float(_is_made_of(heading, words)))
+        else:
+            gain += _SECTION * named(heading, words)
     at = region.start + outlined.atoms[block.atoms[0]].start
     if shape == "definition" and at < _OPENING_OF_PAGE and outlined.atoms[block.atoms[0]].kind == "prose":
         gain += _DEFINES * named(region.title, words)
@@ -346,6 +390,12 @@ def named(name: str, words: Sequence[Word]) -> float:
         weigh(words, [w.share(terms) for w in words]) / total * len(terms & asked) / len(terms) for terms in names
     )
     return max(shares, default=0.0)
+
+
+def _is_made_of(heading: str, words: Sequence[Word]) -> bool:
+    """Return whether a heading has two words or more, and none but asked ones: it names what is asked about."""
+    asked = frozenset(term for word in words for way in word.ways for term in way)
+    return any(len(terms) > 1 and terms <= asked for terms in _names_in(heading))
 
 
 @lru_cache(maxsize=20_000)

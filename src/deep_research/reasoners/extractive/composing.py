@@ -18,7 +18,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     section_blocks,
 )
 from deep_research.reasoners.extractive.asked_words import says_each
-from deep_research.reasoners.extractive.block_ranking import DEFINES, Candidate, named
+from deep_research.reasoners.extractive.block_ranking import DEFINES, KEY, Candidate, named
 from deep_research.reasoners.extractive.document_headings import says_all
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.quoting import cited_sentences
@@ -33,7 +33,7 @@ from deep_research.reasoners.extractive.section_writing import (
 from deep_research.text.quotable_blocks import is_sentence, points_back, turns
 from deep_research.verification.citations import cite_ids
 
-_FRONT_CHARS, _FRONT_MOST, _CELL_CHARS = 900, 1, 300
+_FRONT_CHARS, _FRONT_MOST, _CELL_CHARS = 900, 0, 300
 _ABSTRACT_CHARS, _ENOUGH, _ROUNDS = 1150, 650, 4
 """How long an abstract may be (about 180 words), and from where on no section says more in it (about 100)."""
 _TURN_CHARS, _SENTENCE_CHARS = 260, 420
@@ -43,6 +43,10 @@ _CELLS_CHARS, _CELL_BLOCKS = 3000, 5
 _OPENING, _NAMES, _ARTICLES = 80, 0.6, 2
 """How near to its beginning the verb of a definition stands, how much of what stands before it is the name, and how many
 words may stand beside a name with which a sentence opens."""
+_RECOGNISED = 60
+"""Letters by which a block is recognised in a section."""
+_FEW_PARTS, _BEGINS_CHARS = 3, 220
+"""Parts up to which an abstract quotes whole blocks; how much it quotes of each part beyond that."""
 _NONE = "—"
 _NUMBER_OF_A_TABLE = re.compile(r"\w+ (?:[A-Z]\.)?\d[\d.-]*\W*")
 """What the first sentence of a caption is: "Table K.1."."""
@@ -67,16 +71,47 @@ def compose(
     reading = read_around(question, brief.language, (), library)
     parts = answer_parts(question, reading, chars=_FRONT_CHARS, most=_FRONT_MOST)
     said = [_statements(section, claims) for section in written]
-    abstract = _abstract(said)
+    subjects = [s.subject for s in written if s.subject]
+    tells = [_telling(s.subject, subjects, reading) if s.subject else None for s in written]
+    answer = next((n for n, s in enumerate(written) if s.title == phrase("answer", brief.language)), None)
+    front = _front(parts, written[answer], brief.language) if answer is not None else ""
+    opened = [_opened(own, tell, library) for own, tell in zip(said, tells, strict=True)]
+    if answer is not None:
+        # Beside the answer only what each thing is.
+        opened = [own[:1] if tell else [] for own, tell in zip(opened, tells, strict=True)]
+        opened[answer] = [] if front else said[answer]
+    abstract = _abstract([[c for c in own if c.text not in front] for own in opened], _ABSTRACT_CHARS - len(front))
     table = _table(question, brief, written, said, library) if analysis.output_format in ("table", "list") else ""
     return Composition(
-        abstract=_cited(abstract) or answered_text(parts, brief.language),
+        abstract="\n\n".join(filter(None, (front, _cited(abstract)))) or answered_text(parts, brief.language),
         conclusion=_cited(_conclusion(said, abstract, library)),
         table=table,
         parts=tuple(
             AnsweredPart(text=part.text, answered=part.answered, where=_where(part, written)) for part in parts
         ),
     )
+
+
+def _front(parts: Sequence[PartAnswer], answer: Section, language: str) -> str:
+    """Return what answers a question in short: the best blocks of its answer, or of many parts how the best block of each
+    begins."""
+    there = [p._replace(blocks=tuple(b for b in p.blocks if _quotes(answer, b))) for p in parts]
+    if len(parts) <= _FEW_PARTS:
+        return answered_text(there, language, labelled=False)
+    begun = [cited_sentences(p.blocks[0], _BEGINS_CHARS) for p in there if p.answered == "yes" and p.blocks]
+    return "\n".join(f"- {first}" for first in begun if first)
+
+
+def _quotes(section: Section, block: Candidate) -> bool:
+    """Return whether a section quotes how a block begins."""
+    return block.text.partition("\n")[0][:_RECOGNISED] in " ".join(section.content.split())
+
+
+def _opened(own: Sequence[Claim], tells: "_Telling | None", library: Library) -> list[Claim]:
+    """Return the sentences of a section, from the one on that says what its thing is, where there is one."""
+    first = _statement_list(own, (), tells, library) if tells else []
+    start = list(own).index(first[0]) if first else 0
+    return list(own[start:])
 
 
 def _statements(section: Section, claims: Sequence[Claim]) -> list[Claim]:
@@ -86,8 +121,8 @@ def _statements(section: Section, claims: Sequence[Claim]) -> list[Claim]:
     return [c for c in whole if not _NUMBER_OF_A_TABLE.fullmatch(c.text.strip())]
 
 
-def _abstract(said: Sequence[Sequence[Claim]]) -> list[Claim]:
-    """Return how each section begins, one after another; more of each while that is short."""
+def _abstract(said: Sequence[Sequence[Claim]], chars: int) -> list[Claim]:
+    """Return how each section begins, one after another, in `chars` characters; more of each while that is short."""
     taken: list[list[Claim]] = [[] for _ in said]
     used = 0
     for _ in range(_ROUNDS):
@@ -95,7 +130,7 @@ def _abstract(said: Sequence[Sequence[Claim]]) -> list[Claim]:
             known = {c.text for some in taken for c in some}
             more = _next_statements([c for c in statements if c.text not in known], goes_on=bool(own))
             length = sum(len(c.text) for c in more)
-            if used + length <= _ABSTRACT_CHARS:
+            if used + length <= chars:
                 own.extend(more)
                 used += length
         if used >= _ENOUGH:
@@ -142,8 +177,7 @@ def _cited(claims: Sequence[Claim]) -> str:
 
 def _where(part: PartAnswer, sections: Sequence[Section]) -> tuple[str, ...]:
     """Return the title of the first section that quotes what answers a part."""
-    said = [" ".join(block.text.split()) for block in part.blocks]
-    return tuple(s.title for s in sections if any(text[:60] in s.content for text in said))[:1]
+    return tuple(s.title for s in sections if any(_quotes(s, block) for block in part.blocks))[:1]
 
 
 def _table(
@@ -176,10 +210,11 @@ def _table(
 
 
 class _Telling(NamedTuple):
-    """Whether a sentence defines a thing, and whether it begins with its name and with no other's."""
+    """Whether a sentence defines a thing, whether it begins with its name and with no other's, and whether it names it."""
 
     defines: Callable[[str], bool]
     begins: Callable[[str], bool]
+    names: Callable[[str], bool]
 
 
 def _telling(subject: str, subjects: Sequence[str], reading: Reading) -> _Telling:
@@ -193,18 +228,29 @@ def _telling(subject: str, subjects: Sequence[str], reading: Reading) -> _Tellin
     def begins(sentence: str) -> bool:
         beginning = " ".join(sentence.split(" ")[: len(own) + _ARTICLES])
         alone = says_all(own, beginning) and not any(says_all(words, beginning) for words in others)
-        return alone and is_sentence(sentence) and sentence != beginning and not points_back(sentence)
+        return (
+            alone
+            and is_sentence(sentence)
+            and not KEY.match(sentence)
+            and sentence != beginning
+            and not points_back(sentence)
+        )
 
-    return _Telling(defines, begins)
+    return _Telling(defines, begins, partial(says_all, own))
 
 
 def _statement(own: Sequence[Claim], others: Sequence[Claim], tells: _Telling, library: Library) -> str:
     """Return the sentence of a section that says what its thing is, or else one of another section."""
-    for statements in (own, others):
-        for number, claim in enumerate(statements):
-            if tells.defines(claim.text) or tells.begins(claim.text):
-                return _cited(_adjacent(_next_statements(statements[number:], goes_on=True), library))
-    return ""
+    return _cited(_statement_list(own, others, tells, library))
+
+
+def _statement_list(own: Sequence[Claim], others: Sequence[Claim], tells: _Telling, library: Library) -> list[Claim]:
+    for tell in (tells.defines, tells.begins):
+        for statements in (own, others):
+            for number, claim in enumerate(statements):
+                if tell(claim.text):
+                    return _adjacent(_next_statements(statements[number:], goes_on=True), library)
+    return _adjacent(own[:1], library) if own and tells.names(own[0].text) else []
 
 
 def _adjacent(claims: Sequence[Claim], library: Library) -> list[Claim]:
@@ -238,7 +284,7 @@ def _on_facet(subject: str, facet: str, subjects: Sequence[str], language: str, 
     def names_both(found: Candidate) -> float:
         return is_about(found) if says_each(wanted, found.text) else 0.0
 
-    below = facet_blocks(subject, facet, is_about, reading, _CELLS_CHARS)
+    below = facet_blocks(subject, facet, is_about, reading, library, _CELLS_CHARS)
     part = part_of(subject, [*own, *wanted], (), "definition")
     naming = section_blocks(part, reading, names_both, chars=_CELLS_CHARS, most=_CELL_BLOCKS)
     cells = [*(cited_sentences(b, _CELL_CHARS) for b in below)]

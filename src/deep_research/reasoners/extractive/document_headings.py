@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import any_word
-from deep_research.reasoners.extractive.asked_words import Word, terms_of
+from deep_research.reasoners.extractive.asked_words import Word, is_identifier, terms_of
 from deep_research.reasoners.extractive.block_ranking import Candidate, weigh
 from deep_research.text.cleaning import plain_heading
 from deep_research.text.tokens import STOP_WORDS, content_terms
@@ -23,7 +23,12 @@ _ALIKE, _SAYS = 0.6, 0.6
 
 def is_telling(title: str) -> bool:
     """Return whether a heading says by itself what stands below it: no "Notes", no signature, no fragment."""
-    if not _SHORTEST <= len(title) <= _LONGEST or _GENERIC.match(title) or _CODE_LIKE.search(title):
+    if (
+        not _SHORTEST <= len(title) <= _LONGEST
+        or _GENERIC.match(title)
+        or _CODE_LIKE.search(title)
+        or is_identifier(title.split(maxsplit=1)[0])
+    ):
         return False
     last = title.rsplit(maxsplit=1)[-1].casefold()
     return bool(content_terms(title)) and last not in STOP_WORDS | {"-", "—", "–"}

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from deep_research.data import Source
+from deep_research.ports import Library
+from deep_research.text.contents_lists import is_contents_line
 from deep_research.text.question_terms import is_furniture
+from deep_research.text.sentences import ITEM_MARKER
 from deep_research.text.tokens import STOP_WORDS, content_terms
 
 _NUMBERING = re.compile(r"^(?:chapter\s+)?\d+(?:\.\d+)*[.)]?\s+", re.IGNORECASE)
@@ -14,6 +17,10 @@ _WORD = re.compile(r"[A-Za-z0-9][\w.+#-]*")
 _ACRONYM = re.compile(r"[A-Z][A-Z0-9]{2,}")
 _EVERYWHERE = frozenset("index readme main default overview introduction intro about contents toc".split())
 _SHORTEST = 3
+_LONGEST_INTRODUCTION, _FEWEST_ANNOUNCED = 4000, 2
+"""How long a page may be that is an introduction, and how few pages it introduces."""
+_ENTRY = re.compile(r"(?:^\W*|, )(?P<number>(?:[A-Z]|\d+)(?:\.\d+)+)\.? (?P<title>[^,]+)")
+"""A numbered entry of a contents list."""
 _MOST = 0.5
 """A name in the titles of more than this share of the documents is that of the product, not of one page."""
 
@@ -54,3 +61,18 @@ def _is_common(name: str, sources: Sequence[Source]) -> bool:
     terms = frozenset(content_terms(name))
     bearing = sum(bool(terms) and terms <= frozenset(content_terms(s.title)) for s in sources)
     return bearing > _MOST * len(sources) and bearing > 1
+
+
+def announced_titles(source: str, library: Library) -> tuple[str, ...]:
+    """Return the titles of the pages that a short page with a contents list introduces, such as the first one of a chapter:
+    those of the highest rank, with their numbers."""
+    page = library.snapshot(source)
+    if page is None or len(page.text) > _LONGEST_INTRODUCTION:
+        return ()
+    listed = [line for line in page.text.splitlines() if is_contents_line(line) or ITEM_MARKER.match(f"\n{line}")]
+    found = [match for line in listed for match in _ENTRY.finditer(line)]
+    rank = min((match["number"].count(".") for match in found), default=0)
+    titles = dict.fromkeys(
+        f"{match['number']}. {match['title'].strip()}" for match in found if match["number"].count(".") == rank
+    )
+    return tuple(titles) if len(titles) >= _FEWEST_ANNOUNCED else ()

@@ -14,7 +14,7 @@ from deep_research.verification.citations import cite_ids
 _LABEL_CHARS, _LABEL_WORDS = 78, 8
 
 
-def quoted(candidates: Sequence[Candidate], *, below: str = "") -> str:
+def quoted(candidates: Sequence[Candidate], *, below: str = "", labelled: bool = True) -> str:
     """Return blocks as draft Markdown in this order, each below a label that says where it stands.
 
     The label is left out where the heading `below` which they stand says it. Blocks of one place are joined in the order of the text, so that rows of a table share their header.
@@ -26,7 +26,7 @@ def quoted(candidates: Sequence[Candidate], *, below: str = "") -> str:
         places[candidate.region.source, candidate.heading].append(candidate)
     for same in places.values():
         label = label_of(same[0])
-        parts += [f"**{label}**"] if label and label.casefold() != last else []
+        parts += [f"**{label}**"] if labelled and label and label.casefold() != last else []
         last = label.casefold()
         atoms = {}
         for candidate in same:

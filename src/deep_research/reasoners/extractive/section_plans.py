@@ -21,8 +21,10 @@ from deep_research.reasoners.extractive.answer_blocks import Reading, is_answere
 from deep_research.reasoners.extractive.asked_words import says_each
 from deep_research.reasoners.extractive.block_ranking import ranked
 from deep_research.reasoners.extractive.document_headings import heading_of, telling_headings
+from deep_research.reasoners.extractive.document_names import announced_titles
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.section_reviews import review
+from deep_research.text.cleaning import plain_heading
 from deep_research.text.question_parts import answer_shape, asks_something, claimed_ending, question_parts
 from deep_research.text.question_terms import Asked, asked_of, without_furniture
 from deep_research.text.tokens import content_terms
@@ -47,11 +49,11 @@ def plan(
     reading = read_around(text, language, first_hits, library)
     if analysis.query_type == "comparison" and len(analysis.subjects) >= 2:
         analysis = analysis.model_copy(update={"subjects": whole_names(analysis.subjects, first_hits)})
-        sections = _comparison(asked, analysis, language)
+        sections = _comparison(asked, analysis, reading, language, library)
     elif discovery is not None and discovery.total_found >= 2 and is_answered(text, reading):
         sections = _per_entity(asked, analysis, discovery, language)
     else:
-        sections = _answering(text, asked, analysis, reading, language)
+        sections = _answering(text, asked, analysis, reading, language, library)
         sections = _suggested(decision.suggested_focus, text, first_hits, language) or sections
     return Brief(
         title=_title(text, analysis, language),
@@ -88,10 +90,25 @@ def whole_names(subjects: Sequence[str], hits: Sequence[Passage]) -> tuple[str, 
     return tuple(used.get(s, s) for s in subjects)
 
 
-def _comparison(asked: Asked, analysis: QueryAnalysis, language: str) -> list[Section]:
+def _announced_on(facets: Sequence[str], reading: Reading, library: Library) -> list[str]:
+    """Return what is to be searched for beyond the points that are compared: the pages that an introduction to one lists."""
+    found: list[str] = []
+    for facet in facets:
+        wanted = reading.words(facet)
+        for region in reading.regions:
+            if says_each(wanted, region.title):
+                name = plain_heading(region.title)
+                found += [f"{name} {plain_heading(title)}" for title in announced_titles(region.source, library)[:2]]
+    return list(dict.fromkeys(found))[:2]
+
+
+def _comparison(
+    asked: Asked, analysis: QueryAnalysis, reading: Reading, language: str, library: Library
+) -> list[Section]:
     topic = topic_of(asked.text)
     points = " ".join([topic.field, *topic.facets]).strip()
-    sections = [_about(s, [f"{s} {points}".strip(), s], language) for s in analysis.subjects]
+    further = _announced_on(topic.facets, reading, library)
+    sections = [_about(s, [f"{s} {points}".strip(), s, *further], language) for s in analysis.subjects]
     joined = " ".join(analysis.subjects)
     direct = Section(
         title=phrase("head_to_head", language),
@@ -132,17 +149,22 @@ def _answer(text: str, language: str, *more: str) -> Section:
     )
 
 
-def _answering(text: str, asked: Asked, analysis: QueryAnalysis, reading: Reading, language: str) -> list[Section]:
+def _answering(
+    text: str, asked: Asked, analysis: QueryAnalysis, reading: Reading, language: str, library: Library
+) -> list[Section]:
     """Return the answer alone for a narrow question, else a section for each heading the best blocks stand under."""
     answer = _answer(text, language, without_furniture(asked.text))
     if _is_narrow(text, analysis) or not is_answered(text, reading):
         return [answer]
     words = reading.words(text)
-    best = ranked(reading.regions, words)
+    best = ranked(reading.regions, words, dated=any(sign.isdigit() for sign in text))
     is_topic = not asks_something(text)
     # What stands under a heading that names a topic is about it; what only mentions it says little of it.
     named = [block for block in best if says_each(words, heading_of(block))] if is_topic else []
     labels = telling_headings(named or best, words, language)
+    if is_topic and (titles := announced_titles(best[0].region.source, library)):
+        # What an introduction announces is told on the pages that it lists.
+        labels = [heading_of(best[0]), *map(plain_heading, titles)]
     sections = [_on(label, [f"{label} {without_furniture(asked.text)}", label], language) for label in labels]
     return sections if is_topic and (len(sections) >= MIN_SECTIONS or named) and sections else [answer, *sections]
 

@@ -16,6 +16,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     PartAnswer,
     Reading,
     answer_parts,
+    in_context,
     is_answered,
     overlap,
     part_of,
@@ -24,23 +25,29 @@ from deep_research.reasoners.extractive.answer_blocks import (
     stands_beside,
 )
 from deep_research.reasoners.extractive.asked_words import Word, says_each, terms_of
-from deep_research.reasoners.extractive.block_ranking import Candidate, key_of, named, phrased, weigh
-from deep_research.reasoners.extractive.document_names import called
+from deep_research.reasoners.extractive.block_ranking import Candidate, key_of, named, phrased, regions, weigh
+from deep_research.reasoners.extractive.document_names import announced_titles, called
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.quoting import first_sentence, label_of, quoted
 from deep_research.search.title_names import bare_title
 from deep_research.text.cleaning import plain_heading
+from deep_research.text.question_parts import answer_shape
 
 ANSWER_CHARS, SUPPORTING = 1200, 3
 """How long an answer may be, and how many blocks it may have beyond one for each part of the question."""
 _BESIDE_CHARS, _BESIDE_MOST = 1200, 2
 """How much is quoted of what stands beside an answer, and from how many sections."""
 _SECTION_CHARS, _SECTION_BLOCKS = 1800, 5
+_ANNOUNCED = 2
+"""How many of the pages that an introduction announces are quoted."""
+_MANY_PARTS = 3
+"""From this number of parts on each stands below its question."""
+_STEPS_CHARS = 4000
+"""How long a procedure may be with what stands around it."""
 _OWN_CHARS = 500
 """From this length on, what stands under headings of its name alone makes the section about a thing."""
 _UNDER = 12
 """Passages under the heading a section is named after that are read whether a search found them or not."""
-_LABEL_WORDS_CHARS = 24
 _SPEAKS_OF = 0.6
 _HEADED, _AMONG_OTHERS = 1.6, 0.6
 """What a block is worth to the section about a thing that a heading above it names, or that stands in it among others."""
@@ -83,13 +90,17 @@ def write_section(
     else:
         part = part_of(section.title, reading.words(section.title), asked, "statement")
         worth = _stands_under(section.title, [s.title for s in brief.sections])
+    said: list[Candidate] = []
     if any(s.title == phrase("answer", language) for s in brief.sections):
-        worth = _unsaid_by(_answer_blocks(brief, passages, library), worth)
+        said = _answer_blocks(brief, passages, library)
+        worth = _unsaid_by(said, worth)
     blocks = section_blocks(part, reading, worth, chars=_SECTION_CHARS, most=_SECTION_BLOCKS)
     if sum(block.length for block in blocks if worth(block) >= _HEADED) >= _OWN_CHARS:
         # What has pages or headings of its own is told by these; what else mentions it stands elsewhere for a reason.
         worth = partial(_only, worth)
         blocks = section_blocks(part, reading, worth, chars=_SECTION_CHARS, most=_SECTION_BLOCKS)
+    if section.title != phrase("head_to_head", language):
+        blocks = in_context(blocks, said, chars=_SECTION_CHARS)
     return _drafted(section, blocks)
 
 
@@ -144,24 +155,37 @@ def answer(brief: Brief, passages: Sequence[Passage], library: Library, order: O
     gaps = (*respelled, *(_not_found(part, library) for part in parts if part.answered != "yes"))
     missing = tuple(part.text for part in parts if part.answered != "yes")
     # A report that is one answer has room for the text around it; a quick answer, which has no plan, has not.
-    is_alone = bool(brief.question) and len(brief.sections) == 1
-    beside = stands_beside(parts, chars=_BESIDE_CHARS, most=_BESIDE_MOST) if is_alone and not missing else ()
-    texts = [answered_text(parts, language), quoted(beside)]
+    beside: Sequence[Candidate] = ()
+    if brief.question and len(brief.sections) == 1 and not missing:
+        if any(answer_shape(part.text) == "steps" for part in parts):
+            parts = [_with_all_steps(part) for part in parts]
+        else:
+            beside = stands_beside(parts, reading.words(question), chars=_BESIDE_CHARS, most=_BESIDE_MOST)
+    is_headed = bool(brief.question) and len(parts) >= _MANY_PARTS
+    texts = [answered_text(parts, language, headed=is_headed), quoted(beside)]
     return SectionDraft(content="\n\n".join(filter(None, texts)), gaps=gaps, missing=missing)
 
 
-def answered_text(parts: Sequence[PartAnswer], language: str) -> str:
-    """Return the blocks of all parts as draft Markdown, those that only come close below a line that says so."""
+def _with_all_steps(part: PartAnswer) -> PartAnswer:
+    """Return what answers how to do something with its steps whole, and what is said around them."""
+    if answer_shape(part.text) != "steps" or not part.blocks:
+        return part
+    best = max(part.blocks, key=lambda block: block.score)
+    return part._replace(blocks=tuple(in_context([best], (), chars=_STEPS_CHARS)) or part.blocks)
+
+
+def answered_text(parts: Sequence[PartAnswer], language: str, *, labelled: bool = True, headed: bool = False) -> str:
+    """Return the blocks of all parts as draft Markdown, those that only come close below a line that says so; `headed`
+    parts stand below their question."""
     texts: list[str] = []
     for part in parts:
+        texts += [f"### {part.text}"] if headed and part.blocks else []
         if part.blocks and part.answered == "partly":
-            words = ", ".join(part.missing[:3]) or part.text
-            words = words if len(words) <= _LABEL_WORDS_CHARS else f"{words[: _LABEL_WORDS_CHARS - 1].rstrip()}…"
-            texts.append(f"**{phrase('only_closest', language, words=words)}**")
+            texts.append(f"**{phrase('unsaid' if part.is_corrected else 'only_closest', language)}**")
         if part.blocks:
             # A label with another one below it would be taken for one without a text.
             is_labelled = part.answered == "partly"
-            texts.append(quoted(part.blocks, below=label_of(part.blocks[0]) if is_labelled else ""))
+            texts.append(quoted(part.blocks, below=label_of(part.blocks[0]) if is_labelled else "", labelled=labelled))
     return "\n\n".join(texts)
 
 
@@ -237,7 +261,7 @@ def _as_one_word(facet: str) -> str:
 
 
 def facet_blocks(
-    subject: str, facet: str, worth: Callable[[Candidate], float], reading: Reading, chars: int
+    subject: str, facet: str, worth: Callable[[Candidate], float], reading: Reading, library: Library, chars: int
 ) -> tuple[Candidate, ...]:
     """Return what stands below headings about a point in the documents of a thing; `worth` tells what is about the thing."""
     own, wanted = reading.words(subject), reading.words(facet)
@@ -246,10 +270,25 @@ def facet_blocks(
         path = [found.region.title, *found.heading.split(" > ")]
         about_it = [p for p in path if says_each(wanted, p) or _as_one_word(facet) in p.casefold()]
         says = [named(part, [*own, *wanted]) for part in about_it]
-        return worth(found) * (1.0 + max(says)) if says else 0.0
+        return worth(found) * (1.0 + 2 * max(says)) if says else 0.0
 
     part = part_of(subject, [*own, *wanted], (), "definition")
-    return section_blocks(part, reading, headed, chars=chars, most=_SECTION_BLOCKS)
+    blocks = section_blocks(part, reading, headed, chars=chars, most=_SECTION_BLOCKS)
+    return _led_on(blocks, library, chars) or tuple(in_context(blocks, (), chars=chars))
+
+
+def _led_on(blocks: Sequence[Candidate], library: Library, chars: int) -> tuple[Candidate, ...]:
+    """Return how the pages begin that the introduction announces which the first of `blocks` stands in, if it does."""
+    titles = announced_titles(blocks[0].region.source, library) if blocks else ()
+    pages = [source.id for title in titles for source in library.sources() if source.title == title]
+    return tuple(opening for page in pages[:_ANNOUNCED] for opening in _opening_of(page, library, chars // _ANNOUNCED))
+
+
+def _opening_of(source: str, library: Library, chars: int) -> list[Candidate]:
+    """Return the first paragraphs of a page."""
+    found = regions(library.passages(source)[:_OPENING_PASSAGES], library)
+    first = next((block for block in found[0].blocks if block.kind == "paragraph"), None) if found else None
+    return in_context([Candidate(found[0], first, 1.0, (), ())], (), chars=chars) if first else []
 
 
 def _told_on_facets(
@@ -260,7 +299,7 @@ def _told_on_facets(
     for facet in facets if its_own else ():
         reading = read_on_facet(section.subject, facet, language, library)
         worth = about(section.subject, subjects, reading, reading.words(facet), its_own)
-        found += facet_blocks(section.subject, facet, worth, reading, _SECTION_CHARS // len(facets))
+        found += facet_blocks(section.subject, facet, worth, reading, library, _SECTION_CHARS // len(facets))
     return tuple(found)
 
 

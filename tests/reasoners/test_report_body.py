@@ -1,0 +1,155 @@
+"""What a report without a model quotes around the best blocks: whole sections, whole procedures, announced pages."""
+
+import pytest
+
+from deep_research.data import Brief, Decision, Question, SectionDraft
+from deep_research.i18n.catalog import phrase
+from deep_research.reasoners.extractive.answer_blocks import read_around
+from deep_research.reasoners.extractive.asked_words import Vocabulary
+from deep_research.reasoners.extractive.block_ranking import ranked
+from deep_research.reasoners.extractive.composing import compose
+from deep_research.reasoners.extractive.document_names import announced_titles
+from deep_research.reasoners.extractive.question_analysis import analyze
+from deep_research.reasoners.extractive.section_plans import plan
+from deep_research.reasoners.extractive.section_writing import write_section
+from deep_research.stores.sqlite_library import SqliteLibrary
+from tests.reasoners.libraries import all_passages, library
+
+CHAPTER = """# 7. Tuning
+
+Table of Contents
+
+- 7.1. Reading Plans, 7.1.1. Costs, 7.1.2. Timing
+- 7.2. Loading Data, 7.2.1. Copying
+
+Tuning is affected by many things. This chapter gives hints on tuning.
+"""
+PAGES = {
+    "7._Tuning": CHAPTER,
+    "7.1._Reading_Plans": "# 7.1. Reading Plans\n\nThe server makes a plan for each query. Reading plans takes practice.\n",
+    "7.2._Loading_Data": "# 7.2. Loading Data\n\nLoading data goes faster without indexes. Make the indexes last.\n",
+}
+COMMAND = """# Drain
+
+## Description
+
+Drain removes the water of a basin through its valve. Without a valve it removes nothing.
+
+Fill is the faster way to the same level, as Drain and Fill share one pump.
+
+## Notes
+
+Drain needs the right to open valves.
+"""
+OTHER = "# Fill\n\n## Description\n\nFill brings water into a basin. Fill takes as long as Drain, and both share one pump.\n"
+RESTORE = """# Backups
+
+## Restoring a harbour database
+
+The worst has happened. Follow these steps to restore the harbour database:
+
+{steps}
+
+The most important setting is restore_source, which names the archive.
+"""
+STEP = "{n}. {verb} the harbour database. Be careful with the rights of its files, as they are easily lost on the way from the archive to the disk.\n"
+VERBS = ("Stop", "Copy", "Remove", "Fetch", "Unpack", "Check", "Configure", "Start", "Inspect")
+
+
+def _planned(text: str, made: SqliteLibrary) -> tuple[Brief, dict[str, SectionDraft]]:
+    hits = all_passages(made)
+    decision = Decision(next_action="START_RESEARCH", confidence=0.9)
+    brief = plan(Question(text=text, language="en"), analyze(text), decision, None, hits, made)
+    return brief, {s.title: write_section(s, brief, hits, made) for s in brief.sections}
+
+
+def test_an_introduction_announces_pages_of_the_highest_rank() -> None:
+    made = library(**PAGES)
+    intro, page, _ = made.sources()
+    assert announced_titles(intro.id, made) == ("7.1. Reading Plans", "7.2. Loading Data")
+    assert announced_titles(page.id, made) == ()
+
+
+def test_a_topic_with_an_introduction_is_told_by_the_pages_that_it_announces() -> None:
+    _, written = _planned("tuning", library(**PAGES))
+    assert list(written) == ["Tuning", "Reading Plans", "Loading Data"]
+    assert "Table of Contents" not in written["Tuning"].content
+    assert "Loading data goes faster without indexes" in written["Loading Data"].content
+
+
+def test_the_section_about_a_thing_begins_where_its_description_begins() -> None:
+    _, written = _planned("What is the difference between Drain and Fill?", library(Drain=COMMAND, Fill=OTHER))
+    told = written["Drain"].content
+    assert 0 <= told.find("Drain removes the water") < told.find("Fill is the faster way")
+
+
+def test_a_report_has_all_of_each_step_and_what_follows_them() -> None:
+    steps = "".join(STEP.format(n=n, verb=verb) for n, verb in enumerate(VERBS, 1))
+    made = library(Backups=RESTORE.format(steps=steps))
+    _, written = _planned("How do I restore the harbour database, step by step?", made)
+    told = written["Answer"].content
+    assert told.count("easily lost on the way") == len(VERBS)
+    assert "The most important setting is restore_source" in told
+
+
+def test_each_of_many_parts_stands_below_its_question() -> None:
+    made = library(
+        Capacity="# Capacity\n\nThe ferry carries 300 passengers on its lower deck.\n",
+        Crew="# Crew\n\nThe captain of the ferry is Ada Moor, who came from the coast guard.\n",
+        History="# History\n\nThe ferry was built in 1998 on the northern wharf.\n",
+    )
+    _, written = _planned(
+        "How many passengers does the ferry carry? Who is the captain of the ferry? When was the ferry built?", made
+    )
+    told = written["Answer"].content
+    assert 0 <= told.find("### Who is the captain of the ferry") < told.find("Ada Moor") < told.find("1998")
+
+
+def test_the_abstract_of_an_answer_is_its_best_paragraph_as_a_whole() -> None:
+    made = library(
+        Valve="# Valve\n\n## Notes\n\nThe valve cannot be opened by hand.\n\n## Description\n\nThe great valve blocks the"
+        " flow and the draining of the basin. It does so for hours. This takes an exclusive lock on the basin.\n"
+    )
+    text = "Does the great valve block the flow and the draining?"
+    brief, written = _planned(text, made)
+    sections = [s.model_copy(update={"content": written[s.title].content}) for s in brief.sections]
+    abstract = compose(text, analyze(text), brief, sections, [], made).abstract
+    assert abstract.startswith("The great valve blocks")
+    assert "exclusive lock" in abstract
+    assert "by hand" not in abstract
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "ja", "ko"])
+def test_what_comes_close_and_what_is_denied_are_announced_in_a_few_words(language: str) -> None:
+    for name in ("only_closest", "unsaid"):
+        assert len(phrase(name, language).split()) <= 8  # a longer line would be taken for a statement
+
+
+def test_pages_with_several_good_blocks_are_believed_more() -> None:
+    told = "The lamp of the pier burns at night. {more}"
+    made = library(
+        Quirks="# Quirks\n\n" + told.format(more="It is a quirk."),
+        Lamps="# Lamps\n\n"
+        + "\n\n".join(told.format(more=f"Its keeper {name} sees to it.") for name in ("Ada", "Bo", "Cy", "Di")),
+    )
+    reading = read_around("When does the lamp of the pier burn?", "en", all_passages(made), made)
+    best = ranked(reading.regions, reading.words("When does the lamp of the pier burn?"))
+    assert best[0].region.title == "Lamps"
+
+
+def test_a_word_that_is_two_words_elsewhere_weighs_as_both() -> None:
+    made = library(Standby="Streaming replication sends rows.", Notes="The replication of rows.", 复制="流复制发送行。")
+    vocabulary = Vocabulary(made, all_passages(made))
+    one, both = ((frozenset(way),) for way in ({"replic"}, {"stream", "replic"}))
+    assert vocabulary.weight(both) > vocabulary.weight(one)
+    assert vocabulary.weight((frozenset({"流复", "复制"}),)) == vocabulary.weight((frozenset({"流复"}),))
+
+
+def test_lines_above_a_page_that_other_pages_have_too_are_not_quoted() -> None:
+    pages = {
+        name: f"Small. Fast. Reliable.\n\nThe {name} opens its gate to the boats every morning.\n"
+        for name in ("Lock", "Dock", "Weir", "Pier")
+    }
+    _, written = _planned("When does the Dock open its gate?", library(**pages))
+    assert "every morning" in written["Answer"].content
+    assert "Reliable" not in written["Answer"].content
