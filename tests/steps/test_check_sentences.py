@@ -383,3 +383,33 @@ def test_a_conclusion_names_the_facts_that_stand_on_its_passages(library: Sqlite
     card = next(claim.id for claim in checked.claims if f"{claim.text} [s2p1]" == CARD)
     assert premises.pop("The H100 is the safer choice.") == (card,)
     assert set(premises.values()) == {()}
+
+
+@pytest.mark.parametrize(
+    ("said", "instead"),
+    [
+        (
+            "| Call | Up to then | Later |\n| --- | --- | --- |\n| `start()` | always warns | an error since 3.14 † [s1p1] |",
+            "`start()` | warns where no engine runs | an error since 3.14 †",
+        ),
+        (
+            "It always warns and is an error by now. [s1p1]",
+            "It warns where no engine runs. Since 3.14 it is an error †.",
+        ),
+    ],
+    ids=["row", "sentences"],
+)
+def test_what_a_judge_words_anew_may_hold_general_knowledge(said: str, instead: str) -> None:
+    library = shelf(Calls="The call `start()` warns where no engine runs. It does nothing else.")
+
+    async def judge(claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+        return [Verdict(kind="unverified", reason="not always", by_model=True)] * len(claims)
+
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        return [instead] * len(claims)
+
+    done = check_draft(said, section="S", library=library, judge=judge, rewrite=rewrite, ground=Ground(background=True))
+    checked = asyncio.run(done)
+    assert "since 3.14" in checked.content.lower()
+    assert "where no engine runs" in checked.content
+    assert "always" not in checked.content

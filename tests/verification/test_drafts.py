@@ -772,3 +772,9 @@ def test_what_leads_to_nothing_goes() -> None:
     parsed = parse_draft("It is so. [s1p1] It offers: [s1p2]\n\n- One. [s1p2]\n- Two. [s1p3]\n\nMore. [s1p4]")
     assert parsed.render({2: None, 3: None}) == "It is so. [s1p1]\n\nMore. [s1p4]"
     assert parsed.render({3: None}) == "It is so. [s1p1] It offers: [s1p2]\n\n- One. [s1p2]\n\nMore. [s1p4]"
+
+
+def test_bold_words_that_open_a_paragraph_go_with_all_of_it() -> None:
+    parsed = parse_draft("**Not every one goes.** It needs oil. [s1p1]\n\nIt runs dry. [s1p2]")
+    assert parsed.render({1: None}) == "It runs dry. [s1p2]"
+    assert parsed.render() == "**Not every one goes.** It needs oil. [s1p1]\n\nIt runs dry. [s1p2]"

@@ -205,6 +205,7 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
 
 
 _MARK = re.compile(r" ?(?:\[\d+\])+")
+_WIDE_STOPS = ("。", "！", "？")
 
 
 def _cited(markdown: str, references: References) -> str:
@@ -220,7 +221,9 @@ def _once(line: str) -> str:
     marks = list(_MARK.finditer(line))
     for mark, following in reversed(list(itertools.pairwise(marks))):
         if mark[0].strip() == following[0].strip():
-            line = line[: mark.start()] + line[mark.end() :]
+            before, rest = line[: mark.start()], line[mark.end() :]
+            is_wide = before.endswith(_WIDE_STOPS) and not rest.startswith(" →")
+            line = before + (rest.lstrip(" ") if is_wide else rest)
     return line
 
 
@@ -320,8 +323,10 @@ def _step(advice: Advice, references: References, language: str) -> str:
     said.append(f"**{action if action.endswith(_STOPS) else action + phrase('full_stop', language)}**")
     said += [fold(advice.why)] * bool(advice.why)
     cited = references.cite(advice.premises)
-    provided = " ".join(fold(text) for text in (advice.condition, advice.fallback) if text)
-    points = [f"   - {fold(text)}" for text in (*advice.how, provided) if text]
+    colon = colon_of(language)
+    needed = [f"*{phrase('condition', language)}*{colon}{fold(advice.condition)}"] * bool(advice.condition)
+    otherwise = [f"*{phrase('fallback', language)}*{colon}{fold(advice.fallback)}"] * bool(advice.fallback)
+    points = [f"   - {text}" for text in (*needed, *map(fold, advice.how), *otherwise)]
     return "\n".join([" ".join([*said, cited] if cited else said), *points])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from deep_research.concurrency import in_background
 from deep_research.data import Advice, Claim, Gap, Limit, Verdict
 from deep_research.errors import LimitReached, ModelError
-from deep_research.i18n.catalog import colon_of, gap_from, gap_of, phrase, verdict_of
+from deep_research.i18n.catalog import colon_of, gap_from, gap_of, join_sentences, phrase, verdict_of
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Judge, Rewrite, claim_id
 from deep_research.steps.check_sentences import Ground, names_are_known
@@ -169,7 +169,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
 
     def stands_of(text: str) -> str:
         """Return the text without the sentences that are refused."""
-        return " ".join(sentence for sentence in split(settle_marks(text)) if stands(sentence))
+        return join_sentences([said for said in split(settle_marks(text)) if stands(said)], ground.language)
 
     kept: dict[str, Any] = {name: stands_of(getattr(given, name)) for name in _REASONS if name != "how"}
     kept["how"] = tuple(said for text in given.how if (said := stands_of(text)))

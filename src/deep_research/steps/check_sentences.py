@@ -380,6 +380,8 @@ def _evidence(passage: Passage, library: Library) -> Evidence:
 def may_be_judged(sentence: CitedSentence, library: Library) -> bool:
     """Tell whether a statement of fact is not certainly wrong by what it or its neighbours cite, so that a judge may decide."""
     evidence = [_evidence(p, library) for p in _known(cited_ids(sentence, library), library)]
+    if sentence.kind == "code":  # words and numbers of code are no statements
+        return not is_error_text(sentence.text)
     return certain_disproof(without_general_cells(sentence.text)[0], evidence) is None
 
 
@@ -447,13 +449,17 @@ def _several_again(
     if before.context or not 1 < len(said) <= _FEW:
         return None
     each = [
-        check_again(f"{s.text} {cite_ids(s.passages)}", before, library, ground, by_judge=True, known=known)
+        _check_own(s, library, ground, {})
+        if s.role == "background"
+        else check_again(f"{s.text} {cite_ids(s.passages)}", before, library, ground, by_judge=True, known=known)
         for s in said
     ]
     stand = [one for one in each if one is not None and one.shown]
     if len(stand) < len(said):
         return None
     ids = tuple(dict.fromkeys(key for one in stand for key in one.passages))
+    if not ids:
+        return None
     return replace(stand[0], text=" ".join(one.text for one in stand), passages=ids, verdict=_BY_JUDGE)
 
 
@@ -499,7 +505,9 @@ def _may_stand(judged: CheckedSentence, passages: Sequence[Passage], library: Li
     if known:
         return True  # the judge has said that it stands as it is: only what code is certain of binds it
     foreign = detect(judged.text) != detect(" ".join(p.text for p in passages))
-    return foreign or (judged.verdict.kind != "contradicted" and disproof(judged.claim, evidence) is None)
+    return foreign or (
+        judged.verdict.kind != "contradicted" and disproof(claim_text(said, judged.context), evidence) is None
+    )
 
 
 def cited_ids(sentence: CitedSentence, library: Library) -> tuple[str, ...]:

@@ -106,13 +106,23 @@ class Draft:
         return _join(_without_holes(self._parts, _without_shells(done)))
 
     def _announcing_nothing(self, written: Callable[[int], str | None]) -> set[int]:
-        """Return the sentences that lead to code, a table or a list ("Together:") of which nothing is there any more."""
+        """Return the sentences that lead to code, a table or a list ("Together:") of which nothing is there any more, and the
+        bold ones that open a paragraph of which nothing else is."""
         found: set[int] = set()
         for place, part in enumerate(self._parts):
             if part.kind != "prose" or not part.numbers:
                 continue
             shown = list(itertools.takewhile(lambda p: p.kind in _SHOWN, self._parts[place + 1 :]))
             told = [number for each in shown for number in each.numbers]
+            first, *others = part.numbers
+            opening = self.sentences[first].raw
+            if (
+                others
+                and _BOLD.fullmatch(opening)
+                and not any(map(str.isdigit, opening))
+                and not any(map(written, others))
+            ):
+                found.add(first)  # a figure is a statement by itself
             is_lead = self.sentences[part.numbers[-1]].text.rstrip().endswith((":", "："))
             if told and is_lead and all(written(number) is None for number in told):
                 found.add(part.numbers[-1])
