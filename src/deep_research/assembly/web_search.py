@@ -206,7 +206,8 @@ class WebPlace:
         Addresses written in the text may be opened from now on.
         """
         document = await (self._whole(found) if found.excerpt else self._read(found))
-        await in_background(self._fetcher.known.add_page_text, document.text)
+        if "://" in document.text:
+            await in_background(self._fetcher.known.add_page_text, document.text)
         return document
 
     async def _whole(self, found: Found) -> Document:

@@ -88,6 +88,13 @@ def _allomorphs() -> dict[str, str]:
     return {other: first for first, other in pairs}
 
 
+@lru_cache(maxsize=20_000)
+def _word(written: str) -> tuple[str, bool]:
+    """Return the key of a word in an alphabet, and whether it tells of the subject."""
+    plain = fold_diacritics(normalise(written)).removesuffix("'s").removesuffix("’s")
+    return _stem(plain), plain not in STOP_WORDS
+
+
 @lru_cache(maxsize=4096)
 def tokens_of(text: str) -> tuple[Token, ...]:
     """Return the tokens of `text` in order; punctuation is none."""
@@ -97,11 +104,11 @@ def tokens_of(text: str) -> tuple[Token, ...]:
         written = match.group()
         if kind == "number":
             found.append(Token(written.replace(",", ""), "number", start, end, True))
-        elif kind == "word" and _LETTER.match(text, start - 2, end + 1):
+        elif kind == "word" and "A" <= written[0] <= "Z" and _LETTER.match(text, start - 2, end + 1):
             found.append(Token(written, "word", start, end, True))
         elif kind == "word":
-            plain = fold_diacritics(normalise(written)).removesuffix("'s").removesuffix("’s")
-            found.append(Token(_stem(plain), "word", start, end, plain not in STOP_WORDS))
+            key, is_content = _word(written)
+            found.append(Token(key, "word", start, end, is_content))
         elif kind == "hangul":
             stem = _korean_stem(written)
             found.append(Token(stem, "hangul", start, start + len(stem), True))

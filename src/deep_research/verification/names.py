@@ -276,7 +276,7 @@ class NameIndex:
         """Return whether `name` stands in the text, in one of the forms that `names_occur` accepts."""
         if not re.search(r"[\w]", name.text):
             return True
-        if re.search(f"[{CJK}]", name.text):
+        if not name.text.isascii() and re.search(f"[{CJK}]", name.text):
             return "".join(normalise(name.text).split()) in "".join(self.plain.split())
         if _pattern(name.text).search(self.plain):
             return True
