@@ -771,6 +771,20 @@ CLAIMS = {
         "Carl Czerny taught Liszt in Vienna.": "supported words_together",
         "Franz Czerny taught Carl Liszt in Vienna.": "contradicted name_rival",
     },
+    "Maria Lindqvist and Per Olsson founded the company in Lund. The Keller family joined them.": {
+        "Maria Olsson founded the company in Lund.": "contradicted name_rival",
+        "Per Olsson founded the company in Lund.": "supported words_together",
+        "Anna Keller joined them.": "unverified name_missing",
+        "The Keller family joined Lindqvist and Olsson.": "supported words_together",
+    },
+    "Keller is the former director of the institute in Kiel.": {
+        "Keller is the director of the institute in Kiel.": "unverified scope_changed",
+        "Keller is a former director of the institute in Kiel.": "supported words_together",
+    },
+    "他曾任政协委员，现任立法会议员。": {
+        "他现任立法会议员。": "supported words_together",
+        "他现任政协委员，曾任立法会议员。": "contradicted altered",
+    },
 }
 
 

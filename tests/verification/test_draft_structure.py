@@ -8,6 +8,7 @@ from deep_research.verification.drafts import Draft, parse_draft
 # A draft; of each sentence its measure ("!": a step), its ids, those it may rest on (~), its context, what it stands under,
 # and its text; then the draft without its first sentence.
 READ: list[tuple[str, list[str], str]] = [
+    ("→\n\nIt is so. [s1p1]\n\n→ .\n\n-> [s1p2]", ["fact [s1p1] It is so."], ""),
     (
         "## Head\n\n**Cost.** It is cheap, and it stays cheap. [s1p1] It lasts. [s1p2]\n\nIt sums up.\n\nMore. [s1p3]",
         [

@@ -35,6 +35,8 @@ def test_a_long_title_is_cut_at_a_word() -> None:
         ("The engine turns at 99,999 rpm", "Part"),
         ("Speed: it turns at 99,999 rpm", "Speed"),
         ("5 ways to save fuel since 2020", "5 ways to save fuel since 2020"),
+        ("20 ways to save fuel", "20 ways to save fuel"),
+        ("Save fuel: 21 ways", "Save fuel"),
         (": 99,999 rpm", "Part"),
         ("99,999 rpm: the speed", "Part"),
         ("Weight, 99 kg", "Weight"),

@@ -236,10 +236,9 @@ class _Comparison:
             return
         mine, others = self.a.claim_text(region), self.a.line_text(region)
         if self.is_cjk:
-            wide_said, wide_there = self._widened(said, there)
-            c_names = set(_uncovered(wide_said, self.a.claim, self.cover_c)) & set(said)
-            e_names = set(_uncovered(wide_there, self.a.line, self.cover_e)) & set(there)
-            if _is_most(c_names, said) and _is_most(e_names, there) and not _is_part(wide_said, wide_there):
+            c_names = set(_uncovered(self.a.c, self.a.claim, self.cover_c)) & set(said)
+            e_names = set(_uncovered(self.a.e, self.a.line, self.cover_e)) & set(there)
+            if _is_most(c_names, said) and _is_most(e_names, there) and not _is_part(said, there):
                 yield self._made("name", region)
             return
         if _are_names(said, self.a.claim):
@@ -249,12 +248,6 @@ class _Comparison:
                     yield self._made("name", region)
             elif _content(there) and not NameIndex(self.before).has(name):
                 yield self._made("name", region, is_conflict=False)
-
-    def _widened(self, said: Sequence[Token], there: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:
-        """Return the sides of a region of single Han characters with the equal ones beside them."""
-        if not (len(said) == len(there) == 1 and said[0].kind == there[0].kind == "han"):
-            return said, there
-        return _beside(said[0], self.a.c), _beside(there[0], self.a.e)
 
     def _units(self, region: Region) -> Iterator[Alteration]:
         """Yield another unit or counter behind the same number, or numeral."""
@@ -341,11 +334,6 @@ def _content(tokens: Sequence[Token]) -> list[Token]:
 def _tells(tokens: Sequence[Token]) -> bool:
     """Tell whether tokens are more than grammar."""
     return any(t.is_content or (t.kind == "han" and t.key not in _grammar()) for t in tokens)
-
-
-def _beside(sign: Token, tokens: Sequence[Token]) -> list[Token]:
-    """Return a Han character with what stands directly before and behind it."""
-    return [t for t in tokens if abs(t.start - sign.start) <= 1]
 
 
 def _roles(tokens: Sequence[Token], language: str) -> dict[str, tuple[int, str]]:
@@ -461,7 +449,7 @@ def _may_name(token: Token, text: str, cover: frozenset[int]) -> bool:
         return False
     if token.kind == "hangul":
         return len(token.key) > 1 and not set(token.key) <= function_signs()
-    return token.kind != "word" or not text[token.start].islower()
+    return not text[token.start].islower()
 
 
 @lru_cache(maxsize=1)

@@ -351,6 +351,8 @@ def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> 
             draft._parts.append(_Part("label", raw.strip()))
             return
         first, own = len(draft.sentences), _own(body[arrow.end() :], block)
+        if not own:
+            return  # an arrow alone says nothing
         frame = raw[:head] + ("→ " if own[0].role == "inference" else "")
         _add(draft, _Part(kind, frame, 0, (tuple(range(first, first + len(own))),)), own)
         return

@@ -338,8 +338,10 @@ class NameIndex:
         """Tell whether the family name stands somewhere without another capitalised word before it."""
         for match in re.finditer(rf"(?i)(?<!\w){re.escape(family)}(?!\w)", self.text):
             before = _FIRST_NAME.search(self.text, match.start() - 30, match.start())
-            if before is None or before[1].lower().strip(".") in _NOT_NAMES | _PERSONS_TITLES:
+            if before is None or before[1].lower().strip(".") in _PERSONS_TITLES:
                 return True
+            if is_ordinary(before[1]) and begins_sentence(self.text, before.start()):
+                return True  # "The Keller family"; "Per" and "Will" are first names where no sentence begins
         return False
 
 

@@ -156,12 +156,12 @@ def _opposite_directions(claim: str, sentence: str) -> str:
 
     Two flips cancel: "did not decrease" against "increased" is left to the support score.
     """
-    if not _ANY_DIRECTION.search(claim) or not _ANY_DIRECTION.search(sentence):
+    if not _ANY_DIRECTION.search(sentence):
         return ""
-    clauses = [(part, set(content_terms(part))) for part in _CLAUSE.split(sentence) if part]
+    clauses = [(part, set(content_terms(part))) for part in _CLAUSE.split(sentence)]
     for part in _CLAUSE.split(claim):
         terms = set(content_terms(part))
-        if not clauses or not _ANY_DIRECTION.search(part) or negated(part):
+        if not _ANY_DIRECTION.search(part) or negated(part):
             continue
         nearest, shared = max(clauses, key=lambda c: len(c[1] & terms))
         if len(shared & terms) < 2 or negated(nearest):

@@ -410,8 +410,8 @@ def same(claim: Quantity, there: Quantity, evidence: str) -> bool:
         if not _is_compatible(claim, there, evidence):
             return False
         claim_value, there_value = claim.value, there.value
-    if claim_value < 0 < there_value and _falls(there, evidence):
-        there_value = -there_value
+    if claim_value < 0 and _falls(there, evidence):
+        there_value = -abs(there_value)
     return _close(claim_value, there_value, claim.bound, there.bound)
 
 

@@ -166,13 +166,11 @@ def _squeezed_ascii(text: str) -> tuple[str, list[int]]:
     folded = text.lower().replace("`", "'")
     offsets: list[int] = []
     words: list[str] = []
-    end = 0
     for word in re.finditer(r"\S+", folded):
         if words:
-            offsets.append(end)
+            offsets.append(word.start())
         words.append(word.group())
         offsets.extend(range(word.start(), word.end()))
-        end = word.end()
     return " ".join(words), offsets
 
 
