@@ -49,7 +49,7 @@ _MENU_CHARS = 300
 """Of how much of a page's beginning the lines are compared with those of others."""
 _VOTING, _VOTE = 20, 0.3
 """How many of the best blocks vote for their documents, and what a block of a document gains that has all votes."""
-_STEPS_SECTION = 0.8
+_STEPS_SECTION = 1.0
 """What a block gains below a heading that names what is to be done."""
 _HEADED = 0.2
 """What a block gains below a heading that says all that is asked."""

@@ -178,6 +178,7 @@ def answered_text(parts: Sequence[PartAnswer], language: str, *, labelled: bool 
     """Return the blocks of all parts as draft Markdown, those that only come close below a line that says so; `headed`
     parts stand below their question."""
     texts: list[str] = []
+    headed = headed and sum(bool(part.blocks) for part in parts) > 1
     for part in parts:
         texts += [f"### {part.text}"] if headed and part.blocks else []
         if part.blocks and part.answered == "partly":
