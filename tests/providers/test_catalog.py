@@ -206,11 +206,13 @@ def test_opening_a_model_loads_no_sdk() -> None:
     assert ran.stdout.strip() == "[]"
 
 
-def test_a_wire_loads_no_command_line() -> None:
+def test_a_run_with_a_model_loads_no_command_line_of_its_http_client() -> None:
     code = (
-        "import asyncio, sys; from deep_research.providers.http_wire import HttpWire, WireFailure\n"
-        "try: asyncio.run(HttpWire('http://127.0.0.1:9', {}, timeout_seconds=5).post('/', {}))\n"
-        "except WireFailure: print([m for m in ('httpx', 'rich', 'pygments') if m in sys.modules])"
+        "import sys; from pathlib import Path; from deep_research.assembly.reasoner_choice import open_reasoner\n"
+        "from deep_research.settings import Settings; from deep_research.stores.journal import SqliteJournal\n"
+        "named = Settings(model_provider='compatible', model_name='m', model_base_url='http://127.0.0.1:9')\n"
+        "open_reasoner(named, {'OPENAI_COMPATIBLE_API_KEY': 'k'}, journal=SqliteJournal(':memory:'), home=Path(), on_gap=print)\n"
+        "print([m for m in ('httpx', 'rich', 'pygments') if m in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "['httpx']"
