@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from deep_research.verification.citations import cite_ids, cut_cited
-from tests.model.harness import ENGINES, PLAN, assert_presentable, research, served
+from tests.model.harness import ENGINES, PLAN, assert_presentable, engines, research, served
 from tests.support.scripted_provider import Script
 from tests.support.scripted_replies import Reply, Request, instance_of
 from tests.support.scripted_researcher import ScriptedResearcher, passages_in, schema_of, step_of
@@ -142,3 +142,28 @@ def test_sides_of_a_contradiction_are_judged_though_the_report_tells_them_otherw
     assert [side.statement for side in found.sides] == [side["statement"] for side in sides]
     judged = {claim.text: claim.verdict for claim in report.claims}
     assert all(judged[side.statement].by_model for side in found.sides)
+
+
+def test_a_further_attempt_adds_to_a_note_from_what_was_found_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written stays, word for word, and its passages are not sent again."""
+    notes = engines(tmp_path / "notes")
+    found_since = "At attempt 2 the motor ran for an hour, as detail 1 of the log says."
+    (notes / "log.md").write_text(f"# Log\n\n{found_since}", "utf-8")
+    play = ScriptedResearcher(sections=PLAN, sentences=2, retry=["Beta engine"], rewords=True)
+    with served(monkeypatch, play) as provider:
+        ran = research(tmp_path, docs=[notes])
+    first, second = (
+        call.request
+        for call in provider.calls
+        if step_of(call.request) == "write_section" and play.section_of(call.request) == "Beta engine"
+    )
+    assert "An earlier attempt stands" in second["messages"][-1]["text"]
+    assert {shown.id for shown in passages_in(second)}.isdisjoint(shown.id for shown in passages_in(first))
+    (composed,) = (call.request for call in provider.calls if step_of(call.request) == "compose")
+    notes_of_beta = composed["messages"][-1]["text"].partition('<section title="Beta engine">')[2]
+    told = notes_of_beta.partition("</section>")[0]
+    assert "4,500 rpm" in told
+    assert found_since in told
+    assert_presentable(ran)

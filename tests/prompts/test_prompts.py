@@ -136,7 +136,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "nothing": "not found",
         "uniform": "version 3.11.2",
         "earlier": "An engine has 4 parts. [s7p3]",
-        "new": ["s7p3"],
+        "adds_only": True,
         "missing": "prices of 2026",
         "faults": ["“only” goes too far"],
         "output_format": "table",

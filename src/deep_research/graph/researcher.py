@@ -168,14 +168,15 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
     if closed and previous and not _seen(turns):
         return _free(state, ctx, {"sections": [section.model_copy(update={"status": "completed"})]})
     before = {key for keys in state.get("raw_notes", []) for key in keys}
-    if previous and not section.faults and not research.brings_new(section, turns, before, ctx.library):
+    is_note = ctx.reasoner.writes_whole_report and ctx.settings.workflow != "quick"
+    mends = section.faults and not is_note  # of notes what is wrong is put right by the writer of the report
+    if previous and not mends and not research.brings_new(section, turns, before, ctx.library):
         # Another text of the same passages would be no better.
         searched = research.queries_made(section, turns)
         done = section.model_copy(update={"status": "completed", "searched": searched, "gained": False})
         return _free(state, ctx, {"sections": [done], "raw_notes": _raw_notes(state), **_last_review(state)})
     finishing = ctx.steering.now.finishing
     reviews = section.attempts <= state.get("max_review_iterations", 0) and not closed and not finishing
-    is_note = ctx.reasoner.writes_whole_report and ctx.settings.workflow != "quick"
     written = await research.write(
         ctx, section, state["brief"], turns, reviews=reviews, settled=previous, is_note=is_note
     )

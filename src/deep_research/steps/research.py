@@ -222,24 +222,20 @@ async def write(
 
     With `reviews` the draft is reviewed while it is checked, by a reasoner that takes its time for both. `settled` are
     the claims of an earlier attempt: what stands of them is not judged again. With `is_note` the section is a note for a
-    report that will be judged as a whole (`note_draft`).
+    report that will be judged as a whole (`note_draft`): a further attempt adds to it, from what was found since.
     """
-    section = _with_searches(section, turns)
-    noted = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns, section.attempts))
-    if section.attempts > 1:
-        noted = [passage for passage in noted if _speaks_of(section, passage)]
-    noted = await asyncio.to_thread(_without_holes, noted, ctx.library)
-    # A further attempt sees what the first one saw, in the same order: nothing good is lost, and providers cache it.
-    recalled = await _recalled(ctx, section, noted)
-    passages = list({p.id: p for p in (*_seen_before(section, ctx.library), *noted, *recalled)}.values())
-    as_of = await asyncio.to_thread(uniform_standing, ctx.library, [passage.source for passage in passages])
-    section = section.model_copy(update={"as_of": as_of})
-    draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), passages, ctx.library)
-    section = section.model_copy(update={"shown": tuple(passage.id for passage in passages)})
-    cited = _cited(draft.content)
+    section, passages = await _gathered(ctx, section, turns)
+    earlier = section if is_note else section.model_copy(update={"content": "", "key_findings": ()})
+    new = [p for p in passages if p.id not in section.shown] if earlier.content else passages
+    if earlier.content and not new:
+        return Written(section.model_copy(update={"status": "completed", "gained": False}), tuple(settled), adds=False)
+    draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), new, ctx.library)
+    section = section.model_copy(update={"shown": tuple(dict.fromkeys([*section.shown, *(p.id for p in passages)]))})
+    whole = draft.model_copy(update={"content": _joined(earlier.content, draft.content)})
+    cited = _cited(whole.content)
     newly = len(cited - _cited(section.content))
     adds = not section.content or newly > 0
-    reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, draft)) if reviews and adds else None
+    reviewing = asyncio.create_task(review.review_draft(ctx, section, brief, whole)) if reviews and adds else None
     try:
         ground = ground_of(ctx, brief, draft.computations, (section,), draft.missing)
         check = note_text if is_note else check_text
@@ -248,7 +244,10 @@ async def write(
     finally:
         if reviewing is not None:
             reviewing.cancel()
-    findings = standing_findings(draft.key_findings, checked.content)
+    if earlier.content:
+        claims = {claim.id: claim for claim in (*checked.claims, *settled)}
+        checked = Checked(_joined(earlier.content, checked.content), tuple(claims.values()), checked.failures)
+    findings = standing_findings((*earlier.key_findings, *draft.key_findings), checked.content)
     sources = dict.fromkeys(p.split("p")[0] for c in checked.claims if c.stands for p in c.passages)
     done = section.model_copy(
         update={
@@ -277,6 +276,25 @@ async def write(
         )
     )
     return Written(done, checked.claims, reviewed, adds)
+
+
+async def _gathered(ctx: RunContext, section: Section, turns: list[Turn]) -> tuple[Section, list[Passage]]:
+    """Return the section with what was searched for it, and the passages that it is written from, those of an earlier
+    attempt first."""
+    section = _with_searches(section, turns)
+    noted = await asyncio.to_thread(noted_passages, turns, ctx.library, limit=_room(turns, section.attempts))
+    if section.attempts > 1:
+        noted = [passage for passage in noted if _speaks_of(section, passage)]
+    noted = await asyncio.to_thread(_without_holes, noted, ctx.library)
+    # A text that is written anew is written from what the first attempt saw too, in the same order: providers cache it.
+    recalled = await _recalled(ctx, section, noted)
+    passages = list({p.id: p for p in (*_seen_before(section, ctx.library), *noted, *recalled)}.values())
+    as_of = await asyncio.to_thread(uniform_standing, ctx.library, [passage.source for passage in passages])
+    return section.model_copy(update={"as_of": as_of}), passages
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
 
 
 async def check_text(

@@ -146,9 +146,27 @@ def _number(key: str) -> int:
 
 _MOST_SITES, _MOST_TITLES, _TITLE_CHARS = 12, 24, 48
 _LENGTHS = {
-    "brief": {"section": (80, 140), "body": (200, 420), "answer": (60, 110), "conclusion": (20, 60)},
-    "standard": {"section": (150, 420), "body": (900, 1_600), "answer": (100, 150), "conclusion": (40, 110)},
-    "deep": {"section": (500, 1100), "body": (5_000, 7_000), "answer": (120, 150), "conclusion": (80, 220)},
+    "brief": {
+        "section": (80, 140),
+        "addition": (20, 70),
+        "body": (200, 420),
+        "answer": (60, 110),
+        "conclusion": (20, 60),
+    },
+    "standard": {
+        "section": (150, 420),
+        "addition": (40, 160),
+        "body": (900, 1_600),
+        "answer": (100, 150),
+        "conclusion": (40, 110),
+    },
+    "deep": {
+        "section": (500, 1100),
+        "addition": (100, 400),
+        "body": (5_000, 7_000),
+        "answer": (120, 150),
+        "conclusion": (80, 220),
+    },
 }
 """Words by depth of report and kind of text; the body is all sections together."""
 _CHARACTERS_PER_WORD = {"zh": 2.2, "ja": 2.8, "ko": 3.2}

@@ -236,6 +236,7 @@ class Researching(Thinker):
         """See `ports.Reasoner.write_section`. Without passages there is nothing to write, and nothing is asked."""
         if not passages:
             return SectionDraft(content="")
+        adds = bool(section.content) and self.writes_whole_report
 
         async def make(budget: int) -> SectionDraft:
             text = self._render(
@@ -244,14 +245,14 @@ class Researching(Thinker):
                 others=[other for other in brief.sections if other.title != section.title],
                 passages=fenced(passages, library, budget),
                 earlier=section.content,
-                new=[p.id for p in passages if p.id not in section.shown],
+                adds_only=adds,
                 missing="; ".join(section.missing) or section.notes,
                 faults=section.faults,
                 output_format=brief.output_format,
                 uniform=section.as_of,
                 nothing=phrase("not_found_cell", brief.language),
                 words=self._length(
-                    "section",
+                    "addition" if adds else "section",
                     brief.language,
                     sections=len(brief.sections),
                     more=bool(section.content and section.missing),
