@@ -9,6 +9,7 @@ import pytest
 
 from deep_research.assembly.web_search import WebPlace
 from deep_research.data import Found
+from deep_research.errors import SourceError
 from deep_research.fetch.addresses import KnownAddresses
 from deep_research.fetch.web import Web
 from deep_research.sources import open_source
@@ -180,3 +181,24 @@ def test_addresses_written_in_what_was_read_may_be_opened(world: World) -> None:
     assert "http://more.test/engines.html" in known
     assert "http://plain.test/engines" in known
     assert "http://other.test/" not in known
+
+
+def test_searches_that_fail_together_count_once_and_two_failures_in_turn_end_it(world: World) -> None:
+    """A small server that refuses some of many connections at once is no server that is down."""
+    world.web.site("search.test").on("/search", page_answer("<!doctype html><p>busy"))
+
+    async def asked() -> list[bool]:
+        web = Web(resolver=world.web.dns, dial=world.web.dial)
+        fetcher = web.fetcher(KnownAddresses())
+        place = WebPlace(open_source("searxng", web.api, {}, {"base_url": "http://search.test"}), fetcher, print)
+        seen: list[bool] = []
+        for queries in (("a", "b", "c"), ("d",), ("e",)):
+            searches = [asyncio.create_task(place.search(f"engines {query}", limit=3)) for query in queries]
+            done, _ = await asyncio.wait(searches)
+            failed = [task.exception() for task in done]
+            seen.append(any(isinstance(error, SourceError) and error.given_up for error in failed))
+        await fetcher.close()
+        await web.close()
+        return seen
+
+    assert asyncio.run(asked()) == [False, False, True]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from deep_research.sources._api import ApiSource
 
 _FAILURES = 2
-"""Searches in a row that may fail at a place before it is not asked again in the run."""
+"""Searches, one after the other, that may fail at a place before it is not asked again in the run."""
 
 
 def source_variables(names: Collection[str] | None = None) -> tuple[str, ...]:
@@ -183,22 +183,20 @@ class WebPlace:
         """See `ports.SearchPlace.search`; the addresses of the results may be opened from now on."""
         if self._given_up is not None:
             raise replace(self._given_up)
+        failures = self._failures
         try:
             result = await self._source.search(query, limit=limit)
         except SourceError as error:
-            self._count(error)
+            # Searches that were under way together tell once that the place does not answer.
+            self._failures = max(self._failures, failures + 1)
+            if isinstance(error, Blocked | RateLimited) or self._failures >= _FAILURES:
+                self._given_up = replace(error, given_up=True)  # each search would wait for it, and fail the same way
             raise
         self._failures = 0
         for found in result.found:
             self._fetcher.known.add(found.url)
             self._fetcher.known.add_page_text(found.document.text if found.document else "")
         return result
-
-    def _count(self, error: SourceError) -> None:
-        """Give up a place that will not answer in this run: each search would wait for it, and fail the same way."""
-        self._failures += 1
-        if isinstance(error, Blocked | RateLimited) or self._failures >= _FAILURES:
-            self._given_up = replace(error, given_up=True)
 
     async def read(self, found: Found) -> Document:
         """Return the source's own text of a result, else the page's. Raises SourceError.

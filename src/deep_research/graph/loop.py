@@ -121,7 +121,9 @@ async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]
 
 async def _read_for(section: Section, state: LoopState, ctx: RunContext) -> research.Written:
     turns = [turn for title, turn in state["turns"] if title == section.title]
-    return await research.write_or_fail(ctx, section, state["brief"], turns, is_note=ctx.reasoner.writes_whole_report)
+    settled = state.get("claims", {}).get(section.title, [])
+    is_note = ctx.reasoner.writes_whole_report
+    return await research.write_or_fail(ctx, section, state["brief"], turns, settled=settled, is_note=is_note)
 
 
 async def reflect(state: LoopState, runtime: Runtime[RunContext]) -> Command[Literal["retrieve", "final_report"]]:

@@ -425,11 +425,17 @@ def _bare(text: str) -> str:
 
 
 async def write_or_fail(
-    ctx: RunContext, section: Section, brief: Brief, turns: list[Turn], *, is_note: bool = False
+    ctx: RunContext,
+    section: Section,
+    brief: Brief,
+    turns: list[Turn],
+    *,
+    settled: Sequence[Claim] = (),
+    is_note: bool = False,
 ) -> Written:
     """Write the section (`write`); a failure becomes a gap and costs only this section. A full disk ends the run."""
     try:
-        return await write(ctx, section, brief, turns, is_note=is_note)
+        return await write(ctx, section, brief, turns, settled=settled, is_note=is_note)
     except Exception as error:  # noqa: BLE001 - a defect in one section must not take the others along
         ctx.report_failure(section.title, error)
     return Written(section.model_copy(update={"status": "failed"}), ())
