@@ -148,6 +148,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "rank": {"question": "How many parts has an engine?", "texts": ["An engine has 5 parts.", "Engines are loud."]},
     "review_section": {
         "section": SECTION,
+        "is_note": True,
         "written": REVIEWED,
         "attempt": 1,
         "attempts": 3,

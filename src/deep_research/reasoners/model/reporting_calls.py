@@ -116,6 +116,7 @@ class Reporting(Thinker):
         prompt = self._render(
             "review_section",
             section=section,
+            is_note=self.writes_whole_report,
             written=for_review(section, claims, library),
             attempt=max(1, section.attempts),
             attempts=self._attempts,
