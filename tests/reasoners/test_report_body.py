@@ -153,3 +153,26 @@ def test_lines_above_a_page_that_other_pages_have_too_are_not_quoted() -> None:
     _, written = _planned("When does the Dock open its gate?", library(**pages))
     assert "every morning" in written["Answer"].content
     assert "Reliable" not in written["Answer"].content
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the difference between velmadon and tolmadon?", "velmadon 和 tolmadon 有什么区别？"]
+)
+def test_a_thing_is_told_from_its_own_page_whatever_the_page_says_of_both(question: str) -> None:
+    """The page's title has a subtitle; its last heading names both things, and more often than any other block."""
+    page = (
+        "# {name}: the {trial} trials in gout\n\n## Mechanism\n\n{name} blocks one enzyme of the liver. The dose of "
+        "{name} is {dose} mg.\n\n## {trial} in adults\n\n{trial} treated 900 adults with {name}. {name} halved the "
+        "attacks in {trial}.\n"
+    )
+    both = "\n## Tolmadon and velmadon\n\nTolmadon and velmadon have not been compared in one trial.\n"
+    made = library(
+        velmadon=page.format(name="Velmadon", trial="HARBOUR", dose=5),
+        tolmadon=page.format(name="Tolmadon", trial="ANCHOR", dose=9) + both,
+    )
+    _, sections = _planned(question, made)
+    told = sections["tolmadon"].content
+    assert "9 mg" in told
+    assert "ANCHOR treated 900 adults" in told
+    assert "have not been compared" not in told
+    assert any("have not been compared" in section.content for section in sections.values())

@@ -198,9 +198,10 @@ def _not_found(part: PartAnswer, library: Library) -> Gap:
 
 
 def own_opening(subject: str, library: Library) -> list[Passage]:
-    """Return how the documents begin that have the name of a thing."""
+    """Return how the documents begin that have the name of a thing, with or without a subtitle behind it."""
     sources = library.sources()
-    named = called(subject, sources) | {s.id for s in sources if bare_title(s.title).casefold() == subject.casefold()}
+    titles = ((s.id, _SUBTITLE.split(bare_title(s.title))[0]) for s in sources)
+    named = called(subject, sources) | {key for key, title in titles if title.casefold() == subject.casefold()}
     return [p for source in sorted(named)[:_OWN_PAGES] for p in library.passages(source)[:_OPENING_PASSAGES]]
 
 
@@ -338,8 +339,8 @@ def about(
             for words in others
         ):
             return 0.0
-        if headed:
-            return _HEADED
+        if headed:  # what stands there under the name of another too is told in the comparison
+            return _AMONG_OTHERS if any(_says(words, path[-1]) for words in others) else _HEADED
         rivals = sum(_says(words, text) for words in others)
         spoken = 1.0 if phrased("\n".join([*path, text]), own) else _AMONG_OTHERS
         return spoken * (_AMONG_OTHERS if rivals > 1 else 1.0)
