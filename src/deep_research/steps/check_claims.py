@@ -134,7 +134,7 @@ def _noted(
     """Return the sentences of a note: of what is not plainly wrong with what it cites itself, or its neighbours cite."""
     noted: list[CheckedSentence] = []
     for i, (sentence, item) in enumerate(zip(draft.sentences, checked, strict=True)):
-        if item.verdict in (VERBATIM, BACKGROUND):
+        if item.verdict in (VERBATIM, BACKGROUND) or item.kind == "computed":
             noted.append(item)
         elif item.kind == "fact" and (ids := cited_ids(sentence, library)) and may_be_judged(sentence, library):
             noted.append(replace(item, text=sentence.text, passages=ids, verdict=PENDING, repair=""))
@@ -166,9 +166,11 @@ def _with_all_cited(
 def _as_settled(judged: Sequence[CheckedSentence], settled: Collection[Claim]) -> list[CheckedSentence]:
     """Return the sentences, those that were judged before with that verdict."""
     known = {(c.text, c.passages): c.verdict for c in settled if _is_settled(c)}
+    computed = {c.text: c for c in settled if c.kind == "computed" and _is_settled(c)}
+    # The working of a computation stands in its text, where it is read as a fact.
+    again = [replace(j, passages=c.passages, kind=c.kind) if (c := computed.get(j.text)) else j for j in judged]
     return [
-        replace(j, context="", verdict=known[j.text, j.passages]) if (j.text, j.passages) in known else j
-        for j in judged
+        replace(j, context="", verdict=known[j.text, j.passages]) if (j.text, j.passages) in known else j for j in again
     ]
 
 
@@ -189,7 +191,7 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kep
         return ()  # the sentence that leads to it cites
     if sentence.passages:
         return own
-    if judged[number].verdict == PENDING:
+    if judged[number].verdict == PENDING and sentence.kind != "cell":
         return ()
     others = [i for i in draft.paragraph_of(number) if i in kept and i != number]
     if judged[number].verdict.by_model and any(

@@ -162,7 +162,7 @@ def _answering(
     # What stands under a heading that names a topic is about it; what only mentions it says little of it.
     named = [block for block in best if says_each(words, heading_of(block))] if is_topic else []
     labels = telling_headings(named or best, words, language)
-    if is_topic and (titles := announced_titles(best[0].region.source, library)):
+    if is_topic and best and (titles := announced_titles(best[0].region.source, library)):
         # What an introduction announces is told on the pages that it lists.
         labels = [heading_of(best[0]), *map(plain_heading, titles)]
     sections = [_on(label, [f"{label} {without_furniture(asked.text)}", label], language) for label in labels]
