@@ -20,6 +20,7 @@ from deep_research.verification.computations import ComputationError, Result, ca
 from deep_research.verification.conclusions import (
     BACKGROUND,
     FOLLOWS,
+    called_names,
     has_amounts,
     is_known_code,
     is_too_specific,
@@ -49,6 +50,8 @@ _NO_COMPUTATION = verdict_of("unverified", "computation_missing")
 _ROW_BORDER = re.compile(r"\s\|\s?")
 _FENCED = re.compile(r"\s*(?:```|~~~)")
 _FEW = 3
+_NAMED = 3
+"""How many passages of the library are looked at for a name in code."""
 _CANDIDATES = 8
 """How many passages of the library are tried in place of one that does not support its claim."""
 
@@ -139,8 +142,12 @@ def _put_together(judged: CheckedSentence, before: CitedSentence, library: Libra
     if not ids or is_error_text(judged.text):
         return judged
     known = f"{ground.named.replace(judged.text, '')}\n{ground.known}"
-    if not is_known_code(judged.text, known) and not is_known_code(judged.text, f"{known}\n{_documents(ids, library)}"):
-        return judged
+    also = f"{known}\n{_documents(ids, library)}"
+    if not is_known_code(judged.text, known) and not is_known_code(judged.text, also):
+        # A name that stands in another text of the run is no invention of the writer's.
+        found = (hit.passage.text for name in called_names(judged.text) for hit in library.search(name, limit=_NAMED))
+        if not is_known_code(judged.text, "\n".join([also, *found])):
+            return judged
     return replace(judged, passages=ids, verdict=FOLLOWS, kind="inference")
 
 

@@ -89,13 +89,23 @@ def is_known_code(code: str, ground: str) -> bool:
 
     Names of its own, strings and comments are free, and so are 0 and 1.
     """
-    bare = _CODE_FENCE.sub("", _CODE_FREE.sub(" ", code))
-    own = {name for pair in _CODE_MADE.findall(bare) for name in pair}
-    called = {name for name in (*_CODE_CALLED.findall(bare), *_CODE_LONG.findall(bare)) if name not in own}
+    called = called_names(code)
+    bare = _bare_code(code)
     figures = set(_CODE_FIGURE.findall(bare))
     options = set(_CODE_OPTION.findall(bare))
     known = set(_CODE_NAME.findall(ground))
     return bool(called or options) and called <= known and all(part in ground for part in figures | options)
+
+
+def called_names(code: str) -> set[str]:
+    """Return the names that a piece of code uses and does not make itself."""
+    bare = _bare_code(code)
+    own = {name for pair in _CODE_MADE.findall(bare) for name in pair}
+    return {name for name in (*_CODE_CALLED.findall(bare), *_CODE_LONG.findall(bare)) if name not in own}
+
+
+def _bare_code(code: str) -> str:
+    return _CODE_FENCE.sub("", _CODE_FREE.sub(" ", code))
 
 
 _CODE_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
