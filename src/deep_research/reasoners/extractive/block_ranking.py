@@ -209,8 +209,14 @@ def ranked(
 
 
 def _with_votes(best: list[Candidate]) -> list[Candidate]:
-    """Return blocks with what the other good blocks of their document say for them: a page about the matter has several."""
-    votes = Counter(candidate.region.source for candidate in best[:_VOTING])
+    """Return blocks with what the other good blocks of their document say for them: a page about the matter has several.
+    A block that says nothing beyond the better ones has no vote: it is a piece of the same text."""
+    votes: Counter[str] = Counter()
+    known: dict[int, set[int]] = defaultdict(set)
+    for candidate in best[:_VOTING]:
+        told = known[id(candidate.region)]
+        votes[candidate.region.source] += not told.issuperset(candidate.block.atoms)
+        told.update(candidate.block.atoms)
     share = {source: count / votes.total() for source, count in votes.items()}
     voted = [c._replace(score=c.score + _VOTE * share.get(c.region.source, 0.0)) for c in best]
     return sorted(voted, key=lambda c: -c.score)

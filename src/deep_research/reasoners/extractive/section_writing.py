@@ -167,11 +167,15 @@ def answer(brief: Brief, passages: Sequence[Passage], library: Library, order: O
 
 
 def _with_all_steps(part: PartAnswer) -> PartAnswer:
-    """Return what answers how to do something with its steps whole, and what is said around them."""
+    """Return what answers how to do something with its steps whole, and what is said around them. Where that has none, as
+    what tells how something works, the further blocks stay."""
     if answer_shape(part.text) != "steps" or not part.blocks:
         return part
     best = max(part.blocks, key=lambda block: block.score)
-    return part._replace(blocks=tuple(in_context([best], (), chars=_STEPS_CHARS)) or part.blocks)
+    whole = in_context([best], (), chars=_STEPS_CHARS)
+    if not any(block.region.outline.atoms[n].kind in ("item", "code") for block in whole for n in block.block.atoms):
+        whole += [block for block in part.blocks if not any(overlap(block, other) for other in whole)]
+    return part._replace(blocks=tuple(whole))
 
 
 def answered_text(parts: Sequence[PartAnswer], language: str, *, labelled: bool = True, headed: bool = False) -> str:
