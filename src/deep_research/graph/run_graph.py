@@ -12,11 +12,9 @@ from copy import copy
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import aiosqlite
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.config import get_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, interrupt
@@ -24,6 +22,7 @@ from langgraph.types import Command, interrupt
 from deep_research import data
 from deep_research.data import Asked
 from deep_research.data.noun import Noun
+from deep_research.graph.sqlite_checkpoints import open_sqlite_checkpoints
 from deep_research.run_context.context import RunContext, node_position
 from deep_research.state_files import make_private_file
 from deep_research.stores.run_store import Guard
@@ -125,9 +124,8 @@ async def open_checkpoints(location: Path | str, guard: Guard | None = None) -> 
             yield saver
         return
     make_private_file(location)
-    async with aiosqlite.connect(location) as connection:
-        await connection.execute("PRAGMA synchronous = NORMAL")  # as all files of a run
-        yield AsyncSqliteSaver(connection, serde=_noun_serializer())
+    async with open_sqlite_checkpoints(location, _noun_serializer()) as saver:
+        yield saver
 
 
 def knowing_nouns(checkpointer: Any) -> Any:
