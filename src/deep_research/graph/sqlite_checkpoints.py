@@ -6,6 +6,7 @@ on the event loop.
 
 import asyncio
 import sqlite3
+import warnings
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, wait
 from contextlib import asynccontextmanager
@@ -19,6 +20,8 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from deep_research.concurrency import keep_soon
 
+# LangGraph lets go of a write that it has not begun where a run ends in an error: the run goes on from the one before.
+warnings.filterwarnings("ignore", message="coroutine 'AsyncPregelLoop", category=RuntimeWarning)
 _T = TypeVar("_T")
 
 
