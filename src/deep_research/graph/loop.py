@@ -122,7 +122,7 @@ async def read(state: LoopState, runtime: Runtime[RunContext]) -> dict[str, Any]
 async def _read_for(section: Section, state: LoopState, ctx: RunContext) -> research.Written:
     turns = [turn for title, turn in state["turns"] if title == section.title]
     settled = state.get("claims", {}).get(section.title, [])
-    is_note = ctx.reasoner.writes_whole_report
+    is_note = research.sections_are_notes(ctx)
     return await research.write_or_fail(ctx, section, state["brief"], turns, settled=settled, is_note=is_note)
 
 

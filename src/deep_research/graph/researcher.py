@@ -168,7 +168,7 @@ async def compress_output(state: ResearcherState, runtime: Runtime[RunContext]) 
     if closed and previous and not _seen(turns):
         return _free(state, ctx, {"sections": [section.model_copy(update={"status": "completed"})]})
     before = {key for keys in state.get("raw_notes", []) for key in keys}
-    is_note = ctx.reasoner.writes_whole_report and ctx.settings.workflow != "quick"
+    is_note = research.sections_are_notes(ctx)
     mends = section.faults and not is_note  # of notes what is wrong is put right by the writer of the report
     if previous and not mends and not research.brings_new(section, turns, before, ctx.library):
         # Another text of the same passages would be no better.

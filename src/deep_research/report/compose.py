@@ -31,7 +31,7 @@ from deep_research.steps.check_claims import PENDING, Checked, with_premises
 from deep_research.steps.check_sentences import Ground
 from deep_research.steps.confirm_contradictions import Confirmed, confirm, pending_sides
 from deep_research.steps.judging_together import JudgingTogether
-from deep_research.steps.research import check_text, ground_of, standing_findings
+from deep_research.steps.research import check_text, ground_of, sources_of, standing_findings
 from deep_research.text.near_duplicates import are_several
 from deep_research.text.question_parts import question_parts
 from deep_research.text.tokens import content_terms
@@ -153,6 +153,7 @@ async def _with_judged_notes(ctx: RunContext, given: ReportInput, made: Composit
             update={
                 "content": texts[section.title].content,
                 "key_findings": standing_findings(section.key_findings, texts[section.title].content),
+                "sources": sources_of(texts[section.title].claims),
             }
         )
         if section.title in texts
@@ -273,7 +274,7 @@ def _worded_anew(title: str, notes: Sequence[Section], text: Checked) -> Section
         status="completed",
         content=text.content,
         key_findings=tuple(findings),
-        sources=tuple(dict.fromkeys(p.split("p")[0] for c in text.claims if c.stands for p in c.passages)),
+        sources=sources_of(text.claims),
         attempts=max((note.attempts for note in notes), default=1),
         searched=tuple(dict.fromkeys(query for note in notes for query in note.searched)),
         missing=tuple(dict.fromkeys(fact for note in notes for fact in note.missing)),

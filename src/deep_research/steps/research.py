@@ -248,12 +248,12 @@ async def write(
         claims = {claim.id: claim for claim in (*checked.claims, *settled)}
         checked = Checked(_joined(earlier.content, checked.content), tuple(claims.values()), checked.failures)
     findings = standing_findings((*earlier.key_findings, *draft.key_findings), checked.content)
-    sources = dict.fromkeys(p.split("p")[0] for c in checked.claims if c.stands for p in c.passages)
+    sources = sources_of(checked.claims)
     done = section.model_copy(
         update={
             "content": checked.content,
             "key_findings": findings,
-            "sources": tuple(sources),
+            "sources": sources,
             "status": "completed",
             "missing": draft.missing,
             "gained": not section.content or newly >= min(_GAIN, max(1, len(cited) // 3)),
@@ -291,6 +291,16 @@ async def _gathered(ctx: RunContext, section: Section, turns: list[Turn]) -> tup
     passages = list({p.id: p for p in (*_seen_before(section, ctx.library), *noted, *recalled)}.values())
     as_of = await asyncio.to_thread(uniform_standing, ctx.library, [passage.source for passage in passages])
     return section.model_copy(update={"as_of": as_of}), passages
+
+
+def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
+    """Return the ids of the sources that standing claims rest on."""
+    return tuple(dict.fromkeys(p.split("p")[0] for c in claims if c.stands for p in c.passages))
+
+
+def sections_are_notes(ctx: RunContext) -> bool:
+    """Tell whether the sections of a run are notes for a report that is written, and judged, as a whole."""
+    return ctx.reasoner.writes_whole_report and ctx.settings.workflow != "quick"
 
 
 def _joined(*texts: str) -> str:
