@@ -205,3 +205,24 @@ def test_d1_the_supervisor_discovers_what_a_list_question_asks_for_and_delegates
     assert outer[:4] == ["write_research_brief", "discover", "write_research_brief", "supervisor"]
     assert {"Alpha engine", "Beta engine", "Gamma engine"} <= {item.name for item in trace.state["discovered_items"]}
     assert any("Alpha" in event.section for event in trace.of(SectionStarted))
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_b6_so_many_sections_are_researched_at_the_same_time_in_the_order_of_the_plan(
+    tmp_path: Path, limit: int
+) -> None:
+    titles = ("Alpha engine", "Beta engine", "Kinds of engines", "Gamma engine")
+    trace = ask(
+        tmp_path,
+        "Engines",
+        Shelf(**NOTES),
+        reasoner=Greedy(*titles, count=2),
+        max_concurrent_researchers=limit,
+        max_review_iterations=0,
+    )
+    assert [event.section for event in trace.of(SectionStarted)] == list(titles)
+    under_way = [0]
+    for event in trace.events:
+        step = isinstance(event, SectionStarted) - isinstance(event, SectionWritten)
+        under_way.append(under_way[-1] + step)
+    assert max(under_way) == limit

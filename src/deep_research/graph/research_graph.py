@@ -166,11 +166,9 @@ class ResearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         async with self.host.open(invocation) as sitting:
             if messages and sitting.start is not None:
                 given = {**self._blank(snapshot), **sitting.start, "messages": given}
-            limits: RunnableConfig = {"max_concurrency": sitting.context.settings.max_concurrent_researchers}
-            limited = cast(RunnableConfig, {**limits, **(config or {})})
             node_position.set(position_in_graph)
             try:
-                stream = super().astream(given, limited, context=sitting.context, **options)
+                stream = super().astream(given, config, context=sitting.context, **options)
                 async with aclosing(parts.merged_with(stream)) as merged_parts:
                     async for part in merged_parts:
                         yield part

@@ -72,7 +72,6 @@ async def drive(
     """
     config: RunnableConfig = {
         "configurable": {"thread_id": thread or ctx.run_id},
-        "max_concurrency": ctx.settings.max_concurrent_researchers,
         "recursion_limit": 200,
     }
     node_position.set(position_in_graph)

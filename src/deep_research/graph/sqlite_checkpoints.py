@@ -1,4 +1,4 @@
-"""LangGraph's checkpoints in a SQLite file, each call as a whole in a thread.
+"""LangGraph's checkpoints in a SQLite file, each call as a whole in one thread.
 
 Its own asynchronous saver goes to its thread and back three or four times for each write, and turns the state into bytes
 on the event loop.
@@ -6,9 +6,8 @@ on the event loop.
 
 import asyncio
 import sqlite3
-import warnings
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial, wraps
 from pathlib import Path
@@ -18,10 +17,6 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from deep_research.concurrency import keep_soon
-
-# LangGraph lets go of a write that it has not begun where a run ends in an error: the run goes on from the one before.
-warnings.filterwarnings("ignore", message="coroutine 'AsyncPregelLoop", category=RuntimeWarning)
 _T = TypeVar("_T")
 
 
@@ -41,18 +36,18 @@ async def _listed(self: "ThreadedSqliteSaver", *about: Any, **named: Any) -> Asy
 
 
 class ThreadedSqliteSaver(SqliteSaver):
-    """The saver for code that is not asynchronous, which holds a lock, called in threads."""
+    """The saver for code that is not asynchronous, which holds a lock, called in a thread."""
 
     def __init__(self, connection: sqlite3.Connection, *, serde: JsonPlusSerializer) -> None:
         super().__init__(connection, serde=serde)
-        self._under_way = set[Future[Any]]()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoints")
 
     async def do(self, work: Callable[[], _T]) -> _T:
-        """Return what `work` returns, done in a thread; it is done to its end also where the task is cancelled."""
-        begun = keep_soon(work)
-        self._under_way.add(begun)
-        begun.add_done_callback(self._under_way.discard)
-        return await asyncio.shield(asyncio.wrap_future(begun))
+        """Return what `work` returns, done in turn in one thread, to its end also where the task is cancelled.
+
+        Branches that begin together so stay in their order.
+        """
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, work))
 
     aget_tuple = _in_thread(SqliteSaver.get_tuple)
     aput = _in_thread(SqliteSaver.put)
@@ -63,7 +58,7 @@ class ThreadedSqliteSaver(SqliteSaver):
 
     def close(self) -> None:
         """Close the file when what is being written is written."""
-        wait([*self._under_way])
+        self._thread.shutdown()
         self.conn.close()
 
 

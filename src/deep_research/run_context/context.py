@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any
 
-from deep_research.concurrency import Together
+from deep_research.concurrency import Seats, Together
 from deep_research.data import Document, Gap, Snapshot
 from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stopped, StoreError
 from deep_research.events import Event, GapFound
@@ -81,6 +81,11 @@ class RunContext:
     fresh_since: str = ""
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
     deadlines: SectionDeadlines = field(default_factory=SectionDeadlines)
+
+    @cached_property
+    def researchers(self) -> Seats:
+        """Seats for the sections that are researched at the same time."""
+        return Seats(self.settings.max_concurrent_researchers)
 
     @cached_property
     def snapshots(self) -> Together[tuple[str, Document], Snapshot]:
