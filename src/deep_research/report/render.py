@@ -46,6 +46,8 @@ from deep_research.verification.quotations import is_verbatim
 _NAVIGATION = re.compile(r" \| .* \| |»")
 _QUOTED_CHARS = (300, 220, 160, 120, 90, 60)
 """How many characters of a source its reference quotes: so many that the list stays within its share of the report."""
+_SEVERAL = 4
+"""From this number of references on, the one day on which all were read is said once."""
 _REFERENCES = 1 / 3
 """Characters of the list of references for one of what stands before it: a quarter of the whole."""
 _MOST_QUOTES, _LEAST_QUOTE, _FEW_TERMS = 2, 60, 3
@@ -106,9 +108,16 @@ class References:
         """Return the one or two sentences of a source that carry most of what is `said` of it, by passage."""
         return _carrying([p for key in entry.passages if (p := self._library.passage(key)) is not None], said)
 
-    def block(self, entry: Reference, quotes: Sequence[str], language: str, *, most: int = 300) -> str:
+    def days(self, entries: Sequence[Reference]) -> set[str]:
+        """Return the days on which sources were read, as ISO 8601 has them."""
+        snapshots = (self._library.snapshot(entry.source) for entry in entries)
+        return {snapshot.retrieved_at[:10] for snapshot in snapshots if snapshot is not None}
+
+    def block(
+        self, entry: Reference, quotes: Sequence[str], language: str, *, most: int = 300, is_dated: bool = True
+    ) -> str:
         """Return one entry of the reference list: title, place, date, standing, and the sentences that carry its claims,
-        in `most` characters together."""
+        in `most` characters together. With `is_dated` it says when the source was read."""
         source = self._library.source(entry.source)
         if source is None:
             raise KeyError(entry.source)
@@ -116,7 +125,7 @@ class References:
             snapshot = self._library.snapshot(entry.source)
             self._retrieved[entry.source] = snapshot.retrieved_at if snapshot else ""
         passages = [p for key in entry.passages if (p := self._library.passage(key)) is not None]
-        place = _place_of(source, passages, self._retrieved[entry.source], language)
+        place = _place_of(source, passages, self._retrieved[entry.source] if is_dated else "", language)
         if noted := _standing_of(dated_source(self._library, entry.source), language):
             place = f"{place} · {noted}"
         quoted = " … ".join(f"“{text}”" for text in _within(quotes, most))
@@ -384,13 +393,19 @@ def _reference_list(
         for key in claim.passages:
             said[key].append(claim.text)
     quoted = [references.quotes(entry, said) for entry in entries]
+    days = references.days(entries)
+    one_day = len(days) == 1 and len(entries) >= _SEVERAL  # then it is said once
+    head = f"## {phrase('references', language)}"
+    head += f"\n\n*{phrase('all_retrieved', language, date=min(days))}*" if one_day else ""
     text = ""
     for most in _QUOTED_CHARS:
         pairs = zip(entries, quoted, strict=True)
-        text = "\n\n".join(references.block(entry, quotes, language, most=most) for entry, quotes in pairs)
+        text = "\n\n".join(
+            references.block(entry, quotes, language, most=most, is_dated=not one_day) for entry, quotes in pairs
+        )
         if len(text) <= room:
             break
-    return f"## {phrase('references', language)}\n\n{text}"
+    return f"{head}\n\n{text}"
 
 
 def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, language: str) -> str:
@@ -401,7 +416,7 @@ def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, langu
         facts.append(phrase("page", language, page=", ".join(str(p) for p in pages)))
     if source.published:
         facts.append(phrase("published", language, date=source.published))
-    facts.append(phrase("retrieved", language, date=retrieved[:10]))
+    facts += [phrase("retrieved", language, date=retrieved[:10])] * bool(retrieved)
     return " · ".join(fact for fact in facts if fact)
 
 
