@@ -20,11 +20,11 @@ _ROLES = {
 """The roles of models, and the steps they are named after."""
 
 
-def render_method_note(checked: CheckedReport, *, verbatim: int) -> str:
+def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = "") -> str:
     """Return the part of a report that says what its checks found; what was cut stands in the result, not in the text.
 
     An unsupported claim whose sentence is in a text of the report was left there. `verbatim` counts the claims that
-    are word for word in a passage.
+    are word for word in a passage, `read_on` is the day on which all sources were read, where it is one.
     """
     given, parts, reasoner, language = checked.given, checked.parts, checked.reasoner, checked.given.language
     shown = (parts.abstract, parts.conclusion, parts.table, *(s.content for s in given.sections))
@@ -50,7 +50,7 @@ def render_method_note(checked: CheckedReport, *, verbatim: int) -> str:
     blocks = [
         f"## {phrase('checked', language)}",
         join_sentences(lines, language),
-        _cost(checked.ledger, language),
+        _cost(checked.ledger, read_on, language),
         *_left(listed, language),
     ]
     return "\n\n".join(blocks)
@@ -73,7 +73,7 @@ def _judged(claims: Sequence[Claim], language: str) -> list[str]:
     return lines
 
 
-def _cost(ledger: Ledger, language: str) -> str:
+def _cost(ledger: Ledger, read_on: str, language: str) -> str:
     lines = [
         phrase(
             "cost",
@@ -86,6 +86,7 @@ def _cost(ledger: Ledger, language: str) -> str:
     ]
     if ledger.cost_usd:
         lines.append(phrase("cost_usd", language, usd=f"{ledger.cost_usd:.4f}"))
+    lines += [phrase("all_retrieved", language, date=read_on)] * bool(read_on)
     return join_sentences(lines, language)
 
 

@@ -47,7 +47,7 @@ _NAVIGATION = re.compile(r" \| .* \| |»")
 _QUOTED_CHARS = (300, 220, 160, 120, 90, 60)
 """How many characters of a source its reference quotes: so many that the list stays within its share of the report."""
 _SEVERAL = 4
-"""From this number of references on, the one day on which all were read is said once."""
+"""From this number of references on, the one day on which all were read is said once, in the method note."""
 _REFERENCES = 1 / 3
 """Characters of the list of references for one of what stands before it: a quarter of the whole."""
 _MOST_QUOTES, _LEAST_QUOTE, _FEW_TERMS = 2, 60, 3
@@ -108,10 +108,11 @@ class References:
         """Return the one or two sentences of a source that carry most of what is `said` of it, by passage."""
         return _carrying([p for key in entry.passages if (p := self._library.passage(key)) is not None], said)
 
-    def days(self, entries: Sequence[Reference]) -> set[str]:
-        """Return the days on which sources were read, as ISO 8601 has them."""
+    def one_day(self, entries: Sequence[Reference]) -> str:
+        """Return the day on which all of several sources were read, ISO 8601; "" where it differs or there are few."""
         snapshots = (self._library.snapshot(entry.source) for entry in entries)
-        return {snapshot.retrieved_at[:10] for snapshot in snapshots if snapshot is not None}
+        days = {snapshot.retrieved_at[:10] for snapshot in snapshots if snapshot is not None}
+        return min(days) if len(days) == 1 and len(entries) >= _SEVERAL else ""
 
     def block(
         self, entry: Reference, quotes: Sequence[str], language: str, *, most: int = 300, is_dated: bool = True
@@ -206,10 +207,11 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     if not checked.is_answered:  # that nothing was found is said above, of all sections
         listed = [gap for gap in listed if not {"section_empty", "review_open"} & {*gap.codes}]
     blocks.append(_gaps(listed, parts.limits, language))
-    blocks.append(render_method_note(checked, verbatim=sum(references.verbatim(c) for c in checked.claims if c.stands)))
+    verbatim, day = sum(references.verbatim(c) for c in checked.claims if c.stands), references.one_day(entries)
+    blocks.append(render_method_note(checked, verbatim=verbatim, read_on=day))
     if entries:
         room = int(_REFERENCES * sum(map(len, blocks)))
-        blocks.append(_reference_list(entries, checked.claims, references, language, room))
+        blocks.append(_reference_list(entries, checked.claims, references, language, room, is_dated=not day))
     return Rendered(make_inert("\n\n".join(blocks).strip()) + "\n", contents, found, entries)
 
 
@@ -385,7 +387,13 @@ def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
 
 
 def _reference_list(
-    entries: Sequence[Reference], claims: Sequence[Claim], references: References, language: str, room: int
+    entries: Sequence[Reference],
+    claims: Sequence[Claim],
+    references: References,
+    language: str,
+    room: int,
+    *,
+    is_dated: bool,
 ) -> str:
     """Return the list of references, its quotations as long as they may be in `room` characters, and never missing."""
     said: dict[str, list[str]] = defaultdict(list)
@@ -393,19 +401,15 @@ def _reference_list(
         for key in claim.passages:
             said[key].append(claim.text)
     quoted = [references.quotes(entry, said) for entry in entries]
-    days = references.days(entries)
-    one_day = len(days) == 1 and len(entries) >= _SEVERAL  # then it is said once
-    head = f"## {phrase('references', language)}"
-    head += f"\n\n*{phrase('all_retrieved', language, date=min(days))}*" if one_day else ""
     text = ""
     for most in _QUOTED_CHARS:
         pairs = zip(entries, quoted, strict=True)
         text = "\n\n".join(
-            references.block(entry, quotes, language, most=most, is_dated=not one_day) for entry, quotes in pairs
+            references.block(entry, quotes, language, most=most, is_dated=is_dated) for entry, quotes in pairs
         )
         if len(text) <= room:
             break
-    return f"{head}\n\n{text}"
+    return f"## {phrase('references', language)}\n\n{text}"
 
 
 def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, language: str) -> str:
