@@ -88,7 +88,7 @@ def test_b10_a_pronoun_is_what_the_conversation_spoke_of(ran: Ran) -> None:
     ("notes", "asked", "first", "second", "answer", "told"),
     [
         (chinese, "有哪些发动机？", "甲型发动机的转速是多少？", "它由谁制造？", "李明", "没有进行新的检索"),
-        (korean, "어떤 엔진이 있나요?", "알파 엔진은 분당 몇 회 회전하나요?", "그것은 누가 만들었나요?", "김민수", "새로 검색하지 않았습니다"),
+        (korean, "어떤 엔진이 있나요?", "알파 엔진은 분당 몇 회 회전하나요?", "그것은 누가 만들었나요?", "김민수", "새로 검색하지 않았다"),
     ],
 )  # fmt: skip
 def test_b10_in_chinese_and_korean(

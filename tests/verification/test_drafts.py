@@ -778,3 +778,19 @@ def test_bold_words_that_open_a_paragraph_go_with_all_of_it() -> None:
     parsed = parse_draft("**Not every one goes.** It needs oil. [s1p1]\n\nIt runs dry. [s1p2]")
     assert parsed.render({1: None}) == "It runs dry. [s1p2]"
     assert parsed.render() == "**Not every one goes.** It needs oil. [s1p1]\n\nIt runs dry. [s1p2]"
+
+
+def test_a_sentence_stands_under_the_bold_words_that_open_its_list_item() -> None:
+    draft = parse_draft(
+        "- **Network disks.** It refuses to work there. [s1p1] An option allows it. [s1p2]\n- Others work. [s1p3]"
+    )
+    assert [draft.lead_of(number) for number in range(3)] == ["Network disks.", "Network disks.", ""]
+
+
+def test_a_row_with_a_dash_in_its_cited_cell_is_one_claim() -> None:
+    rows = "| Task | Interval | Does |\n|---|---|---|\n| `prefetch` | hourly | fetches [s1p1] |\n| `gc` | off | \u2013 [s1p2] |\n"
+    found = [(s.text, s.context, s.passages) for s in parse_draft(rows).sentences]
+    assert found == [
+        ("`prefetch` | hourly | fetches", "Task | Interval | Does", ("s1p1",)),
+        ("`gc` | off | \u2013", "Task | Interval | Does", ("s1p2",)),
+    ]

@@ -141,7 +141,8 @@ class Draft:
                 opened = self.sentences[own[0]].text.strip("*_ ") if opens else part.frame.strip("*_→ ")
                 opened = "" if opens and number == own[0] else opened
             if number in own:
-                return " > ".join(dict.fromkeys(text for text in (heading, label, opened) if text))
+                run_in = _MARKER.sub("", part.frame, count=1).strip("*_→ ") if part.kind == "item" else ""
+                return " > ".join(dict.fromkeys(text for text in (heading, label, opened, run_in) if text))
             if part.kind == "prose" and own and (last := self.sentences[own[-1]].text).endswith((":", "：")):
                 opened = f"{opened} {last}".strip()
         return ""
@@ -478,8 +479,12 @@ def _whole_row(line: str, at: int, header: Sequence[str]) -> CitedSentence | Non
     cells = _cells(line)
     cited = [number for number, cell in enumerate(cells) if any(groups(cell))]
     told = [number for number, cell in enumerate(cells) if re.search(r"\w", _plain_cell(cell))]
+    filled = {
+        *told,
+        *(number for number in cited if _plain_cell(cells[number]).strip()),
+    }  # a dash with ids says something
     behind = _ROW_IDS.search(line)
-    if not behind and (len(cited) != 1 or len(told) <= _FEW_CELLS or cited[0] < told[-1]):
+    if not behind and (len(cited) != 1 or len(filled) <= _FEW_CELLS or cited[0] < told[-1]):
         return None
     bare, _places, citations = lift(line)
     ids = tuple(dict.fromkeys(key for _at, keys, _end in citations for key in keys))
