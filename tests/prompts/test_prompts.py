@@ -39,6 +39,7 @@ REVIEWED = {
     "missing": ("price",),
     "searched": ("engine price",),
     "attempt": 2,
+    "pending": 0,
     "cut": 0,
 }
 TURNS = (Message(role="assistant", text="Which engine?"), Message(role="user", text="The small one."))

@@ -77,6 +77,15 @@ def test_of_what_the_last_calls_brought_the_best_of_each_comes_first() -> None:
     assert noted[9:] == here[:3]
 
 
+def test_the_same_words_on_several_pages_are_noted_once_where_they_rank_best() -> None:
+    library = SqliteLibrary(":memory:")
+    texts = ("The strategy runs no gc.", "Berths are for ferries.", "The  strategy runs no\ngc.")
+    for name, text in zip(("one", "two", "three"), texts, strict=True):
+        source = library.add_source(Found(key=name, title=name, origin="shelf"))
+        library.add_snapshot(source.id, Document(text=text), retrieved_at="")
+    assert [p.id for p in noted_passages([_turn(("s3p1", "s2p1", "s1p1"))], library, limit=9)] == ["s3p1", "s2p1"]
+
+
 def test_notes_leave_out_ids_that_do_not_exist(library: SqliteLibrary) -> None:
     assert [p.id for p in noted_passages([_turn(("s9p9", "s1p1"))], library, limit=9)] == ["s1p1"]
 
@@ -222,6 +231,18 @@ def test_a_reference_quotes_paragraphs_not_the_frame_of_a_page(library: SqliteLi
     assert "“Engines need …”" in references.block(entry, quotes, "en", most=16)
     assert "Navigation" not in block
     assert "result" not in block
+
+
+def test_a_reference_quotes_a_sentence_rather_than_a_bare_name(library: SqliteLibrary) -> None:
+    said = "전체 이력이 필요하면 `--unshallow`를 준다."
+    text = "--unshallow\n\nWith --unshallow a complete source repository makes the shallow one complete."
+    source = library.add_source(Found(key="manual", title="Fetch", origin="shelf"))
+    library.add_snapshot(source.id, Document(text=text), retrieved_at="")
+    references = References(library)
+    references.cite(["s3p1"])
+    (entry,) = references.entries()
+    (quote,) = references.quotes(entry, {"s3p1": [said]})
+    assert quote.startswith("With --unshallow a complete")
 
 
 def test_a_step_of_one_case_keeps_its_place_among_those_of_all(library: SqliteLibrary) -> None:

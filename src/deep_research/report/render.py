@@ -468,10 +468,15 @@ def _nearest(claim: str, text: str) -> tuple[int, int] | None:
     at = text.find(claim)
     terms = set(content_terms(claim))
     spans = [(s.start, s.end) for s in sentences(text)]
-    best = max(spans, key=lambda span: len(terms & set(content_terms(text[span[0] : span[1]]))), default=None)
+
+    def shared(span: tuple[int, int]) -> tuple[int, bool]:
+        there = set(content_terms(text[span[0] : span[1]]))
+        return len(terms & there), len(there) > _FEW_TERMS  # "--unshallow" alone quotes nothing
+
+    best = max(spans, key=shared, default=None)
     if at >= 0 and len(terms) > _FEW_TERMS:
         return at, at + len(claim)
-    return best if best and terms & set(content_terms(text[best[0] : best[1]])) else None
+    return best if best and shared(best)[0] else None
 
 
 def _to_word(text: str, end: int) -> int:

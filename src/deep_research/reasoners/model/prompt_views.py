@@ -84,7 +84,8 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
 def for_review(section: Section, claims: Sequence[Claim], library: Library) -> dict[str, object]:
     """Return what a reviewer is shown of a section and of what it rests on."""
     own = [c for c in claims if c.section == section.title]
-    supported = sum(c.stands for c in own)
+    stands = sum(c.stands for c in own)
+    pending = sum("judged_later" in c.verdict.codes for c in own)
     sources = [source for key in section.sources if (source := library.source(key)) is not None]
     dates = sorted(date for source in sources if (date := source.published))
     return {
@@ -96,8 +97,9 @@ def for_review(section: Section, claims: Sequence[Claim], library: Library) -> d
         "missing": section.missing,
         "searched": section.searched,
         "attempt": max(1, section.attempts),
-        "supported": supported,
-        "cut": len(own) - supported,
+        "supported": stands - pending,
+        "pending": pending,
+        "cut": len(own) - stands,
     }
 
 
