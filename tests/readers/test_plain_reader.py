@@ -269,3 +269,12 @@ def test_paragraphs_that_need_no_parser_are_read_as_the_parser_reads_them(lines:
     write_markdown(text, short)
     _markdown._Blocks(whole).write(_markdown._parser().parse(_markdown._prepare(text)))
     assert short.document() == whole.document()
+
+
+def test_lines_of_asciidoc_for_the_program_that_prints_it_are_no_text() -> None:
+    source = b"git-merge(1)\n============\n\n:git-merge: 1\n\ninclude::merge-options.txt[]\n\n[verse]\nJoins two histories.\n"
+    text = PlainReader().read(source, name="git-merge.txt").text
+    assert "Joins two histories." in text
+    assert "include::" not in text
+    assert ":git-merge:" not in text
+    assert "[verse]" not in text

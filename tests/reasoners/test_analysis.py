@@ -9,6 +9,7 @@ import pytest
 from deep_research.data import QueryAnalysis, Question
 from deep_research.i18n.language import detect
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.reasoners.extractive.question_analysis import topic_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "questions.md"
 _ROW = re.compile(r"^\| (en|zh|ko) \| (\w+) \| (.+) \|$", re.MULTILINE)
@@ -124,3 +125,17 @@ def test_b3_most_example_questions_are_of_the_type_their_table_says() -> None:
         (kind, analyze(text).query_type, text) for _, kind, text in _examples() if analyze(text).query_type != kind
     ]
     assert len(wrong) <= 4, wrong
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "sotorasib 和 adagrasib 的疗效和安全性有什么不同？",
+        "sotorasib와 adagrasib의 효능과 안전성 차이",
+        "sotorasibとadagrasibの有効性と安全性の違い",
+    ],
+)
+def test_what_is_said_of_things_to_compare_is_a_point_and_no_thing(question: str) -> None:
+    topic = topic_of(question)
+    assert topic.subjects == ("sotorasib", "adagrasib")
+    assert len(topic.facets) == 2

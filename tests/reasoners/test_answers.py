@@ -309,3 +309,41 @@ def test_a_word_of_a_run_is_not_said_by_the_translation_of_another() -> None:
     assert said["密码"] == 1.0
     assert all(not share for text, share in said.items() if text != "密码")
     assert len(said) > 1
+
+
+CHOICE = """# Appropriate uses of Quill
+
+Quill is a database in a file. It does not compete with a client/server database.
+
+## Situations where Quill works well
+
+- Embedded devices
+
+A device needs no administrator with Quill.
+
+- Application files
+
+Quill holds the documents of an application.
+
+## Situations where a client/server database works better
+
+- Many writers
+
+If many clients write to the same database at once, then use a client/server database instead of Quill.
+"""
+
+
+def test_a_question_when_to_use_a_thing_is_answered_by_the_list_of_its_uses_and_not_by_those_of_what_is_turned_down() -> (
+    None
+):
+    content = answer("When should I use Quill instead of a client/server database?", library(uses=CHOICE)).content
+    assert content.index("Embedded devices") < content.index("Application files")
+    assert "Many writers" not in content.partition("Application files")[0]
+
+
+def test_a_page_on_an_old_version_gives_way_to_the_page_without_one() -> None:
+    made = library(
+        Types_in_Acme_version_2="Acme is typeless: a column of Acme holds any type of data, and types of data are ignored.",
+        Types_in_Acme="A value of Acme has one of five types of data.",
+    )
+    assert "five types" in answer("What types of data does Acme have?", made).content.split("\n\n")[1]

@@ -30,6 +30,9 @@ _ITEM = re.compile(r"^(\s*)([-*+•·○●▪]|\(?\d{1,3}[.)]|[①-⑳])\s+(.*)
 _TERM = re.compile(r"^(\S.{0,80}?)(:{2,4}|;;)$")
 """A term of a definition list as AsciiDoc writes it; `;;` and `:::` stand one level deeper."""
 _CONTINUED = "+"
+_DIRECTIVE = re.compile(r"^(?:include|ifn?def|ifeval|endif)::\S*\[.*\]$", re.MULTILINE)
+_SET_OR_STYLED = re.compile(r"^(?::!?[a-z][\w-]*!?:(?:[ \t].*)?|\[[a-z]+\])$", re.MULTILINE)
+"""Lines of AsciiDoc for the program that prints it: what it includes, values it sets, the style of a block."""
 _CJK_CHAR = re.compile(f"[{CJK}]")
 _LINE_OF_ITS_OWN = 45  # a line shorter than this did not end because the page did
 _CODE_INDENT = 4
@@ -83,6 +86,8 @@ def _kind(name: str, text: str) -> str:
 
 def write_text(text: str, builder: DocumentBuilder) -> None:
     """Write the blocks of unmarked text. Blank lines part blocks; what they are is guessed from their lines."""
+    if _DIRECTIVE.search(text):
+        text = _SET_OR_STYLED.sub("", _DIRECTIVE.sub("", text))
     lines = text.expandtabs(8).split("\n")
     margin = min((_indent(line) for line in lines if line.strip()), default=0)
     block: list[str] = []

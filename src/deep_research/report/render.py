@@ -206,6 +206,9 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     listed = [gap for gap in checked.gaps if not _is_silent(gap, checked.reasoner)]  # these stand at the top
     if not checked.is_answered:  # that nothing was found is said above, of all sections
         listed = [gap for gap in listed if not {"section_empty", "review_open"} & {*gap.codes}]
+    told = [gap.what for gap in listed if any(f"**{gap.what}**" in text for text in contents.values())]
+    # What another section quotes under the same heading is not missing.
+    listed = [gap for gap in listed if gap.what not in told or not {"section_empty", "review_open"} & {*gap.codes}]
     blocks.append(_gaps(listed, parts.limits, language))
     verbatim, day = sum(references.verbatim(c) for c in checked.claims if c.stands), references.one_day(entries)
     blocks.append(render_method_note(checked, verbatim=verbatim, read_on=day))

@@ -12,11 +12,19 @@ Shape = Literal["definition", "steps", "list", "statement"]
 
 _JOINTS = {code: re.compile(any_word("asking.joint_patterns", code), re.IGNORECASE) for code in languages()}
 _ASKS = {code: compile_on_use(any_word("asking.word_patterns", code), re.IGNORECASE) for code in languages()}
+_TELLS = {
+    code: re.compile(any_word("asking.telling_patterns", code), re.IGNORECASE)
+    for code in languages()
+    if entry("asking.telling_patterns", code)
+}
+"""How a sentence begins that tells about the one who asks, whatever it says behind a "who" or "when"."""
 _SHAPES: dict[Shape, re.Pattern[str]] = {
     "definition": compile_on_use(any_word("asking.define_patterns"), re.IGNORECASE),
     "list": compile_on_use(any_word("asking.several_patterns"), re.IGNORECASE),
     "steps": re.compile(any_word("asking.steps_patterns"), re.IGNORECASE),
 }
+_TURNED_DOWN = compile_on_use(any_word("asking.turned_down_patterns"), re.IGNORECASE)
+_CHOICE = compile_on_use(any_word("asking.choice_patterns"), re.IGNORECASE)
 _ENDED = {
     code: [compile_on_use(pattern, re.IGNORECASE) for pattern in entry("asking.ended_patterns", code) or ()]
     for code in languages()
@@ -59,23 +67,26 @@ def question_parts(question: str, language: str) -> QuestionParts:
 
     A piece of a sentence without a question word says something about the piece beside it and stays with that.
     """
-    joint, asks = _JOINTS.get(language), _ASKS.get(language)
+    joint, asks, tells = _JOINTS.get(language), _ASKS.get(language), _TELLS.get(language)
     if joint is None or asks is None:
         return QuestionParts((question,))
     parts: list[str] = []
     context: list[str] = []
-    waiting, start = "", 0
+    waiting, start, before = "", 0, "."
     for end, stop, hard in [*((m.start(), m.end(), m.group()) for m in joint.finditer(question)), (None, None, "")]:
         # The mark at its end tells a question of a piece.
         piece = f"{question[start:end].strip()}{'?' * ('?' in hard or '？' in hard)}"
         start = stop or 0
-        if asks.search(piece):
+        begins = _SENTENCE_END.search(before) is not None
+        ends = end is None or _SENTENCE_END.search(hard) is not None
+        before = hard
+        if asks.search(piece) and not (begins and tells is not None and tells.search(piece)):
             parts.append(f"{waiting} {piece}".strip().rstrip("?"))
             waiting = ""
-        elif _SENTENCE_END.search(hard):
+        elif ends and (begins or _SENTENCE_END.search(hard)):
             context.append(f"{waiting} {piece}".strip())
             waiting = ""
-        elif parts and piece:
+        elif parts and piece and not begins:
             parts[-1] = f"{parts[-1]} {piece}"
         else:
             waiting = f"{waiting} {piece}".strip()
@@ -98,6 +109,17 @@ def answer_shape(question: str) -> Shape:
     """Return what kind of block answers `question`, by its wording."""
     found: list[Shape] = [shape for shape, pattern in _SHAPES.items() if pattern.search(question)]
     return found[0] if found else "statement"
+
+
+def turned_down(question: str) -> str:
+    """Return what a question names only to turn it down ("instead of a server"); "" for nothing."""
+    found = _TURNED_DOWN.search(question)
+    return next(filter(None, found.groups()), "") if found else ""
+
+
+def asks_for_choice(question: str) -> bool:
+    """Return whether a question asks when or for what something is to be used."""
+    return _CHOICE.search(question) is not None
 
 
 def asks_something(text: str) -> bool:

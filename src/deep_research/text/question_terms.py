@@ -29,8 +29,8 @@ _ALIKE = {
     for word in row.split()
 }
 """Other words for the same: documents speak of benefits where a question speaks of advantages."""
-_OTHER_WORDS = {word: row.split()[:2] for row in words("question.alike", "en") for word in row.split()[:2]}
-"""The two most usual of them, to search for."""
+_OTHER_WORDS = {word: row.split()[:3] for row in words("question.alike", "en") for word in row.split()[:3]}
+"""The three most usual of them, to search for."""
 _WINDOW = 3
 _JOINT = 2
 

@@ -296,6 +296,9 @@ def _lists(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]
         while end < len(units) and outlined.atoms[units[end][0]].kind == "item":
             outer += [end] if outlined.atoms[units[end][0]].depth <= first.depth else []
             following = _item_end(outlined, units, end)
+            if following > end + 1 and _is_lead(outlined, units, following - 1):
+                end += 1  # what is announced behind it is another list
+                break
             end = following if following < len(units) or end + 1 == len(units) else max(end + 1, following)
         lead = _lead_in(outlined, units, place)
         whole = [n for unit in units[place:end] for n in unit]
@@ -335,7 +338,7 @@ def _runs(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]:
         while end - place > 1 and _is_title(outlined, units[end - 1], units[end : end + 1]):
             end -= 1
         whole = [*units[place : end - 1], _without_lead(outlined, units[end - 1], units[end : end + 1])]
-        chosen = [n for u in whole for n in u]
+        chosen = whole_end(outlined, [n for u in whole for n in u], end < len(units))
         if end - place > 1 and chosen:
             yield QuotableBlock("run", standing(outlined, chosen, chosen))
 

@@ -1,5 +1,6 @@
 """The blocks that answer a question: each part's best first, nothing unrelated for a part that no block speaks of."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby, zip_longest
 from types import MappingProxyType
@@ -8,25 +9,39 @@ from typing import Literal, NamedTuple
 from deep_research.conversation.coreference import without_request
 from deep_research.data import Passage
 from deep_research.i18n.language import detect, is_cjk
+from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.asked_words import Vocabulary, Word, asked_words, is_identifier, terms_of
-from deep_research.reasoners.extractive.block_ranking import KEY, Candidate, Region, named, ranked, regions, weigh
+from deep_research.reasoners.extractive.block_ranking import (
+    KEY,
+    Candidate,
+    Region,
+    is_history,
+    key_of,
+    named,
+    ranked,
+    regions,
+    weigh,
+)
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.text.question_parts import (
     Ending,
     Shape,
     answer_shape,
+    asks_for_choice,
     asks_something,
     claimed_ending,
     question_parts,
     says_ending,
+    turned_down,
 )
 from deep_research.text.question_terms import with_translations
 from deep_research.text.quotable_blocks import QuotableBlock, is_record, is_sentence, points_back, whole_end
 from deep_research.text.tokens import content_terms
 
-_HITS, _HITS_OF_PART, _SEARCHED_TOGETHER = 30, 10, 3
-"""How many passages are read for a question, and beside them for each of its parts where it has more than so many."""
+_HITS, _HITS_OF_PART, _RELATED = 30, 10, 3
+"""How many passages are read for a question, and beside them for each of its parts; up to how many parts one says what
+another is about."""
 _BESIDE, _MOST_BESIDE = 0.45, 5.0
 """What a word weighs that stands in another part of the question, or in a sentence beside it; and how much all of them
 may weigh where those of the part itself weigh less."""
@@ -41,6 +56,8 @@ _VAGUE_WORDS = 2
 """A question of more words, however plain, is not vague where one of them is telling."""
 _NEAR, _AS_GOOD = 1.15, 0.95
 """What standing under the heading of the best block is worth to a further one; what is nearly as good as the best."""
+_WHOLE_LIST = 0.75
+"""From which share of the score of its best item on a list is quoted whole."""
 _GOOD, _LACKING = 0.6, 0.45
 """A further block is quoted from this share of the best one's score on; less where it says a word that is missing."""
 _TELLS = 0.4
@@ -57,6 +74,11 @@ NO_ORDER: Order = MappingProxyType({})
 
 _FOREIGN, _FOREIGN_SHARE, _DETECTED = 0.85, 0.2, 2000
 """What a block in English is worth to a reader of another language; how much of a text tells its language."""
+
+_CHOSEN, _CHOSEN_LIST, _TURNED_DOWN = 1.3, 2.0, 0.6
+"""What a block is worth below a heading that says when what is asked about is used, what a list there is, which has all the
+cases, and what a block is worth below a heading about what is turned down."""
+_CHOOSES = re.compile(any_word("headings.choosing_patterns"), re.IGNORECASE)
 
 Answered = Literal["yes", "partly", "no"]
 
@@ -84,6 +106,10 @@ class Part(NamedTuple):
     own: tuple[Word, ...]
     beside: tuple[Word, ...]
     shape: Shape
+    against: tuple[Word, ...] = ()
+    """The words of what is not asked about but turned down ("instead of a client/server database")."""
+    is_choice: bool = False
+    """Whether it asks when something is to be used."""
     unsaid: str = ""
     """What the question takes for granted and nothing that was read says."""
 
@@ -124,7 +150,9 @@ def read_around(
     if (spelled := vocabulary.corrected(query)) != query:
         hits = _readable_hits(spelled, language, passages, library)
     parts = question_parts(query, detect(query, default=language)).parts
-    if len(parts) > _SEARCHED_TOGETHER:
+    if len(parts) <= _RELATED:
+        parts = tuple(part for part in parts if part not in query)  # the sides of what is told in two places
+    if parts:
         # A search for all of them finds what speaks of some.
         found = [_hits(with_translations(part, language), (), library)[:_HITS_OF_PART] for part in parts]
         by_part = [p for same in zip_longest(*found) for p in same if p is not None]
@@ -132,8 +160,16 @@ def read_around(
     if ending := claimed_ending(query):
         # Where nothing says that it ended, what it is corrects the question.
         first = [*first, *_hits(with_translations(ending.thing, language), (), library)[: _HITS // 2]]
+    if asks_for_choice(query):
+        first = [*first, *_on_choosing(hits[: _HITS // 2], library)]
     hits = tuple({p.id: p for p in [*first, *hits]}.values())
     return Reading(hits, tuple(regions(hits, library)), vocabulary, detect(query, default=language))
+
+
+def _on_choosing(hits: Sequence[Passage], library: Library) -> list[Passage]:
+    """Return what stands in the documents of `hits` below headings that say when something is used."""
+    found = [p for source in dict.fromkeys(p.source for p in hits) for p in library.passages(source)]
+    return [p for p in found if _CHOOSES.search(p.heading.rsplit(" > ", 1)[-1])][:_HITS]
 
 
 def _readable_hits(query: str, language: str, passages: Sequence[Passage], library: Library) -> tuple[Passage, ...]:
@@ -269,7 +305,12 @@ def stands_beside(parts: Sequence[PartAnswer], words: Sequence[Word], *, chars: 
     sections: set[tuple[str, tuple[int, ...]]] = set()
     for block in taken:
         place = (block.region.source, next(s for s in block.region.outline.sections if block.block.atoms[0] in s))
-        if block.block.kind not in ("paragraph", "run") or place in sections or len(sections) == most:
+        if (
+            block.block.kind not in ("paragraph", "run")
+            or is_history(block)
+            or place in sections
+            or len(sections) == most
+        ):
             continue
         sections.add(place)
         found += _rest_of(block, place[1], [*taken, *found], tells, chars)
@@ -335,8 +376,13 @@ def parts_of(question: str, reading: Reading) -> list[Part]:
         naming = [(name.text, [name, *common]) for name in names]
     if not naming:
         return [part_of(question, every, ())] if every else []
+    many = len(naming) > _RELATED
     return [
-        part_of(text, words, [word for other, ws in said if other != text for word in ws] + context)
+        # Of many parts most have nothing to do with each other.
+        _weighed_against(
+            part_of(text, words, [] if many else [w for other, ws in said if other != text for w in ws] + context),
+            reading,
+        )
         for text, words in naming
     ]
 
@@ -376,6 +422,27 @@ def part_of(text: str, words: Sequence[Word], beside: Sequence[Word], shape: Sha
     return Part(text, tuple(own.values()), tuple(others.values()), shape or answer_shape(text))
 
 
+def _weighed_against(part: Part, reading: Reading) -> Part:
+    """Return a part without the words of what it turns down, which then stand beside it, unless it has no others."""
+    against = reading.words(turned_down(part.text))
+    ways = {word.ways for word in against}
+    own = [word for word in part.own if word.ways not in ways]
+    if any(not word.light for word in own) and len(own) < len(part.own):
+        part = part_of(part.text, own, [*against, *part.beside], part.shape)._replace(against=tuple(against))
+    is_choice = asks_for_choice(part.text)
+    return part._replace(is_choice=is_choice, shape="list" if is_choice else part.shape)
+
+
+def _of_choice(candidate: Candidate, part: Part) -> Candidate:
+    """Return a block with more for a heading that says when a thing is used, and less for one about what is turned down."""
+    heading = candidate.heading.rsplit(" > ", 1)[-1] or candidate.region.title
+    terms = terms_of(heading)
+    about, against = (weigh(words, [w.share(terms) for w in words]) for words in (part.own, part.against))
+    fits = part.is_choice and about and _CHOOSES.search(heading)
+    worth = 1.0 if not fits else _CHOSEN_LIST if candidate.block.kind == "list" else _CHOSEN
+    return candidate._replace(score=candidate.score * (_TURNED_DOWN if against > about else worth))
+
+
 def _is_vague(parts: Sequence[Part], found: Sequence[Region]) -> bool:
     """Whether a question names nothing, or one plain word that is neither to be defined nor what a text is about."""
     every = {word.ways: word for part in parts for word in part.words}
@@ -398,6 +465,11 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     """Whether the blocks found speak of what a part names, and these, best first."""
     best = _readable(ranked(reading.regions, part.words, part.shape, dated=part.is_dated), reading.language)
     total = weigh(part.own, [1.0] * len(part.own))
+    if part.is_choice or part.against:
+        best = sorted((_of_choice(c, part) for c in best), key=lambda c: -c.score)
+    if part.beside:
+        # What speaks of the parts beside it alone does not answer this one.
+        best = [c for c in best if weigh(part.own, c.said[: len(part.own)]) >= _CLOSE * total] or best
     said = max((weigh(part.own, c.said[: len(part.own)]) for c in best[:_TRIED]), default=0.0)
     share = said / total if total else 0.0
     if part.unsaid and share >= _ANSWERS:
@@ -432,6 +504,9 @@ def _chosen(answers: Sequence[tuple[Part, Answered, list[Candidate]]], chars: in
     chosen: list[list[Candidate]] = [[] for _ in answers]
 
     def take(place: int, candidates: Iterable[Candidate], *, least: float) -> bool:
+        candidates = [
+            c for c in candidates if not is_record(c.region.outline, c.block) or named(key_of(c), answers[place][0].own)
+        ]
         near = [c._replace(score=c.score * _NEAR) if _is_beside(c, chosen[place]) else c for c in candidates]
         further = _fitting([c for c in near if c.score >= least], taken, chars)
         if further is not None:
@@ -480,7 +555,12 @@ def _is_beside(candidate: Candidate, taken: Sequence[Candidate]) -> bool:
 
 
 def _beginning(best: Sequence[Candidate], part: Part) -> Candidate:
-    """Return the best block; of procedures the first of those under its heading that are nearly as good."""
+    """Return the best block; of procedures the first of those under its heading that are nearly as good, and of an item
+    that is asked for a list all of it."""
+    if part.shape == "list" and best[0].block.kind == "item":
+        first, region = best[0].block.atoms[0], best[0].region
+        wholes = (c for c in best if c.block.kind == "list" and c.region is region and first in c.block.atoms)
+        return next((c for c in wholes if c.score >= _WHOLE_LIST * best[0].score), best[0])
     if part.shape != "steps":
         return best[0]
     near = [

@@ -31,13 +31,17 @@ _FOCUS, _AGAIN, _PRIOR = 0.45, 0.3, 0.25
 _ENTRY, _OWN_ENTRY, _DEFINES, _SECTION, _SHAPED, _LISTED = 0.4, 0.7, 0.4, 0.2, 0.15, 0.25
 """What a block gains as an entry named by the words or by an identifier asked for, as a definition, at the head of a
 section of that name, in the form asked for, and as the whole list below a heading that says more than its items."""
+_ENUMERATED = 1.5
+"""What a list gains whose lead-in says that it has all of a kind, as far as that says what is asked."""
 _RECORD = 0.4
 """What a block of lines such as "Published: 2022-11" loses where the question names none of their keys."""
 _HISTORY = 0.5
 """What a block below a heading such as "Version 4.3.0" or "Release notes" is worth to a question that names no version,
 and below the signature of a function to one that names nothing in code."""
 _SIGNATURE = re.compile(r"\w\([^()]*\)$")
+_OF_VERSION = re.compile(r"[\s,(]*\b(?:version|v)\s?\d[\d.]*\)?$")
 _IS_HISTORY = re.compile(f"(?:{any_word('headings.history_patterns')})$", re.IGNORECASE)
+_ENUMERATES = re.compile(any_word("quoting.enumerating_patterns"), re.IGNORECASE)
 _FENCE = re.compile(r"^```[^\n]*$", re.MULTILINE)
 KEY = re.compile(r"^\W*([^:：\n|]{1,80}?)(?:[:：](?:\s|$)|\s\||\s[—–-]\s)")
 """What an entry begins with: its key, and a colon, a cell or a dash."""
@@ -205,7 +209,17 @@ def ranked(
     if not total:
         return []
     candidates = [c for region in found for c in _of_region(region, words, total, shape, dated=dated)]
+    titles = {region.title.casefold() for region in found}
+    if not dated:
+        candidates = [c._replace(score=c.score * _HISTORY) if _is_superseded(c, titles) else c for c in candidates]
     return _with_votes(sorted(candidates, key=lambda c: -c.score))
+
+
+def _is_superseded(candidate: Candidate, titles: Collection[str]) -> bool:
+    """Return whether a page is about one version of what another page is about as it is ("Types, version 2" and "Types")."""
+    title = candidate.region.title.casefold()
+    plain = _OF_VERSION.sub("", title)
+    return plain != title and plain in titles
 
 
 def _with_votes(best: list[Candidate]) -> list[Candidate]:
@@ -245,6 +259,11 @@ def _of_region(
             gain += _LISTED * weigh(words, above[heading]) / total
         if block.kind == "list" and shape == "list":
             gain += _LISTED * weigh(words, said[block.atoms[0]]) / total
+        if shape == "list" and enumerates(region.outline, block):
+            lead = said[block.atoms[0]]
+            light = [share for word, share in zip(words, lead, strict=True) if word.light]
+            # Where the question says of what kind they are ("advantages"), so must the lead-in.
+            gain += _ENUMERATED * weigh(words, lead) / total if any(light) or not light else 0.0
         nearest = terms_of(heading.rsplit(" > ", 1)[-1] or region.title)
         gain += _HEADED * weigh(words, [word.share(nearest) for word in words]) / total
         past = not dated and _is_history(f"{region.title} > {heading}")
@@ -252,10 +271,22 @@ def _of_region(
         yield scored._replace(score=(scored.score + gain) * (_HISTORY if apart else 1.0))
 
 
+def enumerates(outlined: Outline, block: QuotableBlock) -> bool:
+    """Return whether a block is a list whose lead-in says that it has all of a kind ("There are three approaches to …:")."""
+    led = block.kind == "list" and outlined.atoms[block.atoms[0]].kind == "prose"
+    lead = [outlined.of(n) for n in block.atoms if outlined.atoms[n].kind == "prose"] if led else []
+    return bool(lead) and _ENUMERATES.search(lead[-1]) is not None
+
+
+def is_history(candidate: Candidate) -> bool:
+    """Return whether a block stands below a title or heading that says what changed."""
+    return _is_history(f"{candidate.region.title} > {candidate.heading}")
+
+
 @lru_cache(maxsize=2_000)
 def _is_history(path: str) -> bool:
     """Return whether a title or heading says that what changed stands below it."""
-    return any(_IS_HISTORY.match(part.strip()) for part in path.split(" > "))
+    return any(_IS_HISTORY.match(plain_heading(part)) for part in path.split(" > "))
 
 
 def _scored(

@@ -39,7 +39,9 @@ def researching(section: Section, brief: Brief, turns: Sequence[Turn], library: 
         if section.attempts > 1:
             queries = [*queries[:1], *_other_words(section, brief, library)]
         wanted = [with_translations(q, brief.language) for q in queries]
-        return [*_searches([q for q in wanted if q not in made], prefix), *_searches(said, f"{prefix}r")]
+        # Of many parts each has a search of its own.
+        first = _searches([q for q in wanted if q not in made], prefix, most=max(MAX_PARALLEL, len(section.queries)))
+        return [*first, *_searches(said, f"{prefix}r")]
     passages = _passages(turns)
     sources = {passage.split("p")[0] for passage in passages}
     if len(turns) == 1 and (spelled := _respelled(section, passages, library)):
@@ -79,8 +81,8 @@ def _other_words(section: Section, brief: Brief, library: Library) -> list[str]:
     return list(dict.fromkeys(q for q in wanted if q.strip()))
 
 
-def _searches(queries: Sequence[str], prefix: str) -> list[Action]:
-    distinct = list(dict.fromkeys(q.strip() for q in queries if q.strip()))[:MAX_PARALLEL]
+def _searches(queries: Sequence[str], prefix: str, *, most: int = MAX_PARALLEL) -> list[Action]:
+    distinct = list(dict.fromkeys(q.strip() for q in queries if q.strip()))[:most]
     return [Action(id=f"{prefix}q{i}", name="search", query=q) for i, q in enumerate(distinct, 1)]
 
 

@@ -91,6 +91,7 @@ def topic_of(text: str) -> Topic:
 
 def _topic(match: re.Match[str], language: str) -> Topic:
     groups = match.groupdict()
+    points_named: list[str] = []
     field = groups.get("field") or ""
     separator = re.compile(any_word("analysis.separator_patterns", language), re.IGNORECASE)
     if groups.get("a"):
@@ -101,6 +102,13 @@ def _topic(match: re.Match[str], language: str) -> Topic:
         versus = _VERSUS.split(listed)
         parts = versus if len(versus) > 2 else separator.split(listed)
         things = [part for part in parts if part.strip(_QUOTES) and not asks_something(part)]
+    of = re.compile(any_word("analysis.of_patterns", language)) if entry("analysis.of_patterns", language) else None
+    if of and not facets and len(things) > 1 and not of.search(things[0]):
+        # "A and B's cost and speed": what stands behind the last of the things are points.
+        last = next((n for n, thing in enumerate(things) if of.search(thing)), len(things))
+        whose = of.split(things[last], maxsplit=1) if last < len(things) else []
+        if len(whose) > 1 and all(map(str.strip, whose)):
+            things, points_named = [*things[:last], whose[0]], [whose[1], *things[last + 1 :]]
     if things and (tail := _FIELD.search(things[-1])):
         things[-1], field = things[-1][: tail.start()], field or things[-1][tail.end() :]
     inside = [m for p in entry("analysis.inside_patterns", language) or () for t in things[:1] if (m := re.match(p, t))]
@@ -108,7 +116,7 @@ def _topic(match: re.Match[str], language: str) -> Topic:
         things, field = [inside[0]["thing"], *things[1:]], field or inside[0]["field"]
     cleaned = [_ARTICLE.sub("", thing.strip(_QUOTES)).strip(_QUOTES) for thing in things]
     kept = tuple(dict.fromkeys(thing for thing in cleaned if thing and len(thing) <= _LONGEST))
-    points = tuple(part.strip(_QUOTES) for part in separator.split(facets) if part.strip(_QUOTES))
+    points = tuple(part.strip(_QUOTES) for part in [*points_named, *separator.split(facets)] if part.strip(_QUOTES))
     return Topic(kept[:_MOST_SUBJECTS], field.strip(), points)
 
 

@@ -102,13 +102,23 @@ def _announced_on(facets: Sequence[str], reading: Reading, library: Library) -> 
     return list(dict.fromkeys(found))[:2]
 
 
+def _spelled(facet: str) -> str:
+    """Return a point of several words also as the one word that some documents write ("datatypes")."""
+    return f"{facet} {facet.replace(' ', '')}" if " " in facet else facet
+
+
 def _comparison(
     asked: Asked, analysis: QueryAnalysis, reading: Reading, language: str, library: Library
 ) -> list[Section]:
     topic = topic_of(asked.text)
     points = " ".join([topic.field, *topic.facets]).strip()
     further = _announced_on(topic.facets, reading, library)
-    sections = [_about(s, [f"{s} {points}".strip(), s, *further], language) for s in analysis.subjects]
+    sections = [
+        _about(
+            s, [f"{s} {points}".strip(), s, *(f"{s} {_spelled(facet)}" for facet in topic.facets), *further], language
+        )
+        for s in analysis.subjects
+    ]
     joined = " ".join(analysis.subjects)
     direct = Section(
         title=phrase("head_to_head", language),

@@ -25,7 +25,15 @@ from deep_research.reasoners.extractive.answer_blocks import (
     stands_beside,
 )
 from deep_research.reasoners.extractive.asked_words import Word, says_each, terms_of
-from deep_research.reasoners.extractive.block_ranking import Candidate, key_of, named, phrased, regions, weigh
+from deep_research.reasoners.extractive.block_ranking import (
+    Candidate,
+    enumerates,
+    key_of,
+    named,
+    phrased,
+    regions,
+    weigh,
+)
 from deep_research.reasoners.extractive.document_names import announced_titles, called
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.quoting import first_sentence, label_of, quoted
@@ -131,6 +139,8 @@ def _answered_parts(brief: Brief, reading: Reading) -> list[PartAnswer]:
     parts = answer_parts(question, reading, chars=ANSWER_CHARS, most=SUPPORTING)
     subjects = [s.subject for s in brief.sections if s.subject]
     if len(subjects) < 2 or len(parts) != 1 or parts[0].answered == "no":
+        return parts
+    if any(enumerates(block.region.outline, block.block) for block in parts[0].blocks):
         return parts
     part = part_of(question, reading.words(question), (), "list")
     blocks = section_blocks(part, reading, _names_several(subjects, reading), chars=ANSWER_CHARS, most=1)
