@@ -1,0 +1,40 @@
+"""The parts of a question: each has a search and blocks of its own."""
+
+import pytest
+
+from deep_research.data import Brief, Section
+from deep_research.reasoners.extractive.block_ranking import enumerates
+from deep_research.reasoners.extractive.query_selection import researching
+from deep_research.text.quotable_blocks import outline, quotable_blocks
+
+from .libraries import library
+
+PARTS = tuple(f"how part{number} works" for number in range(8))
+
+
+def test_each_of_many_parts_is_searched_for() -> None:
+    section = Section(title="Answer", queries=PARTS)
+    brief = Brief(title="Parts", objective="Parts", language="en", sections=(section,))
+    assert [action.query for action in researching(section, brief, [], library())] == list(PARTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_whole"),
+    [
+        ("There are two approaches to backups:\n\n- Dump\n- Copy\n", True),
+        ("以下是备份的方法：\n\n- 转储\n- 复制\n", True),
+        ("백업 방법은 다음과 같다:\n\n- 덤프\n- 복사\n", True),
+        ("Before a backup, see:\n\n- Dump\n- Copy\n", False),
+    ],
+)
+def test_a_lead_in_says_whether_a_list_has_all_of_a_kind(text: str, is_whole: bool) -> None:
+    outlined = outline(text)
+    lists = [block for block in quotable_blocks(outlined) if block.kind == "list"]
+    assert [enumerates(outlined, block) for block in lists] == [is_whole]
+
+
+def test_what_is_announced_behind_a_list_is_another_list() -> None:
+    outlined = outline("It has benefits:\n\n- Fast\n- Small\n\nIt comes in these forms:\n\n- By range\n- By hash\n")
+    lists = [[outlined.of(n) for n in b.atoms] for b in quotable_blocks(outlined) if b.kind == "list"]
+    assert ["It has benefits:", "Fast", "Small"] in lists
+    assert ["It comes in these forms:", "By range", "By hash"] in lists
