@@ -8,7 +8,8 @@ import pytest
 from deep_research.data import Claim, Document, Found, Verdict
 from deep_research.errors import ProviderDown
 from deep_research.ports import Library
-from deep_research.steps.check_claims import PENDING, Checked, Judge, Rewrite, check_claim, check_draft, note_draft
+from deep_research.steps.check_claims import Checked, Judge, Rewrite, check_claim, check_draft, note_draft
+from deep_research.steps.check_sentences import PENDING
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 DOCUMENTS = {

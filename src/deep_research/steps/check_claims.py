@@ -19,6 +19,7 @@ from deep_research.i18n.catalog import gap_from, gap_of, verdict_of
 from deep_research.ports import Library
 from deep_research.steps.check_sentences import (
     NO_GROUND,
+    PENDING,
     CheckedSentence,
     Ground,
     check_again,
@@ -53,10 +54,6 @@ class Checked(NamedTuple):
     content: str
     claims: tuple[Claim, ...]
     failures: tuple[Gap, ...]
-
-
-PENDING = verdict_of("supported", "judged_later")
-"""The verdict on a statement of a section that code has no doubt about, until it is judged with the report."""
 
 
 class _Work(NamedTuple):
@@ -121,7 +118,9 @@ async def note_draft(
     What code is certain to be wrong is cut. The rest stays as it was written, with the ids that it cites, and is `PENDING`
     where a judge will have to decide.
     """
-    draft, checked, open_ = await in_background(check_sentences, draft_markdown, library, ground, has_judge=True)
+    draft, checked, open_ = await in_background(
+        check_sentences, draft_markdown, library, ground, has_judge=True, is_note=True
+    )
     judged = await in_background(_noted, draft, checked, open_, library)
     judged = _as_settled(judged, settled)
     kept = {i for i, j in enumerate(judged) if j.shown}

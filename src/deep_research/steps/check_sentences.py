@@ -43,6 +43,8 @@ from deep_research.verification.verify import (
     verify,
 )
 
+PENDING = verdict_of("supported", "judged_later")
+"""The verdict on a statement of a note that code has no doubt about, until it is judged with the report."""
 _CODE = verdict_of("unverified", "loose_code")
 _UNCITED = verdict_of("unverified", "uncited")
 _BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
@@ -105,9 +107,12 @@ class CheckedSentence:
 
 
 def check_sentences(
-    draft_markdown: str, library: Library, ground: Ground, *, has_judge: bool
+    draft_markdown: str, library: Library, ground: Ground, *, has_judge: bool, is_note: bool = False
 ) -> tuple[Draft, list[CheckedSentence], list[int]]:
-    """Return the draft, its sentences as the mechanical checks judge them, and which of them a judge may judge."""
+    """Return the draft, its sentences as the mechanical checks judge them, and which of them a judge may judge.
+
+    Of a note, which is judged later, facts that may stand are not measured.
+    """
     draft = parse_draft(settle_marks(draft_markdown))
     said = "\n".join(s.text for s in draft.sentences if s.role != "limit")
     ground = ground._replace(
@@ -121,7 +126,7 @@ def check_sentences(
     )
     results = {c.name: _computed(c, library) for c in ground.computations}
     judged = [
-        _check_sentence(s, library, has_judge=has_judge)
+        (is_note and _as_noted(s, library)) or _check_sentence(s, library, has_judge=has_judge)
         if s.role == "fact"
         else _check_own(s, library, ground, results)
         for s in draft.sentences
@@ -152,7 +157,7 @@ def _put_together(judged: CheckedSentence, before: CitedSentence, library: Libra
 
 
 def _flags(judged: CheckedSentence, library: Library, ground: Ground) -> tuple[str, ...]:
-    if ground.today is None or judged.kind != "fact" or not judged.shown:
+    if ground.today is None or judged.kind != "fact" or not judged.shown or judged.verdict == PENDING:
         return ()
     return flags_of(judged.claim, _dated(judged, library), ground.today)
 
@@ -304,6 +309,18 @@ def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: boo
     if has_judge and _is_for_judge(first, library) and (leads or _leaves_to_judge(sentence, cited or near, library)):
         return first  # what leads to a list says nothing that another passage could carry
     return _supported_elsewhere(sentence, cited, library) or first
+
+
+def _as_noted(sentence: CitedSentence, library: Library) -> CheckedSentence | None:
+    """Return a fact that cites passages and is not certainly wrong by them as it stands in a note; None for what a judge
+    would not be asked as it is."""
+    cited = _known(sentence.passages, library)
+    if not cited or sentence.kind == "code":
+        return None
+    if verbatim := [p.id for p in cited if is_sentence_of(sentence.raw, p.text)]:
+        return CheckedSentence(sentence.raw, tuple(verbatim), VERBATIM)
+    ids = tuple(p.id for p in cited)
+    return CheckedSentence(sentence.text, ids, PENDING, sentence.context) if may_be_judged(sentence, library) else None
 
 
 def _supported_elsewhere(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> CheckedSentence | None:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from deep_research.data import Claim, Contradiction, Side
 from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
-from deep_research.steps.check_claims import PENDING, check_draft
+from deep_research.steps.check_claims import check_draft
+from deep_research.steps.check_sentences import PENDING
 from deep_research.text.cleaning import fold
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids

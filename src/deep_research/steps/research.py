@@ -26,8 +26,8 @@ from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
 from deep_research.steps import review, search
-from deep_research.steps.check_claims import PENDING, Checked, Judge, check_draft, note_draft
-from deep_research.steps.check_sentences import NO_GROUND, Ground
+from deep_research.steps.check_claims import Checked, Judge, check_draft, note_draft
+from deep_research.steps.check_sentences import NO_GROUND, PENDING, Ground
 from deep_research.text.cleaning import fold
 from deep_research.text.contents_lists import is_contents_list
 from deep_research.text.tokens import content_terms
