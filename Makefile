@@ -51,7 +51,7 @@ floors: setup  ## which module may import which
 
 bench: setup  ## the offline benchmarks that need no data set
 	$(BIN)/python benchmarks/index_speed.py
-	$(BIN)/python benchmarks/mutations.py examples/library
+	$(BIN)/python benchmarks/mutations.py
 
 docs: setup  ## write the generated pages and tables anew: settings, result schema, Python API, sources, prompts
 	$(BIN)/python -m tests.house.documents

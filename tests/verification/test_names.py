@@ -291,6 +291,11 @@ OCCUR = [
     ("We use C++", "C and D", False),
     ("It is by Marie Curie", "Pierre de Curie", False),
     ("It is in Los Angeles", "los Angeles Times", True),
+    ("Side-steps the GIL", "which allows it to side-step the GIL", True),
+    ("Low-level API", "an API for loops", True),
+    ("Process pools suit CPU-heavy code", "process pools for work that keeps the CPU busy", True),
+    ("Process pools suit GPU-heavy code", "process pools for work that keeps the CPU busy", False),
+    ("SARS-CoV-2 spreads", "SARS spreads", False),
 ]
 
 

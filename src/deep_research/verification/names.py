@@ -50,6 +50,10 @@ _BEFORE_NAME = re.compile(
 )
 """What a sentence, cell or item begins behind; after the full stop of a title the word behind it is a name."""
 _VERBAL = re.compile(r"[A-Z][a-z]+(?:ing|ed)\Z")
+_HYPHENATED = re.compile(r"[A-Z][a-z]+(?:-[a-z]+)+\Z")
+"""What a capital at the beginning of a sentence makes no name: Side-steps, Low-level."""
+_OF_ACRONYM = re.compile(r"([A-Z][A-Z\d/]+)(?:-[a-z]{3,})+\Z")
+"""An acronym with a word of language behind it is its name alone: CPU-heavy."""
 _NOT_NAMES = frozenset([*MONTHS, *WORDS, *STOP_WORDS, *words("stop_words.weekdays"), *words("stop_words.frame")])
 _PERSONS_TITLES = frozenset(words("names.persons_titles"))
 _MIXED = re.compile(r"[a-z0-9][A-Z]|[a-z]_[a-z]|[A-Z]{2}|[A-Za-z]\d|\d[A-Za-z]|[a-z]\.[a-z]{2,}")
@@ -119,8 +123,12 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
         run, starts_sentence = run[1:], False
     while run and run[-1][0].lower() in _NOT_NAMES:
         run = run[:-1]
-    if starts_sentence and len(run) > 1 and _VERBAL.match(run[0][0]) and _is_identifier(run[1][0]):
-        run, starts_sentence = run[1:], False  # "Raising max_age", "Using KRAS"
+    if (
+        starts_sentence
+        and len(run) > 1
+        and (_HYPHENATED.match(run[0][0]) or (_VERBAL.match(run[0][0]) and _is_identifier(run[1][0])))
+    ):
+        run, starts_sentence = run[1:], False  # "Raising max_age", "Using KRAS", "Low-level API"
     if (
         run
         and starts_sentence
@@ -139,8 +147,10 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
                 found.append(name)
             plain = []
             number = _CODE_NUMBER.match(text, word.end())
-            end = number.end() if number else word.end()
-            found.append(Name(text[word.start() : end] if number else _singular(word[0]), word.start(), end, True))
+            acronym = _OF_ACRONYM.match(word[0])
+            own = acronym[1] if acronym else word[0]
+            end = number.end() if number else word.start() + len(own)
+            found.append(Name(text[word.start() : end] if number else _singular(own), word.start(), end, True))
         else:
             plain.append(word)
     if plain and (name := _plain(text, plain)):
