@@ -187,3 +187,10 @@ def test_a_stretch_is_found_as_it_is_written(sentence: str, text: str, found: st
     span = find_verbatim(sentence, text)
     assert (text[slice(*span)] if span else None) == found
     assert is_verbatim(sentence, text) == (found is not None)
+
+
+def test_a_sentence_of_a_comment_in_code_is_quoted_without_its_signs() -> None:
+    code = "    # In general it is preferable to run them in a\n    # process pool.\n    result = await run(cpu_bound)  # slow"
+    assert quotations_occur("“in general it is preferable to run them in a process pool”", code).ok
+    assert not quotations_occur("“in general it is preferable to run them in a thread pool”", code).ok
+    assert quotations_occur("“run them in a # process pool”", code).ok

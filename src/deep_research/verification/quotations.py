@@ -48,6 +48,8 @@ _FOLDS = {
 _PLAIN = re.compile(r"[^\x80-\U0010ffff*_]*")
 _DECIMAL = re.compile(r"\d[.,]\d")
 _EDGES = " \t\n.,;:!?。，；：！？、"
+_COMMENT = re.compile(r"^[ \t]*(?:#+|//+)[ \t]+", re.MULTILINE)
+"""What a line of a comment in code begins with: its sentences go on over several lines."""
 _NEAR = 80
 """From this similarity (0–100) on a quotation counts as nearly right."""
 
@@ -65,9 +67,11 @@ def quotations_occur(claim: str, evidence: str) -> QuotationAgreement:
     """Return whether everything `claim` quotes stands in `evidence` word for word.
 
     Ignored are white space, case, the form of quotes and dashes, the closing punctuation inside the
-    marks, and letters in brackets; the parts around an ellipsis must follow each other.
+    marks, letters in brackets, and the signs before the lines of a comment in code; the parts around an
+    ellipsis must follow each other.
     """
-    missing = tuple(q for q in quotations(claim) if not _quoted_from(q.text, evidence))
+    texts = dict.fromkeys((evidence, _COMMENT.sub("", evidence)))
+    missing = tuple(q for q in quotations(claim) if not any(_quoted_from(q.text, text) for text in texts))
     if not missing:
         return QuotationAgreement(True)
     near = fuzz.partial_ratio(_squeeze(missing[0].text), _squeeze(evidence)) if evidence.strip() else 0.0
