@@ -296,6 +296,9 @@ OCCUR = [
     ("Process pools suit CPU-heavy code", "process pools for work that keeps the CPU busy", True),
     ("Process pools suit GPU-heavy code", "process pools for work that keeps the CPU busy", False),
     ("SARS-CoV-2 spreads", "SARS spreads", False),
+    ("TNF-alpha levels rose after treatment", "After treatment with the drug, TNF-beta levels rose.", False),
+    ("Crizotinib shrinks ALK-positive tumours", "Crizotinib shrinks a tumour that is ALK-negative.", False),
+    ("Process pools suit CPU-heavy code", "The CPU is busy: process pools suit code that is not CPU-light.", False),
 ]
 
 

@@ -23,7 +23,11 @@ _SHAPES: dict[Shape, re.Pattern[str]] = {
     "list": compile_on_use(any_word("asking.several_patterns"), re.IGNORECASE),
     "steps": re.compile(any_word("asking.steps_patterns"), re.IGNORECASE),
 }
-_TURNED_DOWN = compile_on_use(any_word("asking.turned_down_patterns"), re.IGNORECASE)
+_TURNED_DOWN = [
+    compile_on_use(pattern, re.IGNORECASE)
+    for code in languages()
+    for pattern in entry("asking.turned_down_patterns", code) or ()
+]
 _CHOICE = compile_on_use(any_word("asking.choice_patterns"), re.IGNORECASE)
 _ENDED = {
     code: [compile_on_use(pattern, re.IGNORECASE) for pattern in entry("asking.ended_patterns", code) or ()]
@@ -113,8 +117,8 @@ def answer_shape(question: str) -> Shape:
 
 def turned_down(question: str) -> str:
     """Return what a question names only to turn it down ("instead of a server"); "" for nothing."""
-    found = _TURNED_DOWN.search(question)
-    return next(filter(None, found.groups()), "") if found else ""
+    found = (pattern.search(question) for pattern in _TURNED_DOWN)
+    return next((match["thing"] for match in found if match), "")
 
 
 def asks_for_choice(question: str) -> bool:

@@ -53,7 +53,7 @@ _VERBAL = re.compile(r"[A-Z][a-z]+(?:ing|ed)\Z")
 _HYPHENATED = re.compile(r"[A-Z][a-z]+(?:-[a-z]+)+\Z")
 """What a capital at the beginning of a sentence makes no name: Side-steps, Low-level."""
 _OF_ACRONYM = re.compile(r"([A-Z][A-Z\d/]+)(?:-[a-z]{3,})+\Z")
-"""An acronym with a word of language behind it is its name alone: CPU-heavy."""
+"""An acronym with a word of language behind it: CPU-heavy."""
 _NOT_NAMES = frozenset([*MONTHS, *WORDS, *STOP_WORDS, *words("stop_words.weekdays"), *words("stop_words.frame")])
 _PERSONS_TITLES = frozenset(words("names.persons_titles"))
 _MIXED = re.compile(r"[a-z0-9][A-Z]|[a-z]_[a-z]|[A-Z]{2}|[A-Za-z]\d|\d[A-Za-z]|[a-z]\.[a-z]{2,}")
@@ -147,10 +147,8 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
                 found.append(name)
             plain = []
             number = _CODE_NUMBER.match(text, word.end())
-            acronym = _OF_ACRONYM.match(word[0])
-            own = acronym[1] if acronym else word[0]
-            end = number.end() if number else word.start() + len(own)
-            found.append(Name(text[word.start() : end] if number else _singular(own), word.start(), end, True))
+            end = number.end() if number else word.end()
+            found.append(Name(text[word.start() : end] if number else _singular(word[0]), word.start(), end, True))
         else:
             plain.append(word)
     if plain and (name := _plain(text, plain)):
@@ -203,7 +201,12 @@ def names_occur(claim: str, evidence: str) -> NameAgreement:
     wanted = names(claim)
     there = name_index(evidence) if wanted else None
     missing = tuple(
-        name for name in wanted if there is not None and not there.has(name) and not _are_options(name, claim, evidence)
+        name
+        for name in wanted
+        if there is not None
+        and not there.has(name)
+        and not _are_options(name, claim, evidence)
+        and not _is_acronym_alone(name, evidence)
     )
     return NameAgreement(not missing, missing, len(wanted) - len(missing))
 
@@ -212,6 +215,14 @@ def _are_options(name: Name, claim: str, evidence: str) -> bool:
     """Return whether a name is several short options behind one dash, each of which stands in the evidence."""
     dashed = re.search(r"(?<![\w-])-$", claim[: name.start]) is not None
     return dashed and has_short_options(name.text, evidence)
+
+
+def _is_acronym_alone(name: Name, evidence: str) -> bool:
+    """Return whether a name is an acronym with a word behind it (CPU-heavy) and the evidence has the acronym with no
+    other word behind it: TNF-beta is no TNF-alpha."""
+    acronym = _OF_ACRONYM.match(name.text)
+    behind = re.findall(rf"(?<![\w-]){re.escape(acronym[1])}(?!\w)(-\w)?", evidence) if acronym else []
+    return bool(behind) and not any(behind)
 
 
 def has_short_options(letters: str, evidence: str) -> bool:
