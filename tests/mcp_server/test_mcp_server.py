@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-import socket
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -39,31 +39,19 @@ async def over_stdio(home: Path, **variables: str) -> AsyncIterator[Client]:
 
 @contextmanager
 def served(home: Path, *flags: str) -> Iterator[str]:
-    """Serve over HTTP in a process of its own; the address."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "deep_research", "mcp", "--http", "--port", str(port), *flags]
-    process = subprocess.Popen(command, env=environment(home), stderr=subprocess.PIPE)
+    """Serve over HTTP in a process of its own; the address, which it shows once it takes connections."""
+    command = [sys.executable, "-m", "deep_research", "mcp", "--http", "--port", "0", *flags]
+    process = subprocess.Popen(command, env=environment(home), stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
     try:
-        for _ in range(600):
-            with socket.socket() as knock:
-                if knock.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            assert process.poll() is None, process.stderr and process.stderr.read()
-            knock_pause()
-        yield f"http://127.0.0.1:{port}/mcp"
+        line = process.stderr.readline()
+        shown = re.search(r"http://\S+", line)
+        assert shown, line + process.stderr.read()
+        yield shown[0]
     finally:
         process.terminate()
         process.wait(timeout=20)
-        if process.stderr:
-            process.stderr.close()
-
-
-def knock_pause() -> None:
-    """Wait a moment before the next knock."""
-    import time  # noqa: PLC0415
-
-    time.sleep(0.05)
+        process.stderr.close()
 
 
 @asynccontextmanager

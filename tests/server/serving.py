@@ -13,7 +13,8 @@ from typing import Any
 import httpx
 import uvicorn
 
-from deep_research.server.http_app import ServerOptions, server_config
+from deep_research.server.http_app import ServerOptions, make_app
+from deep_research.server.listening import server_config
 from tests.model.harness import PLAN
 from tests.support.scripted_replies import Request
 from tests.support.scripted_researcher import ScriptedResearcher, passages_in, step_of
@@ -75,7 +76,7 @@ class _Server(uvicorn.Server):
 def serving(home: Path, **options: Any) -> Iterator[str]:
     """Give the address of a server for the state folder `home`."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = server_config(ServerOptions(home, **options), log_level="critical", timeout_graceful_shutdown=2)
+    config = server_config(make_app(ServerOptions(home, **options)), log_level="critical", timeout_graceful_shutdown=2)
     server = _Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()

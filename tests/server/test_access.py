@@ -105,7 +105,7 @@ def test_tokens_by_the_command_line(own_state: Path) -> None:
 
 def test_an_address_that_others_reach_is_not_served_without_tokens(own_state: Path) -> None:
     with pytest.raises(ConfigError, match="deep-research token create"):
-        serve(ServerOptions(own_state, host="0.0.0.0"))
+        serve(ServerOptions(own_state, host="0.0.0.0"), print)
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,11 @@ def serve_command(host: str, port: int, max_runs: int, max_upload: int, require_
 
     queued = bool(database_url()) and not in_process
     options = ServerOptions(home(), host, port, require_tokens, max_runs, queued, UploadLimit(max_upload))
-    shown = f"[{host}]" if ":" in host else host
-    echo_wrapped(
-        f"The page: http://{shown}:{port}/   The API: http://{shown}:{port}/openapi.json   Stop: Ctrl-C", err=True
-    )
-    serve(options)
+
+    def show(address: str) -> None:
+        echo_wrapped(f"The page: {address}/   The API: {address}/openapi.json   Stop: Ctrl-C", err=True)
+
+    serve(options, show)
 
 
 @click.group("token")
@@ -119,9 +119,11 @@ def mcp_command(over_http: bool, host: str, port: int, require_tokens: bool, max
     if tokens is not None and not tokens.records():
         message = f"There is no token yet, and {host} asks for one. Make one: deep-research token create NAME"
         raise ConfigError(message, setting="host", value=host)
-    shown = f"[{host}]" if ":" in host else host
-    echo_wrapped(f"MCP: http://{shown}:{port}/mcp   Stop: Ctrl-C", err=True)
-    serve_http(McpOptions(home(), tokens, max_runs, queued), host=host, port=port)
+
+    def show(address: str) -> None:
+        echo_wrapped(f"MCP: {address}/mcp   Stop: Ctrl-C", err=True)
+
+    serve_http(McpOptions(home(), tokens, max_runs, queued), host=host, port=port, on_listening=show)
 
 
 @click.command("enqueue")

@@ -8,15 +8,14 @@ import hashlib
 import json
 import logging
 import tomllib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import uvicorn
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
@@ -28,6 +27,7 @@ from deep_research.errors import ConfigError, ResearchError
 from deep_research.server import evidence_routes, openai_routes, run_routes, server_routes
 from deep_research.server.access_tokens import AccessTokens
 from deep_research.server.http_context import ServerContext, add_error_handlers
+from deep_research.server.listening import run_app
 from deep_research.server.request_guard import RequestGuard, is_loopback
 from deep_research.server.run_service import make_run_service
 from deep_research.server.uploads import UploadLimit
@@ -170,14 +170,8 @@ def make_app(options: ServerOptions) -> FastAPI:
     return app
 
 
-def server_config(options: ServerOptions, **settings: Any) -> uvicorn.Config:
-    """Return how uvicorn serves the application; `settings` are its own."""
-    usual: dict[str, Any] = {"log_level": "warning", "server_header": False, "timeout_graceful_shutdown": 5}
-    return uvicorn.Config(make_app(options), host=options.host, port=options.port, **{**usual, **settings})
-
-
-def serve(options: ServerOptions) -> None:
-    """Serve until the process is asked to stop. Raises ConfigError where anybody could come in."""
+def serve(options: ServerOptions, on_listening: Callable[[str], None]) -> None:
+    """Serve until the process is asked to stop; see `run_app`. Raises ConfigError where anybody could come in."""
     if not is_loopback(options.host) and not AccessTokens(options.home).records():
         message = (
             f"The address {options.host} can be reached by others, and there is no token yet. "
@@ -186,4 +180,4 @@ def serve(options: ServerOptions) -> None:
         raise ConfigError(message, setting="host", value=options.host)
     if options.queued and not api.queue_state(home=options.home).workers:
         _log.warning("No worker is alive: runs wait until `deep-research worker` is started.")
-    uvicorn.Server(server_config(options)).run()
+    run_app(make_app(options), host=options.host, port=options.port, on_listening=on_listening)

@@ -24,6 +24,7 @@ from deep_research.data import FollowUp, Report
 from deep_research.errors import ConfigError, ResearchError
 from deep_research.events import Event
 from deep_research.server.access_tokens import AccessTokens, owner_home
+from deep_research.server.listening import run_app
 from deep_research.server.run_service import make_run_service
 from deep_research.settings import load_settings
 
@@ -403,12 +404,9 @@ def serve_stdio(options: McpOptions) -> None:
     make_server(options).run("stdio")
 
 
-def serve_http(options: McpOptions, *, host: str, port: int) -> None:
-    """Serve over streamable HTTP at /mcp until the process is stopped; see `make_http_app`."""
-    import uvicorn  # noqa: PLC0415 - only for HTTP
-
-    app = make_http_app(options)
-    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, timeout_graceful_shutdown=5)
+def serve_http(options: McpOptions, *, host: str, port: int, on_listening: Callable[[str], None]) -> None:
+    """Serve over streamable HTTP at /mcp until the process is stopped; see `make_http_app` and `run_app`."""
+    run_app(make_http_app(options), host=host, port=port, on_listening=on_listening)
 
 
 def make_http_app(options: McpOptions) -> Any:
