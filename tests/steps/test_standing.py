@@ -29,6 +29,7 @@ from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveRea
 from deep_research.report.render import render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
+from deep_research.search.source_standing import standing_of_most
 from deep_research.settings import Settings
 from deep_research.steps.research import write
 from deep_research.steps.review import better
@@ -130,6 +131,22 @@ def test_what_most_sections_are_of_is_said_once_at_the_head(library: SqliteLibra
     text = render_report(checked, library).markdown
     assert [text.count(version) for version in ("3.11.2", "4.0.1")] == [1, 1]
     assert text.index("3.11.2") < text.index("## Tides") < text.index("## Bays") < text.index("4.0.1")
+
+
+@pytest.mark.parametrize(
+    ("of", "told"),
+    [
+        (("2024-05-31", "2024-05-31", ""), "2024-05-31"),
+        (("2024-05-31", ""), ""),
+        (("2024-05-31", "2019-01-01"), ""),
+        (("2024-05-31",), "2024-05-31"),
+    ],
+)
+def test_the_date_that_the_head_tells_is_not_told_again_behind_the_sentences_of_the_report(
+    of: tuple[str, ...], told: str
+) -> None:
+    sections = [Section(title=str(n), content="Tides rise.", as_of=state) for n, state in enumerate(of)]
+    assert standing_of_most(sections) == told
 
 
 def _better(old: Sequence[Claim], new: Sequence[Claim]) -> bool:

@@ -34,7 +34,7 @@ from deep_research.i18n.language import detect
 from deep_research.ports import Library
 from deep_research.report.method_note import render_method_note
 from deep_research.report.report_input import CheckedReport
-from deep_research.search.source_standing import dated_source, uniform_standing
+from deep_research.search.source_standing import dated_source, standing_of_most, uniform_standing
 from deep_research.text.cleaning import fold
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.sentences import sentences
@@ -291,9 +291,7 @@ def _opening(checked: CheckedReport, references: References) -> list[str]:
 
 def _common_state(checked: CheckedReport, references: References) -> str:
     """Return the version or date of nearly all sources of the report, or of most of its sections; "" where there is none."""
-    told = Counter(section.as_of for section in checked.given.sections if section.content)
-    most, count = max(told.items(), key=lambda item: item[1], default=("", 0))
-    return references.uniform(checked.claims) or (most if 2 * count > told.total() else "")
+    return references.uniform(checked.claims) or standing_of_most(checked.given.sections)
 
 
 def _marks(checked: CheckedReport) -> str:

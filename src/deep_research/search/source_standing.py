@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
+from deep_research.data import Section
 from deep_research.ports import Library
 from deep_research.text.standing import Standing, read_footer, read_standing
 from deep_research.verification.currency import Dated
@@ -55,3 +56,10 @@ def uniform_standing(library: Library, sources: Sequence[str] = ()) -> str:
         if value and count >= _MOST_OF * len(told):
             return f"{name}{value}"
     return ""
+
+
+def standing_of_most(sections: Sequence[Section]) -> str:
+    """Return the version or date that nearly all sources have of more than half of the sections; else ""."""
+    told = Counter(section.as_of for section in sections if section.content or section.as_of)
+    most, count = max(told.items(), key=lambda item: item[1], default=("", 0))
+    return most if 2 * count > told.total() else ""

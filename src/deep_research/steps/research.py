@@ -24,7 +24,7 @@ from deep_research.events import SectionClosed, SectionWritten
 from deep_research.i18n.catalog import gap_of
 from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
-from deep_research.search.source_standing import uniform_standing
+from deep_research.search.source_standing import standing_of_most, uniform_standing
 from deep_research.steps import review, search
 from deep_research.steps.check_claims import Checked, Judge, check_draft, note_draft
 from deep_research.steps.check_sentences import NO_GROUND, PENDING, Ground
@@ -374,7 +374,7 @@ def ground_of(
         background=ctx.settings.background == "all",
         language=brief.language,
         today=ctx.today,
-        told_date=sections[0].as_of if len(sections) == 1 else "",
+        told_date=standing_of_most(sections),
     )
 
 
