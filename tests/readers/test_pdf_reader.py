@@ -46,12 +46,29 @@ def test_running_headers_and_page_numbers_are_dropped():
     assert text.count("Content of sheet") == 8
 
 
+def test_a_line_with_the_number_of_its_page_is_a_running_one_however_short_its_chapter():
+    cover: list[str | Text] = [("The Harbour", 72, 700, 11)]
+    chapters = {1: "Chapter 1. Gates", 3: "Chapter 2. Locks", 5: "Chapter 3. Cranes", 7: "Chapter 4. Ropes"}
+    pages: list[list[str | Text]] = [
+        [(f"{n} {chapters[n - 1 + n % 2]}", 72, 800, 14), (f"Content of sheet {word}.", 72, 700, 11)]
+        for n, word in enumerate(["ab", "cd", "ef", "gh", "ij", "kl", "mn", "op"], start=1)
+    ]
+    text = read(cover, *pages).text
+    assert "Chapter" not in text
+    assert text.count("Content of sheet") == 8
+
+
 def test_bullets_are_items():
     assert read(["\u2022 first point", "\u2022 second point"]).text == "- first point\n- second point"
 
 
 def test_lines_of_a_table_of_contents_are_dropped():
     assert read(["1 Introduction . . . . . . . . . . . 3", f"{WIDE}."]).text == f"{WIDE}."
+
+
+def test_chapters_in_a_table_of_contents_have_no_dots_before_their_number():
+    lines = [f"1.{n} Section . . . . . . . . . . . {n}" for n in range(1, 6)]
+    assert read(["2 Locks and cranes 57", *lines, f"{WIDE}."]).text == f"{WIDE}."
 
 
 def test_metadata():

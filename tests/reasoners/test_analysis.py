@@ -98,6 +98,10 @@ def test_b3_discovery_target(question: str, target: str) -> None:
         ("열펌프와 가스보일러의 차이", ("열펌프", "가스보일러")),
         ("Python 中的装饰器和上下文管理器有什么区别？", ("装饰器", "上下文管理器")),
         ("Python에서 데코레이터와 컨텍스트 관리자의 차이", ("데코레이터", "컨텍스트 관리자")),
+        ("sotorasib 和 adagrasib 的疗效和安全性有什么不同？", ("sotorasib", "adagrasib")),
+        ("git rebase와 git merge는 어떻게 다른가요?", ("git rebase", "git merge")),
+        ("スレッドとプロセスはどう違いますか", ("スレッド", "プロセス")),
+        ("不同的索引类型有哪些？", ()),
     ],
 )
 def test_b3_subjects_of_a_comparison(question: str, subjects: tuple[str, ...]) -> None:

@@ -33,6 +33,28 @@ def test_a_lead_in_says_whether_a_list_has_all_of_a_kind(text: str, is_whole: bo
     assert [enumerates(outlined, block) for block in lists] == [is_whole]
 
 
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("The pump has a valve.\n\nSee Section 5 for details.\n", False),
+        ("泵有一个阀门。\n\n详见第五章。\n", False),
+        ("펌프에는 밸브가 있다.\n\n자세한 내용은 5절을 참조하십시오.\n", False),
+        ("The pump has a valve.\n\nSeeing the valve is easy.\n", True),
+    ],
+)
+def test_a_paragraph_that_only_says_where_something_stands_is_not_quoted(text: str, quoted: bool) -> None:
+    outlined = outline(text)
+    last = len(outlined.atoms) - 1
+    assert any(last in block.atoms for block in quotable_blocks(outlined)) is quoted
+
+
+def test_an_item_that_is_a_piece_of_a_sentence_stands_in_its_list_alone() -> None:
+    outlined = outline("A file is kept if:\n\n- it is shipped; and\n- it is signed.\n")
+    blocks = quotable_blocks(outlined)
+    assert [b.kind for b in blocks if [outlined.of(n) for n in b.atoms] == ["it is shipped; and"]] == []
+    assert any(b.kind == "list" and len(b.atoms) == 3 for b in blocks)
+
+
 def test_what_is_announced_behind_a_list_is_another_list() -> None:
     outlined = outline("It has benefits:\n\n- Fast\n- Small\n\nIt comes in these forms:\n\n- By range\n- By hash\n")
     lists = [[outlined.of(n) for n in b.atoms] for b in quotable_blocks(outlined) if b.kind == "list"]

@@ -77,6 +77,50 @@ def test_a_topic_with_an_introduction_is_told_by_the_pages_that_it_announces() -
     assert "Loading data goes faster without indexes" in written["Loading Data"].content
 
 
+def test_the_page_that_bears_the_name_of_a_topic_introduces_it_before_a_section_that_names_it_too() -> None:
+    other = (
+        "# 3. Pumps\n\n## Planning for tuning\n\nTuning of pumps needs planning, as the tuning of a pump takes time. Plan"
+        " the tuning before the pump is mounted, and repeat the tuning each year.\n"
+    )
+    _, written = _planned("tuning", library(**{"3._Pumps": other, **PAGES}))
+    assert list(written) == ["Tuning", "Reading Plans", "Loading Data"]
+
+
+MANUAL = """# Harbour manual
+
+## Opening the gate
+
+To open the gate, turn the wheel to the left.
+
+## Closing the gate
+
+To close the gate, turn the wheel to the right.
+
+## Examples
+
+The gate of Bergen is opened at noon.
+"""
+
+
+def test_what_a_document_has_beside_the_quoted_sections_is_named() -> None:
+    _, written = _planned("How do I open the gate, step by step?", library(Harbour_manual=MANUAL))
+    (gap,) = [gap for gap in written["Answer"].gaps if "not_quoted" in gap.codes]
+    assert (gap.what, gap.values["headings"]) == ("Harbour manual", "Closing the gate")
+
+
+def test_of_a_fact_no_further_sections_are_named() -> None:
+    _, written = _planned("When is the gate of Bergen opened?", library(Harbour_manual=MANUAL))
+    assert "noon" in written["Answer"].content
+    assert not written["Answer"].gaps
+
+
+def test_what_stands_below_a_heading_that_says_what_is_asked_is_quoted_whatever_it_repeats() -> None:
+    calls = "The first opens the great gate at dawn, when the lock keeper has looked at the tide and the wind. " * 5
+    scripts = f"# Guide\n\n## Harbour scripts\n\nHere is what the harbour scripts do.\n\n{calls}\n\n{calls}\n\nThe last turns off every lamp.\n"
+    _, written = _planned("What do the harbour scripts do?", library(Guide=scripts))
+    assert "The last turns off every lamp" in written["Answer"].content
+
+
 def test_the_section_about_a_thing_begins_where_its_description_begins() -> None:
     _, written = _planned("What is the difference between Drain and Fill?", library(Drain=COMMAND, Fill=OTHER))
     told = written["Drain"].content

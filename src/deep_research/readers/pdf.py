@@ -197,6 +197,10 @@ _PAGE_NUMBER = re.compile(
     rf"(?:(?:of|/)\s*\d+|{any_word('document.page_counters')})?[-–—\s]*",
     re.IGNORECASE,
 )
+_OUTER_NUMBER = re.compile(r"^\d{1,4}(?=\s)|(?<=\s)\d{1,4}$|^\d{1,4}$")
+_NUMBERED = 0.5  # of the pages carry their number
+_CONTENTS = 5  # lines of a table of contents on a page, whose chapters have no dots before their number
+_ENDS_IN_NUMBER = re.compile(r"\s\d{1,4}$")
 _CONTENTS_LINE = re.compile(r"(?:\.\s?){5,}\s*(?:\d+|[ivxlc]+)?\s*$")
 _NO_TITLE = re.compile(r"^(?:untitled|microsoft |powerpoint |slide 1$)|\.(?:dvi|docx?|tex|indd|pptx?|qxd|fm)$")
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD, https://pdfium.googlesource.com/pdfium/+/refs/heads/main/public/fpdfview.h
@@ -268,9 +272,9 @@ def _document(builder: DocumentBuilder, about: dict[str, str], name: str) -> Doc
 
 def _write(pages: list[list[Line]], builder: DocumentBuilder) -> None:
     running = _running_lines(pages)
-    body = _body_size(pages)
+    body, before = _body_size(pages), _pages_before_the_first(pages)
     for number, lines in enumerate(pages, start=1):
-        kept = list(_without_edges(lines, running))
+        kept = list(_without_edges(lines, running, None if before is None else str(number - before)))
         builder.page(number)
         for block in blocks(kept, body):
             if block.kind == "heading":
@@ -300,14 +304,33 @@ def _running_lines(pages: list[list[Line]]) -> set[str]:
     return {pattern for pattern, count in counts.items() if count >= least}
 
 
-def _without_edges(lines: list[Line], running: set[str]) -> Iterator[Line]:
+def _pages_before_the_first(pages: list[list[Line]]) -> int | None:
+    """Return how many pages stand before the one that is numbered 1, by the numbers that the outermost lines begin or end
+    with; None where most pages have none that goes with its place."""
+    counts = Counter(
+        number - int(printed)
+        for number, lines in enumerate(pages, start=1)
+        for printed in {each for line in (*lines[:1], *lines[-1:]) for each in _OUTER_NUMBER.findall(line.text.strip())}
+    )
+    before, count = counts.most_common(1)[0] if counts else (0, 0)
+    return before if count > _NUMBERED * len(pages) else None
+
+
+def _without_edges(lines: list[Line], running: set[str], printed: str | None) -> Iterator[Line]:
+    """Return the lines of a page without running ones: those of `running` near its edges, and an outermost one that begins or
+    ends with the number `printed` on it ("52 Chapter 6. Scripts")."""
     last = len(lines) - _EDGE_LINES
+    contents = sum(_CONTENTS_LINE.search(line.text) is not None for line in lines) >= _CONTENTS
     for index, line in enumerate(lines):
         at_edge = index < _EDGE_LINES or index >= last
         outermost = index in (0, len(lines) - 1)
         if _CONTENTS_LINE.search(line.text) or (at_edge and _pattern(line.text) in running):
             continue
         if outermost and _PAGE_NUMBER.fullmatch(line.text.strip()):
+            continue
+        if contents and _ENDS_IN_NUMBER.search(line.text):
+            continue
+        if outermost and printed in _OUTER_NUMBER.findall(line.text.strip()):
             continue
         yield line
 

@@ -207,9 +207,11 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     if not checked.is_answered:  # that nothing was found is said above, of all sections
         listed = [gap for gap in listed if not {"section_empty", "review_open"} & {*gap.codes}]
     told = [gap.what for gap in listed if any(f"**{gap.what}**" in text for text in contents.values())]
-    # What another section quotes under the same heading is not missing.
+    told += [entry.title for entry in entries]
+    # What another section quotes under the same heading, or from the document of that name, is not missing.
     listed = [gap for gap in listed if gap.what not in told or not {"section_empty", "review_open"} & {*gap.codes}]
-    blocks.append(_gaps(listed, parts.limits, language))
+    none = "no_gaps" if checked.reasoner.is_language_model else "no_gaps_noticed"
+    blocks.append(_gaps(listed, parts.limits, language, none=none))
     verbatim, day = sum(references.verbatim(c) for c in checked.claims if c.stands), references.one_day(entries)
     blocks.append(render_method_note(checked, verbatim=verbatim, read_on=day))
     if entries:
@@ -349,10 +351,11 @@ def _standing_of_parts(checked: CheckedReport, references: References) -> str:
     answering = {key for part in parts for key in part.claims}
     cited = references.cite([p for c in checked.claims if c.id in answering for p in c.passages], ascending=True)
     open_parts = [part.text for part in parts if part.answered != "yes"]
+    if not open_parts:
+        return f"{phrase('parts_none_open', language)} {cited}".strip()
     said = phrase("parts_answered", language, answered=len(parts) - len(open_parts), parts=len(parts))
-    left = phrase("parts_open", language, parts=join_list(open_parts, language)) if open_parts else ""
     told = f"{said} {cited}" if cited else said
-    return join_sentences((told, left or phrase("parts_none_open", language)), language)
+    return join_sentences((told, phrase("parts_open", language, parts=join_list(open_parts, language))), language)
 
 
 def _nothing(checked: CheckedReport) -> str:
@@ -374,7 +377,7 @@ def _gap_line(alike: Sequence[Gap], language: str) -> str:
     return f"- **{fold(name_subject(told, language))}**{times}{colon_of(language)}{fold(explain(told, language))}"
 
 
-def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
+def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str, *, none: str) -> str:
     alike: dict[tuple[str, str], list[Gap]] = defaultdict(list)
     for gap in gaps:
         if limits and ("review_open" in gap.codes or gap.what == "review"):
@@ -383,7 +386,7 @@ def _gaps(gaps: Sequence[Gap], limits: Sequence[Limit], language: str) -> str:
         why = gap.values["error"] if "given_up" in gap.codes else "few_sources" if is_narrow else gap.why
         alike["" if is_narrow else gap.source or gap.what, why].append(gap)
     limited = [f"- {fold(limit.text)}" for limit in limits]
-    lines = [*limited, *(_gap_line(same, language) for same in alike.values())] or [phrase("no_gaps", language)]
+    lines = [*limited, *(_gap_line(same, language) for same in alike.values())] or [phrase(none, language)]
     return f"## {phrase('gaps', language)}\n\n" + "\n".join(lines)
 
 

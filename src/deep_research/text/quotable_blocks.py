@@ -27,7 +27,7 @@ SECTION_CHARS = 800
 """Neighbouring paragraphs, items, tables and code are offered together up to this length."""
 LIST_CHARS = 900
 """Of a longer list only the first sentence of each outer item is quoted."""
-_CAPTION_CHARS = 160
+_CAPTION_CHARS, _POINTER_CHARS = 160, 140
 
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _ENTRY_KEY = re.compile(r"[^:：\n]{1,80}[:：](?=\s|$|[^\x00-\x7f])")
@@ -38,6 +38,8 @@ _LABEL = re.compile(
 """What stands above something else: one word, a word with a small one behind it, or what ends in a colon; names stay."""
 _CAPTION = re.compile(r"[A-Z][a-z]+ (?:[A-Z]\.)?\d+[.-]\d+\. [^.]{1,80}")
 """What is said above a table: "Table 13.1. Transaction Isolation Levels"."""
+_GOES_ON = re.compile(r"[;；](?:\s*(?:and|or))?\s*$")
+"""What an item ends with that is a piece of the sentence its list makes."""
 _LEADS_ON = re.compile(r"[:：]\s*$")
 
 
@@ -167,8 +169,11 @@ def quotable_blocks(outlined: Outline) -> list[QuotableBlock]:
 
 
 def _is_stub(outlined: Outline, units: Sequence[Sequence[int]], place: int) -> bool:
-    """Return whether a paragraph is a label ("Note:", "Reference") or a caption without what it names behind it."""
+    """Return whether a paragraph is a label ("Note:", "Reference") or a caption without what it names behind it, or only says
+    where something stands ("See Section 5 for details.")."""
     text = " ".join(_text_of(outlined, units[place]).split())
+    if len(units[place]) == 1 and len(text) <= _POINTER_CHARS and _POINTER.match(text):
+        return True
     following = [outlined.atoms[unit[0]].kind for unit in units[place + 1 : place + 2]]
     if outlined.atoms[units[place][0]].kind != "prose" or not text.isascii() or following not in ([], ["prose"]):
         return False
@@ -181,7 +186,7 @@ def _is_lead(outlined: Outline, units: Sequence[Sequence[int]], place: int) -> b
     unit = units[place]
     if len(unit) > 1 or outlined.atoms[unit[0]].kind != "prose":
         return False
-    return _LEADS_ON.search(outlined.of(unit[0])) is not None or _CAPTION.fullmatch(outlined.of(unit[0])) is not None
+    return announces(outlined.of(unit[0])) or _CAPTION.fullmatch(outlined.of(unit[0])) is not None
 
 
 def _goes_on(outlined: Outline, units: Sequence[Sequence[int]], place: int) -> bool:
@@ -236,8 +241,8 @@ def _is_title(outlined: Outline, unit: Sequence[int], following: Sequence[Sequen
 
 def _without_lead(outlined: Outline, unit: list[int], following: Sequence[Sequence[int]]) -> list[int]:
     """Return a paragraph without its last sentence where that only announces what comes next ("The steps are:")."""
-    announces = following and outlined.atoms[following[0][0]].kind != "prose"
-    return unit[:-1] if announces and _LEADS_ON.search(outlined.of(unit[-1])) else unit
+    is_followed = following and outlined.atoms[following[0][0]].kind != "prose"
+    return unit[:-1] if is_followed and announces(outlined.of(unit[-1])) else unit
 
 
 def standing(outlined: Outline, chosen: Sequence[int], within: Sequence[int]) -> tuple[int, ...]:
@@ -253,7 +258,8 @@ def standing(outlined: Outline, chosen: Sequence[int], within: Sequence[int]) ->
 def _of_item(outlined: Outline, units: list[list[int]], place: int) -> Iterator[QuotableBlock]:
     """Return an item by itself, and with the paragraphs, code and deeper items that belong to it."""
     own = units[place]
-    yield from _of_prose(outlined, own, "item")
+    if not _GOES_ON.search(outlined.of(own[-1])):
+        yield from _of_prose(outlined, own, "item")
     more = [n for unit in units[place + 1 : _item_end(outlined, units, place)] for n in unit]
     if more and outlined.length([*own, *more]) <= SECTION_CHARS:
         yield QuotableBlock("item", (*own, *more))
@@ -279,7 +285,7 @@ def _lead_in(outlined: Outline, units: list[list[int]], place: int) -> tuple[int
     before = units[place - 1]
     if outlined.atoms[before[-1]].kind not in ("prose", "item"):
         return ()
-    if not _LEADS_ON.search(outlined.of(before[-1])) and outlined.atoms[before[-1]].kind == "item":
+    if not announces(outlined.of(before[-1])) and outlined.atoms[before[-1]].kind == "item":
         return ()
     return standing(outlined, before[-1:], before)
 
@@ -346,11 +352,12 @@ def _runs(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]:
 def whole_end(outlined: Outline, numbers: Sequence[int], is_cut: bool) -> list[int]:
     """Return atoms without a last sentence that announces or names what is not among them ("The steps are:", "Table 8.1")."""
     kept = list(numbers)
-    while is_cut and kept and (_LEADS_ON.search(outlined.of(kept[-1])) or _CAPTION.fullmatch(outlined.of(kept[-1]))):
+    while is_cut and kept and (announces(outlined.of(kept[-1])) or _CAPTION.fullmatch(outlined.of(kept[-1]))):
         kept.pop()
     return kept
 
 
+_POINTER = re.compile(r"[\s(（]*" + any_word("quoting.pointer_patterns"), re.IGNORECASE)
 _QUOTES = r"[\s\"'“‘(\[]*"
 _POINTS_BACK = re.compile(_QUOTES + any_word("quoting.back_patterns"), re.IGNORECASE)
 _TURNS = re.compile(_QUOTES + any_word("quoting.turn_patterns"), re.IGNORECASE)
@@ -359,6 +366,11 @@ _TURNS = re.compile(_QUOTES + any_word("quoting.turn_patterns"), re.IGNORECASE)
 def is_sentence(text: str) -> bool:
     """Return whether a text ends as a sentence does."""
     return _ENDS.search(text) is not None
+
+
+def announces(sentence: str) -> bool:
+    """Return whether a sentence ends in a colon: it says nothing without what comes next."""
+    return _LEADS_ON.search(sentence) is not None
 
 
 def points_back(sentence: str) -> bool:

@@ -62,6 +62,8 @@ _GOOD, _LACKING = 0.6, 0.45
 """A further block is quoted from this share of the best one's score on; less where it says a word that is missing."""
 _TELLS = 0.4
 """Share of the weight of what is asked that a paragraph beside an answer must say."""
+_HEADS, _HEADED_CHARS = 0.75, 4000
+"""Share of that weight from which a heading says what is asked, and how much is quoted of what stands below it."""
 _TELLING = 40
 """Letters from which on the same sentence in two documents is a copy."""
 
@@ -291,7 +293,8 @@ def stands_beside(parts: Sequence[PartAnswer], words: Sequence[Word], *, chars: 
     often says the rest. A row, a list or a procedure is whole by itself. What says little of `words` is left out, unless it
     goes on with what was said before.
 
-    It has about `chars` characters for each of at most `most` sections.
+    It has about `chars` characters for each of at most `most` sections, and more where the heading of a section says what is
+    asked: then all of it is about that.
     """
     taken = [block for part in parts for block in part.blocks]
     found: list[Candidate] = []
@@ -313,7 +316,11 @@ def stands_beside(parts: Sequence[PartAnswer], words: Sequence[Word], *, chars: 
         ):
             continue
         sections.add(place)
-        found += _rest_of(block, place[1], [*taken, *found], tells, chars)
+        heading = terms_of(block.heading.rsplit(" > ", 1)[-1])
+        if weigh(naming, [w.share(heading) for w in naming]) >= _HEADS * total:
+            found += _rest_of(block, place[1], [*taken, *found], lambda _: True, _HEADED_CHARS)
+        else:
+            found += _rest_of(block, place[1], [*taken, *found], tells, chars)
     return found
 
 
@@ -376,15 +383,26 @@ def parts_of(question: str, reading: Reading) -> list[Part]:
         naming = [(name.text, [name, *common]) for name in names]
     if not naming:
         return [part_of(question, every, ())] if every else []
-    many = len(naming) > _RELATED
+    if len(naming) > _RELATED:
+        # Of many parts most have nothing to do with each other; one that names nothing asks more of that before it.
+        asked_on = _asked_on(said, [text for text, _ in naming])
+        return [_weighed_against(part_of(text, words, asked_on[text]), reading) for text, words in naming]
     return [
-        # Of many parts most have nothing to do with each other.
         _weighed_against(
-            part_of(text, words, [] if many else [w for other, ws in said if other != text for w in ws] + context),
-            reading,
+            part_of(text, words, [w for other, ws in said if other != text for w in ws] + context), reading
         )
         for text, words in naming
     ]
+
+
+def _asked_on(said: Sequence[tuple[str, list[Word]]], naming: Sequence[str]) -> dict[str, list[Word]]:
+    """Return for each part that names something the words of those behind it that name nothing ("and what are its limits?")."""
+    found: dict[str, list[Word]] = {text: [] for text in naming}
+    last = naming[0]
+    for text, words in said:
+        last = text if text in found else last
+        found[last] += words if text not in found else []
+    return found
 
 
 def _unsaid_ending(question: str, reading: Reading) -> Ending | None:
@@ -527,10 +545,12 @@ def _chosen(answers: Sequence[tuple[Part, Answered, list[Candidate]]], chars: in
         telling = [c for c in best if any(c.own[i] for i in lacking)]
         if lacking and take(place, telling, least=_LACKING * best[0].score):
             most -= 1
-    for place in open_:
-        part, _, best = answers[place]
-        while most > 0 and take(place, best, least=_GOOD * best[0].score):
-            most -= 1
+    while most > 0 and open_:
+        for place in list(open_):
+            if most > 0 and take(place, answers[place][2], least=_GOOD * answers[place][2][0].score):
+                most -= 1
+            else:
+                open_.remove(place)
     return [_part_answer(*answer, blocks) for answer, blocks in zip(answers, chosen, strict=True)]
 
 

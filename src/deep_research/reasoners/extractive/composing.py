@@ -287,6 +287,6 @@ def _on_facet(subject: str, facet: str, subjects: Sequence[str], language: str, 
     below = facet_blocks(subject, facet, is_about, reading, library, _CELLS_CHARS)
     part = part_of(subject, [*own, *wanted], (), "definition")
     naming = section_blocks(part, reading, names_both, chars=_CELLS_CHARS, most=_CELL_BLOCKS)
-    cells = [*(cited_sentences(b, _CELL_CHARS) for b in below)]
+    cells = [cited_sentences(b, _CELL_CHARS, begin) for begin in (partial(says_each, own), bool) for b in below]
     cells += [cited_sentences(b, _CELL_CHARS, partial(says_each, [*own, *wanted])) for b in naming]
     return next(filter(None, cells), "")

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from deep_research.reasoners.extractive.block_ranking import Candidate, Region
 from deep_research.text.cleaning import plain_heading
-from deep_research.text.quotable_blocks import standing
+from deep_research.text.quotable_blocks import announces, standing
 from deep_research.text.sentences import ITEM_MARKER
 from deep_research.verification.citations import cite_ids
 
@@ -60,6 +60,9 @@ def cited_sentences(candidate: Candidate, chars: int, begins: Callable[[str], bo
         if chosen and len(" ".join([*chosen, text])) > chars:
             break
         chosen.append(f"{text} {_ids(region, number)}")
+    while chosen and announces(outlined.of(last)):
+        chosen.pop()
+        last -= 1
     return " ".join(chosen)
 
 

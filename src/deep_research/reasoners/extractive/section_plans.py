@@ -19,7 +19,7 @@ from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.answer_blocks import Reading, is_answered, read_around
 from deep_research.reasoners.extractive.asked_words import says_each
-from deep_research.reasoners.extractive.block_ranking import ranked
+from deep_research.reasoners.extractive.block_ranking import Candidate, ranked
 from deep_research.reasoners.extractive.document_headings import heading_of, telling_headings
 from deep_research.reasoners.extractive.document_names import announced_titles
 from deep_research.reasoners.extractive.question_analysis import topic_of
@@ -172,11 +172,21 @@ def _answering(
     # What stands under a heading that names a topic is about it; what only mentions it says little of it.
     named = [block for block in best if says_each(words, heading_of(block))] if is_topic else []
     labels = telling_headings(named or best, words, language)
-    if is_topic and best and (titles := announced_titles(best[0].region.source, library)):
+    introduction = next((b for b in named if says_each(words, b.region.title) and _announces(b, library)), None)
+    if introduction is None and is_topic and best and _announces(best[0], library):
+        introduction = best[0]
+    if introduction is not None:
         # What an introduction announces is told on the pages that it lists.
-        labels = [heading_of(best[0]), *map(plain_heading, titles)]
+        labels = [
+            heading_of(introduction),
+            *map(plain_heading, announced_titles(introduction.region.source, library)),
+        ]
     sections = [_on(label, [f"{label} {without_furniture(asked.text)}", label], language) for label in labels]
     return sections if is_topic and (len(sections) >= MIN_SECTIONS or named) and sections else [answer, *sections]
+
+
+def _announces(block: Candidate, library: Library) -> bool:
+    return bool(announced_titles(block.region.source, library))
 
 
 def _is_narrow(text: str, analysis: QueryAnalysis) -> bool:

@@ -34,12 +34,13 @@ from deep_research.reasoners.extractive.block_ranking import (
     regions,
     weigh,
 )
+from deep_research.reasoners.extractive.document_headings import is_telling
 from deep_research.reasoners.extractive.document_names import announced_titles, called
-from deep_research.reasoners.extractive.question_analysis import topic_of
+from deep_research.reasoners.extractive.question_analysis import analyze, topic_of
 from deep_research.reasoners.extractive.quoting import first_sentence, label_of, quoted
 from deep_research.search.title_names import bare_title
 from deep_research.text.cleaning import plain_heading
-from deep_research.text.question_parts import answer_shape
+from deep_research.text.question_parts import answer_shape, question_parts
 
 ANSWER_CHARS, SUPPORTING = 1200, 3
 """How long an answer may be, and how many blocks it may have beyond one for each part of the question."""
@@ -52,6 +53,10 @@ _MANY_PARTS = 3
 """From this number of parts on each stands below its question."""
 _STEPS_CHARS = 4000
 """How long a procedure may be with what stands around it."""
+_NAMED_SECTIONS, _PAGE_SECTIONS = 8, 20
+"""How many sections are named that are not quoted, and how many there may be beside each other: more are a book."""
+_PART_CHARS, _PART_BLOCKS = 900, 2
+"""How long what answers each of many parts of a question may be, and how many further blocks it may have."""
 _OWN_CHARS = 500
 """From this length on, what stands under headings of its name alone makes the section about a thing."""
 _UNDER = 12
@@ -136,7 +141,9 @@ def _unsaid_by(said: Sequence[Candidate], worth: Callable[[Candidate], float]) -
 def _answered_parts(brief: Brief, reading: Reading) -> list[PartAnswer]:
     """Return what answers the question of a report: of one that lists things, the blocks that name most of them."""
     question = brief.question or brief.title
-    parts = answer_parts(question, reading, chars=ANSWER_CHARS, most=SUPPORTING)
+    asked = len(question_parts(question, brief.language).parts) if brief.question else 1
+    chars, most = (_PART_CHARS * asked, _PART_BLOCKS * asked) if asked > _MANY_PARTS else (ANSWER_CHARS, SUPPORTING)
+    parts = answer_parts(question, reading, chars=chars, most=most)
     subjects = [s.subject for s in brief.sections if s.subject]
     if len(subjects) < 2 or len(parts) != 1 or parts[0].answered == "no":
         return parts
@@ -164,6 +171,7 @@ def answer(brief: Brief, passages: Sequence[Passage], library: Library, order: O
     respelled = [gap_of(question, "respelled", spelled=spelled)] if spelled != question else []
     gaps = (*respelled, *(_not_found(part, library) for part in parts if part.answered != "yes"))
     missing = tuple(part.text for part in parts if part.answered != "yes")
+    is_headed = bool(brief.question) and len(parts) >= _MANY_PARTS
     # A report that is one answer has room for the text around it; a quick answer, which has no plan, has not.
     beside: Sequence[Candidate] = ()
     if brief.question and len(brief.sections) == 1 and not missing:
@@ -171,9 +179,43 @@ def answer(brief: Brief, passages: Sequence[Passage], library: Library, order: O
             parts = [_with_all_steps(part) for part in parts]
         else:
             beside = stands_beside(parts, reading.words(question), chars=_BESIDE_CHARS, most=_BESIDE_MOST)
-    is_headed = bool(brief.question) and len(parts) >= _MANY_PARTS
-    texts = [answered_text(parts, language, headed=is_headed), quoted(beside)]
+    if beside and all(part.answered == "yes" for part in parts) and not is_headed:
+        texts = [quoted([*(block for part in parts for block in part.blocks), *beside])]  # in the order of the document
+    else:
+        texts = [answered_text(parts, language, headed=is_headed), quoted(beside)]
+    if brief.question:
+        gaps = (*gaps, *_not_quoted(parts, beside, brief, library))
     return SectionDraft(content="\n\n".join(filter(None, texts)), gaps=gaps, missing=missing)
+
+
+def _not_quoted(parts: Sequence[PartAnswer], beside: Sequence[Candidate], brief: Brief, library: Library) -> list[Gap]:
+    """Return for each document that answers what asks for more than a fact which sections it has beside the quoted ones,
+    under the same heading: the reader is to know what was left out."""
+    found: dict[str, Gap] = {}
+    told = tuple(section.title.casefold() for section in brief.sections)
+    used = [block for part in parts for block in (*part.blocks, *beside)]
+    for part in parts:
+        best = max(part.blocks, key=lambda block: block.score, default=None)
+        asks_much = answer_shape(part.text) in ("list", "steps") or analyze(part.text).query_type == "deep_dive"
+        if best is None or part.answered != "yes" or not asks_much:
+            continue
+        around = best.heading.rpartition(" > ")[0] or best.heading
+        paths = dict.fromkeys(p.heading for p in library.passages(best.region.source))
+        inside = (
+            path.removeprefix(f"{around} > ").split(" > ")[0] for path in paths if path.startswith(f"{around} > ")
+        )
+        quoted_here = {
+            plain_heading(part)
+            for b in used
+            if b.region.source == best.region.source
+            for part in b.heading.split(" > ")
+        }
+        titles = [title for title in dict.fromkeys(map(plain_heading, inside)) if title not in quoted_here]
+        telling = [each for each in titles if is_telling(each) and not each.casefold().startswith(told)]
+        title = plain_heading(best.region.title)
+        if telling and len(titles) <= _PAGE_SECTIONS:
+            found.setdefault(title, gap_of(title, "not_quoted", headings="; ".join(telling[:_NAMED_SECTIONS])))
+    return list(found.values())
 
 
 def _with_all_steps(part: PartAnswer) -> PartAnswer:
