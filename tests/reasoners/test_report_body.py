@@ -136,6 +136,50 @@ def test_a_report_has_all_of_each_step_and_what_follows_them() -> None:
     assert "The most important setting is restore_source" in told
 
 
+YARD = """# Standby pumps
+
+## Preparing the main pump
+
+Pumps are old. To prepare the main pump, open its valve to the standby pump.
+
+To watch the pump, you need a lamp.
+
+To connect the standby pump, lay the long hose.
+
+## Choosing
+
+A standby pump costs money.
+
+## Setting up the standby pump
+
+To set up the standby pump, do this:
+
+1. Mount the standby pump on its frame.
+2. Fill the standby pump with oil.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "prepared"),
+    [("How do I set up a standby pump?", True), ("How do I fill the standby pump with oil?", False)],
+)
+def test_setting_up_takes_what_the_page_has_to_be_done_before(question: str, prepared: bool) -> None:
+    _, written = _planned(question, library(Standby_pumps=YARD))
+    told = written["Answer"].content
+    assert "Fill the standby pump with oil" in told
+    assert (0 <= told.find("lay the long hose") < told.find("Mount the standby pump")) is prepared
+    assert "costs money" not in told
+
+
+def test_a_table_that_a_quotation_names_is_quoted_with_it() -> None:
+    table = "Table 3.1. Gates\n\n| Gate | Width |\n| --- | --- |\n| North | 7 m |\n| South | 9 m |\n"
+    filler = "The keeper of the harbour sleeps in a hut above the eastern quay with his dog. " * 12
+    text = f"# Harbour\n\nThe harbour lets boats in by gates of several widths, which are listed in Table 3.1.\n\n{filler}\n\n{table}"
+    made = library(Harbour=text, Boats="# Boats\n\nA boat has a hull and a mast.\n")
+    _, written = _planned("By what does the harbour let boats in?", made)
+    assert "| South | 9 m |" in written["Answer"].content
+
+
 def test_each_of_many_parts_stands_below_its_question() -> None:
     made = library(
         Capacity="# Capacity\n\nThe ferry carries 300 passengers on its lower deck.\n",

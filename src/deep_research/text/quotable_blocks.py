@@ -38,6 +38,8 @@ _LABEL = re.compile(
 """What stands above something else: one word, a word with a small one behind it, or what ends in a colon; names stay."""
 _CAPTION = re.compile(r"[A-Z][a-z]+ (?:[A-Z]\.)?\d+[.-]\d+\. [^.]{1,80}")
 """What is said above a table: "Table 13.1. Transaction Isolation Levels"."""
+_NUMBERED = re.compile(any_word("document.table_words") + r"\s?(?:[A-Z]\.)?\d+(?:[.-]\d+)*")
+"""What a table is called by where it is spoken of: "Table 13.1", "表 3"."""
 _GOES_ON = re.compile(r"[;；](?:\s*(?:and|or))?\s*$")
 """What an item ends with that is a piece of the sentence its list makes."""
 _LEADS_ON = re.compile(r"[:：]\s*$")
@@ -358,6 +360,22 @@ def whole_end(outlined: Outline, numbers: Sequence[int], is_cut: bool) -> list[i
 
 
 _POINTER = re.compile(r"[\s(（]*" + any_word("quoting.pointer_patterns"), re.IGNORECASE)
+
+
+def named_table(outlined: Outline, block: QuotableBlock) -> QuotableBlock | None:
+    """Return the table that a block speaks of by its number ("see Table 13.1"), where it stands under the same heading and is
+    small; None for none, or where the block has it."""
+    section = next(s for s in outlined.sections if block.atoms[0] in s)
+    named = {name for n in block.atoms for name in _NUMBERED.findall(outlined.of(n))}
+    units = [list(group) for _, group in groupby(section, key=lambda n: outlined.atoms[n].unit)]
+    for place, unit in enumerate(units):
+        caption = _NUMBERED.match(outlined.of(units[place - 1][0])) if place else None
+        if outlined.atoms[unit[0]].kind in ("header", "row") and caption and caption.group() in named:
+            whole = next((table for table in _of_table(outlined, units, place) if table.kind == "table"), None)
+            return whole if whole and set(whole.atoms).isdisjoint(block.atoms) else None
+    return None
+
+
 _QUOTES = r"[\s\"'“‘(\[]*"
 _POINTS_BACK = re.compile(_QUOTES + any_word("quoting.back_patterns"), re.IGNORECASE)
 _TURNS = re.compile(_QUOTES + any_word("quoting.turn_patterns"), re.IGNORECASE)

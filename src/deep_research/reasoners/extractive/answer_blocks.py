@@ -36,7 +36,14 @@ from deep_research.text.question_parts import (
     turned_down,
 )
 from deep_research.text.question_terms import with_translations
-from deep_research.text.quotable_blocks import QuotableBlock, is_record, is_sentence, points_back, whole_end
+from deep_research.text.quotable_blocks import (
+    QuotableBlock,
+    is_record,
+    is_sentence,
+    named_table,
+    points_back,
+    whole_end,
+)
 from deep_research.text.tokens import content_terms
 
 _HITS, _HITS_OF_PART, _RELATED = 30, 10, 3
@@ -286,6 +293,16 @@ def _is_quoted(region: Region, unit: Sequence[int], said: Sequence[Candidate]) -
         for other in said
         for offsets in [{region.start + region.outline.atoms[n].start for n in unit}]
     )
+
+
+def with_named_tables(blocks: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Return blocks with the small tables that they speak of by number and that stand under the same heading."""
+    found: list[Candidate] = []
+    for block in blocks:
+        table = named_table(block.region.outline, block.block)
+        beside = [block._replace(block=table)] if table else []
+        found += [block, *(b for b in beside if not any(overlap(b, other) for other in (*blocks, *found)))]
+    return tuple(found)
 
 
 def stands_beside(parts: Sequence[PartAnswer], words: Sequence[Word], *, chars: int, most: int) -> list[Candidate]:

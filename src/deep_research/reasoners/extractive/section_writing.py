@@ -23,6 +23,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     read_around,
     section_blocks,
     stands_beside,
+    with_named_tables,
 )
 from deep_research.reasoners.extractive.asked_words import Word, says_each, terms_of
 from deep_research.reasoners.extractive.block_ranking import (
@@ -38,6 +39,7 @@ from deep_research.reasoners.extractive.document_headings import is_telling
 from deep_research.reasoners.extractive.document_names import announced_titles, called
 from deep_research.reasoners.extractive.question_analysis import analyze, topic_of
 from deep_research.reasoners.extractive.quoting import first_sentence, label_of, quoted
+from deep_research.reasoners.extractive.whole_procedures import with_all_steps
 from deep_research.search.title_names import bare_title
 from deep_research.text.cleaning import plain_heading
 from deep_research.text.question_parts import answer_shape, question_parts
@@ -46,13 +48,12 @@ ANSWER_CHARS, SUPPORTING = 1200, 3
 """How long an answer may be, and how many blocks it may have beyond one for each part of the question."""
 _BESIDE_CHARS, _BESIDE_MOST = 1200, 2
 """How much is quoted of what stands beside an answer, and from how many sections."""
-_SECTION_CHARS, _SECTION_BLOCKS = 1800, 5
+_SECTION_CHARS, _SECTION_BLOCKS, _BODY_CHARS = 1800, 5, 9000
+"""How long a section may be, how many blocks it may have, and how long all of them may be: the fewer, the longer each."""
 _ANNOUNCED = 2
 """How many of the pages that an introduction announces are quoted."""
 _MANY_PARTS = 3
 """From this number of parts on each stands below its question."""
-_STEPS_CHARS = 4000
-"""How long a procedure may be with what stands around it."""
 _NAMED_SECTIONS, _PAGE_SECTIONS = 8, 20
 """How many sections are named that are not quoted, and how many there may be beside each other: more are a book."""
 _PART_CHARS, _PART_BLOCKS = 900, 2
@@ -84,6 +85,7 @@ def write_section(
     if section.title == phrase("answer", language):
         return answer(brief, passages, library, order)
     facets = topic_of(question).facets if section.subject else ()
+    room = max(_SECTION_CHARS, _BODY_CHARS // len(brief.sections))
     query = " ".join([section.subject or section.title, *section.queries[:1]])
     own = own_opening(section.subject, library) if section.subject else []
     first = [*own, *_under_heading(section.title, passages, library)]
@@ -94,7 +96,7 @@ def write_section(
     subjects = [s.subject for s in brief.sections if s.subject]
     if section.subject:
         part = subject_part(section.subject, asked, reading)
-        if told := _told_on_facets(section, facets, subjects, library, language):
+        if told := _told_on_facets(section, facets, subjects, library, language, room):
             return _drafted(section, told)
         its_own = located(section.subject, library) if facets else frozenset[str]()
         worth = _opening_first(own, about(section.subject, subjects, reading, asked, its_own))
@@ -107,13 +109,13 @@ def write_section(
     if any(s.title == phrase("answer", language) for s in brief.sections):
         said = _answer_blocks(brief, passages, library)
         worth = _unsaid_by(said, worth)
-    blocks = section_blocks(part, reading, worth, chars=_SECTION_CHARS, most=_SECTION_BLOCKS)
+    blocks = section_blocks(part, reading, worth, chars=room, most=_SECTION_BLOCKS)
     if sum(block.length for block in blocks if worth(block) >= _HEADED) >= _OWN_CHARS:
         # What has pages or headings of its own is told by these; what else mentions it stands elsewhere for a reason.
         worth = partial(_only, worth)
-        blocks = section_blocks(part, reading, worth, chars=_SECTION_CHARS, most=_SECTION_BLOCKS)
+        blocks = section_blocks(part, reading, worth, chars=room, most=_SECTION_BLOCKS)
     if section.title != phrase("head_to_head", language):
-        blocks = in_context(blocks, said, chars=_SECTION_CHARS)
+        blocks = in_context(blocks, said, chars=room)
     return _drafted(section, blocks)
 
 
@@ -176,9 +178,11 @@ def answer(brief: Brief, passages: Sequence[Passage], library: Library, order: O
     beside: Sequence[Candidate] = ()
     if brief.question and len(brief.sections) == 1 and not missing:
         if any(answer_shape(part.text) == "steps" for part in parts):
-            parts = [_with_all_steps(part) for part in parts]
+            parts = [with_all_steps(part, library) for part in parts]
         else:
             beside = stands_beside(parts, reading.words(question), chars=_BESIDE_CHARS, most=_BESIDE_MOST)
+    if brief.question:
+        parts = [part._replace(blocks=with_named_tables(part.blocks)) for part in parts]
     if beside and all(part.answered == "yes" for part in parts) and not is_headed:
         texts = [quoted([*(block for part in parts for block in part.blocks), *beside])]  # in the order of the document
     else:
@@ -216,18 +220,6 @@ def _not_quoted(parts: Sequence[PartAnswer], beside: Sequence[Candidate], brief:
         if telling and len(titles) <= _PAGE_SECTIONS:
             found.setdefault(title, gap_of(title, "not_quoted", headings="; ".join(telling[:_NAMED_SECTIONS])))
     return list(found.values())
-
-
-def _with_all_steps(part: PartAnswer) -> PartAnswer:
-    """Return what answers how to do something with its steps whole, and what is said around them. Where that has none, as
-    what tells how something works, the further blocks stay."""
-    if answer_shape(part.text) != "steps" or not part.blocks:
-        return part
-    best = max(part.blocks, key=lambda block: block.score)
-    whole = in_context([best], (), chars=_STEPS_CHARS)
-    if not any(block.region.outline.atoms[n].kind in ("item", "code") for block in whole for n in block.block.atoms):
-        whole += [block for block in part.blocks if not any(overlap(block, other) for other in whole)]
-    return part._replace(blocks=tuple(whole))
 
 
 def answered_text(parts: Sequence[PartAnswer], language: str, *, labelled: bool = True, headed: bool = False) -> str:
@@ -350,14 +342,14 @@ def _opening_of(source: str, library: Library, chars: int) -> list[Candidate]:
 
 
 def _told_on_facets(
-    section: Section, facets: Sequence[str], subjects: Sequence[str], library: Library, language: str
+    section: Section, facets: Sequence[str], subjects: Sequence[str], library: Library, language: str, room: int
 ) -> tuple[Candidate, ...]:
     """Return for each point that is compared what the documents of a thing have under headings of it."""
     its_own, found = located(section.subject, library), list[Candidate]()
     for facet in facets if its_own else ():
         reading = read_on_facet(section.subject, facet, language, library)
         worth = about(section.subject, subjects, reading, reading.words(facet), its_own)
-        found += facet_blocks(section.subject, facet, worth, reading, library, _SECTION_CHARS // len(facets))
+        found += facet_blocks(section.subject, facet, worth, reading, library, room // len(facets))
     return tuple(found)
 
 
