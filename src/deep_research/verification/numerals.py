@@ -18,7 +18,8 @@ _ONES = "".join(sign for sign, value in _HAN_DIGITS.items() if value)
 _TENS = "".join(sign for sign, value in SCALES.items() if len(sign) == 1 and value < 10_000)
 _MYRIADS = "".join(sign for sign in SCALES if len(sign) == 1 and sign not in _TENS)
 _HAN_NUMBER = compile_on_use(
-    rf"{any_word('numerals.percent_prefix_patterns')}(?P<pct>[{_ZEROS}{_ONES}{_TENS}{_POINT}\d.]+)"
+    rf"{any_word('numerals.percent_prefix_patterns')}(?P<pct>\d[\d.]*|[{_ZEROS}{_ONES}{_TENS}]+(?:[{_POINT}][{_ZEROS}{_ONES}]+)?)"
+    rf"|{any_word('numerals.decimal_patterns')}"
     rf"|(?P<run>{any_word('numerals.run_patterns')})|(?P<single>{any_word('numerals.single_patterns')})"
 )
 _HAN_IDIOMS = frozenset(words("numerals.idioms"))
@@ -53,6 +54,11 @@ _ORDINAL = compile_on_use(
 def _han(match: re.Match[str], text: str) -> Quantity | None:
     if match["pct"]:
         return Quantity(_han_value(match["pct"]), "%", match.start(), match.end())
+    if match["decimal"]:
+        unit, end = unit_at(text, match.end())
+        return Quantity(
+            _han_value(match["decimal"]) * _positional(match["scale"] or "一", _HAN_DIGITS), unit, match.start(), end
+        )
     numeral = match["run"] or match["single"]
     no_number = numeral in _HAN_IDIOMS or not set(numeral) & {*_TENS, *_MYRIADS} or not _is_well_formed(numeral)
     if match["run"] and no_number:
@@ -73,12 +79,10 @@ def _is_well_formed(numeral: str) -> bool:
 def _han_value(numeral: str) -> Decimal:
     """Return the value of 三百二十 or 一点五; Arabic digits pass through."""
     if numeral.isascii():
-        return Decimal(numeral.strip(".") or "0")
-    whole, _, fraction = numeral.partition(_POINT)
-    value = _positional(whole, _HAN_DIGITS)
-    if fraction:
-        value += Decimal("0." + "".join(str(_HAN_DIGITS.get(c, 0)) for c in fraction))
-    return value
+        return Decimal(numeral.strip("."))
+    whole, *fraction = re.split(f"[{_POINT}]", numeral)
+    digits = "".join(str(_HAN_DIGITS[sign]) for sign in "".join(fraction))
+    return _positional(whole, _HAN_DIGITS) + (Decimal(f"0.{digits}") if digits else 0)
 
 
 def _positional(numeral: str, digits: Mapping[str, int]) -> Decimal:
