@@ -16,6 +16,7 @@ TEXTS = {
     "s2p2": "公司2023年收入为3.2亿元，员工1200人。",
     "s2p3": "매출은 2억 원, 직원은 40명이다.",
     "s3p1": "Accepted on 16 June 2025; released on 7 October 2025. The draft is of 2022-03-08.",
+    "s4p1": "It opens on 16 June and shuts on 7 October, at 12:30.",
     "s3p2": "The pipe is 3 km long and weighs 250 kg.",
 }
 
@@ -85,6 +86,11 @@ def test_what_is_computed_is_exact_and_shows_its_operands(
         (_made("a * 2", a=("250 km", "s3p2")), "figure_not_in_passage"),
         (_made("a * 2", a=("1,250 kg", "s2p1")), "figure_not_in_passage"),
         (_made("a / 1000000", "", 2, a=("250 kg", "s3p2")), "computation_rounds_away"),
+        (_made("years(a, b) + w", a=("2023", "s2p1"), b=("2024", "s2p1"), w=("250 kg", "s3p2")), "computation_units"),
+        # A date without a year, and a time of day, are no numbers.
+        (_made("years(a, b)", a=("16 June", "s4p1"), b=("7 October", "s4p1")), "computation_unreadable"),
+        (_made("b - a", a=("16 June", "s4p1"), b=("7 October", "s4p1")), "computation_unreadable"),
+        (_made("a * 2", a=("12:30", "s4p1")), "computation_units"),
         (_made("a", "% of 1234", a=("10%", "s1p1")), "computation_units"),
     ],
 )

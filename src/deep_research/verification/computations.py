@@ -95,19 +95,20 @@ def _figure(operand: Operand, text_of: Callable[[str], str | None]) -> _Number |
         if not bare:
             raise ComputationError("figure_not_in_passage", figure=operand.value[:40], passage=operand.passage)
         figure = figure._replace(unit=bare[0].unit)
-    if figure.unit in CALENDAR:
-        return _date_or_year(figure)
+    if figure.unit == "clock":
+        raise ComputationError("computation_units", units=operand.value[:40])  # 12:30 is no 1,230
+    if figure.unit in CALENDAR and figure.unit != "year":
+        return _date(figure, operand.value)
     return _Number(Fraction(figure.value), figure.unit)
 
 
-def _date_or_year(figure: Quantity) -> _Number | datetime.date:
+def _date(figure: Quantity, written: str) -> datetime.date:
+    """Return a date, of a month its first day. Raises ComputationError for one without a year, or that no calendar has."""
     year, month, day = date_parts(figure)
-    if figure.unit == "year" or not year:
-        return _Number(Fraction(figure.value), "year")
     try:
-        return datetime.date(year, month or 1, day or 1)
+        return datetime.date(year, month, day or 1)
     except ValueError:
-        raise ComputationError("computation_unreadable", expression=str(figure.value)) from None
+        raise ComputationError("computation_unreadable", expression=written[:80]) from None
 
 
 def _evaluated(node: ast.expr, known: Mapping[str, "_Number | datetime.date"], count: int) -> _Number:
