@@ -29,7 +29,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
 import pytest
@@ -40,6 +40,7 @@ from mutant_operators import Mutant, apply, mutants_of
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = Path(__file__).with_suffix(".toml")
+_DATA = (str, int, float, NoneType, BaseModel, re.Pattern)
 CPU_SECONDS, WALL_SECONDS, EXTRA_MEMORY = 60, 240, 2 << 30
 """What one mutant may use; one that uses more runs without end and is killed."""
 
@@ -110,7 +111,7 @@ def _is_data(value: object) -> bool:
         return all(map(_is_data, value.keys())) and all(map(_is_data, value.values()))
     if isinstance(value, (list, tuple, set, frozenset)):
         return all(map(_is_data, value))
-    return isinstance(value, (str, int, float, BaseModel, re.Pattern)) or type(value).__name__ == "Decimal"
+    return isinstance(value, _DATA) or type(value).__name__ in ("Decimal", "_CompiledOnUse")
 
 
 @functools.cache
@@ -132,7 +133,7 @@ def executors() -> tuple[ThreadPoolExecutor, ...]:
 def renew_threads() -> None:
     """Let every pool of threads begin anew: threads live on in no forked process."""
     for pool in executors():
-        pool.__init__(pool._max_workers, pool._thread_name_prefix)
+        pool.__init__(pool._max_workers, pool._thread_name_prefix or "")
 
 
 # --- Which tests run which lines -------------------------------------------------------------------------------

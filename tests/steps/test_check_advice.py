@@ -293,8 +293,5 @@ async def test_a_limit_stands_where_it_was_searched_for(
     checked = await check_limits([Limit(text=text, searched=named)], searched, library)
     (claim,) = checked.claims
     assert [limit.searched for limit in checked.limits] == ([] if kept is None else [kept])
-    assert (claim.text, claim.kind, claim.verdict.kind) == (
-        text,
-        "limit",
-        "unverified" if kept is None else "supported",
-    )
+    verdict = "unverified" if kept is None else "supported"
+    assert (claim.text, claim.section, claim.kind, claim.verdict.kind) == (text, "", "limit", verdict)

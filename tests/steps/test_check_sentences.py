@@ -9,7 +9,7 @@ import pytest
 
 from deep_research.data import Claim, Computation, Operand, Verdict
 from deep_research.ports import Library
-from deep_research.steps.check_claims import Checked, check_draft
+from deep_research.steps.check_claims import Checked, check_draft, note_draft
 from deep_research.steps.check_sentences import NO_GROUND, Ground
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.verification.conclusions import BACKGROUND
@@ -97,6 +97,49 @@ def test_a_cell_that_cites_what_there_is_not_gets_no_passage_of_its_row() -> Non
     assert [claim.text for claim in asked] == ["Adagrasib Maker: nobody said"]
 
 
+def test_a_cell_that_rests_on_what_its_row_cites_was_given_no_other_passage() -> None:
+    library = shelf(One="The H100 has 80 GB of memory and was released in 2022.")
+    table = "| Card | Memory | From |\n|---|---|---|\n| H100 | 80 GB of memory [s1p1] | released in 2022 |"
+    cells = check(table, library).claims
+    assert [(cell.passages, cell.stands, cell.repair) for cell in cells] == [(("s1p1",), True, "")] * 2
+
+
+def test_a_row_goes_with_a_figure_that_is_marked_as_general_knowledge() -> None:
+    library = shelf(One="The H100 has 80 GB of memory.")
+    row = "| chip | memory | price |\n|---|---|---|\n| H100 | 80 GB | {} † [s1p1] |"
+    codes = [only(check(row.format(cell), library)).verdict.codes for cell in ("30,000 dollars", "much of it")]
+    assert codes[0] == ("background_specific",) != codes[1]
+
+
+NOTE = "The H100 has 80 GB of memory. [s1p1]"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "code"),
+    [
+        # A judge has to decide on what follows from passages, and on what is not in them word for word.
+        ("→ So the H100 has much memory. [s1p1]", "inference", "judged_later"),
+        ("It has memory, as it is told.", "fact", "judged_later"),
+        ("```\nh100 --memory 80\n```\n[s1p1]", "fact", "judged_later"),
+        # On these code decides by itself.
+        ("The speed of the H100 is not told [open].", "limit", "was_searched"),
+        ("The H100 has 80 GB of memory.", "fact", "verbatim"),
+        ("It has 90 GB of memory. [s1p1]", "fact", "number_missing"),
+        ("```\nh100 --memory 80\n```", "fact", "uncited"),
+        ("Error: rate limit exceeded. [s1p1]", "fact", "error_text"),
+        ("```\nError: rate limit exceeded.\n```\n[s1p1]", "fact", "loose_code"),
+        ("Something else is said. [s9p9]", "fact", "unknown_passage"),
+    ],
+)
+def test_a_note_leaves_to_the_judge_what_code_cannot_settle(said: str, kind: str, code: str) -> None:
+    draft = f"{NOTE}\n\n{said}" if said.startswith("`") else f"{NOTE} {said}"
+    noted = asyncio.run(note_draft(draft, section="S", library=shelf(One="The H100 has 80 GB of memory.")))
+    claim = noted.claims[1]
+    assert (claim.kind, claim.verdict.codes) == (kind, (code,))
+    assert claim.stands is (code in ("judged_later", "was_searched", "verbatim"))
+    assert claim.repair == ""
+
+
 def test_a_computation_rests_on_the_passages_of_its_operands() -> None:
     library = shelf(Cards="The H100 weighs 30 kg. The A100 weighs 20 kg.", Cold="Cold winters harm the crop.")
     operands = tuple(Operand(name=n, value=v, passage="s1p1") for n, v in (("a", "30 kg"), ("b", "20 kg")))
@@ -133,6 +176,7 @@ BUILD = "The build is currently around 10 % slower than the other one."
 PARSER = "The parser is currently around 20 % faster than the other one."
 LINKER = "The linker is currently around 30 % slower than the other one."
 S_BUILD, S_PARSER, S_LINKER = (said.replace(" one.", "") for said in (BUILD, PARSER, LINKER))
+SLOW, FAST, S_SLOW, S_FAST = (said.replace("currently ", "") for said in (BUILD, PARSER, S_BUILD, S_PARSER))
 TODAY = Ground(today=date(2026, 1, 2))
 DATED = " (as of 13 March 2023)"
 
@@ -197,6 +241,11 @@ def test_a_judge_is_told_of_steps_left_out() -> None:
             [f"{DRAFT}\n\n{BUILD} {PARSER.replace('currently ', '')}", "A boat."],
             f"{S_PARSER.replace('currently ', '')}. [s1p1] {S_BUILD}. [s1p1]",
             f"{S_PARSER.replace('currently ', '')} (its source: a draft). [s1p1] {S_BUILD}{DATED}. [s1p1]",
+        ),
+        (
+            [f"Status: {status}\n\n{SLOW} {FAST}" for status in ("Draft", "Proposed", "Preprint")],
+            f"{S_SLOW}. [s1p1][s2p1][s3p1] {S_FAST}. [s1p1][s2p1][s3p1]",
+            f"{S_SLOW} (its source: a draft). [s1p1][s2p1][s3p1] {S_FAST}. [s1p1][s2p1][s3p1]",
         ),
         # That a source is out of force is said each time.
         (

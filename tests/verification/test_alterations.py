@@ -135,6 +135,12 @@ def test_the_opposite_with_roles_turned_round_is_no_contradiction() -> None:
     assert verify("決勝ではハルバルトが6対3でソリンに敗れた。", [Evidence(line)]).kind == "unverified"
 
 
+def test_who_did_what_is_told_by_particles_in_any_order() -> None:
+    found = find_alteration("ソリンを決勝でハルバルトが破った。", ["決勝でソリンはハルバルトを破った。"])
+    assert found is not None
+    assert (found.what, found.said, found.there) == ("exchanged", "ソリン", "ハルバルト")
+
+
 def test_what_is_too_long_is_no_claim() -> None:
     text = "The rate rose by 5 % in 2020. " * 200
     assert verify(f"{text}x", [Evidence(text)]).codes == ("claim_too_long",)

@@ -52,6 +52,7 @@ DECIDED = [
     ("The rotary engine turns at 3,000 rpm.", "The rotary engine turns at 3,500 rpm.", "rotary engine turns", True),
     ("The rotary engine turns at 3,000 rpm.", "The rotary engine turns at 3,500 rpm.", "steam engine", False),
     ("The rotary engine turns at 3,000 rpm.", "The rotary engine turns at 3,500 rpm.", "the", False),
+    ("The vacancy rate is 5 %.", "The vacancy rate is 7 %.", "vacancy rate", True),  # that is all they share
     # Two values differ, or one has none.
     ("The Alpha engine has 3 valves and 40 pipes.", "The Alpha engine has 4 valves and 50 pipes.", "", False),
     ("The Alpha engine has 3 valves and 40 pipes.", "The Alpha engine has 4 valves and 40 pipes.", "", True),

@@ -113,6 +113,14 @@ READ: list[tuple[str, list[str], str]] = [
         "It is not said [open].",
     ),
     (
+        "**Everybody tests this under load before they ship it.** Teams do so each week. †",
+        [
+            "background **Everybody tests this under load before they ship it.**",
+            "background <Everybody tests this under load before they ship it.> Teams do so each week. †",
+        ],
+        "Teams do so each week. †",
+    ),
+    (
         "**All of this is quite open to this day and for all of them.** It is not said.",
         [
             "inference **All of this is quite open to this day and for all of them.**",

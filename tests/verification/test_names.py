@@ -11,6 +11,7 @@ from deep_research.verification.names import Name, is_ordinary, names, names_occ
         ("Sotorasib targets KRAS G12C, as Canon and colleagues showed.", ["KRAS", "G12C", "Canon"]),
         ("In May 2017, Starbucks announced stores in Jamaica.", ["Starbucks", "Jamaica"]),
         ("Police were called.", []),
+        ("Low-carbon Denmark exports power.", ["Denmark"]),
         ("However, the results were good.", []),
         ("Python 3.11 and Llama 3 are fast.", ["Python 3.11", "Llama 3"]),
         ("We use GPT-4o's API in LangGraph with asyncio.gather.", ["GPT-4o", "API", "LangGraph", "asyncio.gather"]),
@@ -52,6 +53,8 @@ def test_forms_that_are_the_same_name(claim: str, evidence: str) -> None:
     ("claim", "evidence", "missing"),
     [
         ("It was Marie Curie.", "Pierre Curie did it", "Marie Curie"),
+        ("The bank is in Montreal.", "The bank is in Montrose", "Montreal"),
+        ("Here RAG helps.", "graph retrieval augmented", "RAG"),
         ("We use GPT-4.", "GPT-4o was used", "GPT-4"),
         ("We use Llama 3.", "Llama 3.1 was used", "Llama 3"),
         ("We saw KRAS G12C.", "KRAS G12D was seen", "G12C"),

@@ -181,7 +181,11 @@ def test_a_minus_says_how_far_something_fell(claim: str, evidence: str) -> None:
 
 @pytest.mark.parametrize(
     ("claim", "evidence"),
-    [("−15%", "Costs fell. Accuracy rose by 15%."), ("1.86 percentage points", "It scored 1.86 points.")],
+    [
+        ("−15%", "Costs fell. Accuracy rose by 15%."),
+        ("1.86 percentage points", "It scored 1.86 points."),
+        ("5 percentage points", "The percentage fell in 5 regions."),
+    ],
 )
 def test_a_minus_needs_a_fall_and_points_a_percentage(claim: str, evidence: str) -> None:
     assert not numbers_agree(claim, evidence).ok

@@ -72,6 +72,19 @@ def test_a_list_that_begins_in_another_passage_is_read_too() -> None:
     assert steps_left_out(["Mount the volume.", "Check the label."], source) == ["Copy the journal to the new disk."]
 
 
+def test_what_follows_a_list_behind_an_empty_line_is_no_part_of_its_last_step() -> None:
+    behind = "Clients that were connected before the upgrade have to log in once more with their old passwords."
+    assert steps_left_out(_steps(EN), f"{EN}\n\n{behind}") == []
+    assert steps_left_out(_steps(EN), f"{EN}\n{behind}") == [f"Start the server again. {behind}"]
+
+
+def test_half_of_the_words_of_a_step_tell_it() -> None:
+    source = "1. Mount the volume.\n2. Copy the journal quickly elsewhere.\n3. Check the label."
+    told = ["Mount the volume.", "Check the label."]
+    assert steps_left_out([*told, "The journal is one to copy."], source) == []
+    assert steps_left_out([*told, "There is a journal."], source) == ["Copy the journal quickly elsewhere."]
+
+
 def test_a_report_names_the_steps_that_its_procedure_lacks() -> None:
     library = SqliteLibrary(":memory:")
     source = library.add_source(Found(key="s1", title="Upgrading", origin="test"))

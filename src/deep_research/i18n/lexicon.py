@@ -68,6 +68,15 @@ class _CompiledOnUse:
     def __init__(self, expression: str, flags: re.RegexFlag) -> None:
         self._expression, self._flags = expression, flags
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _CompiledOnUse) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[str, re.RegexFlag]:
+        return self._expression, self._flags
+
     def __getattr__(self, name: str) -> Any:
         """Compile the expression and return what `name` is of it. Raises AttributeError."""
         value = getattr(re.compile(self._expression, self._flags), name)

@@ -25,7 +25,6 @@ from deep_research.steps.check_sentences import (
     check_again,
     check_sentences,
     cited_ids,
-    may_be_judged,
     text_around,
     with_notes,
 )
@@ -34,7 +33,7 @@ from deep_research.verification.conclusions import BACKGROUND
 from deep_research.verification.drafts import Draft
 from deep_research.verification.negation import negated
 from deep_research.verification.numbers import quantities
-from deep_research.verification.verify import VERBATIM, verify_against_document
+from deep_research.verification.verify import VERBATIM, is_error_text, verify_against_document
 
 Judge = Callable[[Sequence[Claim], Library], Awaitable[Sequence[Verdict]]]
 """Judges claims against their passages, in order (`Reasoner.judge`). Raises ModelError."""
@@ -121,24 +120,18 @@ async def note_draft(
     draft, checked, open_ = await in_background(
         check_sentences, draft_markdown, library, ground, has_judge=True, is_note=True
     )
-    judged = await in_background(_noted, draft, checked, open_, library)
-    judged = _as_settled(judged, settled)
+    judged = _as_settled(_noted(draft, checked, open_), settled)
     kept = {i for i, j in enumerate(judged) if j.shown}
     return await in_background(_rendered, draft, judged, kept, _Work(section, library, ground, []))
 
 
-def _noted(
-    draft: Draft, checked: Sequence[CheckedSentence], open_: Collection[int], library: Library
-) -> list[CheckedSentence]:
-    """Return the sentences of a note: of what is not plainly wrong with what it cites itself, or its neighbours cite."""
+def _noted(draft: Draft, checked: Sequence[CheckedSentence], open_: Collection[int]) -> list[CheckedSentence]:
+    """Return the sentences of a note: pending where a judge will have to decide, and so is code that stands in no passage."""
     noted: list[CheckedSentence] = []
     for i, (sentence, item) in enumerate(zip(draft.sentences, checked, strict=True)):
-        if item.verdict in (VERBATIM, BACKGROUND) or item.kind == "computed":
-            noted.append(item)
-        elif item.kind == "fact" and (ids := cited_ids(sentence, library)) and may_be_judged(sentence, library):
-            noted.append(replace(item, text=sentence.text, passages=ids, verdict=PENDING, repair=""))
-        else:
-            noted.append(replace(item, verdict=PENDING) if i in open_ and item.shown else item)
+        is_loose = sentence.kind == "code" and item.passages and not item.shown and not is_error_text(item.text)
+        is_open = i in open_ and item.shown and item.kind != "computed"
+        noted.append(replace(item, verdict=PENDING) if is_loose or is_open else item)
     return noted
 
 

@@ -289,7 +289,7 @@ def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: boo
     if first.verdict.kind == "contradicted" and first.verdict.score is not None:
         return first  # the passage says the opposite: agreement elsewhere would be an accident
     beside = _known(sentence.near, library)
-    if sentence.kind == "cell" and len(beside) > 1:
+    if sentence.kind == "cell" and beside:
         whole = _judge_text(sentence, beside, library)  # what a cell says may be told where its row cites
         if whole.shown:
             return whole
@@ -312,15 +312,14 @@ def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: boo
 
 
 def _as_noted(sentence: CitedSentence, library: Library) -> CheckedSentence | None:
-    """Return a fact that cites passages and is not certainly wrong by them as it stands in a note; None for what a judge
-    would not be asked as it is."""
-    cited = _known(sentence.passages, library)
-    if not cited or sentence.kind == "code":
-        return None
+    """Return a fact that is not certainly wrong by what it or its neighbours cite as it stands in a note; None for what a
+    judge would not be asked as it is."""
+    cited = _known(cited_ids(sentence, library), library)
     if verbatim := [p.id for p in cited if is_sentence_of(sentence.raw, p.text)]:
         return CheckedSentence(sentence.raw, tuple(verbatim), VERBATIM)
-    ids = tuple(p.id for p in cited)
-    return CheckedSentence(sentence.text, ids, PENDING, sentence.context) if may_be_judged(sentence, library) else None
+    if not cited or sentence.kind == "code" or not _may_be_judged(sentence.text, cited, library):
+        return None
+    return CheckedSentence(sentence.text, tuple(p.id for p in cited), PENDING, sentence.context)
 
 
 def _supported_elsewhere(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> CheckedSentence | None:
@@ -401,25 +400,21 @@ def _evidence(passage: Passage, library: Library) -> Evidence:
     return Evidence(passage.text, " > ".join(filter(None, known)))
 
 
-def may_be_judged(sentence: CitedSentence, library: Library) -> bool:
-    """Tell whether a statement of fact is not certainly wrong by what it or its neighbours cite, so that a judge may decide."""
-    evidence = [_evidence(p, library) for p in _known(cited_ids(sentence, library), library)]
-    if sentence.kind == "code":  # words and numbers of code are no statements
-        return not is_error_text(sentence.text)
-    return certain_disproof(without_general_cells(sentence.text)[0], evidence) is None
-
-
-def _is_for_judge(judged: CheckedSentence, library: Library) -> bool:
-    """Tell whether a claim needs the judge: it cites passages, is not verbatim, and code could not settle it.
+def _may_be_judged(text: str, cited: Sequence[Passage], library: Library) -> bool:
+    """Tell whether a statement of fact is not certainly wrong by these passages, so that a judge may decide.
 
     Of a table cell code settles its own text alone: the names of its row and column are context.
     """
+    return certain_disproof(without_general_cells(text)[0], [_evidence(p, library) for p in cited]) is None
+
+
+def _is_for_judge(judged: CheckedSentence, library: Library) -> bool:
+    """Tell whether a claim needs the judge: it cites passages, is not verbatim, and code could not settle it."""
     if not judged.passages or judged.verdict in (VERBATIM, _CODE):
         return False
     if judged.kind != "fact":
         return judged.shown
-    evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
-    return certain_disproof(without_general_cells(judged.text)[0], evidence) is None
+    return _may_be_judged(judged.text, _known(judged.passages, library), library)
 
 
 def check_again(

@@ -284,9 +284,8 @@ class _Comparison:
         """Tell whether a short region of the evidence has on both sides, behind it closely, what the claim repeats (or an end)."""
         repeated = [i for i, _ in self.a.pairs if self.a.e[i].is_content]
         is_short = region.e_end - region.e_start <= _LIMIT * (3 if self.is_cjk else 1)
-        begins = region.e_start < 2 or repeated[0] < region.e_start
         goes_on = any(0 <= i - region.e_end < _NEAR for i in repeated)
-        return is_short and begins and (at_end or goes_on)
+        return is_short and (at_end or goes_on)
 
     def _added(self, region: Region) -> Iterator[Alteration]:
         """Yield something that the evidence does not have, put in where nothing was taken out."""

@@ -380,7 +380,7 @@ def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> 
             closing[0] = closing[0]._replace(near=tuple(ids)[:_LED])
     found += closing
     first = len(draft.sentences)
-    _add(draft, _Part(kind, frame, 0, (tuple(range(first, first + len(found))),)), found)
+    _add(draft, _Part(kind, frame, lines=(tuple(range(first, first + len(found))),)), found)
 
 
 def _lead_in(draft: Draft) -> tuple[str, ...]:
@@ -459,16 +459,16 @@ def _read_table(draft: Draft, text: str, block: Block) -> None:
     for line in text[block.start : block.end].split("\n"):
         rows.append((position, line))
         position += len(line) + 1
-    separator = next((i for i, (_at, line) in enumerate(rows) if _SEPARATOR.match("|".join(_cells(line)))), -1)
-    header = [_plain_cell(cell) for cell in _cells(rows[0][1])] if separator == 1 else []
+    head = next((i for i, (_at, line) in enumerate(rows, 1) if _SEPARATOR.match("|".join(_cells(line)))), 0)
+    header = [_plain_cell(cell) for cell in _cells(rows[0][1])] if head == 2 else []
     for number, (at, line) in enumerate(rows):
         cells = _cells(line)
-        if number > separator and (row := _whole_row(line, at, header)):
+        if number >= head and (row := _whole_row(line, at, header)):
             lines.append((len(draft.sentences),))
             draft.sentences.append(row)
             continue
-        lines.append(tuple(_read_row(draft, at, cells, header, is_head=number < separator)))
-    draft._parts.append(_Part("table", level=separator + 1, lines=tuple(lines)))
+        lines.append(tuple(_read_row(draft, at, cells, header, is_head=number < head)))
+    draft._parts.append(_Part("table", level=head, lines=tuple(lines)))
 
 
 def _whole_row(line: str, at: int, header: Sequence[str]) -> CitedSentence | None:

@@ -107,13 +107,9 @@ def _runs(text: str, *, capitals_are_names: bool) -> list[Name]:
 
 
 def _is_name_word(word: str) -> bool:
-    if word.islower() and word.isascii() and word.isalpha():
-        return False  # most words
-    if _RELEASED.fullmatch(word):
-        return True
-    if _QUANTITY.match(word) or word in _UNIT_LIKE:
-        return False
-    return word[0].isupper() or bool(_MIXED.search(word))
+    if word[0].isupper() or _MIXED.search(word):
+        return not _QUANTITY.match(word) and word not in _UNIT_LIKE
+    return _RELEASED.fullmatch(word) is not None
 
 
 def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> list[Name]:
@@ -129,13 +125,7 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
         and (_HYPHENATED.match(run[0][0]) or (_VERBAL.match(run[0][0]) and _is_identifier(run[1][0])))
     ):
         run, starts_sentence = run[1:], False  # "Raising max_age", "Using KRAS", "Low-level API"
-    if (
-        run
-        and starts_sentence
-        and len(run) == 1
-        and not _MIXED.search(run[0][0])
-        and not _followed_by_number(text, run[0])
-    ):
+    if starts_sentence and len(run) == 1 and not _MIXED.search(run[0][0]) and not _followed_by_number(text, run[0]):
         return []
     if not run or len(run[0][0]) == 1 == len(run):
         return []

@@ -183,7 +183,7 @@ def negated(text: str) -> list[list[str]]:
     found = []
     for match in _NEGATION.finditer(text):
         scope = re.split(r"[.,;:!?，。；：！？、]", text[match.end() : match.end() + 60], maxsplit=1)[0]
-        cjk = not scope.isascii() and re.match(rf"\s*[{CJK}]", scope)
+        cjk = re.match(rf"\s*[{CJK}]", scope)
         found.append(content_terms(scope[:3] if cjk else scope)[: 2 if not cjk else 1])
     for match in _BEHIND.finditer(text):
         if match["short"]:

@@ -43,7 +43,7 @@ _LONGEST_SIGN = 8
 
 def is_western(text: str) -> bool:
     """Return whether `text` holds no sign of a script in which numerals are no Arabic digits."""
-    return text.isascii() or not _OTHER_SCRIPT.search(text)
+    return not _OTHER_SCRIPT.search(text)
 
 
 def has_word_of(text: str, words: Set[str]) -> bool:
@@ -447,7 +447,7 @@ def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
     # A count may carry its unit in the noun: grade 9 (9th grade).
     if pair <= {"", "year"} or pair == {"", "ordinal"} or ("¥" in pair and pair <= {"¥", "cny", "jpy"}):
         return True
-    return there.unit == "" and claim.unit not in ("", *_KINDS) and _is_header_unit(claim.unit, evidence)
+    return there.unit == "" and _is_header_unit(claim.unit, evidence)
 
 
 @lru_cache(maxsize=512)
