@@ -142,6 +142,11 @@ READ: list[tuple[str, list[str], str]] = [
         "待ち行列。 [s1p1]",
     ),
     (
+        "| | Speed | Price |\n|---|---|---|\n| Alpha | 3,000 rpm | 30 euros [s1p1] |",
+        ["fact [s1p1] (Speed | Price) Alpha | 3,000 rpm | 30 euros"],
+        "",
+    ),
+    (
         "| A | B | C |\n|---|---|---|\n| one | two [s1p1] | three |\n| four | [s1p2] | five |",
         ["fact [s1p1] (one B) two", "fact ~[s1p1] (one C) three", "fact ~[s1p2] (four C) five"],
         "| A | B | C |\n| --- | --- | --- |\n| one | — | three |\n| four |  | five |",

@@ -768,11 +768,6 @@ def test_a_cell_of_general_knowledge_is_none_of_its_row_s_statement() -> None:
     assert [(s.role, s.text) for s in beside] == [("fact", "3.10"), ("background", "an error since Python 3.14 †")]
 
 
-def test_a_row_is_read_under_the_headings_that_its_table_has() -> None:
-    rows = "| | Speed | Price |\n|---|---|---|\n| Alpha | 3,000 rpm | 30 euros [s1p1] |"
-    assert [s.context for s in parse_draft(rows).sentences] == ["Speed | Price"]
-
-
 def test_what_leads_to_nothing_goes() -> None:
     parsed = parse_draft("It is so. [s1p1] It offers: [s1p2]\n\n- One. [s1p2]\n- Two. [s1p3]\n\nMore. [s1p4]")
     assert parsed.render({2: None, 3: None}) == "It is so. [s1p1]\n\nMore. [s1p4]"

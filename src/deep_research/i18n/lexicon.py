@@ -7,6 +7,7 @@ fragments of regular expressions; all others hold plain words.
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, cast
@@ -62,20 +63,12 @@ def any_of(parts: Iterable[str], *, literal: bool = True) -> str:
     return f"(?:{'|'.join(listed)})" if listed else r"(?!)"
 
 
+@dataclass(unsafe_hash=True)
 class _CompiledOnUse:
-    """Stands for a `re.Pattern` that is not compiled yet."""
+    """Stands for a `re.Pattern` that is not compiled yet; equal ones are the same expression, as those are."""
 
-    def __init__(self, expression: str, flags: re.RegexFlag) -> None:
-        self._expression, self._flags = expression, flags
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _CompiledOnUse) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[str, re.RegexFlag]:
-        return self._expression, self._flags
+    _expression: str
+    _flags: re.RegexFlag
 
     def __getattr__(self, name: str) -> Any:
         """Compile the expression and return what `name` is of it. Raises AttributeError."""

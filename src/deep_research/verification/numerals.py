@@ -57,7 +57,10 @@ def _han(match: re.Match[str], text: str) -> Quantity | None:
     if match["decimal"]:
         unit, end = unit_at(text, match.end())
         return Quantity(
-            _han_value(match["decimal"]) * _positional(match["scale"] or "一", _HAN_DIGITS), unit, match.start(), end
+            _han_value(match["decimal"]) * (_positional(match["scale"], _HAN_DIGITS) if match["scale"] else 1),
+            unit,
+            match.start(),
+            end,
         )
     numeral = match["run"] or match["single"]
     no_number = numeral in _HAN_IDIOMS or not set(numeral) & {*_TENS, *_MYRIADS} or not _is_well_formed(numeral)
