@@ -133,6 +133,10 @@ def test_identifiers_and_idioms_are_no_quantities(text: str) -> None:
         ("It fell by 5%.", "a change of −5%"),
         ("Accuracy is 86.4%.", "| model | accuracy (%) |\n| A | 86.4 |"),
         ("It took three days.", "it took 3 days"),
+        ("Patients got 35 mg/kg per week.", "they got 5 mg/kg/day"),
+        ("Patients got 5 mg/kg.", "they got 5 mg/kg/day"),
+        ("Patients got 960 mg/day.", "they got 960 mg once daily"),
+        ("Patients got 960 mg per week.", "they got 960 mg every week"),
     ],
 )
 def test_agreement(claim: str, evidence: str) -> None:
@@ -143,6 +147,11 @@ def test_agreement(claim: str, evidence: str) -> None:
     ("claim", "evidence"),
     [
         ("It costs 960 g.", "960 mg were given"),
+        ("Adults got 5 mg/kg per day.", "Adults got 5 mg/kg per week."),
+        ("Adults got 5 mg/kg per day.", "Adults got 5 mg per day."),
+        ("Adults got 5 mg/kg per day.", "Adults got 5 mg/kg once."),
+        ("Adults got 960 mg per day.", "Adults got 960 mg every week."),
+        ("Adults got 960 mg.", "Adults got 960 mg/day."),
         ("It grew by 21.5%.", "it grew by 12.5%"),
         ("It grew by 30 percentage points.", "it grew by 30%"),
         ("It raised $5 million.", "it raised €5 million"),

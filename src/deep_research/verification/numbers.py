@@ -8,11 +8,11 @@ Patterns are tried only beside digits: to try them at every character would cost
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, words
+from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, groups, words
 from deep_research.text.tokens import FULL_WIDTH
 from deep_research.verification import units
 from deep_research.verification.numerals import ENGLISH_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
@@ -356,6 +356,9 @@ def _shared_scale(this: Quantity, following: Quantity, text: str) -> Decimal:
 
 
 _FALL = re.compile(any_word("numbers.fall_patterns"), re.IGNORECASE)
+_OFTEN = {
+    unit: re.compile(rf"\s{any_of(listed, literal=False)}", re.IGNORECASE) for unit, listed in groups("often").items()
+}
 _FALL_AFTER = re.compile(rf"\s?{any_word('numbers.fall_behind_patterns')}")
 _KINDS = frozenset({"year", "yearmonth", "date", "decade", "ordinal", "clock", "fraction"})
 _PERIODS = frozenset({"s", "day", "month"})
@@ -431,17 +434,26 @@ def _in_base(unit: str) -> tuple[str, Decimal]:
     """Return the base of a unit or of a rate, and how many of it one is."""
     if "/" not in unit:
         return BASES.get(unit, (unit, Decimal(1)))
-    of, per = (_in_base(part) for part in unit.split("/", 1))
+    of, per = (_in_base(part) for part in unit.rsplit("/", 1))
     return f"{of[0]}/{per[0]}", of[1] / per[1]
+
+
+_EXACT_TO = Context(prec=20)
+"""Digits in which two values are compared: a seventh of 35 is 5."""
 
 
 def _base(quantity: Quantity) -> tuple[Decimal, str]:
     base, factor = _in_base(quantity.unit)
-    return quantity.value * factor, base
+    return _EXACT_TO.multiply(quantity.value, factor), base
 
 
 def _is_compatible(claim: Quantity, there: Quantity, evidence: str) -> bool:
     pair = {claim.unit, there.unit}
+    of, _, per = claim.unit.rpartition("/")
+    if of == there.unit and per in _OFTEN and _OFTEN[per].match(evidence, there.end):
+        return True
+    if of and there.unit.startswith(f"{claim.unit}/"):
+        return True  # "5 mg/kg" of 5 mg/kg/day: the time of a dose by weight may be left out
     if pair == {"pp", ""}:
         return _is_in_points(there, evidence) or _is_header_unit(claim.unit, evidence)
     # A count may carry its unit in the noun: grade 9 (9th grade).

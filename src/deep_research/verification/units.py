@@ -72,9 +72,11 @@ _UNIT_WORD = re.compile(
         for a in sorted((set(ALIASES) | {e.lower() for e in EXACT}), key=len, reverse=True)
         if a != "-fold"
     )
-    + r")(?P<per> ?(?:/|per ) ?(?:[A-Za-zµμ]{1,10}\d?|"
-    + any_word("dates.per_patterns")
-    + r")(?![A-Za-z]))?",
+    + ")",
+    re.IGNORECASE | re.ASCII,
+)
+_PER = re.compile(
+    rf" ?(?:/|per ) ?(?P<of>[A-Za-zµμ]{{1,10}}\d?|{any_word('dates.per_patterns')})(?![A-Za-z])",
     re.IGNORECASE | re.ASCII,
 )
 
@@ -103,12 +105,13 @@ def unit_at(text: str, end: int) -> tuple[str, int]:
     unit = EXACT.get(written) or ALIASES.get(written.lower(), "")
     if len(written) == 1 and text[end] == "-":
         return "", end  # 5-m
-    if match["per"]:
-        divisor = re.sub(r"^ ?(?:/|per ) ?", "", match["per"])
-        known = ALIASES.get(divisor.lower())
-        if known or "/" in match["per"]:
-            return f"{unit}/{known or divisor}", match.end()
-    return unit, match.end("unit")
+    end = match.end()
+    while per := _PER.match(text, end):
+        divisor = ALIASES.get(per["of"].lower()) or ("" if "/" in unit or "/" not in per[0] else per["of"])
+        if not divisor:
+            break
+        unit, end = f"{unit}/{divisor}", per.end()
+    return unit, end
 
 
 Make = Callable[[re.Match[str], str], Quantity | None]
