@@ -92,6 +92,10 @@ def _rebind(module: ModuleType, code: CodeType) -> None:
             for attribute, method in vars(old).items():
                 _give_defaults(method, vars(new).get(attribute))
         _give_defaults(old, new)
+        if isinstance(old, dict) and isinstance(new, dict):
+            for key in old.keys() & new.keys():
+                if getattr(old[key], "__name__", "") == "<lambda>":
+                    old[key].__code__ = new[key].__code__
         if not (_is_data(old) and _is_data(new)) or old == new:
             continue
         for other in list(sys.modules.values()):

@@ -761,7 +761,7 @@ def test_a_cell_of_general_knowledge_is_none_of_its_row_s_statement() -> None:
     text = "| Call | Removed | Since |\n| --- | --- | --- |\n| `a()` | 3.10 | an error since Python 3.14 † [s1p1] |"
     (row,) = parse_draft(text).sentences
     assert without_general_cells(row.text) == ("`a()` | 3.10 | — ", ["an error since Python 3.14 †"])
-    assert without_general_cells("a † b") == ("a † b", [])
+    assert [without_general_cells(text) for text in ("a † b", "a b †")] == [("a † b", []), ("a b †", [])]
     # A version that the row is about is as much general knowledge as what it tells of it; a figure is not.
     assert without_general_cells("the same, 3.14 of 5 | an error †") == ("the same, — of 5 | — ", ["an error †"])
     beside = parse_draft(text.replace("3.10", "3.10 [s1p1]").replace("† [s1p1]", "†")).sentences
@@ -777,6 +777,7 @@ def test_what_leads_to_nothing_goes() -> None:
 def test_bold_words_that_open_a_paragraph_go_with_all_of_it() -> None:
     parsed = parse_draft("**Not every one goes.** It needs oil. [s1p1]\n\nIt runs dry. [s1p2]")
     assert parsed.render({1: None}) == "It runs dry. [s1p2]"
+    assert parsed.render({0: ("**Few go.**", ()), 2: None}) == "**Few go.** It needs oil. [s1p1]"
     assert parsed.render() == "**Not every one goes.** It needs oil. [s1p1]\n\nIt runs dry. [s1p2]"
 
 

@@ -115,6 +115,7 @@ ERRORS = "A connection from another address is refused with an error. Passing `l
     [
         ("Error: passing `loop=` to the function, since 3.10.", False),
         ("The connection from another address was refused.", False),
+        ("Error: passing strings instead.", False),  # half of its words
         ("Error: the page of the function could not be read.", True),
         ("Search failed: HTTP 503 from another address.", True),
         ("No documents were found about the connection.", True),

@@ -232,6 +232,7 @@ OCCUR = [
     ("We use K8S.", "key eight s", False),
     ("We use API", "Advanced programming interface", True),
     ("In United States of America", "the USA", True),
+    ("It was Marie Curie.", "In 1903 the prize went to Marie Salomea Curie for her work.", True),
     ("In United States of America", "the US", False),
     ("In United States", "U.S.", False),
     ("In General Motors Company", "GMC", True),

@@ -48,6 +48,8 @@ WHOLE = [
     (ZH, ["停止服务器和所有客户端。", "备份数据目录。", "安装新的软件包。", "重新启动服务器。"]),
     (KO, ["서버와 클라이언트를 중지하고 데이터 디렉터리를 백업한다.", "새 패키지를 설치한 뒤 서버를 다시 시작한다."]),
     (EN, ["先停止服务器：`systemctl stop`。", "再备份。", "用 apt upgrade 安装软件包。", "然后运行 pg_upgrade --check。"]),
+    ("1. Stop all of it.\n2. Run `apt upgrade` now.\n3. Run `pg_upgrade --check` now.",
+     ["先停止，再用 `apt upgrade`。", "然后运行 pg_upgrade --check。"]),
     ("1. Stop it.\n2. Start it.", ["Stop it."]),
     ("- Stop the server.\n- Start the server.\n- Look at it.", ["Stop the server.", "Start the server."]),
 ]  # fmt: skip

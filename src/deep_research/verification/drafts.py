@@ -411,8 +411,7 @@ def _with_role(sentence: CitedSentence) -> CitedSentence:
         # It says something after a source as well: that is judged, with all that it says.
         return sentence._replace(text=OPEN_MARK.sub("", sentence.text), raw=OPEN_MARK.sub("", sentence.raw), marks=())
     if OPEN_MARK.search(sentence.text):
-        text = OPEN_MARK.sub("", sentence.text)
-        return sentence._replace(text=text, raw=OPEN_MARK.sub("", sentence.raw), role="limit", passages=(), marks=())
+        return sentence._replace(text=OPEN_MARK.sub("", sentence.text), role="limit", passages=(), marks=())
     if _MARKED.search(sentence.text):
         return sentence._replace(role="background")
     return sentence._replace(role="computed") if PLACEHOLDER.search(sentence.text) else sentence

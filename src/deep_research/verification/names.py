@@ -327,10 +327,9 @@ class NameIndex:
         parts = re.findall(r"[^\W\d_]+", name)
         kept = (p for p in parts if (normalise(p) not in STOP_WORDS if len(p) > 1 else p.isupper()))
         words = [normalise(part) for part in kept]
-        there = [self._has_word(word) for word in words]
-        if all(there) and self._has_together(words):
+        if all(map(self._has_word, words)) and self._has_together(words):
             return not re.search(r"[+#]", name)  # C++ is not C
-        return len(words) > 1 and there[-1] and self._alone(words[-1])
+        return self._alone(words[-1])
 
     def _has_together(self, words: list[str]) -> bool:
         """Tell whether all words of a name stand near each other somewhere, or the first with no other name behind it:
