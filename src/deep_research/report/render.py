@@ -206,10 +206,11 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     listed = [gap for gap in checked.gaps if not _is_silent(gap, checked.reasoner)]  # these stand at the top
     if not checked.is_answered:  # that nothing was found is said above, of all sections
         listed = [gap for gap in listed if not {"section_empty", "review_open"} & {*gap.codes}]
-    told = [gap.what for gap in listed if any(f"**{gap.what}**" in text for text in contents.values())]
-    told += [entry.title for entry in entries]
-    # What another section quotes under the same heading, or from the document of that name, is not missing.
-    listed = [gap for gap in listed if gap.what not in told or not {"section_empty", "review_open"} & {*gap.codes}]
+    if not checked.reasoner.is_language_model:
+        # What another section quotes under the same heading, or from the document of that name, is not missing.
+        told = [gap.what for gap in listed if any(f"**{gap.what}**" in text for text in contents.values())]
+        told += [entry.title for entry in entries]
+        listed = [gap for gap in listed if gap.what not in told or not {"section_empty", "review_open"} & {*gap.codes}]
     none = "no_gaps" if checked.reasoner.is_language_model else "no_gaps_noticed"
     blocks.append(_gaps(listed, parts.limits, language, none=none))
     verbatim, day = sum(references.verbatim(c) for c in checked.claims if c.stands), references.one_day(entries)

@@ -85,7 +85,7 @@ def write_section(
     if section.title == phrase("answer", language):
         return answer(brief, passages, library, order)
     facets = topic_of(question).facets if section.subject else ()
-    room = max(_SECTION_CHARS, _BODY_CHARS // len(brief.sections))
+    room = max(_SECTION_CHARS, _BODY_CHARS // max(1, len(brief.sections)))
     query = " ".join([section.subject or section.title, *section.queries[:1]])
     own = own_opening(section.subject, library) if section.subject else []
     first = [*own, *_under_heading(section.title, passages, library)]
