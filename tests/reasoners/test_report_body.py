@@ -5,13 +5,13 @@ import pytest
 from deep_research.data import Brief, Decision, Question, SectionDraft
 from deep_research.i18n.catalog import phrase
 from deep_research.reasoners.extractive.answer_blocks import read_around
-from deep_research.reasoners.extractive.asked_words import Vocabulary
+from deep_research.reasoners.extractive.asked_words import Vocabulary, abbreviations
 from deep_research.reasoners.extractive.block_ranking import ranked
 from deep_research.reasoners.extractive.composing import compose
 from deep_research.reasoners.extractive.document_names import announced_titles
 from deep_research.reasoners.extractive.question_analysis import analyze
 from deep_research.reasoners.extractive.section_plans import plan
-from deep_research.reasoners.extractive.section_writing import write_section
+from deep_research.reasoners.extractive.section_writing import _GOES_ON, write_section
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.reasoners.libraries import all_passages, library
 
@@ -264,3 +264,70 @@ def test_a_thing_is_told_from_its_own_page_whatever_the_page_says_of_both(questi
     assert "ANCHOR treated 900 adults" in told
     assert "have not been compared" not in told
     assert any("have not been compared" in section.content for section in sections.values())
+
+
+CHOICE = """# Boats
+
+## When rowing boats work well
+
+- Ponds
+
+A rowing boat works well on ponds.
+
+- Canals
+
+A rowing boat fits between the walls of canals.
+
+## When steam boats work better
+
+If the sea is rough, use a steam boat instead of a rowing boat.
+
+## Paint
+
+Paint a rowing boat every spring.
+"""
+
+
+def test_when_to_use_a_thing_is_told_with_what_speaks_against_it() -> None:
+    made = library(Boats=CHOICE)
+    _, written = _planned("When should I use a rowing boat instead of a steam boat?", made)
+    told = written["Answer"].content
+    assert told.find("Ponds") < told.find("works well on ponds") < told.find("between the walls")
+    assert "If the sea is rough" in told
+    assert "every spring" not in told
+
+
+def test_the_short_form_of_a_name_says_its_words() -> None:
+    headings = ["gc — Garbage Collector interface", "Recovery", "IT support"]
+    assert abbreviations("How does the garbage collector work?", headings) == {"garbage": "gc", "collector": "gc"}
+    assert not abbreviations("How is it told?", headings)
+    assert not abbreviations("What is a global cache?", headings)
+
+
+def test_how_something_works_is_told_by_what_says_how_it_goes_on() -> None:
+    page = "# Keeper\n\n## {first}\n\n{one}\n\n## {second}\n\n{two}\n"
+    made = library(
+        Keeper=page.format(
+            first="Clothes of the keeper",
+            one="The lock keeper of the harbour wears a blue coat, and the lock keeper has a hat. " * 3,
+            second="Hours of the keeper",
+            two="The lock keeper decides when the tide is high, and opens the lock whenever a boat calls. " * 3,
+        )
+    )
+    assert _GOES_ON.search("The lock keeper decides when the tide is high.")
+    _, written = _planned("How does the lock keeper work?", made)
+    assert "decides when the tide" in "".join(draft.content for draft in written.values())
+
+
+def test_rows_cite_the_passage_of_their_header_too() -> None:
+    rows = "".join(
+        f"| Gate {n} | {n} m wide and made of old oak from the northern woods of the county |\n" for n in range(60)
+    )
+    made = library(Gates=f"# Gates\n\nAll gates.\n\n| Gate | Width |\n| --- | --- |\n{rows}")
+    passages = all_passages(made)
+    far = next(p for p in passages if "Gate 55" in p.text)
+    head = next(p for p in passages if "| Width |" in p.text)
+    _, written = _planned("How wide is Gate 55?", made)
+    row = next(line for line in written["Answer"].content.splitlines() if "Gate 55" in line)
+    assert far.id != head.id
+    assert row.endswith(f"[{far.id}][{head.id}]")

@@ -1,6 +1,19 @@
 """What of a text can be quoted: no labels, captions or halves of sentences by themselves."""
 
-from deep_research.text.quotable_blocks import outline, quotable_blocks, whole_end
+import pytest
+
+from deep_research.text.quotable_blocks import (
+    Outline,
+    QuotableBlock,
+    annotates,
+    named_table,
+    outline,
+    points_back,
+    quotable_blocks,
+    telling_units,
+    whole_end,
+    with_told_titles,
+)
 
 TEXT = """## Replication
 
@@ -64,6 +77,70 @@ def test_no_stretch_ends_with_the_name_of_what_comes_next() -> None:
     found = [(block.kind, [made.of(n) for n in block.atoms]) for block in quotable_blocks(made)]
     assert ["Websites", "It works well."] in [texts for _, texts in found]
     assert not any(kind == "run" and texts[-1] == "Very large datasets" for kind, texts in found)
-    assert whole_end(made, [0, 1, 2], is_cut=True) == [0, 1, 2]
+    assert whole_end(made, [0, 1, 2]) == [0, 1, 2]
     steps = outline("Stop it.\n\nThe steps are:\n\n1. Go.\n")
-    assert whole_end(steps, [0, 1], is_cut=True) == [0]
+    assert whole_end(steps, [0, 1]) == [0]
+
+
+def _units(made: Outline) -> list[list[int]]:
+    return [
+        [n for n in range(len(made.atoms)) if made.atoms[n].unit == unit] for unit in range(made.atoms[-1].unit + 1)
+    ]
+
+
+def test_around_a_quotation_no_line_on_versions_and_no_bare_list_of_names_is_quoted() -> None:
+    made = outline(
+        "Source code: Lib/gate.py\n\nThe gate opens at dawn.\n\nChanged in version 3.7: It is wider.\n\nHigh-level gates\n\n"
+        "- Locks\n- Doors\n\nThe keeper may:\n\n- wait\n- sleep\n"
+    )
+    told = [made.of(n) for unit in telling_units(made, _units(made), ()) for n in unit]
+    assert told == ["The gate opens at dawn.", "The keeper may:", "wait", "sleep"]
+
+
+def test_what_was_asked_for_stays_whatever_it_is() -> None:
+    made = outline("Changed in version 3.7: It is wider.\n\n- Locks\n- Doors\n")
+    assert len(telling_units(made, _units(made), range(len(made.atoms)))) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "beside"),
+    [
+        ("New in version 3.9.", True),
+        ("[5] There are other ways.", True),
+        ("在 3.7 版更改: 现在更宽。", True),
+        ("버전 3.7에서 변경: 더 넓다.", True),
+        ("バージョン 3.7 で変更: 広くなった。", True),
+        ("New gates open at dawn.", False),
+    ],
+)
+def test_notes_on_versions_and_footnotes_stand_beside_the_text(text: str, beside: bool) -> None:
+    assert annotates(text) is beside
+
+
+def test_a_list_of_names_is_quoted_with_what_is_said_of_each() -> None:
+    made = outline("- Websites\n\nIt works well. It is fast.\n\n- Caches\n\nIt holds much.\n\n- Toys\n\nIt plays.\n")
+    names = tuple(n for n in range(len(made.atoms)) if made.atoms[n].kind == "item")
+    whole = with_told_titles(made, QuotableBlock("list", names), 900)
+    said = [made.of(n) for n in whole.atoms]
+    assert said == ["Websites", "It works well.", "It is fast.", "Caches", "It holds much.", "Toys", "It plays."]
+    assert with_told_titles(made, QuotableBlock("list", names), 30).atoms == names
+
+
+def test_what_follows_a_list_is_not_taken_for_its_last_item() -> None:
+    made = outline("- Dump\n- Copy\n\nEach has its strengths.\n")
+    assert with_told_titles(made, QuotableBlock("list", (0, 1)), 900).atoms == (0, 1)
+
+
+def test_a_table_that_is_named_is_found_up_to_a_length() -> None:
+    made = outline("See Table 2.1.\n\nTable 2.1. Gates\n\n| Gate | Width |\n| --- | --- |\n| North | 7 m |\n")
+    found = named_table(made, QuotableBlock("paragraph", (0,)), 100)
+    assert found is not None
+    assert "| North | 7 m |" in [made.of(n) for n in found.atoms]
+    assert named_table(made, QuotableBlock("paragraph", (0,)), 10) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "back"), [("It is possible to open the gate.", False), ("It is open.", True), ("It opens.", True)]
+)
+def test_an_it_that_stands_for_nothing_points_at_nothing(text: str, back: bool) -> None:
+    assert points_back(text) is back

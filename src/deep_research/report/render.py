@@ -33,6 +33,7 @@ from deep_research.i18n.catalog import (
 from deep_research.i18n.language import detect
 from deep_research.ports import Library
 from deep_research.report.method_note import render_method_note
+from deep_research.report.repeated_text import without_lone_marks, without_repeats
 from deep_research.report.report_input import CheckedReport
 from deep_research.search.source_standing import dated_source, standing_of_most, uniform_standing
 from deep_research.text.cleaning import fold
@@ -191,11 +192,14 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     for section in given.sections:
         contents[section.title] = make_inert(_cited(section.content, references))
         found[section.title] = tuple(make_inert(_cited(f, references)) for f in section.key_findings)
-        if section.content:
+        shown = without_lone_marks(contents[section.title])
+        if not checked.reasoner.is_language_model:  # what is quoted in front is not quoted again
+            shown = without_repeats(shown, make_inert(_cited(parts.abstract, references)))
+        if shown:
             blocks.append(f"## {section.title}")
             if section.as_of and section.as_of != state:
                 blocks.append(_state_of(section.as_of, language))  # its writer was told that this is said
-            blocks.append(contents[section.title])
+            blocks.append(shown)
     if checked.contradictions:
         blocks.append(references.contradiction_tables(checked.contradictions, language))
     if parts.conclusion:

@@ -7,7 +7,7 @@ points back at it ("However, …", "This form …"), where both stand in the sam
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple
 
@@ -27,7 +27,7 @@ SECTION_CHARS = 800
 """Neighbouring paragraphs, items, tables and code are offered together up to this length."""
 LIST_CHARS = 900
 """Of a longer list only the first sentence of each outer item is quoted."""
-_CAPTION_CHARS, _POINTER_CHARS = 160, 140
+_CAPTION_CHARS, _POINTER_CHARS, _NAME_CHARS = 160, 140, 60
 
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _ENTRY_KEY = re.compile(r"[^:：\n]{1,80}[:：](?=\s|$|[^\x00-\x7f])")
@@ -346,33 +346,83 @@ def _runs(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]:
         while end - place > 1 and _is_title(outlined, units[end - 1], units[end : end + 1]):
             end -= 1
         whole = [*units[place : end - 1], _without_lead(outlined, units[end - 1], units[end : end + 1])]
-        chosen = whole_end(outlined, [n for u in whole for n in u], end < len(units))
+        chosen = whole_end(outlined, [n for u in whole for n in u])
         if end - place > 1 and chosen:
             yield QuotableBlock("run", standing(outlined, chosen, chosen))
 
 
-def whole_end(outlined: Outline, numbers: Sequence[int], is_cut: bool) -> list[int]:
+def annotates(text: str) -> bool:
+    """Return whether a paragraph only stands beside a text: since when a thing is there, where its code is, a footnote."""
+    return _ANNOTATES.match(text) is not None
+
+
+def with_told_titles(outlined: Outline, block: QuotableBlock, chars: int) -> QuotableBlock:
+    """Return a list whose items are only names with the first sentence of what stands behind each ("- Websites" and what it
+    says of them), as far as it has `chars` characters; any other block as it is."""
+    section = next(s for s in outlined.sections if block.atoms[0] in s)
+    units = [list(group) for _, group in groupby(section, key=lambda n: outlined.atoms[n].unit)]
+    titles = [
+        place
+        for place, unit in enumerate(units[:-1])
+        if unit[0] in block.atoms and _is_title(outlined, unit, units[place + 1 : place + 2])
+    ]
+    behind = [units[place + 1] for place in titles]
+    told = [n for unit in behind if unit[0] not in block.atoms for n in standing(outlined, unit[:1], unit)]
+    numbers = tuple(sorted({*block.atoms, *told}))
+    # What follows the last item alone belongs to the whole list.
+    return QuotableBlock(block.kind, numbers) if len(titles) > 1 and outlined.length(numbers) <= chars else block
+
+
+def telling_units(outlined: Outline, units: Sequence[Sequence[int]], kept: Collection[int]) -> list[Sequence[int]]:
+    """Return the paragraphs, items and tables around a quotation that tell something: none that says since when a thing is
+    there, and no list of names that nothing announces, with its label; what holds one of the atoms `kept` stays."""
+    bare: set[int] = set()
+    for is_list, group in groupby(range(len(units)), key=lambda p: outlined.atoms[units[p][0]].kind == "item"):
+        places = list(group)
+        above = units[places[0] - 1] if places[0] else ()
+        named = is_list and all(len(units[p]) == 1 and _is_name(outlined.of(units[p][0])) for p in places)
+        if (
+            named
+            and not (above and announces(outlined.of(above[-1])))
+            and not any(set(units[p]) & {*kept} for p in places)
+        ):
+            labelled = len(above) == 1 and _is_name(outlined.of(above[0])) and above[0] not in kept
+            bare |= {*places, *([places[0] - 1] if labelled else [])}
+    return [
+        unit
+        for place, unit in enumerate(units)
+        if place not in bare and (set(unit) & {*kept} or not annotates(outlined.of(unit[0])))
+    ]
+
+
+def _is_name(text: str) -> bool:
+    return not is_sentence(text) and not announces(text) and len(text) <= _NAME_CHARS
+
+
+def whole_end(outlined: Outline, numbers: Sequence[int]) -> list[int]:
     """Return atoms without a last sentence that announces or names what is not among them ("The steps are:", "Table 8.1")."""
     kept = list(numbers)
-    while is_cut and kept and (announces(outlined.of(kept[-1])) or _CAPTION.fullmatch(outlined.of(kept[-1]))):
+    while kept and (announces(outlined.of(kept[-1])) or _CAPTION.fullmatch(outlined.of(kept[-1]))):
         kept.pop()
     return kept
 
 
+_ANNOTATES = re.compile(r"[\s(（]*" + any_word("quoting.annotation_patterns") + r"|\[\d+\]\s", re.IGNORECASE)
 _POINTER = re.compile(r"[\s(（]*" + any_word("quoting.pointer_patterns"), re.IGNORECASE)
 
 
-def named_table(outlined: Outline, block: QuotableBlock) -> QuotableBlock | None:
-    """Return the table that a block speaks of by its number ("see Table 13.1"), where it stands under the same heading and is
-    small; None for none, or where the block has it."""
+def named_table(outlined: Outline, block: QuotableBlock, chars: int) -> QuotableBlock | None:
+    """Return the table that a block speaks of by its number ("see Table 13.1"), where it stands under the same heading and
+    has at most `chars` characters; None for none, or where the block has it."""
     section = next(s for s in outlined.sections if block.atoms[0] in s)
     named = {name for n in block.atoms for name in _NUMBERED.findall(outlined.of(n))}
     units = [list(group) for _, group in groupby(section, key=lambda n: outlined.atoms[n].unit)]
     for place, unit in enumerate(units):
         caption = _NUMBERED.match(outlined.of(units[place - 1][0])) if place else None
         if outlined.atoms[unit[0]].kind in ("header", "row") and caption and caption.group() in named:
-            whole = next((table for table in _of_table(outlined, units, place) if table.kind == "table"), None)
-            return whole if whole and set(whole.atoms).isdisjoint(block.atoms) else None
+            whole = (*units[place - 1], *unit)
+            fits = outlined.length(whole) <= chars and set(whole).isdisjoint(block.atoms)
+            return QuotableBlock("table", whole) if fits else None
     return None
 
 

@@ -39,8 +39,8 @@ _EMPTY_CELL = "—"
 _FEW_CELLS = 2
 """A row of a name and one statement is that statement, with the name as its context."""
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
-_ARROW_INSIDE = re.compile(r"(?<=[.!?。！？\]])\s*→\s+")
-"""Where in a paragraph the writer's own conclusion begins."""
+_ARROW_INSIDE = re.compile(r"(?<=[.!。！\]])\s*→\s+")
+"""Where in a paragraph the writer's own conclusion begins; behind a question an arrow leads to its answer."""
 _LEAD_CHARS = 52
 _TITLE_WORDS, _TITLE_WIDE = 3, 7
 _STOPS = (".", "!", "?", "。", "！", "？")

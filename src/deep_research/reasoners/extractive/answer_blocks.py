@@ -38,11 +38,15 @@ from deep_research.text.question_parts import (
 from deep_research.text.question_terms import with_translations
 from deep_research.text.quotable_blocks import (
     QuotableBlock,
+    annotates,
+    announces,
     is_record,
     is_sentence,
     named_table,
     points_back,
+    telling_units,
     whole_end,
+    with_told_titles,
 )
 from deep_research.text.tokens import content_terms
 
@@ -71,6 +75,8 @@ _TELLS = 0.4
 """Share of the weight of what is asked that a paragraph beside an answer must say."""
 _HEADS, _HEADED_CHARS = 0.75, 4000
 """Share of that weight from which a heading says what is asked, and how much is quoted of what stands below it."""
+_TABLE_CHARS = 3500
+"""How long a table may be that stands with the text that names it."""
 _TELLING = 40
 """Letters from which on the same sentence in two documents is a copy."""
 
@@ -88,6 +94,7 @@ _CHOSEN, _CHOSEN_LIST, _TURNED_DOWN = 1.3, 2.0, 0.6
 """What a block is worth below a heading that says when what is asked about is used, what a list there is, which has all the
 cases, and what a block is worth below a heading about what is turned down."""
 _CHOOSES = re.compile(any_word("headings.choosing_patterns"), re.IGNORECASE)
+_FORMAL = re.compile(any_word("headings.formal_patterns"), re.IGNORECASE)
 
 Answered = Literal["yes", "partly", "no"]
 
@@ -271,9 +278,10 @@ def _widened(
     region = blocks[0].region
     atoms = region.outline.atoms
     inside = {n for block in region.blocks for n in block.atoms if n in set(section)}
-    units = [list(group) for _, group in groupby(sorted(inside), key=lambda n: atoms[n].unit)]
-    units = [u for u in units if not _is_quoted(region, u, said)]
     wanted = {n for block in blocks for n in block.block.atoms}
+    units = [list(group) for _, group in groupby(sorted(inside), key=lambda n: atoms[n].unit)]
+    kept = {n for block in blocks if block.block.kind != "run" for n in block.block.atoms}
+    units = [u for u in telling_units(region.outline, units, kept) if not _is_quoted(region, u, said)]
     asked = [place for place, unit in enumerate(units) if wanted & set(unit)]
     if not asked:
         return None
@@ -283,7 +291,8 @@ def _widened(
     while end < len(units) and (length <= 0 or length + region.outline.length(units[end]) <= chars):
         length += region.outline.length(units[end])
         end += 1
-    numbers = whole_end(region.outline, [n for u in units[start:end] for n in u], end < len(units))
+    # What comes next stands below another heading, or has no room: it is not announced either way.
+    numbers = whole_end(region.outline, [n for u in units[start:end] for n in u])
     return blocks[0]._replace(block=QuotableBlock("run", tuple(numbers))) if numbers else None
 
 
@@ -296,13 +305,33 @@ def _is_quoted(region: Region, unit: Sequence[int], said: Sequence[Candidate]) -
 
 
 def with_named_tables(blocks: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Return blocks with the small tables that they speak of by number and that stand under the same heading."""
+    """Return blocks with the tables that they speak of by number and that stand under the same heading."""
     found: list[Candidate] = []
     for block in blocks:
-        table = named_table(block.region.outline, block.block)
+        table = named_table(block.region.outline, block.block, _TABLE_CHARS)
         beside = [block._replace(block=table)] if table else []
         found += [block, *(b for b in beside if not any(overlap(b, other) for other in (*blocks, *found)))]
     return tuple(found)
+
+
+def with_told_items(blocks: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Return blocks, of a list of mere names each with the sentence that begins to tell of it."""
+    return tuple(b._replace(block=with_told_titles(b.region.outline, b.block, _TABLE_CHARS)) for b in blocks)
+
+
+def below_choosing(part: PartAnswer, reading: Reading, *, chars: int, most: int) -> list[Candidate]:
+    """Return how the other sections begin of the document that answers best whose headings say when something is used: what
+    speaks against it, what helps to choose."""
+    best = max(part.blocks, key=lambda block: block.score, default=None)
+    found: dict[str, Candidate] = {}
+    for region in reading.regions if best is not None else ():
+        for block in region.blocks if best is not None and region.source == best.region.source else ():
+            first = Candidate(region, block, 0.0, (), ())
+            if first.heading not in found and _CHOOSES.search(first.heading.rsplit(" > ", 1)[-1]):
+                found[first.heading] = first
+    told = {block.heading for block in part.blocks}
+    beside = [first for heading, first in found.items() if heading not in told and " > " in heading][:most]
+    return [block for first in beside for block in with_told_items(in_context([first], part.blocks, chars=chars))]
 
 
 def stands_beside(parts: Sequence[PartAnswer], words: Sequence[Word], *, chars: int, most: int) -> list[Candidate]:
@@ -355,7 +384,7 @@ def _rest_of(
     rest: list[Candidate] = []
     for other in inside:
         candidate = block._replace(block=other)
-        fits = sum(c.length for c in rest) + candidate.length <= chars
+        fits = sum(c.length for c in rest) + candidate.length <= chars and not annotates(candidate.text)
         if fits and tells(candidate) and not any(overlap(candidate, known) for known in (*taken, *rest)):
             rest.append(candidate)
     return rest
@@ -367,7 +396,7 @@ def _is_worded(candidate: Candidate, part: Part) -> bool:
     rows = [n for n in numbers if outlined.atoms[n].kind == "row"]
     if rows:
         return any(any(candidate.region.share(n, part.own)) for n in rows)
-    if is_record(outlined, candidate.block):
+    if is_record(outlined, candidate.block) or _FORMAL.match(candidate.heading.rsplit(" > ", 1)[-1]):
         return False
     return any(is_sentence(text) or _names_it(text, part) for text in map(outlined.of, numbers))
 
@@ -542,6 +571,8 @@ def _chosen(answers: Sequence[tuple[Part, Answered, list[Candidate]]], chars: in
         candidates = [
             c for c in candidates if not is_record(c.region.outline, c.block) or named(key_of(c), answers[place][0].own)
         ]
+        if answers[place][0].shape == "list":
+            candidates = [c for c in candidates if not _is_step(c)]
         near = [c._replace(score=c.score * _NEAR) if _is_beside(c, chosen[place]) else c for c in candidates]
         further = _fitting([c for c in near if c.score >= least], taken, chars)
         if further is not None:
@@ -569,6 +600,15 @@ def _chosen(answers: Sequence[tuple[Part, Answered, list[Candidate]]], chars: in
             else:
                 open_.remove(place)
     return [_part_answer(*answer, blocks) for answer, blocks in zip(answers, chosen, strict=True)]
+
+
+def _is_step(candidate: Candidate) -> bool:
+    """Return whether a block is a step by itself, or ends with one that announces what is not quoted."""
+    atoms = candidate.region.outline.atoms
+    numbered = [n for n in candidate.block.atoms if atoms[n].numbered]
+    return bool(numbered) and (
+        candidate.block.kind == "item" or announces(candidate.region.outline.of(candidate.block.atoms[-1]))
+    )
 
 
 def _fitting(candidates: Sequence[Candidate], taken: Sequence[Candidate], chars: int) -> Candidate | None:

@@ -1,7 +1,7 @@
 """The words of a question, weighed by how rare they are in what was read: what an answer must speak of."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import log
@@ -28,6 +28,7 @@ _JOINED = re.compile(r"\w[_.]\w")
 _HANGUL = re.compile(f"[{HANGUL}]+")
 _PLAIN_WORD = re.compile(r"(?<![\w.-])[a-z]{5,}(?![\w.-])")
 _LONG_WORD = 8
+_LETTERS, _SHORT_FORM, _LONGEST_FORM = re.compile(r"[A-Za-z]+"), re.compile(r"\b[A-Za-z]{2,5}\b"), 5
 _COMMON = frozenset(words("asking.measures") + words("asking.common"))
 _INFLECTIONS = re.compile(any_word("asking.inflection_patterns"))
 _COMMON_CHARACTERS = frozenset(words("asking.common_characters"))
@@ -112,8 +113,10 @@ def asked_words(question: str, language: str, passages: Sequence[Passage], vocab
     """Return the words of `question` that say what it is about, weighed; none where it has only words of every question."""
     found: list[Word] = []
     joined = joined_verbs(question)
+    short = abbreviations(question, [p.heading for p in passages])
     for unit in units_for(question, language, passages):
-        for text, ways in _words_of(unit, vocabulary):
+        for text, spelled in _words_of(unit, vocabulary):
+            ways = (*spelled, frozenset({short[text]})) if text in short else spelled
             common = is_common(text.casefold()) and not _is_acronym(text)
             light = unit.worth < 1 or (common and not _is_joined(text, joined, vocabulary))
             found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
@@ -121,6 +124,25 @@ def asked_words(question: str, language: str, passages: Sequence[Passage], vocab
     telling = [word.weight for word in found if not word.light]
     least = sum(telling) / len(telling) if telling else 0.0
     return [w._replace(weight=max(w.weight, least)) if _is_acronym(w.text) else w for w in found]
+
+
+def abbreviations(question: str, headings: Iterable[str]) -> dict[str, str]:
+    """Return for words of a question the index term of the short form that a heading has beside them: both words of "garbage
+    collector" are also said by "gc" where "gc — Garbage Collector interface" was read."""
+    words_of = _LETTERS.findall(question)
+    known: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for heading in dict.fromkeys(headings):
+        for token in set(_SHORT_FORM.findall(heading)):
+            known[token.casefold()].append(terms_of(heading))
+    found: dict[str, str] = {}
+    for size in range(_LONGEST_FORM, 1, -1):
+        for some in (words_of[n : n + size] for n in range(len(words_of) - size + 1)):
+            initials = "".join(word[0] for word in some).casefold()
+            stems = {term for word in some for term in content_terms(word)}
+            term = next(iter(content_terms(initials)), "")
+            if term and len(stems) > 1 and any(stems <= terms for terms in known[initials]):
+                found.update(dict.fromkeys(some, term))
+    return found
 
 
 def _is_joined(text: str, joined: Mapping[str, str], vocabulary: Vocabulary) -> bool:

@@ -18,7 +18,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     section_blocks,
 )
 from deep_research.reasoners.extractive.asked_words import says_each
-from deep_research.reasoners.extractive.block_ranking import DEFINES, KEY, Candidate, named
+from deep_research.reasoners.extractive.block_ranking import DEFINES, KEY, Candidate, named, weigh
 from deep_research.reasoners.extractive.document_headings import says_all
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.quoting import cited_sentences
@@ -30,6 +30,7 @@ from deep_research.reasoners.extractive.section_writing import (
     own_opening,
     read_on_facet,
 )
+from deep_research.text.question_parts import asks_for_choice
 from deep_research.text.quotable_blocks import is_sentence, points_back, turns
 from deep_research.verification.citations import cite_ids
 
@@ -53,6 +54,7 @@ _NUMBER_OF_A_TABLE = re.compile(r"\w+ (?:[A-Z]\.)?\d[\d.-]*\W*")
 _ENDS = re.compile(r"[.!?。！？]\W*$|^\S+(?: \S+)? [—–-] ")
 """What a sentence ends with, or how a line begins that says what something is ("git-merge - Join two histories")."""
 _CONCLUDES = re.compile(any_word("headings.concluding_patterns"), re.IGNORECASE)
+_SUITS = re.compile(any_word("quoting.suiting_patterns"), re.IGNORECASE)
 _WEIGHS = re.compile(any_word("quoting.weighing_patterns"), re.IGNORECASE)
 
 
@@ -74,8 +76,10 @@ def compose(
     subjects = [s.subject for s in written if s.subject]
     tells = [_telling(s.subject, subjects, reading) if s.subject else None for s in written]
     answer = next((n for n, s in enumerate(written) if s.title == phrase("answer", brief.language)), None)
-    front = _front(parts, written[answer], brief.language) if answer is not None else ""
+    front = _front(parts, written[answer], reading) if answer is not None else ""
     opened = [_opened(own, tell, library) for own, tell in zip(said, tells, strict=True)]
+    if asks_for_choice(question):
+        opened = [_suited_early(own) if tell else own for own, tell in zip(opened, tells, strict=True)]
     if answer is not None:
         # Beside the answer only what each thing is.
         opened = [own[:1] if tell else [] for own, tell in zip(opened, tells, strict=True)]
@@ -83,7 +87,7 @@ def compose(
     abstract = _abstract([[c for c in own if c.text not in front] for own in opened], _ABSTRACT_CHARS - len(front))
     table = _table(question, brief, written, said, library) if analysis.output_format in ("table", "list") else ""
     return Composition(
-        abstract="\n\n".join(filter(None, (front, _cited(abstract)))) or answered_text(parts, brief.language),
+        abstract="\n\n".join(filter(None, (front, *_paragraphs(abstract)))) or answered_text(parts, brief.language),
         conclusion=_cited(_conclusion(said, abstract, library)),
         table=table,
         parts=tuple(
@@ -92,14 +96,23 @@ def compose(
     )
 
 
-def _front(parts: Sequence[PartAnswer], answer: Section, language: str) -> str:
-    """Return what answers a question in short: the best blocks of its answer, or of many parts how the best block of each
-    begins."""
+def _front(parts: Sequence[PartAnswer], answer: Section, reading: Reading) -> str:
+    """Return what answers a question in short: the best blocks of its answer, or of many parts the sentence of the best block
+    of each that says most of it, with what follows."""
     there = [p._replace(blocks=tuple(b for b in p.blocks if _quotes(answer, b))) for p in parts]
     if len(parts) <= _FEW_PARTS:
-        return answered_text(there, language, labelled=False)
-    begun = [cited_sentences(p.blocks[0], _BEGINS_CHARS) for p in there if p.answered == "yes" and p.blocks]
+        return answered_text(there, reading.language, labelled=False)
+    begun = [_telling_sentence(p, reading) for p in there if p.answered == "yes" and p.blocks]
     return "\n".join(f"- {first}" for first in begun if first)
+
+
+def _telling_sentence(part: PartAnswer, reading: Reading) -> str:
+    """Return the sentence of the best block of a part that says most of what it asks, with what follows."""
+    best = max(part.blocks, key=lambda block: block.score)
+    words = reading.words(part.text)
+    says = {n: weigh(words, best.region.share(n, words)) for n in best.block.atoms}
+    telling = best.region.outline.of(max(says, key=lambda n: says[n]))
+    return cited_sentences(best, _BEGINS_CHARS, partial(str.__eq__, telling)) or cited_sentences(best, _BEGINS_CHARS)
 
 
 def _quotes(section: Section, block: Candidate) -> bool:
@@ -112,6 +125,18 @@ def _opened(own: Sequence[Claim], tells: "_Telling | None", library: Library) ->
     first = _statement_list(own, (), tells, library) if tells else []
     start = list(own).index(first[0]) if first else 0
     return list(own[start:])
+
+
+def _suited_early(own: Sequence[Claim]) -> list[Claim]:
+    """Return sentences with those that say what a thing is good for, and what the first of them turns, behind the first."""
+    if not own:
+        return []
+    suits = next((n for n, claim in enumerate(own) if n and _SUITS.search(claim.text)), 0)
+    end = suits + 1
+    while end < len(own) and turns(own[end].text):
+        end += 1
+    moved = list(own[suits:end]) if suits else []
+    return [own[0], *moved, *(c for c in own[1:] if c not in moved)]
 
 
 def _statements(section: Section, claims: Sequence[Claim]) -> list[Claim]:
@@ -169,6 +194,17 @@ def _is_concluding(claim: Claim, library: Library) -> bool:
     """Return whether a sentence stands below a heading about limits, costs or a choice."""
     passage = library.passage(claim.passages[0])
     return passage is not None and _CONCLUDES.search(passage.heading.rsplit(" > ", maxsplit=1)[-1]) is not None
+
+
+def _paragraphs(claims: Sequence[Claim]) -> list[str]:
+    """Return sentences as a paragraph for each section; a line without a full stop stands by itself."""
+    groups: list[list[Claim]] = []
+    for claim in claims:
+        before = groups[-1][-1] if groups else None
+        if before is None or before.section != claim.section or not is_sentence(before.text):
+            groups.append([])
+        groups[-1].append(claim)
+    return [_cited(group) for group in groups]
 
 
 def _cited(claims: Sequence[Claim]) -> str:

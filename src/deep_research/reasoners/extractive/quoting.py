@@ -56,9 +56,9 @@ def cited_sentences(candidate: Candidate, chars: int, begins: Callable[[str], bo
             break
         if chosen and number != last + 1:
             break  # what was left out between them would make them one false quotation
-        last = number
         if chosen and len(" ".join([*chosen, text])) > chars:
             break
+        last = number
         chosen.append(f"{text} {_ids(region, number)}")
     while chosen and announces(outlined.of(last)):
         chosen.pop()
@@ -133,11 +133,20 @@ def _marker(region: Region, atom: int) -> str:
 
 
 def _table(region: Region, unit: Sequence[int]) -> str:
-    """Return the header and rows of a table; a row cites behind its last cell, which makes it one claim."""
+    """Return the header and rows of a table; a row cites behind its last cell, which makes it one claim, and the passage of
+    the header too where that is another one."""
     atoms = region.outline.atoms
     every = [n for n in range(len(atoms)) if atoms[n].unit == atoms[unit[0]].unit]
-    header = [region.outline.of(n) for n in every if atoms[n].kind == "header"][:1]
+    heads = [n for n in every if atoms[n].kind == "header"][:1]
+    header = [region.outline.of(n) for n in heads]
     rows = [n for n in unit if atoms[n].kind == "row"]
-    columns = max(1, len(re.findall(r"(?<!\\)\|", region.outline.of(rows[0] if rows else unit[0]))) - 1)
+    columns = _columns(region.outline.of((heads or rows or unit)[0]))
     head = header or [f"|{' |' * columns}"]
-    return "\n".join([*head, f"|{' --- |' * columns}", *(f"{region.outline.of(n)} {_ids(region, n)}" for n in rows)])
+    above = [region.passage(n).id for n in heads]
+    cited = [cite_ids(list(dict.fromkeys([region.passage(n).id, *above]))) for n in rows]
+    told = (f"{region.outline.of(n)} {ids}" for n, ids in zip(rows, cited, strict=True))
+    return "\n".join([*head, f"|{' --- |' * columns}", *told])
+
+
+def _columns(row: str) -> int:
+    return max(1, len(re.findall(r"(?<!\\)\|", row)) - 1)

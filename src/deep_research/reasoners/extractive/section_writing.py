@@ -16,6 +16,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     PartAnswer,
     Reading,
     answer_parts,
+    below_choosing,
     in_context,
     is_answered,
     overlap,
@@ -24,6 +25,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     section_blocks,
     stands_beside,
     with_named_tables,
+    with_told_items,
 )
 from deep_research.reasoners.extractive.asked_words import Word, says_each, terms_of
 from deep_research.reasoners.extractive.block_ranking import (
@@ -42,12 +44,12 @@ from deep_research.reasoners.extractive.quoting import first_sentence, label_of,
 from deep_research.reasoners.extractive.whole_procedures import with_all_steps
 from deep_research.search.title_names import bare_title
 from deep_research.text.cleaning import plain_heading
-from deep_research.text.question_parts import answer_shape, question_parts
+from deep_research.text.question_parts import answer_shape, asks_for_choice, question_parts
 
 ANSWER_CHARS, SUPPORTING = 1200, 3
 """How long an answer may be, and how many blocks it may have beyond one for each part of the question."""
-_BESIDE_CHARS, _BESIDE_MOST = 1200, 2
-"""How much is quoted of what stands beside an answer, and from how many sections."""
+_BESIDE_CHARS, _BESIDE_MOST, _CHOICE_CHARS = 1200, 2, 2000
+"""How much is quoted of what stands beside an answer, and from how many sections; of a section that helps to choose."""
 _SECTION_CHARS, _SECTION_BLOCKS, _BODY_CHARS = 1800, 5, 9000
 """How long a section may be, how many blocks it may have, and how long all of them may be: the fewer, the longer each."""
 _ANNOUNCED = 2
@@ -69,6 +71,10 @@ _OPENING, _OPENING_PASSAGES, _OWN_PAGES = 1.5, 5, 2
 """What a block is worth at the beginning of a page of the thing's name; how many passages that is, and of how many pages."""
 _PLAINLY = 0.75
 """Share of a heading that must be the name of what a section is about."""
+_HOW = 1.5
+"""What a block is worth that tells how something goes on where a question asks how it works."""
+_WORKS = re.compile(any_word("asking.working_patterns"), re.IGNORECASE)
+_GOES_ON = re.compile(any_word("quoting.mechanism_patterns"), re.IGNORECASE)
 _COMPARES = re.compile(any_word("quoting.comparing_patterns"), re.IGNORECASE)
 _SUBTITLE = re.compile(r"[:：]\s|\s[—–-]\s")
 
@@ -105,6 +111,7 @@ def write_section(
     else:
         part = part_of(section.title, reading.words(section.title), asked, "statement")
         worth = _stands_under(section.title, [s.title for s in brief.sections])
+        worth = _telling_how(worth) if _WORKS.search(question) else worth
     said: list[Candidate] = []
     if any(s.title == phrase("answer", language) for s in brief.sections):
         said = _answer_blocks(brief, passages, library)
@@ -123,7 +130,9 @@ def _drafted(section: Section, blocks: Sequence[Candidate]) -> SectionDraft:
     """Return a section as draft Markdown of `blocks`."""
     findings = tuple(dict.fromkeys(text for block in blocks[:1] if (text := first_sentence(block))))
     missing = () if blocks else (section.title,)
-    return SectionDraft(content=quoted(blocks, below=section.title), key_findings=findings, missing=missing)
+    return SectionDraft(
+        content=quoted(with_named_tables(blocks), below=section.title), key_findings=findings, missing=missing
+    )
 
 
 def _only(worth: Callable[[Candidate], float], found: Candidate) -> float:
@@ -181,8 +190,10 @@ def answer(brief: Brief, passages: Sequence[Passage], library: Library, order: O
             parts = [with_all_steps(part, library) for part in parts]
         else:
             beside = stands_beside(parts, reading.words(question), chars=_BESIDE_CHARS, most=_BESIDE_MOST)
+        if asks_for_choice(question):
+            beside = [*beside, *below_choosing(parts[0], reading, chars=_CHOICE_CHARS, most=_BESIDE_MOST)]
     if brief.question:
-        parts = [part._replace(blocks=with_named_tables(part.blocks)) for part in parts]
+        parts = [part._replace(blocks=with_named_tables(with_told_items(part.blocks))) for part in parts]
     if beside and all(part.answered == "yes" for part in parts) and not is_headed:
         texts = [quoted([*(block for part in parts for block in part.blocks), *beside])]  # in the order of the document
     else:
@@ -285,6 +296,11 @@ def _stands_under(title: str, titles: Sequence[str]) -> Callable[[Candidate], fl
     return worth
 
 
+def _telling_how(worth: Callable[[Candidate], float]) -> Callable[[Candidate], float]:
+    """Return `worth` with more for what says how something goes on."""
+    return lambda found: worth(found) * (_HOW if _GOES_ON.search(found.text) else 1.0)
+
+
 def subject_part(subject: str, asked: Sequence[Word], reading: Reading) -> Part:
     """Return what a section about one thing must find: the thing, and what it is."""
     return part_of(subject, reading.words(subject), asked, "definition")
@@ -320,7 +336,8 @@ def facet_blocks(
         path = [found.region.title, *found.heading.split(" > ")]
         about_it = [p for p in path if says_each(wanted, p) or _as_one_word(facet) in p.casefold()]
         says = [named(part, [*own, *wanted]) for part in about_it]
-        return worth(found) * (1.0 + 2 * max(says)) if says else 0.0
+        # A page about something else has a part on the point too: "An Asynchronous I/O Module for SQLite".
+        return worth(found) * (1.0 + 2 * max(says) + named(found.region.title, [*own, *wanted])) if says else 0.0
 
     part = part_of(subject, [*own, *wanted], (), "definition")
     blocks = section_blocks(part, reading, headed, chars=chars, most=_SECTION_BLOCKS)

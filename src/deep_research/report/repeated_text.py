@@ -1,0 +1,47 @@
+"""What a report would say twice: paragraphs of an answer that its abstract has already, and citations said once more."""
+
+import re
+
+from deep_research.text.quotable_blocks import announces, points_back
+
+_MARKS = re.compile(r"\s*(?:\[\d+\])+")
+_ALONE = re.compile(r"(?:\[\d+\])+")
+_LABEL = re.compile(r"\*\*[^*\n]+\*\*")
+
+
+def without_repeats(content: str, shown: str) -> str:
+    """Return the Markdown of a section without what it begins with and `shown`, which stands above it, has word for word.
+
+    The rest stays as it is, so that no step is missing among others; a paragraph stays that announces what follows it, or
+    that the next one points back at. "" where nothing is left.
+    """
+    known = _said(shown)
+    blocks = content.split("\n\n")
+    end = next((n for n, block in enumerate(blocks) if not _LABEL.fullmatch(block) and _said(block) not in known), None)
+    if end is None:
+        return ""
+    while end and (_LABEL.fullmatch(blocks[end - 1]) or _needs(blocks[end - 1], blocks[end])):
+        end -= 1
+    return "\n\n".join(blocks[end:])
+
+
+def _needs(block: str, following: str) -> bool:
+    is_code = following.startswith(("```", "|")) or _ALONE.fullmatch(following) is not None
+    return is_code or announces(_MARKS.sub("", block)) or points_back(following)
+
+
+def _said(text: str) -> str:
+    return " ".join(_MARKS.sub("", text).split())
+
+
+def without_lone_marks(content: str) -> str:
+    """Return the Markdown of a section without the citation below a piece of code whose announcement cites the same."""
+    blocks = content.split("\n\n")
+    kept: list[str] = []
+    above = ""  # what stands before the last piece of code, whose lines may be blank
+    for block in blocks:
+        if block.startswith("```"):
+            above = kept[-1] if kept else ""
+        if not (_ALONE.fullmatch(block) and kept and kept[-1].endswith("```") and above.endswith(block)):
+            kept.append(block)
+    return "\n\n".join(kept)

@@ -1,0 +1,35 @@
+"""What a report would say twice."""
+
+import pytest
+
+from deep_research.report.repeated_text import without_lone_marks, without_repeats
+
+ABSTRACT = "The gate opens at dawn. It closes at noon. [1]\n\nThe keeper may: [1]\n\n- wait [1]\n- sleep [1]"
+
+
+@pytest.mark.parametrize(
+    ("content", "left"),
+    [
+        (
+            "**Gates**\n\nThe gate opens at dawn. [1] It closes at noon. [1]\n\n**Notes**\n\nBring a lamp. [2]",
+            "**Notes**\n\nBring a lamp. [2]",
+        ),
+        ("The keeper may: [1]\n\n- wait [1]\n- sleep [1]", ""),
+        ("The keeper may: [1]\n\n- sing [1]", "The keeper may: [1]\n\n- sing [1]"),
+        (
+            "The gate opens at dawn. [1]\n\nThis takes an hour. [1]",
+            "The gate opens at dawn. [1]\n\nThis takes an hour. [1]",
+        ),
+        ("Bring a lamp. [2]\n\nThe gate opens at dawn. [1]", "Bring a lamp. [2]\n\nThe gate opens at dawn. [1]"),
+    ],
+    ids=["beginning", "all", "announced", "pointed-at", "middle"],
+)
+def test_an_answer_does_not_begin_with_what_the_abstract_has(content: str, left: str) -> None:
+    assert without_repeats(content, ABSTRACT) == left
+
+
+def test_code_is_not_cited_again_below_what_announces_it() -> None:
+    code = "Type this: [1]\n\n```\nopen gate\n\nclose gate\n```\n\n[1]\n\nThen wait. [1]"
+    assert without_lone_marks(code) == code.replace("```\n\n[1]", "```")
+    other = code.replace("this: [1]", "this: [2]")
+    assert without_lone_marks(other) == other
