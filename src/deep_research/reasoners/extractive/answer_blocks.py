@@ -50,7 +50,7 @@ from deep_research.text.quotable_blocks import (
 )
 from deep_research.text.tokens import content_terms
 
-_HITS, _HITS_OF_PART, _RELATED = 30, 10, 3
+_HITS, _HITS_OF_PART, _RELATED = 30, 15, 3
 """How many passages are read for a question, and beside them for each of its parts; up to how many parts one says what
 another is about."""
 _BESIDE, _MOST_BESIDE = 0.45, 5.0
@@ -94,6 +94,10 @@ _CHOSEN, _CHOSEN_LIST, _TURNED_DOWN = 1.3, 2.0, 0.6
 """What a block is worth below a heading that says when what is asked about is used, what a list there is, which has all the
 cases, and what a block is worth below a heading about what is turned down."""
 _CHOOSES = re.compile(any_word("headings.choosing_patterns"), re.IGNORECASE)
+_WORKS = re.compile(any_word("asking.working_patterns"), re.IGNORECASE)
+_GOES_ON = re.compile(any_word("quoting.mechanism_patterns"), re.IGNORECASE)
+_HOW = 1.5
+"""What a block is worth that tells how something goes on where a question asks how it works."""
 _FORMAL = re.compile(any_word("headings.formal_patterns"), re.IGNORECASE)
 
 Answered = Literal["yes", "partly", "no"]
@@ -531,6 +535,8 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     total = weigh(part.own, [1.0] * len(part.own))
     if part.is_choice or part.against:
         best = sorted((_of_choice(c, part) for c in best), key=lambda c: -c.score)
+    how = telling_how(lambda _: 1.0, part.text)
+    best = sorted((c._replace(score=c.score * how(c)) for c in best), key=lambda c: -c.score)
     if part.beside:
         # What speaks of the parts beside it alone does not answer this one.
         best = [c for c in best if weigh(part.own, c.said[: len(part.own)]) >= _CLOSE * total] or best
@@ -541,6 +547,17 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     absent = share < _WITHOUT_NAME and any(_is_absent_name(i, part, best) for i in range(len(part.own)))
     answered: Answered = "yes" if share >= _ANSWERS else "partly" if share >= _CLOSE else "no"
     return "no" if absent else answered, _in_order(best, reading.order.get(part.text, {}))
+
+
+def telling_how(worth: Callable[[Candidate], float], question: str) -> Callable[[Candidate], float]:
+    """Return `worth` with more for blocks without a key that say how something goes on, where a question asks how it works."""
+    if not _WORKS.search(question):
+        return worth
+
+    def more(found: Candidate) -> float:
+        return worth(found) * (_HOW if not key_of(found) and _GOES_ON.search(found.text) else 1.0)
+
+    return more
 
 
 def _is_absent_name(number: int, part: Part, best: Sequence[Candidate]) -> bool:

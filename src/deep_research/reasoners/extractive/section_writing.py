@@ -24,6 +24,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
     read_around,
     section_blocks,
     stands_beside,
+    telling_how,
     with_named_tables,
     with_told_items,
 )
@@ -71,10 +72,6 @@ _OPENING, _OPENING_PASSAGES, _OWN_PAGES = 1.5, 5, 2
 """What a block is worth at the beginning of a page of the thing's name; how many passages that is, and of how many pages."""
 _PLAINLY = 0.75
 """Share of a heading that must be the name of what a section is about."""
-_HOW = 1.5
-"""What a block is worth that tells how something goes on where a question asks how it works."""
-_WORKS = re.compile(any_word("asking.working_patterns"), re.IGNORECASE)
-_GOES_ON = re.compile(any_word("quoting.mechanism_patterns"), re.IGNORECASE)
 _COMPARES = re.compile(any_word("quoting.comparing_patterns"), re.IGNORECASE)
 _SUBTITLE = re.compile(r"[:：]\s|\s[—–-]\s")
 
@@ -111,7 +108,7 @@ def write_section(
     else:
         part = part_of(section.title, reading.words(section.title), asked, "statement")
         worth = _stands_under(section.title, [s.title for s in brief.sections])
-        worth = _telling_how(worth) if _WORKS.search(question) else worth
+        worth = telling_how(worth, question)
     said: list[Candidate] = []
     if any(s.title == phrase("answer", language) for s in brief.sections):
         said = _answer_blocks(brief, passages, library)
@@ -294,11 +291,6 @@ def _stands_under(title: str, titles: Sequence[str]) -> Callable[[Candidate], fl
         return float(next((part for part in reversed(path) if part in titles), "") == title)
 
     return worth
-
-
-def _telling_how(worth: Callable[[Candidate], float]) -> Callable[[Candidate], float]:
-    """Return `worth` with more for what says how something goes on."""
-    return lambda found: worth(found) * (_HOW if _GOES_ON.search(found.text) else 1.0)
 
 
 def subject_part(subject: str, asked: Sequence[Word], reading: Reading) -> Part:
