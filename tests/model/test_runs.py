@@ -117,3 +117,19 @@ def test_a_section_whose_model_calls_all_fail_is_done_without_the_model(
     assert without == {"research: Beta engine", "writing: Beta engine", "review: Beta engine"}
     beta = next(section for section in ran.report.sections if section.title == "Beta engine")
     assert "4,500 rpm" in beta.content
+
+
+def test_sections_that_no_model_could_review_stay_as_they_were_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reviews = ("review", "review_section", "judge")
+    researcher = ScriptedResearcher(sections=PLAN, sentences=4)
+    script = failing(researcher, "content_filter", where=lambda request: step_of(request) in reviews)
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path)
+    assert_presentable(ran)
+    assert steps(provider)["write_section"] == len(PLAN)
+    assert all(review.score == 5 for review in ran.report.reviews)
+    assert {gap.what for gap in ran.report.gaps if "without the model" in gap.why} >= {"review"}
+    assert not [gap for gap in ran.report.gaps if {"review_open", "section_empty"} & {*gap.codes}]
+    assert "Researched and written by scripted" in ran.report.report

@@ -40,7 +40,9 @@ def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = 
     lines += [phrase("cut_where", language)] * bool(cut)
     lines.append(phrase("checked_how", language))
     if reasoner.is_language_model:
-        lines += [_who(reasoner, language)] * bool(reasoner.models) + _judged(checked.claims, language)
+        is_judge = any(claim.verdict.by_model for claim in checked.claims)
+        who = _who(reasoner, language, is_judge=is_judge)
+        lines += [who] * bool(reasoner.models) + _judged(checked.claims, language)
     elif reasoner.ranker:
         lines.append(phrase("ranked_by", language, ranker=reasoner.ranker))
     levels = Counter(c.confidence.level for c in checked.claims if c.confidence is not None)
@@ -56,10 +58,12 @@ def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = 
     return "\n\n".join(blocks)
 
 
-def _who(reasoner: ReasonerInfo, language: str) -> str:
+def _who(reasoner: ReasonerInfo, language: str, *, is_judge: bool) -> str:
+    """Say which models worked on the report; that one judged it only where it did."""
     models = {role: reasoner.models[role] for role in _ROLES if role in reasoner.models}
     if len(set(models.values())) == 1:
-        return phrase("thought_by", language, model=next(iter(models.values())), provider=reasoner.provider)
+        name = "thought_by" if is_judge else "written_by"
+        return phrase(name, language, model=next(iter(models.values())), provider=reasoner.provider)
     each = "; ".join(f"{phrase(f'step_{_ROLES[role]}', language)} {model}" for role, model in models.items())
     return phrase("thought_by_each", language, models=each, provider=reasoner.provider)
 

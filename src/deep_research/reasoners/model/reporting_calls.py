@@ -103,6 +103,8 @@ _REPORT_TOKENS = 12_000
 """The most that a report may take; its sections get half of it at least."""
 _PASSAGE_TOKENS = 26_000
 """How much of what the sections cite the writer of the report sees."""
+_NOT_JUDGED = 5
+"""The score of a report that no model has reviewed."""
 _LAST_SEARCHES = 10
 """Searches of each section, the last ones, of which a limit may name those made for it."""
 
@@ -136,12 +138,13 @@ class Reporting(Thinker):
         async def enough() -> SectionReview:
             return SectionReview(title=section.title, status="sufficient")
 
-        return await self._or_else(
-            f"review: {section.title}",
-            think(),
-            lambda: self._fallback.review_section(section, brief, claims, library),
-            enough,
-        )
+        async def unreviewed() -> SectionReview:
+            # Rules that go by words say nothing of what a model wrote: it is not sent out again for them.
+            return await (
+                enough() if section.content else self._fallback.review_section(section, brief, claims, library)
+            )
+
+        return await self._or_else(f"review: {section.title}", think(), unreviewed, enough)
 
     async def review(
         self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
@@ -157,11 +160,17 @@ class Reporting(Thinker):
             return review_of(await self._fitted(brief, sections, make))
 
         async def enough() -> Review:
-            return Review(is_sufficient=True, overall_score=5)
+            return Review(is_sufficient=True, overall_score=_NOT_JUDGED)
 
-        return await self._or_else(
-            "review", think(), lambda: self._fallback.review(brief, sections, claims, library), enough
-        )
+        async def unreviewed() -> Review:
+            judged = await self._fallback.review(brief, sections, claims, library)
+            written = {section.title for section in sections if section.content}
+            rows = tuple(row for row in judged.section_coverage if row.title not in written)
+            retry = tuple(title for title in judged.sections_to_retry if title not in written)
+            update = {"section_coverage": rows, "sections_to_retry": retry, "is_sufficient": not retry}
+            return judged.model_copy(update=update | {"overall_score": _NOT_JUDGED})
+
+        return await self._or_else("review", think(), unreviewed, enough)
 
     async def compose(
         self,
