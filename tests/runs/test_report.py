@@ -51,9 +51,15 @@ def test_b8_abstract_and_conclusion_cite(bundled: Ran) -> None:
 
 
 def test_b8_the_body_is_the_sections_own_text(bundled: Ran) -> None:
+    abstract, body = _part(bundled, "abstract"), bundled.report.report
     for section in bundled.report.sections:
         if section.content:
-            assert f"## {section.title}\n\n{section.content}" in bundled.report.report
+            shown = body.split(f"\n## {section.title}\n\n")[1].split("\n\n## ")[0]
+            assert section.content.endswith(shown) or shown == phrase("said_above", bundled.report.language)
+            front = section.content.removesuffix(shown)
+            for paragraph in re.sub(r"\[\d+\]", "", front).split("\n\n"):
+                said = " ".join(paragraph.split())
+                assert said.startswith("**") or said in " ".join(re.sub(r"\[\d+\]", "", abstract).split())
 
 
 def test_b8_references_name_title_place_and_the_sentences_that_carry_the_claims(bundled: Ran) -> None:

@@ -193,8 +193,9 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         contents[section.title] = make_inert(_cited(section.content, references))
         found[section.title] = tuple(make_inert(_cited(f, references)) for f in section.key_findings)
         shown = without_lone_marks(contents[section.title])
-        if not checked.reasoner.is_language_model:  # what is quoted in front is not quoted again
+        if shown and not checked.reasoner.is_language_model:  # what is quoted in front is not quoted again
             shown = without_repeats(shown, make_inert(_cited(parts.abstract, references)))
+            shown = shown or phrase("said_above", language)
         if shown:
             blocks.append(f"## {section.title}")
             if section.as_of and section.as_of != state:
