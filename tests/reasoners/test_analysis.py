@@ -143,3 +143,15 @@ def test_what_is_said_of_things_to_compare_is_a_point_and_no_thing(question: str
     topic = topic_of(question)
     assert topic.subjects == ("sotorasib", "adagrasib")
     assert len(topic.facets) == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "subjects"),
+    [
+        ("パッケージの「推奨」と「提案」の違いは何ですか？", ("推奨", "提案")),
+        ("패키지의 '추천'과 '제안'은 어떻게 다른가요?", ("추천", "제안")),
+        ("软件包依赖关系里的“推荐”和“建议”有什么区别？", ("推荐", "建议")),
+    ],
+)
+def test_quoted_names_are_compared_whatever_stands_before_them(question: str, subjects: tuple[str, ...]) -> None:
+    assert topic_of(question).subjects == subjects

@@ -144,3 +144,11 @@ def test_a_table_that_is_named_is_found_up_to_a_length() -> None:
 )
 def test_an_it_that_stands_for_nothing_points_at_nothing(text: str, back: bool) -> None:
     assert points_back(text) is back
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"), [("詳しくは第5節を参照してください。", False), ("参照番号は港の受付で渡される。", True)]
+)
+def test_only_what_sends_the_reader_elsewhere_is_a_pointer(text: str, kept: bool) -> None:
+    made = outline(f"港は朝に開く。\n\n{text}\n")
+    assert any(text in [made.of(n) for n in block.atoms] for block in quotable_blocks(made)) is kept

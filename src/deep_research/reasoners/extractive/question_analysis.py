@@ -23,7 +23,7 @@ _TOPIC_ALONE = 8
 _MOST_SUBJECTS, _LONGEST = 6, 60
 _VERSUS = re.compile(r"\s*,?\s+(?:vs\.?|versus)\s+|,\s", re.IGNORECASE)
 _TARGET_EDGES = " 、,，" + "".join(words("analysis.target_edges"))
-_QUOTES = " \"'“”‘’「」"
+_QUOTES = " \"'“”‘’「」『』"
 
 
 class Topic(NamedTuple):
