@@ -103,6 +103,21 @@ def test_table_with_spans_and_header():
     )
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        '<tr><td rowspan="2"><img src="hint.png"></td><th>Hint</th></tr><tr><td>{text}</td></tr>',
+        '<tr><td class="icon"><div class="title">Note</div></td><td class="content">{text}</td></tr>',
+    ],
+    ids=["docbook", "asciidoc"],
+)
+def test_a_box_around_a_text_is_no_table(rows: str) -> None:
+    text = "The gate of the harbour is opened at dawn, and nobody may pass it before the keeper has waved his lamp."
+    made = body(f"{FILLER}<table>{rows.format(text=text)}</table>")
+    assert made.endswith(text)
+    assert "|" not in made
+
+
 def test_layout_table_is_no_table():
     text = body(f"<table><tr><td><h2>News</h2>{FILLER}</td><td><ul><li>one<li>two</ul></td></tr></table>")
     assert "|" not in text

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from deep_research.readers._html_tree import Element, lxml_etree, names_of, text_of
 from deep_research.text.cleaning import fold
@@ -11,6 +12,8 @@ _BLOCKS_IN_CELL = ("table", "pre", "h1", "h2", "h3", "h4", "ul", "ol", "dl")
 _SEPARATE = frozenset("p div li dt dd br ul ol dl tr section blockquote pre".split())
 _MAX_SPAN = 40
 _MAX_CELL_CHARS = 1500
+_NOTE_CHARS = 80
+"""From here on the second cell of a single row is a text that the first one names ("Note")."""
 
 
 def is_data_table(table: Element) -> bool:
@@ -21,7 +24,7 @@ def is_data_table(table: Element) -> bool:
     labelled = sum([cell.tag for cell in _cells(row)] == ["th", "td"] for row in rows)
     if next(table.iterdescendants("table"), None) is not None and labelled < 3:
         return False
-    if max((len(list(_cells(row))) for row in rows), default=0) < 2:
+    if max((len(list(_cells(row))) for row in rows), default=0) < 2 or _is_one_column(table):
         return False
     if next(table.iterdescendants("th", "thead"), None) is not None or "table" in names_of(table):
         return True
@@ -29,6 +32,14 @@ def is_data_table(table: Element) -> bool:
     blocks = sum(next(cell.iterdescendants(*_BLOCKS_IN_CELL), None) is not None for cell in cells)
     longest = max((len(text_of(cell)) for cell in cells), default=0)
     return blocks * 4 <= len(cells) and longest <= _MAX_CELL_CHARS
+
+
+def _is_one_column(table: Element) -> bool:
+    """Whether a table is a box around a text: an icon or an empty cell beside it, or one row, whose first cell names it."""
+    _caption, grid, header = table_rows(table)
+    told = [column for column in zip_longest(*grid, fillvalue="") if any(cell.strip() for cell in column)]
+    is_note = len(grid) == 1 and len(told) == 2 and not header and len(told[1][0]) > _NOTE_CHARS
+    return len(told) < 2 or is_note
 
 
 def table_rows(table: Element) -> tuple[str, list[list[str]], bool]:

@@ -267,7 +267,7 @@ def in_context(blocks: Sequence[Candidate], said: Sequence[Candidate], *, chars:
     widened: dict[tuple[str, tuple[int, ...]], Candidate] = {}
     left = chars
     for place, some in sorted(places.items(), key=lambda item: -max(c.score for c in item[1])):
-        room = left if len(widened) + 1 == len(places) else max(left // 2, chars // 3)
+        room = left if len(widened) + 1 == len(places) else max(left * 2 // 3, chars // 3)
         found = _widened(place[1], some, said, room) if left > 0 else None
         if found is not None:
             widened[place] = found
