@@ -330,3 +330,19 @@ def test_rows_cite_the_passage_of_their_header_too() -> None:
     row = next(line for line in written["Answer"].content.splitlines() if "Gate 55" in line)
     assert far.id != head.id
     assert row.endswith(f"[{far.id}][{head.id}]")
+
+
+def test_the_abstract_shows_the_row_that_has_the_value_which_a_text_speaks_of() -> None:
+    text = "What is the maximum number of boats in a harbour basin?"
+    page = (
+        "# Limits\n\n| Item | Upper limit |\n| --- | --- |\n| boats per basin | 170 |\n| lamps per quay | 32 |\n"
+        + "".join(f"| ropes of the thick kind on the pier with the number {n} | {n + 5} |\n" for n in range(20))
+        + "\nThe maximum number of boats in a harbour basin is further reduced where the boats are long, for each of the boats in "
+        "the basin must be able to turn in the harbour before the maximum tide.\n"
+    )
+    made = library(Limits=page, Fog="# Fog\n\nFog lies above the quay in the morning.\n")
+    brief, written = _planned(text, made)
+    sections = [s.model_copy(update={"content": written[s.title].content}) for s in brief.sections]
+    abstract = compose(text, analyze(text), brief, sections, [], made).abstract
+    assert "| boats per basin | 170 |" in abstract
+    assert "lamps per quay" not in abstract

@@ -18,11 +18,13 @@ from deep_research.reasoners.extractive.answer_blocks import (
     section_blocks,
 )
 from deep_research.reasoners.extractive.asked_words import says_each
-from deep_research.reasoners.extractive.block_ranking import DEFINES, KEY, Candidate, named, weigh
+from deep_research.reasoners.extractive.block_ranking import DEFINES, KEY, Candidate, key_of, named, weigh
 from deep_research.reasoners.extractive.document_headings import says_all
 from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.quoting import cited_sentences
 from deep_research.reasoners.extractive.section_writing import (
+    ANSWER_CHARS,
+    SUPPORTING,
     about,
     answered_text,
     facet_blocks,
@@ -48,6 +50,8 @@ _RECOGNISED = 60
 """Letters by which a block is recognised in a section."""
 _FEW_PARTS, _BEGINS_CHARS = 3, 220
 """Parts up to which an abstract quotes whole blocks; how much it quotes of each part beyond that."""
+_ROW_NAMES, _WITH_VALUES = 0.33, ("row", "table", "list", "item")
+"""How much of the key of a row is asked for that is shown in front; what has its values itself."""
 _NONE = "—"
 _NUMBER_OF_A_TABLE = re.compile(r"\w+ (?:[A-Z]\.)?\d[\d.-]*\W*")
 """What the first sentence of a caption is: "Table K.1."."""
@@ -101,9 +105,23 @@ def _front(parts: Sequence[PartAnswer], answer: Section, reading: Reading) -> st
     of each that says most of it, with what follows."""
     there = [p._replace(blocks=tuple(b for b in p.blocks if _quotes(answer, b))) for p in parts]
     if len(parts) <= _FEW_PARTS:
-        return answered_text(there, reading.language, labelled=False)
+        return answered_text([_with_row(p, answer, reading) for p in there], reading.language, labelled=False)
     begun = [_telling_sentence(p, reading) for p in there if p.answered == "yes" and p.blocks]
     return "\n".join(f"- {first}" for first in begun if first)
+
+
+def _with_row(part: PartAnswer, answer: Section, reading: Reading) -> PartAnswer:
+    """Return what answers a part with the row of a table on the same page that names what it asks for, put first: a value
+    that a text only speaks of."""
+    if not part.blocks or part.answered != "yes" or any(b.block.kind in _WITH_VALUES for b in part.blocks):
+        return part
+    sources, words = {block.region.source for block in part.blocks}, reading.words(part.text)
+    blocks = [b for p in answer_parts(part.text, reading, chars=ANSWER_CHARS, most=SUPPORTING) for b in p.blocks]
+    rows = [b for b in blocks if b.block.kind == "row" and b.region.source in sources and _quotes(answer, b)]
+    best = max(rows, key=lambda row: named(key_of(row), words), default=None)
+    if best is None or named(key_of(best), words) < _ROW_NAMES:
+        return part
+    return part._replace(blocks=(best, *part.blocks))
 
 
 def _telling_sentence(part: PartAnswer, reading: Reading) -> str:

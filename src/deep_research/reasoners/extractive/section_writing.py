@@ -49,7 +49,7 @@ from deep_research.text.question_parts import answer_shape, asks_for_choice, que
 
 ANSWER_CHARS, SUPPORTING = 1200, 3
 """How long an answer may be, and how many blocks it may have beyond one for each part of the question."""
-_BESIDE_CHARS, _BESIDE_MOST, _CHOICE_CHARS = 1200, 2, 2000
+_BESIDE_CHARS, _BESIDE_MOST, _CHOICE_CHARS = 1200, 2, 4000
 """How much is quoted of what stands beside an answer, and from how many sections; of a section that helps to choose."""
 _SECTION_CHARS, _SECTION_BLOCKS, _BODY_CHARS = 1800, 5, 9000
 """How long a section may be, how many blocks it may have, and how long all of them may be: the fewer, the longer each."""
