@@ -12,8 +12,9 @@ _BLOCKS_IN_CELL = ("table", "pre", "h1", "h2", "h3", "h4", "ul", "ol", "dl")
 _SEPARATE = frozenset("p div li dt dd br ul ol dl tr section blockquote pre".split())
 _MAX_SPAN = 40
 _MAX_CELL_CHARS = 1500
-_NOTE_CHARS = 80
-"""From here on the second cell of a single row is a text that the first one names ("Note")."""
+_BOX_ROWS, _NOTE_CHARS = 2, 80
+"""How many rows a box around a text has at most; from how many characters on the second cell of a single row is a text that
+the first one names ("Note")."""
 
 
 def is_data_table(table: Element) -> bool:
@@ -24,7 +25,9 @@ def is_data_table(table: Element) -> bool:
     labelled = sum([cell.tag for cell in _cells(row)] == ["th", "td"] for row in rows)
     if next(table.iterdescendants("table"), None) is not None and labelled < 3:
         return False
-    if max((len(list(_cells(row))) for row in rows), default=0) < 2 or _is_one_column(table):
+    if max((len(list(_cells(row))) for row in rows), default=0) < 2:
+        return False
+    if len(rows) <= _BOX_ROWS and _is_one_column(table):
         return False
     if next(table.iterdescendants("th", "thead"), None) is not None or "table" in names_of(table):
         return True
