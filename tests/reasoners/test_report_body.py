@@ -2,12 +2,12 @@
 
 import pytest
 
-from deep_research.data import Brief, Decision, Question, SectionDraft
+from deep_research.data import Brief, Decision, Question, Section, SectionDraft
 from deep_research.i18n.catalog import phrase
 from deep_research.reasoners.extractive.answer_blocks import read_around
 from deep_research.reasoners.extractive.asked_words import Vocabulary, abbreviations
 from deep_research.reasoners.extractive.block_ranking import ranked
-from deep_research.reasoners.extractive.composing import compose
+from deep_research.reasoners.extractive.composing import _first_quotation, compose
 from deep_research.reasoners.extractive.document_names import announced_titles
 from deep_research.reasoners.extractive.question_analysis import analyze
 from deep_research.reasoners.extractive.section_plans import plan
@@ -346,3 +346,11 @@ def test_the_abstract_shows_the_row_that_has_the_value_which_a_text_speaks_of() 
     abstract = compose(text, analyze(text), brief, sections, [], made).abstract
     assert "| boats per basin | 170 |" in abstract
     assert "lamps per quay" not in abstract
+
+
+def test_the_abstract_opens_with_the_answer_where_that_was_chosen_for_what_it_names() -> None:
+    answer = Section(
+        title="Answer", content="**Which boat**\n- Canoes go up. [s1p1]\n- Ferries cross. [s1p1]\n\n**Notes**\n\nMore."
+    )
+    assert _first_quotation(answer) == "- Canoes go up. [s1p1]\n- Ferries cross. [s1p1]"
+    assert not _first_quotation(Section(title="Answer", content="A long sentence. " * 90))

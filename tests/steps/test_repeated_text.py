@@ -15,6 +15,7 @@ ABSTRACT = "The gate opens at dawn. It closes at noon. [1]\n\nThe keeper may: [1
             "**Notes**\n\nBring a lamp. [2]",
         ),
         ("The keeper may: [1]\n\n- wait [1]\n- sleep [1]", ""),
+        ("**Keepers**\n- wait [1]\n- sleep [1]\n\nBring a lamp. [2]", "Bring a lamp. [2]"),
         ("The keeper may: [1]\n\n- sing [1]", "The keeper may: [1]\n\n- sing [1]"),
         (
             "The gate opens at dawn. [1]\n\nThis takes an hour. [1]",
@@ -22,7 +23,7 @@ ABSTRACT = "The gate opens at dawn. It closes at noon. [1]\n\nThe keeper may: [1
         ),
         ("Bring a lamp. [2]\n\nThe gate opens at dawn. [1]", "Bring a lamp. [2]\n\nThe gate opens at dawn. [1]"),
     ],
-    ids=["beginning", "all", "announced", "pointed-at", "middle"],
+    ids=["beginning", "all", "label-and-list", "announced", "pointed-at", "middle"],
 )
 def test_an_answer_does_not_begin_with_what_the_abstract_has(content: str, left: str) -> None:
     assert without_repeats(content, ABSTRACT) == left

@@ -6,6 +6,7 @@ from deep_research.text.quotable_blocks import announces, points_back
 
 _MARKS = re.compile(r"\s*(?:\[\d+\])+")
 _ALONE = re.compile(r"(?:\[\d+\])+")
+_LABEL_LINE = re.compile(r"^\*\*[^*\n]+\*\*\n")
 _LABEL = re.compile(r"\*\*[^*\n]+\*\*")
 
 
@@ -31,7 +32,8 @@ def _needs(block: str, following: str) -> bool:
 
 
 def _said(text: str) -> str:
-    return " ".join(_MARKS.sub("", text).split())
+    """Return the words of a block, without the label right above them."""
+    return " ".join(_MARKS.sub("", _LABEL_LINE.sub("", text)).split())
 
 
 def without_lone_marks(content: str) -> str:

@@ -105,9 +105,18 @@ def _front(parts: Sequence[PartAnswer], answer: Section, reading: Reading) -> st
     of each that says most of it, with what follows."""
     there = [p._replace(blocks=tuple(b for b in p.blocks if _quotes(answer, b))) for p in parts]
     if len(parts) <= _FEW_PARTS:
+        if not any(p.blocks for p in there):
+            return _first_quotation(answer)
         return answered_text([_with_row(p, answer, reading) for p in there], reading.language, labelled=False)
     begun = [_telling_sentence(p, reading) for p in there if p.answered == "yes" and p.blocks]
     return "\n".join(f"- {first}" for first in begun if first)
+
+
+def _first_quotation(answer: Section) -> str:
+    """Return what an answer quotes first, below its label, if an abstract has room for it."""
+    first = answer.content.split("\n\n**")[0]
+    text = first.partition("\n")[2].strip() if first.startswith("**") else first
+    return text if len(text) <= _FRONT_CHARS else ""
 
 
 def _with_row(part: PartAnswer, answer: Section, reading: Reading) -> PartAnswer:
