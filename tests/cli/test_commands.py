@@ -97,6 +97,14 @@ def test_quiet_says_only_where_the_report_is(docs: str) -> None:
     assert Path(line.removeprefix("Report: ")).read_text("utf-8").startswith("# Which")
 
 
+def test_a_quiet_question_prints_its_answer_and_nothing_else(docs: str) -> None:
+    said = call("ask", QUESTION, "-d", docs, "--quiet")
+    assert said.code == 0
+    assert said.out.startswith("# Which")
+    (line,) = said.err.splitlines()
+    assert line.startswith("Report: ")
+
+
 def test_the_command_line_of_the_design_documents_works(docs: str) -> None:
     said = call("--deep-research", "--max-iterations", "0", "-v", "-q", QUESTION, "--docs", docs, module=True)
     assert said.code == 0

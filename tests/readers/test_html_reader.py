@@ -274,3 +274,20 @@ def test_functions_in_a_one_column_table_are_defined_terms():
         "<tr><td><p>abs ( x )</p><p>Absolute value</p><p>abs(-17) → 17</p></td></tr></table>"
     )
     assert text.endswith("- abs ( x ): Absolute value\n\nabs(-17) → 17")
+
+
+def test_a_list_of_the_page_s_own_headings_is_left_out_whatever_it_is_called():
+    entries = "".join(f'<div class="x1"><a href="#h{n}">{n}. Part {n}</a></div>' for n in range(1, 5))
+    parts = "".join(f'<h2 id="h{n}"><span>{n}. </span>Part {n}</h2>{FILLER}' for n in range(1, 5))
+    text = body(f"<div class=box><div>Table of contents</div>{entries}</div>{parts}")
+    assert text.count("Part 2") == 1
+    assert "Table of contents" not in text
+
+
+def test_a_sentence_and_a_list_with_links_to_other_things_stay():
+    parts = "".join(f'<h2 id="h{n}">Part {n}</h2>{FILLER}' for n in range(1, 5))
+    links = ", ".join(f'<a href="#h{n}">Part {n}</a>' for n in range(1, 5))
+    assert "There are Part 1, Part 2" in body(f"<p>There are {links}.</p>{parts}")
+    assert "Option 2" in body(
+        "<ul>" + "".join(f'<li><a href="#o{n}">Option {n}</a></li>' for n in range(1, 5)) + f"</ul>{parts}"
+    )

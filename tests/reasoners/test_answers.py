@@ -347,3 +347,50 @@ def test_a_page_on_an_old_version_gives_way_to_the_page_without_one() -> None:
         Types_in_Acme="A value of Acme has one of five types of data.",
     )
     assert "five types" in answer("What types of data does Acme have?", made).content.split("\n\n")[1]
+
+
+FILLER = "\n\n".join(f"Room {number} of the mill holds {number + 3} sacks of flour in spring." for number in range(40))
+
+
+def test_an_acronym_is_defined_by_the_beginning_of_the_page_that_spells_it_out() -> None:
+    pages = {
+        "Write_Ahead_Logging": f"# Write-Ahead Logging\n\nChanges go to a second file first.\n\n{FILLER}\n\n## Setup\n\nWAL is set up "
+        "by the WAL pragma in a mode of its own. The WAL mode keeps.\n",
+        "Other": "The WAL mode is old. WAL mode has a mode.",
+    }
+    assert "Changes go to a second file first." in answer("What is WAL mode?", library(**pages)).content.split("##")[0]
+
+
+def test_how_large_asks_for_a_size() -> None:
+    made = library(
+        Limits="# Limits\n\n1. Length of a name\n\nA name of the archive has 80 signs.\n\n2. Maximum archive size\n\nAn archive has at "
+        "most 281 terabytes.\n",
+        Tuning="# Large archives\n\nOn large archives the check of an archive is slow, so large archives are checked in part.\n",
+    )
+    assert "281 terabytes" in answer("How large can an archive be?", made).content
+
+
+def test_words_that_a_document_writes_as_one_are_found() -> None:
+    made = library(
+        Use="The kernel is threadsafe since version 3.",
+        Safe="The safe of the bank is blue. A thread of wool hangs from it. It is safe to pull.",
+    )
+    assert "threadsafe since version 3" in answer("Is the kernel thread safe?", made).content
+
+
+def test_when_not_to_use_a_thing_is_told_where_something_else_works_better() -> None:
+    made = library(
+        Uses_for_Quill="# Uses for Quill\n\n## Situations where Quill works well\n\n- Embedded devices\n- Application files\n\n"
+        "## Situations where a server may work better\n\n- Many writers at once\n- Very large datasets\n",
+        About_Quill="Quill is a small library. Quill is fast. Quill is used by many.",
+    )
+    told = answer("When should I not use Quill?", made).content
+    assert "Many writers" in told
+    assert "Embedded devices" not in told.partition("Many writers")[0]
+
+
+def test_a_title_at_the_end_of_what_was_found_brings_what_it_tells() -> None:
+    made = library(
+        Gate=f"# Gate\n\n{FILLER}\n\nThe gate opens at six.\n\n1. Gate height\n\nIt is 7 m where the wall is highest.\n"
+    )
+    assert "7 m" in answer("What is the gate height?", made).content

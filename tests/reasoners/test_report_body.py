@@ -299,7 +299,10 @@ def test_when_to_use_a_thing_is_told_with_what_speaks_against_it() -> None:
 
 def test_the_short_form_of_a_name_says_its_words() -> None:
     headings = ["gc — Garbage Collector interface", "Recovery", "IT support"]
-    assert abbreviations("How does the garbage collector work?", headings) == {"garbage": "gc", "collector": "gc"}
+    assert abbreviations("How does the garbage collector work?", headings) == {
+        "garbage": (frozenset({"gc"}),),
+        "collector": (frozenset({"gc"}),),
+    }
     assert not abbreviations("How is it told?", headings)
     assert not abbreviations("What is a global cache?", headings)
 

@@ -48,3 +48,14 @@ def test_a_contents_list_goes_with_its_label_and_its_short_entries() -> None:
     lines = ["Table of Contents", "- 14.1. Plans, 14.1.1. Costs", "- 14.5. Settings", "Speed depends on many things."]
     assert without_contents(lines) == [3]
     assert without_contents(["14.5. Settings", "Speed depends on many things."]) == [0, 1]
+
+
+def test_an_index_of_pages_tells_nothing() -> None:
+    index = [
+        "- pump - pump.html",
+        "- pump, old - a/pump.html#old",
+        "- start.html → {start}",
+        "The pump is in pump.html.",
+    ]
+    assert without_contents(index) == [3]
+    assert without_contents(index[:2]) == [0, 1]

@@ -152,3 +152,34 @@ def test_an_it_that_stands_for_nothing_points_at_nothing(text: str, back: bool) 
 def test_only_what_sends_the_reader_elsewhere_is_a_pointer(text: str, kept: bool) -> None:
     made = outline(f"港は朝に開く。\n\n{text}\n")
     assert any(text in [made.of(n) for n in block.atoms] for block in quotable_blocks(made)) is kept
+
+
+def _quoted(text: str, kind: str) -> list[list[str]]:
+    made = outline(text)
+    return [[made.of(n) for n in block.atoms] for block in quotable_blocks(made) if block.kind == kind]
+
+
+def test_an_item_is_quoted_with_what_announces_its_list() -> None:
+    assert ["It is refused if:", "The gate is open."] in _quoted(
+        "It is refused if:\n\n- The wind is high.\n- The gate is open.\n", "item"
+    )
+    assert ["Width: 7 m."] in _quoted("The gate has these sizes:\n\n- Height: 3 m.\n- Width: 7 m.\n", "item")
+
+
+def test_a_title_is_quoted_with_the_paragraph_it_names() -> None:
+    found = _quoted("1. Gate height\n\nIt is 7 m high.\n\n2. Gate width\n\nIt is 3 m wide.\n", "item")
+    assert ["Gate height", "It is 7 m high."] in found
+    assert ["Gate height"] not in found
+
+
+def test_a_list_ends_where_another_begins() -> None:
+    text = "The modes are:\n\n- FULL: all.\n- OFF: none.\n\nSee below.\n\n1. name: its name.\n2. type: its type.\n"
+    assert _quoted(text, "list") == [
+        ["The modes are:", "FULL: all.", "OFF: none."],
+        ["name: its name.", "type: its type."],
+    ]
+    assert len(_quoted("1. One is.\n2. Two is.\n\nNext.\n\n1. Third is.\n2. Fourth is.\n", "list")) == 2
+
+
+def test_the_day_of_the_last_change_is_not_quoted() -> None:
+    assert not _quoted("This page last modified on 2016-09-14 18:40:10 UTC\n\nThe gate is open.\n", "paragraph")[1:]

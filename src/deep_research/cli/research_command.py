@@ -126,7 +126,7 @@ def _read_question() -> str:
     "-o", "--out", metavar="FILE", help="Also write the answer (Markdown) to this file; - for standard output."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--quiet", "no_progress", is_flag=True, help="Show no progress, only the answer.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every event.")
 def ask_command(words: tuple[str, ...], **flags: Any) -> int:
     """Answer QUESTION in one turn, without a plan, a review or questions back.
@@ -155,7 +155,7 @@ def ask_command(words: tuple[str, ...], **flags: Any) -> int:
 @click.option("--short", is_flag=True, help="Print the answer only; the whole report is in its file.")
 @click.option("--no-pager", is_flag=True, help="Print a long report at once, without the pager.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object, and nothing else.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--quiet", is_flag=True, help="Show no progress; print only where the report is.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every event.")
 def resume_command(run_id: str, **flags: Any) -> int:
     """Continue RUN where it stopped; finished work is not repeated. A finished run is shown."""

@@ -118,7 +118,7 @@ class Session:
 
     def _view(self, language: str, *, passing: bool = False) -> "View | None":
         """Return what shows the progress, or None for silence; see `make_view`."""
-        if self._is_set("quiet"):
+        if self._is_set("quiet") or self._is_set("no_progress"):
             return None
         from deep_research.cli.progress_view import make_view  # noqa: PLC0415 - not in silence
 
@@ -159,7 +159,7 @@ class Session:
 
     def _can_ask(self) -> bool:
         """Return whether there is a terminal, and the user does not want silence."""
-        wants = not (self._is_set("as_json") or self._is_set("quiet"))
+        wants = not any(map(self._is_set, ("as_json", "quiet", "no_progress")))
         return wants and sys.stdin.isatty() and sys.stderr.isatty()
 
     def _answer_to(self, run: Run, asked: Asked) -> str:

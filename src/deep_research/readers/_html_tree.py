@@ -8,6 +8,7 @@ from typing import Any
 
 from deep_research.errors import Unreadable
 from deep_research.readers._decode import decode
+from deep_research.text.cleaning import fold, plain_heading
 from deep_research.text.page_noise import is_hidden
 
 Element = Any  # lxml.etree._Element
@@ -52,6 +53,11 @@ _SECTIONS = frozenset("section sect1 sect2 sect3 sect4 sect5 refsect1 refsect2 c
 _KEEP_ASIDE = frozenset(
     "footnote footnote-list admonition note tip warning caution important sidebar-content topic".split()
 )
+_LISTS = frozenset(("ul", "ol", "dl", "div"))
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_FEWEST_ENTRIES, _MOSTLY, _LABEL, _NUMBER = 3, 0.8, 30, 8
+"""How many links to headings of the page make its contents, what share of a list they must be, and how many characters the
+label above them and the number before one may have."""
 _ROOTS = ("main", "article")
 _ROOT_NAMES = frozenset(
     (
@@ -166,12 +172,40 @@ def prune(root: Element, *, furniture: bool = True) -> None:
         drop(element)
     if not furniture:
         return
-    found = list(_topmost(root, _is_furniture))
+    contents = _lists_of_headings(root)
+    found = list(_topmost(root, lambda element: _is_furniture(element) or element in contents))
     kept = _wrapped_article(root, found)
     for element in found:
         # A page that wraps its whole text in something called "sidebar" still has that text.
         if (text_length(element) * 2 < whole and element is not kept) or element.tag == "nav":
             drop(element)
+
+
+def _lists_of_headings(root: Element) -> set[Element]:
+    """Return the lists that hold little but links to headings of the same page: its contents, whatever they are called."""
+    links = [a for a in root.iter("a") if (a.get("href") or "").startswith("#")]
+    if len(links) < _FEWEST_ENTRIES:
+        return set()
+    headings = {plain_heading(fold(text_of(heading))) for heading in root.iter(*_HEADINGS)}
+    linked: dict[Element, list[int]] = {}
+    for link in links:
+        if plain_heading(fold(text_of(link))) in headings and not _is_in_sentence(link):
+            for around in link.iterancestors(*_LISTS):
+                linked.setdefault(around, []).append(text_length(link))
+    return {
+        element
+        for element, lengths in linked.items()
+        if len(lengths) >= _FEWEST_ENTRIES
+        and (length := text_length(element)) <= max(sum(lengths) / _MOSTLY, sum(lengths) + _LABEL)
+        and not any(
+            len(linked.get(child, ())) == len(lengths) and text_length(child) + _LABEL < length for child in element
+        )
+    }
+
+
+def _is_in_sentence(link: Element) -> bool:
+    paragraph = next(link.iterancestors("p"), None)
+    return paragraph is not None and text_length(paragraph) > text_length(link) + _NUMBER
 
 
 def _wrapped_article(root: Element, furniture: Sequence[Element]) -> Element | None:

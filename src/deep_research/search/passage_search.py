@@ -31,6 +31,7 @@ from deep_research.search.title_names import (
     title_keys,
 )
 from deep_research.text.near_duplicates import Distinct
+from deep_research.text.question_terms import joined_words
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import index_terms
 
@@ -60,8 +61,12 @@ _ABOUT = any_word("question.approximately")
 
 
 def query_terms(text: str) -> dict[str, float]:
-    """Return the terms of a query with their weights; empty when it holds nothing but function words."""
-    return {term: weight for term in index_terms(text) if (weight := _weight(term))}
+    """Return the terms of a query with their weights; empty when it holds nothing but function words.
+
+    Two words are also looked for as the one that documents may make of them.
+    """
+    joined = " ".join(word for made in joined_words(text).values() for word in made)
+    return {term: weight for term in index_terms(f"{text} {joined}") if (weight := _weight(term))}
 
 
 def has_cjk(text: str) -> bool:

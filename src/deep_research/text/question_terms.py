@@ -35,6 +35,8 @@ _WINDOW = 3
 _JOINT = 2
 
 
+_TWO_WORDS = re.compile(r"\b(?=([a-z]{3,})[ -]([a-z]{3,})\b)")
+"""Two neighbouring words, overlapping with the next two."""
 _PARTICLED = re.compile(any_word("question.particle_patterns"))
 
 
@@ -67,7 +69,7 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
     named = foreign and any(_worth(run, frozenset(content_terms(run)), first=False) == _NAME for run in _runs(question))
     targets = [other for other in dict.fromkeys(others) if other != language]
     found: dict[frozenset[str], Unit] = {}
-    runs, joined = list(_runs(question)), joined_verbs(question)
+    runs, joined = list(_runs(question)), joined_words(question)
     known: list[str] = []
     if foreign:
         # Nothing tells where its words end but the glossary, and what that does not have no document could say.
@@ -85,7 +87,7 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
             if named and not translated and _CJK_RUN.match(run):
                 worth *= _ASPECT
             ways += translated
-            ways += [frozenset(content_terms(joined[run]))] if run in joined else []
+            ways += [frozenset(content_terms(word)) for word in joined.get(run, ())]
             ways += _ALIKE.get(own, [])
             found[own] = Unit(worth, tuple(way for way in ways if way), run, run in known)
     return list(found.values())
@@ -94,6 +96,18 @@ def units(question: str, language: str, others: Iterable[str] = (), *, foreign: 
 def joined_verbs(question: str) -> dict[str, str]:
     """Return the verbs of a question that have a particle, each with the noun that both make: "backup" for "back up"."""
     return {found["verb"]: found["verb"] + found["particle"] for found in _PARTICLED.finditer(question)}
+
+
+def joined_words(question: str) -> dict[str, tuple[str, ...]]:
+    """Return for words of a question what they make with the word beside them, as documents may write it: both words of
+    "thread safe" are said by "threadsafe"; the verb of "back up" by "backup"."""
+    found: dict[str, tuple[str, ...]] = {verb: (noun,) for verb, noun in joined_verbs(question).items()}
+    for pair in _TWO_WORDS.finditer(question):
+        one, other = pair.groups()
+        if one not in STOP_WORDS and other not in STOP_WORDS:
+            for word in (one, other):
+                found[word] = (*found.get(word, ()), one + other)
+    return found
 
 
 def _runs(question: str) -> Iterator[str]:

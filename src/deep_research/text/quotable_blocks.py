@@ -258,13 +258,30 @@ def standing(outlined: Outline, chosen: Sequence[int], within: Sequence[int]) ->
 
 
 def _of_item(outlined: Outline, units: list[list[int]], place: int) -> Iterator[QuotableBlock]:
-    """Return an item by itself, and with the paragraphs, code and deeper items that belong to it."""
-    own = units[place]
+    """Return an item by itself, or with the paragraph behind it that it only names, and with all the paragraphs, code and
+    deeper items that belong to it."""
+    own, end = units[place], _item_end(outlined, units, place)
+    lead = () if _ENTRY_KEY.match(outlined.of(own[0])) else _list_lead(outlined, units, place)
+    if _is_title(outlined, own, units[place + 1 : place + 2]):
+        own = [*own, *units[place + 1]]
+        place += 1
     if not _GOES_ON.search(outlined.of(own[-1])):
-        yield from _of_prose(outlined, own, "item")
-    more = [n for unit in units[place + 1 : _item_end(outlined, units, place)] for n in unit]
+        yield from (QuotableBlock("item", (*lead, *block.atoms)) for block in _of_prose(outlined, own, "item"))
+    more = [n for unit in units[place + 1 : end] for n in unit]
     if more and outlined.length([*own, *more]) <= SECTION_CHARS:
-        yield QuotableBlock("item", (*own, *more))
+        yield QuotableBlock("item", (*lead, *own, *more))
+
+
+def _list_lead(outlined: Outline, units: list[list[int]], place: int) -> tuple[int, ...]:
+    """Return what announces the list of an item ("It is refused if:"), without which the item may say the opposite; nothing
+    where that is long."""
+    depth = outlined.atoms[units[place][0]].depth
+    first = place
+    while first and (before := outlined.atoms[units[first - 1][0]]).kind == "item" and before.depth >= depth:
+        first -= 1
+    lead = _lead_in(outlined, units, first)
+    announced = lead and outlined.atoms[lead[-1]].kind == "prose" and announces(outlined.of(lead[-1]))
+    return lead if announced and outlined.length(lead) <= _CAPTION_CHARS else ()
 
 
 def _item_end(outlined: Outline, units: list[list[int]], place: int) -> int:
@@ -302,6 +319,8 @@ def _lists(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]
             continue
         end, outer = place, []
         while end < len(units) and outlined.atoms[units[end][0]].kind == "item":
+            if end > place and _begins_list(outlined, outlined.atoms[units[end][0]], first):
+                break
             outer += [end] if outlined.atoms[units[end][0]].depth <= first.depth else []
             following = _item_end(outlined, units, end)
             if following > end + 1 and _is_lead(outlined, units, following - 1):
@@ -317,6 +336,14 @@ def _lists(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]
             if outlined.length(shortened) <= 2 * LIST_CHARS:
                 yield QuotableBlock("list", (*lead, *shortened))
         place = max(end, place + 1)
+
+
+def _begins_list(outlined: Outline, item: Atom, first: Atom) -> bool:
+    """Return whether an item belongs to another list than `first` before it: bullets and numbers, or the number 1 again."""
+    if item.depth > first.depth:
+        return False
+    marker = outlined.text[outlined.text.rfind("\n", 0, item.start) + 1 : item.start].strip()
+    return item.numbered != first.numbered or (item.numbered and marker.rstrip(".)") == "1")
 
 
 def _of_table(outlined: Outline, units: list[list[int]], place: int) -> Iterator[QuotableBlock]:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from deep_research.conversation.coreference import without_request
 from deep_research.data import Passage
 from deep_research.i18n.language import detect, is_cjk
-from deep_research.i18n.lexicon import any_word
+from deep_research.i18n.lexicon import any_word, words
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.asked_words import Vocabulary, Word, asked_words, is_identifier, terms_of
 from deep_research.reasoners.extractive.block_ranking import (
@@ -35,7 +35,7 @@ from deep_research.text.question_parts import (
     says_ending,
     turned_down,
 )
-from deep_research.text.question_terms import with_translations
+from deep_research.text.question_terms import topic_words, with_translations
 from deep_research.text.quotable_blocks import (
     QuotableBlock,
     annotates,
@@ -93,6 +93,8 @@ _FOREIGN, _FOREIGN_SHARE, _DETECTED = 0.85, 0.2, 2000
 _CHOSEN, _CHOSEN_LIST, _TURNED_DOWN = 1.3, 2.0, 0.6
 """What a block is worth below a heading that says when what is asked about is used, what a list there is, which has all the
 cases, and what a block is worth below a heading about what is turned down."""
+_NOT = re.compile(any_word("asking.unsuited_patterns"), re.IGNORECASE)
+_SPEAKS_AGAINST = re.compile(any_word("headings.unsuited_patterns"), re.IGNORECASE)
 _CHOOSES = re.compile(any_word("headings.choosing_patterns"), re.IGNORECASE)
 _WORKS = re.compile(any_word("asking.working_patterns"), re.IGNORECASE)
 _GOES_ON = re.compile(any_word("quoting.mechanism_patterns"), re.IGNORECASE)
@@ -181,9 +183,20 @@ def read_around(
         # Where nothing says that it ended, what it is corrects the question.
         first = [*first, *_hits(with_translations(ending.thing, language), (), library)[: _HITS // 2]]
     if asks_for_choice(query):
-        first = [*first, *_on_choosing(hits[: _HITS // 2], library)]
+        told = _hits(f"{topic_words(query)} {' '.join(words('asking.choosing', language))}", (), library)
+        first = [*first, *_on_choosing([*hits[: _HITS // 2], *told[: _HITS // 3]], library)]
+    if answer_shape(query) == "definition":
+        hits = (*hits, *_openings(asked_words(query, language, hits, vocabulary), hits, library))
     hits = tuple({p.id: p for p in [*first, *hits]}.values())
     return Reading(hits, tuple(regions(hits, library)), vocabulary, detect(query, default=language))
+
+
+def _openings(asked: Sequence[Word], hits: Sequence[Passage], library: Library) -> list[Passage]:
+    """Return what the documents of `hits` begin with whose title names all that is asked: there they say what it is."""
+    telling = [word for word in asked if not word.light]
+    sources = {p.source: library.source(p.source) for p in hits}
+    titled = [key for key, source in sources.items() if source and telling and named(source.title, telling) == 1.0]
+    return [p for key in titled for n in (1, 2) if (p := library.passage(f"{key}p{n}")) is not None]
 
 
 def _on_choosing(hits: Sequence[Passage], library: Library) -> list[Passage]:
@@ -506,8 +519,13 @@ def _of_choice(candidate: Candidate, part: Part) -> Candidate:
     heading = candidate.heading.rsplit(" > ", 1)[-1] or candidate.region.title
     terms = terms_of(heading)
     about, against = (weigh(words, [w.share(terms) for w in words]) for words in (part.own, part.against))
-    fits = part.is_choice and about and _CHOOSES.search(heading)
+    titled = _CHOOSES.search(candidate.region.title) and any(
+        w.share(terms_of(candidate.region.title)) for w in part.own
+    )
+    fits = part.is_choice and (about or titled) and _CHOOSES.search(heading)
     worth = 1.0 if not fits else _CHOSEN_LIST if candidate.block.kind == "list" else _CHOSEN
+    if fits and _NOT.search(part.text):
+        worth *= _CHOSEN if _SPEAKS_AGAINST.search(heading) else _TURNED_DOWN
     return candidate._replace(score=candidate.score * (_TURNED_DOWN if against > about else worth))
 
 

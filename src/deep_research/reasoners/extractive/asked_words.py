@@ -12,7 +12,7 @@ from rapidfuzz.distance import OSA
 
 from deep_research.data import Passage
 from deep_research.i18n.language import CJK, HANGUL, detect
-from deep_research.i18n.lexicon import any_word, words
+from deep_research.i18n.lexicon import any_word, table, words
 from deep_research.ports import Library
 from deep_research.text.glossary import LANGUAGES, terms_in, translations
 from deep_research.text.question_terms import Unit, joined_verbs, units_for
@@ -28,7 +28,12 @@ _JOINED = re.compile(r"\w[_.]\w")
 _HANGUL = re.compile(f"[{HANGUL}]+")
 _PLAIN_WORD = re.compile(r"(?<![\w.-])[a-z]{5,}(?![\w.-])")
 _LONG_WORD = 8
-_LETTERS, _SHORT_FORM, _LONGEST_FORM = re.compile(r"[A-Za-z]+"), re.compile(r"\b[A-Za-z]{2,5}\b"), 5
+_LETTERS, _SHORT_FORM, _SHORTEST_ACRONYM, _LONGEST_FORM = (
+    re.compile(r"[A-Za-z]+"),
+    re.compile(r"\b[A-Za-z]{2,5}\b"),
+    2,
+    5,
+)
 _COMMON = frozenset(words("asking.measures") + words("asking.common"))
 _INFLECTIONS = re.compile(any_word("asking.inflection_patterns"))
 _COMMON_CHARACTERS = frozenset(words("asking.common_characters"))
@@ -76,6 +81,7 @@ class Vocabulary:
             step = max(1, len(passages) // most)
             counted.update({p.id: p for p in passages[::step]})
         self.passages = len(counted)
+        self.titles = [known.title for source in sources if (known := library.source(source))]
         self.frequency: Counter[str] = Counter()
         for passage in counted.values():
             self.frequency.update(terms_of(f"{passage.heading}\n{passage.text}"))
@@ -113,12 +119,14 @@ def asked_words(question: str, language: str, passages: Sequence[Passage], vocab
     """Return the words of `question` that say what it is about, weighed; none where it has only words of every question."""
     found: list[Word] = []
     joined = joined_verbs(question)
-    short = abbreviations(question, [p.heading for p in passages])
+    short = abbreviations(question, [*(p.heading for p in passages), *vocabulary.titles])
     for unit in units_for(question, language, passages):
         for text, spelled in _words_of(unit, vocabulary):
-            ways = (*spelled, frozenset({short[text]})) if text in short else spelled
+            measures = _measures(text, question)
+            ways = measures or (*spelled, *short.get(text, ()))
             common = is_common(text.casefold()) and not _is_acronym(text)
             light = unit.worth < 1 or (common and not _is_joined(text, joined, vocabulary))
+            light = (light and not measures) or _classifies(text, question)
             found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
     # What was read was found by the names in the question, so that they seem common in it.
     telling = [word.weight for word in found if not word.light]
@@ -126,22 +134,41 @@ def asked_words(question: str, language: str, passages: Sequence[Passage], vocab
     return [w._replace(weight=max(w.weight, least)) if _is_acronym(w.text) else w for w in found]
 
 
-def abbreviations(question: str, headings: Iterable[str]) -> dict[str, str]:
-    """Return for words of a question the index term of the short form that a heading has beside them: both words of "garbage
-    collector" are also said by "gc" where "gc — Garbage Collector interface" was read."""
+def _classifies(word: str, question: str) -> bool:
+    """Return whether a word only says what kind of thing the name before it is: "mode" in "WAL mode"."""
+    if word.casefold() not in words("asking.kinds"):
+        return False
+    before = re.search(rf"(\S+)\s+{re.escape(word)}\b", question)
+    return before is not None and (_is_acronym(before[1]) or is_identifier(before[1]))
+
+
+def _measures(word: str, question: str) -> tuple[frozenset[str], ...]:
+    """Return what says how much of something there is where a word of degree asks for it: "size" for "how large"."""
+    asked = re.search(rf"\bhow {re.escape(word)}\b", question, re.IGNORECASE)
+    measures = table("asking.degrees").get(word.casefold(), "") if asked else ""
+    return tuple(frozenset(content_terms(measure)) for measure in measures.split())
+
+
+def abbreviations(question: str, headings: Iterable[str]) -> dict[str, tuple[frozenset[str], ...]]:
+    """Return for words of a question the index terms of their other form: both words of "garbage collector" are also said
+    by "gc" where "gc — Garbage Collector interface" was read, "WAL" by the words of a heading "Write-Ahead Log"."""
     words_of = _LETTERS.findall(question)
     known: dict[str, list[frozenset[str]]] = defaultdict(list)
-    for heading in dict.fromkeys(headings):
+    found: dict[str, tuple[frozenset[str], ...]] = {}
+    for heading in dict.fromkeys(part for path in headings for part in path.split(" > ")):
         for token in set(_SHORT_FORM.findall(heading)):
             known[token.casefold()].append(terms_of(heading))
-    found: dict[str, str] = {}
+        spelled = [word for word in _LETTERS.findall(heading) if len(word) > 1]
+        initials = "".join(word[0] for word in spelled).upper()
+        if initials in words_of and len(initials) > _SHORTEST_ACRONYM:
+            found[initials] = tuple({*found.get(initials, ()), terms_of(" ".join(spelled))})
     for size in range(_LONGEST_FORM, 1, -1):
         for some in (words_of[n : n + size] for n in range(len(words_of) - size + 1)):
             initials = "".join(word[0] for word in some).casefold()
             stems = {term for word in some for term in content_terms(word)}
             term = next(iter(content_terms(initials)), "")
             if term and len(stems) > 1 and any(stems <= terms for terms in known[initials]):
-                found.update(dict.fromkeys(some, term))
+                found.update(dict.fromkeys(some, (frozenset({term}),)))
     return found
 
 

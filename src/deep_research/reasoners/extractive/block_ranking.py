@@ -20,7 +20,8 @@ from deep_research.reasoners.extractive.asked_words import Word, is_identifier, 
 from deep_research.text.cleaning import plain_heading
 from deep_research.text.contents_lists import repeated_lines
 from deep_research.text.question_parts import Shape
-from deep_research.text.quotable_blocks import Outline, QuotableBlock, is_record, outline, quotable_blocks
+from deep_research.text.quotable_blocks import Outline, QuotableBlock, is_record, is_sentence, outline, quotable_blocks
+from deep_research.text.sentences import ITEM_MARKER
 from deep_research.text.tokens import content_terms
 
 _BEFORE, _AFTER = 1, 2
@@ -49,7 +50,7 @@ _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]")
 _ACRONYM_ASIDE = re.compile(r"[(（]([A-Z][A-Z0-9]+)[)）]")
 _PHRASE = 0.3
 """What a block gains where words that follow each other in the question follow each other in it ("market share")."""
-_MENU_CHARS = 300
+_MENU_CHARS, _TITLE_CHARS = 300, 80
 """Of how much of a page's beginning the lines are compared with those of others."""
 _VOTING, _VOTE = 20, 0.3
 """How many of the best blocks vote for their documents, and what a block of a document gains that has all votes."""
@@ -57,7 +58,7 @@ _STEPS_SECTION = 1.0
 """What a block gains below a heading that names what is to be done."""
 _HEADED = 0.2
 """What a block gains below a heading that says all that is asked."""
-_OPENING, _OPENING_OF_PAGE = 80, 1500
+_OPENING, _OPENING_OF_PAGE, _TITLED = 80, 1500, 1.2
 DEFINES = re.compile(any_word("quoting.defines_patterns"))
 """The verb of a sentence that says what something is."""
 
@@ -144,12 +145,21 @@ def regions(hits: Sequence[Passage], library: Library) -> list[Region]:
         for number in sorted(numbers):
             passage = numbers[number] or library.passage(f"{source}p{number}")
             if run and (passage is None or number != _number(run[-1]) + 1):
-                found.append(_region(source, title, run, ranks, library, menu))
+                found.append(_region(source, title, _with_told(run, library), ranks, library, menu))
                 run = []
             run += [passage] if passage is not None else []
         if run:
-            found.append(_region(source, title, run, ranks, library, menu))
+            found.append(_region(source, title, _with_told(run, library), ranks, library, menu))
     return found
+
+
+def _with_told(run: list[Passage], library: Library) -> list[Passage]:
+    """Return passages with the one behind them where they end with the name of what that tells ("14. Maximum Size")."""
+    name = run[-1].text.rstrip().rpartition("\n")[2]
+    if ITEM_MARKER.match(name) is None or len(name) > _TITLE_CHARS or is_sentence(name):
+        return run
+    following = library.passage(f"{run[-1].source}p{_number(run[-1]) + 1}")
+    return [*run, following] if following is not None else run
 
 
 def _number(passage: Passage) -> int:
@@ -374,6 +384,8 @@ def _favoured(
     if block.kind in ("item", "row", "paragraph") and (key := KEY.match(_unit_text(outlined, first))):
         entry = _ENTRY + _DEFINES if shape == "definition" else _ENTRY
         gain += max(entry * named(key[1], words), _OWN_ENTRY * _is_entry(key[1], words))
+    elif block.kind == "item" and [outlined.atoms[n].kind for n in block.atoms if n > first][:1] == ["prose"]:
+        gain += _ENTRY * named(text, words)  # the name of what the paragraph behind it tells
     if shape == "definition" and (verb := DEFINES.search(text[:_OPENING])):
         gain = max(gain, _DEFINES * named(text[: verb.start()], words))
     if block.atoms[0] == section[0] or shape == "steps":
@@ -385,7 +397,9 @@ def _favoured(
             gain += _SECTION * named(heading, words)
     at = region.start + outlined.atoms[block.atoms[0]].start
     if shape == "definition" and at < _OPENING_OF_PAGE and outlined.atoms[block.atoms[0]].kind == "prose":
-        gain += _DEFINES * named(region.title, words)
+        telling = [word for word in words if not word.light]
+        begins = block.atoms[0] == section[0] and telling and named(region.title, telling) == 1.0
+        gain += _TITLED if begins else _DEFINES * named(region.title, words)
     listed = block.kind == "list"
     fits = {"list": listed or block.kind == "table", "steps": listed or block.kind == "code"}.get(shape, not listed)
     return gain + _SHAPED * fits
