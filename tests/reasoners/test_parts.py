@@ -3,7 +3,7 @@
 import pytest
 
 from deep_research.data import Brief, Section
-from deep_research.reasoners.extractive.block_ranking import enumerates
+from deep_research.reasoners.extractive.block_ranking import enumerated
 from deep_research.reasoners.extractive.query_selection import researching
 from deep_research.text.quotable_blocks import outline, quotable_blocks
 
@@ -30,7 +30,7 @@ def test_each_of_many_parts_is_searched_for() -> None:
 def test_a_lead_in_says_whether_a_list_has_all_of_a_kind(text: str, is_whole: bool) -> None:
     outlined = outline(text)
     lists = [block for block in quotable_blocks(outlined) if block.kind == "list"]
-    assert [enumerates(outlined, block) for block in lists] == [is_whole]
+    assert [bool(enumerated(outlined, block)) for block in lists] == [is_whole]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 from deep_research.conversation.coreference import without_request
 from deep_research.data import Passage
 from deep_research.i18n.language import detect, is_cjk
-from deep_research.i18n.lexicon import any_word, words
+from deep_research.i18n.lexicon import any_word
+from deep_research.i18n.lexicon import words as word_list
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.asked_words import Vocabulary, Word, asked_words, is_identifier, terms_of
 from deep_research.reasoners.extractive.block_ranking import (
@@ -183,7 +184,7 @@ def read_around(
         # Where nothing says that it ended, what it is corrects the question.
         first = [*first, *_hits(with_translations(ending.thing, language), (), library)[: _HITS // 2]]
     if asks_for_choice(query):
-        told = _hits(f"{topic_words(query)} {' '.join(words('asking.choosing', language))}", (), library)
+        told = _hits(f"{topic_words(query)} {' '.join(word_list('asking.choosing', language))}", (), library)
         first = [*first, *_on_choosing([*hits[: _HITS // 2], *told[: _HITS // 3]], library)]
     if answer_shape(query) == "definition":
         hits = (*hits, *_openings(asked_words(query, language, hits, vocabulary), hits, library))

@@ -40,6 +40,7 @@ _HISTORY = 0.5
 """What a block below a heading such as "Version 4.3.0" or "Release notes" is worth to a question that names no version,
 and below the signature of a function to one that names nothing in code."""
 _SIGNATURE = re.compile(r"\w\([^()]*\)$")
+_OPTION, _FEW_ENTRIES = re.compile(r"--?\w"), 3
 _OF_VERSION = re.compile(r"[\s,(]*\b(?:version|v)\s?\d[\d.]*\)?$")
 _IS_HISTORY = re.compile(f"(?:{any_word('headings.history_patterns')})$", re.IGNORECASE)
 _ENUMERATES = re.compile(any_word("quoting.enumerating_patterns"), re.IGNORECASE)
@@ -269,8 +270,8 @@ def _of_region(
             gain += _LISTED * weigh(words, above[heading]) / total
         if block.kind == "list" and shape == "list":
             gain += _LISTED * weigh(words, said[block.atoms[0]]) / total
-        if shape == "list" and enumerates(region.outline, block):
-            lead = said[block.atoms[0]]
+        if shape == "list" and (kinds := enumerated(region.outline, block)):
+            lead = [word.share(terms_of(kinds)) for word in words]
             light = [share for word, share in zip(words, lead, strict=True) if word.light]
             # Where the question says of what kind they are ("advantages"), so must the lead-in.
             gain += _ENUMERATED * weigh(words, lead) / total if any(light) or not light else 0.0
@@ -278,14 +279,25 @@ def _of_region(
         gain += _HEADED * weigh(words, [word.share(nearest) for word in words]) / total
         past = not dated and _is_history(f"{region.title} > {heading}")
         apart = past or (not named_in_code and _SIGNATURE.search(heading))
+        apart = apart or (shape != "list" and _lists_entries(region.outline, block, shape))
         yield scored._replace(score=(scored.score + gain) * (_HISTORY if apart else 1.0))
 
 
-def enumerates(outlined: Outline, block: QuotableBlock) -> bool:
-    """Return whether a block is a list whose lead-in says that it has all of a kind ("There are three approaches to …:")."""
+def _lists_entries(outlined: Outline, block: QuotableBlock, shape: Shape) -> bool:
+    """Return whether a block is a list of options or, where it is asked how to do something, of commands: of these one or two
+    do it."""
+    items = [n for n in block.atoms if outlined.atoms[n].kind == "item" and not outlined.atoms[n].numbered]
+    key = KEY if shape == "steps" else _OPTION
+    return block.kind in ("list", "run") and sum(key.match(outlined.of(n)) is not None for n in items) > _FEW_ENTRIES
+
+
+def enumerated(outlined: Outline, block: QuotableBlock) -> str:
+    """Return of a list whose lead-in says that it has all of a kind ("There are three approaches to …:") where it says of
+    what kind, "" for any other block: in "The hook takes three parameters:" it is not the hook."""
     led = block.kind == "list" and outlined.atoms[block.atoms[0]].kind == "prose"
-    lead = [outlined.of(n) for n in block.atoms if outlined.atoms[n].kind == "prose"] if led else []
-    return bool(lead) and _ENUMERATES.search(lead[-1]) is not None
+    leads = [outlined.of(n) for n in block.atoms if outlined.atoms[n].kind == "prose"] if led else []
+    found = _ENUMERATES.search(leads[-1]) if leads else None
+    return "" if found is None else found.group() if found.end() == len(leads[-1]) else leads[-1]
 
 
 def is_history(candidate: Candidate) -> bool:

@@ -31,7 +31,7 @@ from deep_research.reasoners.extractive.answer_blocks import (
 from deep_research.reasoners.extractive.asked_words import Word, says_each, terms_of
 from deep_research.reasoners.extractive.block_ranking import (
     Candidate,
-    enumerates,
+    enumerated,
     key_of,
     named,
     phrased,
@@ -42,7 +42,7 @@ from deep_research.reasoners.extractive.document_headings import is_telling
 from deep_research.reasoners.extractive.document_names import announced_titles, called
 from deep_research.reasoners.extractive.question_analysis import analyze, topic_of
 from deep_research.reasoners.extractive.quoting import first_sentence, label_of, quoted
-from deep_research.reasoners.extractive.whole_procedures import with_all_steps
+from deep_research.reasoners.extractive.whole_answers import with_all_kinds, with_all_steps
 from deep_research.search.title_names import bare_title
 from deep_research.text.cleaning import plain_heading
 from deep_research.text.question_parts import answer_shape, asks_for_choice, question_parts
@@ -155,7 +155,7 @@ def _answered_parts(brief: Brief, reading: Reading) -> list[PartAnswer]:
     subjects = [s.subject for s in brief.sections if s.subject]
     if len(subjects) < 2 or len(parts) != 1 or parts[0].answered == "no":
         return parts
-    if any(enumerates(block.region.outline, block.block) for block in parts[0].blocks):
+    if any(enumerated(block.region.outline, block.block) for block in parts[0].blocks):
         return parts
     part = part_of(question, reading.words(question), (), "list")
     blocks = section_blocks(part, reading, _names_several(subjects, reading), chars=ANSWER_CHARS, most=1)
@@ -175,6 +175,7 @@ def answer(brief: Brief, passages: Sequence[Passage], library: Library, order: O
     parts = _answered_parts(brief, reading)
     if not parts:
         return SectionDraft(content="", gaps=(gap_of(question, "too_vague"),))
+    parts = [with_all_kinds(part, reading, library) for part in parts]
     spelled = reading.vocabulary.corrected(question)
     respelled = [gap_of(question, "respelled", spelled=spelled)] if spelled != question else []
     gaps = (*respelled, *(_not_found(part, library) for part in parts if part.answered != "yes"))
