@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple
 
-from deep_research.i18n.lexicon import any_word
+from deep_research.i18n.lexicon import any_word, words
 from deep_research.text.contents_lists import without_contents
 from deep_research.text.page_noise import gives_orders
 from deep_research.text.sentences import ITEM_MARKER, Block, blocks, sentences
@@ -40,6 +40,7 @@ _CAPTION = re.compile(r"[A-Z][a-z]+ (?:[A-Z]\.)?\d+[.-]\d+\. [^.]{1,80}")
 """What is said above a table: "Table 13.1. Transaction Isolation Levels"."""
 _NUMBERED = re.compile(any_word("document.table_words") + r"\s?(?:[A-Z]\.)?\d+(?:[.-]\d+)*")
 """What a table is called by where it is spoken of: "Table 13.1", "表 3"."""
+_NOTE_LABELS = frozenset(words("quoting.note_labels"))
 _GOES_ON = re.compile(r"[;；](?:\s*(?:and|or))?\s*$")
 """What an item ends with that is a piece of the sentence its list makes."""
 _LEADS_ON = re.compile(r"[:：]\s*$")
@@ -174,7 +175,7 @@ def _is_stub(outlined: Outline, units: Sequence[Sequence[int]], place: int) -> b
     """Return whether a paragraph is a label ("Note:", "Reference") or a caption without what it names behind it, or only says
     where something stands ("See Section 5 for details.")."""
     text = " ".join(_text_of(outlined, units[place]).split())
-    if len(units[place]) == 1 and len(text) <= _POINTER_CHARS and _POINTER.match(text):
+    if len(units[place]) == 1 and len(text) <= _POINTER_CHARS and (_POINTER.match(text) or text in _NOTE_LABELS):
         return True
     following = [outlined.atoms[unit[0]].kind for unit in units[place + 1 : place + 2]]
     if outlined.atoms[units[place][0]].kind != "prose" or not text.isascii() or following not in ([], ["prose"]):

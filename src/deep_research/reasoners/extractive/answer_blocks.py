@@ -64,7 +64,7 @@ _WITHOUT_NAME = 0.55
 _NAMED = 0.9
 """Share of the weight of a name that a sentence must say to speak of it."""
 _TRIED = 5
-_VAGUE_WORDS = 2
+_VAGUE_WORDS, _ABOUT = 2, 0.6
 """A question of more words, however plain, is not vague where one of them is telling."""
 _NEAR, _AS_GOOD = 1.15, 0.95
 """What standing under the heading of the best block is worth to a further one; what is nearly as good as the best."""
@@ -542,9 +542,11 @@ def _is_vague(parts: Sequence[Part], found: Sequence[Region]) -> bool:
     foreign = word.text.isascii() and not all(part.text.isascii() for part in parts)
     if foreign or any(sign.isupper() or not sign.isalpha() for sign in word.text):
         return False
-    if any(asks_something(part.text) for part in parts):
-        return len(every) == 1 and all(part.shape == "steps" for part in parts)
     headed = {region.title for region in found} | {h for r in found for p in r.passages for h in p.heading.split(" > ")}
+    if any(asks_something(part.text) for part in parts):
+        # "How do I print?" is about something where a text has a heading about that.
+        is_about = any(word.share(terms_of(head)) >= _ABOUT for head in headed)
+        return len(every) == 1 and all(part.shape == "steps" for part in parts) and not is_about
     return not any(named(head, [word]) == 1.0 for head in headed)
 
 
