@@ -31,7 +31,7 @@ from deep_research.search.title_names import (
     title_keys,
 )
 from deep_research.text.near_duplicates import Distinct
-from deep_research.text.question_terms import joined_words
+from deep_research.text.question_terms import joined_words, measures_asked
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import index_terms
 
@@ -47,6 +47,7 @@ _BIGRAM = 0.35
 _CHARACTER = 0.15
 _ACROSS_A_PARTICLE = 0.15
 _KANA_ENDING = 0.25
+_MEASURE = 0.5
 
 _ASKS_WHEN = re.compile(any_word("question.when_patterns"))
 _DATE = re.compile(any_word("question.date_patterns"))
@@ -63,10 +64,12 @@ _ABOUT = any_word("question.approximately")
 def query_terms(text: str) -> dict[str, float]:
     """Return the terms of a query with their weights; empty when it holds nothing but function words.
 
-    Two words are also looked for as the one that documents may make of them.
+    Two words are also looked for as the one that documents may make of them, and "how large" as a size.
     """
     joined = " ".join(word for made in joined_words(text).values() for word in made)
-    return {term: weight for term in index_terms(f"{text} {joined}") if (weight := _weight(term))}
+    found = {term: weight for term in index_terms(f"{text} {joined}") if (weight := _weight(term))}
+    measures = " ".join(word for told in measures_asked(text).values() for word in told)
+    return {**dict.fromkeys(index_terms(measures), _MEASURE), **found}
 
 
 def has_cjk(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from deep_research.data import Passage, QueryAnalysis, Question
 from deep_research.i18n.language import CJK, detect, is_cjk
-from deep_research.i18n.lexicon import any_word, compile_on_use, words
+from deep_research.i18n.lexicon import any_word, compile_on_use, table, words
 from deep_research.text.glossary import terms_in, translations
 from deep_research.text.tokens import STOP_WORDS, content_terms, without_particle
 
@@ -37,6 +37,7 @@ _JOINT = 2
 
 _TWO_WORDS = re.compile(r"\b(?=([a-z]{3,})[ -]([a-z]{3,})\b)")
 """Two neighbouring words, overlapping with the next two."""
+_HOW = re.compile(r"\bhow ([a-z]+)\b", re.IGNORECASE)
 _PARTICLED = re.compile(any_word("question.particle_patterns"))
 
 
@@ -108,6 +109,13 @@ def joined_words(question: str) -> dict[str, tuple[str, ...]]:
             for word in (one, other):
                 found[word] = (*found.get(word, ()), one + other)
     return found
+
+
+def measures_asked(question: str) -> dict[str, tuple[str, ...]]:
+    """Return for the words of degree that a question asks for what tells that degree: "size" for "large" of "how large"."""
+    said = table("asking.degrees")
+    found = (match[1].casefold() for match in _HOW.finditer(question))
+    return {word: tuple(said[word].split()) for word in found if word in said}
 
 
 def _runs(question: str) -> Iterator[str]:

@@ -83,6 +83,8 @@ _TELLING = 40
 
 JUDGED = 30
 """How many of a part's best blocks a ranker is shown."""
+_ROW_CHARS = 400
+"""How much longer all that is quoted may get by a row: a shorter one beside it has the value of something else."""
 _SHOWN_CHARS, _PART_CHARS = 2000, 400
 Order = Mapping[str, Mapping[str, float]]
 """By the text of a part: how well blocks answer it, each by its text with its headings, as a ranker says."""
@@ -99,8 +101,10 @@ _SPEAKS_AGAINST = re.compile(any_word("headings.unsuited_patterns"), re.IGNORECA
 _CHOOSES = re.compile(any_word("headings.choosing_patterns"), re.IGNORECASE)
 _WORKS = re.compile(any_word("asking.working_patterns"), re.IGNORECASE)
 _GOES_ON = re.compile(any_word("quoting.mechanism_patterns"), re.IGNORECASE)
-_HOW = 1.5
-"""What a block is worth that tells how something goes on where a question asks how it works."""
+_DIFFERS = re.compile(any_word("quoting.differing_patterns"), re.IGNORECASE)
+_HOW, _DIFFERENCE = 1.5, 1.5
+"""What a block is worth that tells how something goes on where a question asks how it works, and one that says how all that
+a comparison names differs."""
 _FORMAL = re.compile(any_word("headings.formal_patterns"), re.IGNORECASE)
 
 Answered = Literal["yes", "partly", "no"]
@@ -543,11 +547,11 @@ def _is_vague(parts: Sequence[Part], found: Sequence[Region]) -> bool:
     if foreign or any(sign.isupper() or not sign.isalpha() for sign in word.text):
         return False
     headed = {region.title for region in found} | {h for r in found for p in r.passages for h in p.heading.split(" > ")}
+    # "How do I print?" and "Network setup" are about something where a text has a heading about that.
+    is_about = any(word.share(terms_of(head)) >= _ABOUT for head in headed)
     if any(asks_something(part.text) for part in parts):
-        # "How do I print?" is about something where a text has a heading about that.
-        is_about = any(word.share(terms_of(head)) >= _ABOUT for head in headed)
         return len(every) == 1 and all(part.shape == "steps" for part in parts) and not is_about
-    return not any(named(head, [word]) == 1.0 for head in headed)
+    return not (is_about and len(every) > 1) and not any(named(head, [word]) == 1.0 for head in headed)
 
 
 def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
@@ -557,6 +561,8 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     if part.is_choice or part.against:
         best = sorted((_of_choice(c, part) for c in best), key=lambda c: -c.score)
     how = telling_how(lambda _: 1.0, part.text)
+    if len(topic_of(part.text).subjects) > 1:
+        best = [c._replace(score=c.score * _DIFFERENCE) if _tells_difference(c, part) else c for c in best]
     best = sorted((c._replace(score=c.score * how(c)) for c in best), key=lambda c: -c.score)
     if part.beside:
         # What speaks of the parts beside it alone does not answer this one.
@@ -568,6 +574,19 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     absent = share < _WITHOUT_NAME and any(_is_absent_name(i, part, best) for i in range(len(part.own)))
     answered: Answered = "yes" if share >= _ANSWERS else "partly" if share >= _CLOSE else "no"
     return "no" if absent else answered, _in_order(best, reading.order.get(part.text, {}))
+
+
+def _tells_difference(candidate: Candidate, part: Part) -> bool:
+    """Return whether a paragraph of a text speaks of everything that a comparison names and says how it differs, or whether
+    the heading above a text that does says so."""
+    if candidate.block.kind not in ("paragraph", "run", "list"):
+        return False
+    naming = [word for word in part.own if not word.light]
+    region, heading = candidate.region, candidate.heading.rsplit(" > ", 1)[-1]
+    units = [list(unit) for _, unit in groupby(candidate.block.atoms, key=lambda n: region.outline.atoms[n].unit)]
+    texts = [heading + "\n" + candidate.text] if _DIFFERS.search(heading) else []
+    texts += [text for unit in units if _DIFFERS.search(text := " ".join(map(region.outline.of, unit)))]
+    return any(all(word.share(terms_of(text)) for word in naming) for text in texts)
 
 
 def telling_how(worth: Callable[[Candidate], float], question: str) -> Callable[[Candidate], float]:
@@ -656,7 +675,7 @@ def _fitting(candidates: Sequence[Candidate], taken: Sequence[Candidate], chars:
     for candidate in sorted(candidates, key=lambda c: -c.score):
         if any(overlap(candidate, other) for other in taken):
             continue
-        if taken and used + candidate.length > chars:
+        if taken and used + candidate.length > chars + (_ROW_CHARS if candidate.block.kind == "row" else 0):
             # Where the better one is too long, another page has nothing better for being shorter.
             sources = {c.region.source for c in taken}
         elif not sources or candidate.region.source in sources:

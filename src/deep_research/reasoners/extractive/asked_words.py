@@ -12,10 +12,10 @@ from rapidfuzz.distance import OSA
 
 from deep_research.data import Passage
 from deep_research.i18n.language import CJK, HANGUL, detect
-from deep_research.i18n.lexicon import any_word, table, words
+from deep_research.i18n.lexicon import any_word, words
 from deep_research.ports import Library
 from deep_research.text.glossary import LANGUAGES, terms_in, translations
-from deep_research.text.question_terms import Unit, joined_verbs, units_for
+from deep_research.text.question_terms import Unit, joined_verbs, measures_asked, units_for
 from deep_research.text.tokens import content_terms, without_particle
 
 _PRIOR_PASSAGES = 50.0
@@ -118,16 +118,18 @@ class Vocabulary:
 def asked_words(question: str, language: str, passages: Sequence[Passage], vocabulary: Vocabulary) -> list[Word]:
     """Return the words of `question` that say what it is about, weighed; none where it has only words of every question."""
     found: list[Word] = []
-    joined = joined_verbs(question)
+    joined, degrees = joined_verbs(question), measures_asked(question)
     short = abbreviations(question, [*(p.heading for p in passages), *vocabulary.titles])
     for unit in units_for(question, language, passages):
         for text, spelled in _words_of(unit, vocabulary):
-            measures = _measures(text, question)
+            measures = tuple(frozenset(content_terms(measure)) for measure in degrees.get(text.casefold(), ()))
             ways = measures or (*spelled, *short.get(text, ()))
             common = is_common(text.casefold()) and not _is_acronym(text)
             light = unit.worth < 1 or (common and not _is_joined(text, joined, vocabulary))
             light = (light and not measures) or _classifies(text, question)
             found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
+    if counted := tuple(frozenset(content_terms(measure)) for measure in degrees.get("many", ())):
+        found.append(Word(vocabulary.weight(counted) * _LIGHT, counted, "many", light=True))
     # What was read was found by the names in the question, so that they seem common in it.
     telling = [word.weight for word in found if not word.light]
     least = sum(telling) / len(telling) if telling else 0.0
@@ -140,13 +142,6 @@ def _classifies(word: str, question: str) -> bool:
         return False
     before = re.search(rf"(\S+)\s+{re.escape(word)}\b", question)
     return before is not None and (_is_acronym(before[1]) or is_identifier(before[1]))
-
-
-def _measures(word: str, question: str) -> tuple[frozenset[str], ...]:
-    """Return what says how much of something there is where a word of degree asks for it: "size" for "how large"."""
-    asked = re.search(rf"\bhow {re.escape(word)}\b", question, re.IGNORECASE)
-    measures = table("asking.degrees").get(word.casefold(), "") if asked else ""
-    return tuple(frozenset(content_terms(measure)) for measure in measures.split())
 
 
 def abbreviations(question: str, headings: Iterable[str]) -> dict[str, tuple[frozenset[str], ...]]:

@@ -1,7 +1,7 @@
 """Answers that a document spreads over several paragraphs or headings: the steps of a procedure, all kinds of a thing."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
@@ -69,18 +69,21 @@ def _begins_paragraph(region: Region, block: QuotableBlock) -> bool:
 
 def with_all_kinds(part: PartAnswer, reading: Reading, library: Library) -> PartAnswer:
     """Return what answers which things of a kind there are: where a page has them under headings of their own below one that
-    names the kind ("HOOKS"), how each of these begins. What a document lists in one place stays."""
+    names the kind ("HOOKS"), how each of these begins. What a document lists in one place stays, unless another page has the
+    name of the kind."""
     if answer_shape(part.text) != "list" or not part.blocks:
         return part
-    words = reading.words(part.text)
-    if any(_lists_kinds(block, words) for block in part.blocks):
-        return part
+    words, best = reading.words(part.text), part.blocks[0].region
+    asked = terms_of(part.text) | {term for word in words for way in word.ways for term in way}
+    listed = any(_lists_kinds(block, words, asked) for block in part.blocks)
     for source, title in {region.source: region.title for region in reading.regions}.items():
+        if listed and (source == best.source or not _is_made_of(plain_heading(title), asked)):
+            continue
         passages = library.passages(source)
         paths = dict.fromkeys(p.heading for p in passages)
         # What has nothing but headings below it has no passage of its own.
         above = dict.fromkeys(path.rpartition(" > ")[0] for path in paths if " > " in path)
-        for path in [path for path in above if _names_kind(path, title, words)]:
+        for path in [path for path in above if _names_kind(path, title, words, asked)]:
             below = [p for p in paths if p.startswith(f"{path} > ") and " > " not in p.removeprefix(f"{path} > ")]
             if _FEWEST_KINDS <= len(below) <= _MOST_KINDS:
                 found = regions([p for p in passages if p.heading in below], library)
@@ -88,24 +91,25 @@ def with_all_kinds(part: PartAnswer, reading: Reading, library: Library) -> Part
     return part
 
 
-def _lists_kinds(block: Candidate, words: Sequence[Word]) -> bool:
+def _lists_kinds(block: Candidate, words: Sequence[Word], asked: Collection[str]) -> bool:
     """Return whether a block is a list or table that says of what kind its items are, or stands below the name of the kind."""
     kinds = terms_of(enumerated(block.region.outline, block.block))
     if any(word.share(kinds) for word in words):
         return True
-    return block.block.kind in ("list", "table") and _names_kind(block.heading, block.region.title, words)
+    return block.block.kind in ("list", "table") and _names_kind(block.heading, block.region.title, words, asked)
 
 
-def _names_kind(path: str, title: str, words: Sequence[Word]) -> bool:
+def _names_kind(path: str, title: str, words: Sequence[Word], asked: Collection[str]) -> bool:
     """Return whether the last heading of a path has only words of the question, and with the title above it most of them."""
-    name = terms_of(plain_heading(path.rsplit(" > ", 1)[-1]))
-    asked = {term for word in words for way in word.ways for term in way}
     said = terms_of(f"{title}\n{path}")
-    return (
-        bool(name)
-        and name <= asked
-        and weigh(words, [w.share(said) for w in words]) >= _NAMED * weigh(words, [1.0] * len(words))
+    return _is_made_of(plain_heading(path.rsplit(" > ", 1)[-1]), asked) and (
+        weigh(words, [w.share(said) for w in words]) >= _NAMED * weigh(words, [1.0] * len(words))
     )
+
+
+def _is_made_of(heading: str, asked: Collection[str]) -> bool:
+    name = terms_of(heading)
+    return bool(name) and all(term in asked for term in name)
 
 
 def _openings(paths: Sequence[str], found: Sequence[Region]) -> list[Candidate]:
