@@ -9,6 +9,7 @@ from deep_research.data import Brief, Section, SectionDraft
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.reasoners.extractive.asked_words import Vocabulary, asked_words
+from deep_research.reasoners.extractive.block_ranking import regions
 from deep_research.reasoners.extractive.section_writing import write_section
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.text.question_terms import with_translations
@@ -361,23 +362,6 @@ def test_an_acronym_is_defined_by_the_beginning_of_the_page_that_spells_it_out()
     assert "Changes go to a second file first." in answer("What is WAL mode?", library(**pages)).content.split("##")[0]
 
 
-def test_how_large_asks_for_a_size() -> None:
-    made = library(
-        Limits="# Limits\n\n1. Length of a name\n\nA name of the archive has 80 signs.\n\n2. Maximum archive size\n\nAn archive has at "
-        "most 281 terabytes.\n",
-        Tuning="# Large archives\n\nOn large archives the check of an archive is slow, so large archives are checked in part.\n",
-    )
-    assert "281 terabytes" in answer("How large can an archive be?", made).content
-
-
-def test_words_that_a_document_writes_as_one_are_found() -> None:
-    made = library(
-        Use="The kernel is threadsafe since version 3.",
-        Safe="The safe of the bank is blue. A thread of wool hangs from it. It is safe to pull.",
-    )
-    assert "threadsafe since version 3" in answer("Is the kernel thread safe?", made).content
-
-
 def test_when_not_to_use_a_thing_is_told_where_something_else_works_better() -> None:
     made = library(
         Uses_for_Quill="# Uses for Quill\n\n## Situations where Quill works well\n\n- Embedded devices\n- Application files\n\n"
@@ -389,8 +373,105 @@ def test_when_not_to_use_a_thing_is_told_where_something_else_works_better() -> 
     assert "Embedded devices" not in told.partition("Many writers")[0]
 
 
-def test_a_title_at_the_end_of_what_was_found_brings_what_it_tells() -> None:
-    made = library(
-        Gate=f"# Gate\n\n{FILLER}\n\nThe gate opens at six.\n\n1. Gate height\n\nIt is 7 m where the wall is highest.\n"
+def test_things_of_a_kind_that_have_headings_of_their_own_are_told_one_by_one() -> None:
+    kinds = "".join(
+        f"## {name}\n\nThis signal is sent {when}. It has no answer.\n\n"
+        for name, when in (("halt", "at noon"), ("start", "at dawn"), ("drift", "at sea"))
     )
-    assert "7 m" in answer("What is the gate height?", made).content
+    made = library(
+        Signals=f"# SIGNALS\n\n{kinds}",
+        Harbour="# Harbour\n\nThe harbour has signals. It takes several signals and boats: a signal is seen, signals are old.\n",
+    )
+    told = answer("Which signals are there?", made).content
+    assert [f"**{name}**" in told for name in ("halt", "start", "drift")] == [True] * 3
+    assert "This signal is sent at sea." in told
+    assert "It has no answer." not in told
+
+
+def test_a_list_elsewhere_gives_way_to_the_page_with_the_name_of_the_kind() -> None:
+    kinds = "".join(
+        f"## {name}\n\n{name} valves close {how}.\n\n"
+        for name, how in (("Ball", "fast"), ("Gate", "slowly"), ("Disc", "well"))
+    )
+    made = library(
+        Valve_Types=f"# Valve types\n\nThere is much to say.\n\n{kinds}",
+        Pump="# Pump\n\nThe pump supports several types of valves:\n\n- ball valve of the pump\n- gate valve of the pump\n",
+    )
+    assert "Disc valves close well." in answer("Which valve types are available?", made).content
+
+
+def test_an_option_that_does_it_is_told_and_not_the_list_of_all_options() -> None:
+    options = "".join(
+        f"- --{name}: {what} a branch.\n"
+        for name, what in (
+            ("list", "Show"),
+            ("copy", "Copy"),
+            ("rename", "Rename"),
+            ("track", "Follow"),
+            ("sort", "Sort"),
+            ("mark", "Mark"),
+        )
+    )
+    told = answer("How do I rename a branch?", library(branch=f"# OPTIONS\n\n{options}")).content
+    assert "Rename a branch." in told
+    assert "Sort a branch." not in told
+
+
+def test_a_comparison_is_answered_by_what_says_how_they_differ() -> None:
+    made = library(
+        Types="# Types\n\nPlain and packed take the same values. The difference between plain and packed is how fast they are read.\n",
+        Functions="# Functions\n\n- plain -> packed: Gives packed for plain.\n- packed -> plain: Gives plain for packed.\n- plain(packed): plain\n",
+    )
+    told = answer("What is the difference between plain and packed?", made).content
+    assert "how fast they are read" in told.partition("\n- ")[0]
+
+
+@pytest.mark.parametrize(("question", "head"), [("How do I print?", "Printing"), ("怎样打印？", "打印服务")])
+def test_a_plain_question_is_not_vague_where_a_text_has_a_heading_about_it(question: str, head: str) -> None:
+    text = {"Printing": "You print with lp. It prints three copies.", "打印服务": "用 lp 打印文件。打印三份。"}[head]
+    assert "lp" in answer(question, library(Manual=f"# {head}\n\n{text}\n")).content
+    assert not answer(question, library(Manual="# Gates\n\nThe gate is open at noon.\n")).content
+
+
+def test_how_large_asks_for_a_size_and_not_for_what_is_large() -> None:
+    made = library(
+        Limits="The size of an archive is at most 281 terabytes.",
+        Tuning="An archive can be large: a large archive is checked in part, for large archives are slow.",
+    )
+    assert "281 terabytes" in answer("How large can an archive be?", made).content.partition("\n\n")[2].split("\n")[0]
+
+
+def test_words_that_a_document_writes_as_one_say_both() -> None:
+    made = library(
+        Use="The kernel is threadsafe since version 3.",
+        Safe="A safe kernel has a thread. The thread of the kernel is a kernel thread.",
+    )
+    content = answer("Is the kernel thread safe?", made).content
+    assert "threadsafe since version 3" in content
+
+
+def test_a_name_at_the_end_of_what_was_found_brings_what_it_tells() -> None:
+    rooms = FILLER.split("\n\n")
+    told = " ".join(["It has seven metres where the wall is highest, as all the gates of the town have."] * 8)
+    for count in range(8, len(rooms)):
+        text = "\n\n".join(["# Gate", *rooms[:count], "1. Height of the gate", told])
+        passages = all_passages(library(Gate=text))
+        ends = [n for n, p in enumerate(passages) if p.text.endswith("Height of the gate")]
+        if ends and ends[0] >= 2:
+            break
+    made = library(Gate=text)
+    (region,) = regions(passages[ends[0] - 2 : ends[0] - 1], made)
+    assert region.outline.text.endswith("of the town have.")
+
+
+def test_a_shorter_row_does_not_take_the_place_of_the_right_one() -> None:
+    filler = "so that it fits on one page of the store, see the note below, and is limited further by " * 3
+    rows = f"| columns of a table | 1,600 | {filler} |\n| columns of a result | 1,664 | |\n"
+    notes = "\n\n".join(
+        f"The maximum number of columns of a table is lower in mode {n}: the columns of a table share its pages{', and more' * 25}."
+        for n in range(3)
+    )
+    made = library(Limits=f"# Limits\n\n| Item | Limit | Comment |\n| --- | --- | --- |\n{rows}\n{notes}\n")
+    told = answer("How many columns can a table have?", made).content
+    assert "1,600" in told
+    assert "1,664" not in told

@@ -183,3 +183,9 @@ def test_a_list_ends_where_another_begins() -> None:
 
 def test_the_day_of_the_last_change_is_not_quoted() -> None:
     assert not _quoted("This page last modified on 2016-09-14 18:40:10 UTC\n\nThe gate is open.\n", "paragraph")[1:]
+
+
+@pytest.mark.parametrize("label", ["Note", "提示", "注意", "참고"])
+def test_the_label_of_a_note_is_not_quoted(label: str) -> None:
+    made = outline(f"{label}\n\nThe gate is open at noon.\n")
+    assert not any(label in [made.of(n) for n in block.atoms] for block in quotable_blocks(made))
