@@ -263,7 +263,9 @@ def _of_item(outlined: Outline, units: list[list[int]], place: int) -> Iterator[
     deeper items that belong to it."""
     own, end = units[place], _item_end(outlined, units, place)
     lead = () if _ENTRY_KEY.match(outlined.of(own[0])) else _list_lead(outlined, units, place)
-    if _is_title(outlined, own, units[place + 1 : place + 2]):
+    # The last of several names in a row ends a list; the paragraph behind it is not about it.
+    is_last = place > 0 and outlined.atoms[units[place - 1][0]].kind == "item"
+    if not is_last and _is_title(outlined, own, units[place + 1 : place + 2]):
         own = [*own, *units[place + 1]]
         place += 1
     if not _GOES_ON.search(outlined.of(own[-1])):

@@ -61,6 +61,8 @@ _ANSWERS, _CLOSE = 0.6, 0.36
 """Share of a part's weight that one of its best blocks must speak of to answer it, and to be shown as the closest."""
 _WITHOUT_NAME = 0.55
 """The same where a name that is asked about stands nowhere: the capital of one country is not that of another."""
+_IN_TEXT = 0.25
+"""What a name counts that the text around a block has."""
 _NAMED = 0.9
 """Share of the weight of a name that a sentence must say to speak of it."""
 _TRIED = 5
@@ -326,14 +328,20 @@ def _is_quoted(region: Region, unit: Sequence[int], said: Sequence[Candidate]) -
     )
 
 
-def with_named_tables(blocks: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Return blocks with the tables that they speak of by number and that stand under the same heading."""
+def with_named_tables(blocks: Sequence[Candidate], said: Sequence[Candidate] = ()) -> tuple[Candidate, ...]:
+    """Return blocks with the tables that they speak of by number and that stand under the same heading; a table is quoted
+    whole instead of one of its rows, also where `said` has it."""
+    tables = [block for block in said if block.block.kind == "table"]
     found: list[Candidate] = []
     for block in blocks:
-        table = named_table(block.region.outline, block.block, _TABLE_CHARS)
+        table = named_table(block.region.outline, block.block, _TABLE_CHARS) if block.block.kind != "row" else None
         beside = [block._replace(block=table)] if table else []
-        found += [block, *(b for b in beside if not any(overlap(b, other) for other in (*blocks, *found)))]
-    return tuple(found)
+        told = [other for other in (*blocks, *tables) if other.block.kind != "row"]
+        beside = [b for b in beside if not any(overlap(b, other) for other in told)]
+        tables += beside
+        found += [block, *beside]
+    kept = tuple(b for b in found if b.block.kind != "row" or not any(overlap(b, table) for table in tables))
+    return kept or tuple(found)
 
 
 def with_told_items(blocks: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -567,13 +575,23 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     if part.beside:
         # What speaks of the parts beside it alone does not answer this one.
         best = [c for c in best if weigh(part.own, c.said[: len(part.own)]) >= _CLOSE * total] or best
-    said = max((weigh(part.own, c.said[: len(part.own)]) for c in best[:_TRIED]), default=0.0)
+    said = max((weigh(part.own, _said_around(c, part)) for c in best[:_TRIED]), default=0.0)
     share = said / total if total else 0.0
     if part.unsaid and share >= _ANSWERS:
         return "partly", _in_order(best, reading.order.get(part.text, {}))
     absent = share < _WITHOUT_NAME and any(_is_absent_name(i, part, best) for i in range(len(part.own)))
     answered: Answered = "yes" if share >= _ANSWERS else "partly" if share >= _CLOSE else "no"
     return "no" if absent else answered, _in_order(best, reading.order.get(part.text, {}))
+
+
+def _said_around(candidate: Candidate, part: Part) -> list[float]:
+    """Return how far a block says each word of a part, and a little for a name that the text around it has: what is about a
+    product seldom repeats its name."""
+    region = candidate.region
+    return [
+        max(said, _IN_TEXT * any(word.share(terms) for terms in region.terms) if word.text[:1].isupper() else 0.0)
+        for word, said in zip(part.own, candidate.said, strict=False)
+    ]
 
 
 def _tells_difference(candidate: Candidate, part: Part) -> bool:

@@ -129,7 +129,7 @@ def asked_words(question: str, language: str, passages: Sequence[Passage], vocab
             light = (light and not measures) or _classifies(text, question)
             found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
     if counted := tuple(frozenset(content_terms(measure)) for measure in degrees.get("many", ())):
-        found.append(Word(vocabulary.weight(counted) * _LIGHT, counted, "many", light=True))
+        found.append(Word(vocabulary.weight(counted) * _LIGHT / 2, counted, "many", light=True))
     # What was read was found by the names in the question, so that they seem common in it.
     telling = [word.weight for word in found if not word.light]
     least = sum(telling) / len(telling) if telling else 0.0

@@ -271,7 +271,7 @@ def _of_region(
         if block.kind == "list" and shape == "list":
             gain += _LISTED * weigh(words, said[block.atoms[0]]) / total
         if shape == "list" and (kinds := enumerated(region.outline, block)):
-            lead = [word.share(terms_of(kinds)) for word in words]
+            lead = said[block.atoms[0]] if any(word.share(terms_of(kinds)) for word in words) else [0.0] * len(words)
             light = [share for word, share in zip(words, lead, strict=True) if word.light]
             # Where the question says of what kind they are ("advantages"), so must the lead-in.
             gain += _ENUMERATED * weigh(words, lead) / total if any(light) or not light else 0.0

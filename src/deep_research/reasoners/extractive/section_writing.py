@@ -191,7 +191,10 @@ def answer(brief: Brief, passages: Sequence[Passage], library: Library, order: O
         if asks_for_choice(question):
             beside = [*beside, *below_choosing(parts[0], reading, chars=_CHOICE_CHARS, most=_BESIDE_MOST)]
     if brief.question:
-        parts = [part._replace(blocks=with_named_tables(with_told_items(part.blocks))) for part in parts]
+        said: list[Candidate] = []
+        for place, part in enumerate(parts):
+            parts[place] = part._replace(blocks=with_named_tables(with_told_items(part.blocks), said))
+            said += parts[place].blocks
     if beside and all(part.answered == "yes" for part in parts) and not is_headed:
         texts = [quoted([*(block for part in parts for block in part.blocks), *beside])]  # in the order of the document
     else:
