@@ -147,6 +147,29 @@ async def test_silence_ends_at_the_limit_of_an_answer() -> None:
     assert len(provider.calls) == 2
 
 
+async def test_calls_beside_each_other_that_meet_with_silence_are_not_all_made_again() -> None:
+    def replies(request: dict[str, Any]) -> Reply:
+        return Reply(text="Good.", fault="" if "first" in str(request) else "timeout")
+
+    with ScriptedProvider(replies) as provider:
+        async with client_of(provider, patience=Patience(answer_seconds=0.5)) as setup:
+            refused: list[str] = []
+
+            async def ask(word: str) -> None:
+                with pytest.raises(ProviderDown) as caught:
+                    await setup.client.complete(asking(word), role="write")
+                refused.append(caught.value.reason)
+
+            await setup.client.complete(asking("first"), role="write")
+            async with asyncio.TaskGroup() as group:
+                for n in range(4):
+                    group.create_task(ask(f"then {n}"))
+            made = len(provider.calls)
+            await ask("after")
+            assert refused[-1] == "outage"
+            assert len(provider.calls) == made <= 1 + 4 + 2
+
+
 async def test_a_model_for_a_role_with_the_others_behind_it() -> None:
     with ScriptedProvider(lambda _: "Good.") as provider:
         setup = Setup(provider)

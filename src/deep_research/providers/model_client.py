@@ -37,6 +37,8 @@ _UP, _QUICK_PAUSE = 2, 0.25
 """After so many answers to other calls a server is up: what fails there is this call, and pauses help it little."""
 _DOWN = 3
 """After so many calls in a row that failed with all their attempts each further one has a single attempt."""
+_SILENT = 3
+"""After so many attempts in a row without any answer in their time the model is down: each further one would wait as long."""
 _DEAD_SECONDS = 10.0
 """How long a provider is tried that has not answered once in this process."""
 _OUT_SECONDS, _LIMITED_SECONDS, _UNUSABLE_SECONDS = 60.0, 30.0, 600.0
@@ -160,7 +162,7 @@ class ModelClient:
         self._clock = clock
         self._gates = gates
         self._jitter = jitter
-        self._answered = self._hedged = self._failed_in_a_row = 0
+        self._answered = self._hedged = self._failed_in_a_row = self._silent_in_a_row = 0
         self._usual, self._usable = UsualTimes(), set[str]()
 
     async def complete(self, request: ModelRequest, *, role: Role) -> ModelAnswer:
@@ -205,6 +207,7 @@ class ModelClient:
             except (ModelError, ConfigError) as error:
                 failed += 1
                 others = self._answered - answered
+                self._silent_in_a_row += isinstance(error, ProviderDown) and error.reason == "timeout"
                 pause = self._pause(_policy(error, has_fallback=has_fallback), error, failed, others=others)
                 dead = isinstance(error, ProviderDown) and not gate.has_answered
                 until = min(deadline, begun + _DEAD_SECONDS) if dead or has_fallback else deadline
@@ -214,10 +217,12 @@ class ModelClient:
                         raise known from error
                     raise
             else:
-                self._failed_in_a_row = 0
+                self._failed_in_a_row = self._silent_in_a_row = 0
                 return answer
             if pause:
                 await self._clock.sleep(pause)
+            if self._silent_in_a_row >= _SILENT and (message := gate.outage(model.model)):
+                raise _outage(model, message)
 
     def _give_up(
         self, model: OpenModel, error: ResearchError, gate: Gate, *, has_fallback: bool
@@ -225,7 +230,8 @@ class ModelClient:
         """Note that a model is not to be asked for a while, where its failures show it; return the error that says so."""
         seconds = 0.0
         if isinstance(error, ProviderDown):
-            seconds = _OUT_SECONDS if has_fallback or not gate.has_answered or self._failed_in_a_row >= _DOWN else 0.0
+            down = self._failed_in_a_row >= _DOWN or self._silent_in_a_row >= _SILENT
+            seconds = _OUT_SECONDS if has_fallback or not gate.has_answered or down else 0.0
         elif has_fallback and isinstance(error, ModelRateLimited):
             seconds = max(_LIMITED_SECONDS, error.retry_after or 0.0)
         elif has_fallback and isinstance(error, ConfigError):
@@ -249,6 +255,13 @@ class ModelClient:
         if isinstance(error, ModelError) and error.retry_after is not None:
             return error.retry_after
         if isinstance(error, ProviderDown) and self._failed_in_a_row >= _DOWN:
+            return None
+        if (
+            isinstance(error, ProviderDown)
+            and error.reason == "timeout"
+            and self._silent_in_a_row >= _SILENT
+            and not others
+        ):
             return None
         most = _QUICK_PAUSE if isinstance(error, ProviderDown) and others >= _UP else policy.most_seconds
         grown = min(most, policy.first_seconds * 2 ** (failed - 1))
