@@ -462,14 +462,3 @@ def test_a_name_at_the_end_of_what_was_found_brings_what_it_tells() -> None:
     made = library(Gate=text)
     (region,) = regions(passages[ends[0] - 2 : ends[0] - 1], made)
     assert region.outline.text.endswith("of the town have.")
-
-
-def test_a_shorter_row_does_not_take_the_place_of_the_right_one() -> None:
-    filler = "so that it fits on one page of the store, see the note below, and is limited further by " * 3
-    rows = f"| columns of a table | 1,600 | {filler} |\n| columns of a result | 1,664 | |\n"
-    notes = "\n\n".join(
-        f"The maximum number of columns of a table is lower in mode {n}: the columns of a table share its pages{', and more' * 25}."
-        for n in range(3)
-    )
-    made = library(Limits=f"# Limits\n\n| Item | Limit | Comment |\n| --- | --- | --- |\n{rows}\n{notes}\n")
-    assert "1,600" in answer("How many columns can a table have?", made).content
