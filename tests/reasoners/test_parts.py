@@ -18,6 +18,14 @@ def test_each_of_many_parts_is_searched_for() -> None:
     assert [action.query for action in researching(section, brief, [], library())] == list(PARTS)
 
 
+def test_what_is_searched_for_again_is_written_as_the_words_of_the_question_are() -> None:
+    section = Section(title="Answer", queries=("why are databases locked by threads",), attempts=2)
+    brief = Brief(title="Locks", objective="Locks", language="en", sections=(section,))
+    queries = [action.query for action in researching(section, brief, [], library())]
+    assert "databases locked threads" in queries
+    assert not any("databas " in query or "thread " in f"{query} " for query in queries)
+
+
 @pytest.mark.parametrize(
     ("text", "is_whole"),
     [

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from deep_research.data import Action, Brief, Passage, QueryAnalysis, Question, Section, Turn
 from deep_research.ports import Library
-from deep_research.text.question_terms import with_translations, without_furniture
+from deep_research.text.question_terms import topic_words, with_translations, without_furniture
 from deep_research.text.tokens import content_terms
 
 MAX_PARALLEL = 4
@@ -18,8 +18,7 @@ def scouting(question: Question, analysis: QueryAnalysis, turns: Sequence[Turn])
         queries = [without_furniture(text), analysis.discovery_target, *analysis.subjects]
         return _searches([with_translations(q, question.language) for q in queries if q], "d1")
     if len(turns) == 1 and len(_passages(turns)) < _ENOUGH_PASSAGES:
-        terms = content_terms(analysis.discovery_target or text)
-        return _searches([" ".join(terms)] if terms else [], "d2")
+        return _searches([topic_words(analysis.discovery_target or text)], "d2")
     return []
 
 
@@ -75,7 +74,8 @@ def _other_words(section: Section, brief: Brief, library: Library) -> list[str]:
     # A title such as "Overview" is the program's own word: searched for, it would find what nobody asked.
     own = section.subject or (section.queries[-1] if section.queries else section.title)
     notes = section.notes if section.notes != section.title else ""
-    terms = " ".join(dict.fromkeys(content_terms(f"{own} {notes}")))
+    # As they are written: a search engine knows no stems.
+    terms = " ".join(dict.fromkeys(topic_words(f"{own} {notes}").split()))
     near = [s.title for s in library.sources() if set(content_terms(s.title)) & set(content_terms(own))][:2]
     wanted = [own, f"{own} {brief.title}", terms, *near]
     return list(dict.fromkeys(q for q in wanted if q.strip()))
