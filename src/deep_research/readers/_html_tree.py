@@ -20,6 +20,7 @@ _XHTML = re.compile(r"^\s*(?:<\?xml|<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML)|<
 _BLOCK_TAG = re.compile(
     r"</?(?:div|section|p|table|tr|td|ul|ol|li|article|center|blockquote|dl|dd|dt)\b[^>]*>", re.IGNORECASE
 )
+_HEADING_TAG = re.compile(r"<(?P<end>/?)h(?P<level>[1-6])\b", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[!/a-z][^>]*>", re.IGNORECASE | re.DOTALL)
 
 _NEVER_TEXT = frozenset(
@@ -122,11 +123,27 @@ def _parse_html(text: str) -> Element | None:
 
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
-        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
+        root = etree.fromstring(_with_closed_headings(text).encode("utf-8", "replace"), parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
     too_deep = any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
     return None if too_deep else root
+
+
+def _with_closed_headings(text: str) -> str:
+    """Return a page in which the end tag of any heading closes the one that is open, as the HTML Standard has it (13.2.6.4.7,
+    "An end tag whose tag name is one of: h1, …"): otherwise `<h2>…</h1>` would make a heading of all that follows."""
+    level = ""
+
+    def closing(tag: re.Match[str]) -> str:
+        nonlocal level
+        if not tag["end"]:
+            level = tag["level"]
+            return tag[0]
+        opened, level = level, ""
+        return f"</h{opened or tag['level']}"
+
+    return _HEADING_TAG.sub(closing, text)
 
 
 def text_of(element: Element) -> str:

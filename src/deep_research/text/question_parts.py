@@ -5,7 +5,9 @@ from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from deep_research.i18n.language import detect
-from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, entry, languages
+from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, entry, languages, words
+from deep_research.text.question_terms import topic_words
+from deep_research.text.tokens import without_particle
 
 Shape = Literal["definition", "steps", "list", "statement"]
 """What kind of block answers: one that says what something is, a procedure, an enumeration, or any."""
@@ -28,6 +30,11 @@ _TURNED_DOWN = [
     for code in languages()
     for pattern in entry("asking.turned_down_patterns", code) or ()
 ]
+_DECIDES = compile_on_use(any_word("asking.deciding_patterns"), re.IGNORECASE)
+_ASPECTS = words("reference.aspects")
+_ASPECT = compile_on_use(
+    "|".join(rf"\b{word}\b" if word.isascii() else word for word in _ASPECTS if len(word) > 1), re.IGNORECASE
+)
 _CHOICE = compile_on_use(any_word("asking.choice_patterns"), re.IGNORECASE)
 _ENDED = {
     code: [compile_on_use(pattern, re.IGNORECASE) for pattern in entry("asking.ended_patterns", code) or ()]
@@ -107,6 +114,30 @@ def _told_apart(part: str, language: str) -> tuple[str, ...]:
         if both in part:
             return tuple(part.replace(both, side) for side in sides)
     return (part,)
+
+
+def with_topics(asked: QuestionParts) -> dict[str, str]:
+    """Return for each part the words of what it is about besides its own: those of the part before it, or of the sentences
+    beside it, where it names only an aspect ("and what are the risks?"); "" elsewhere."""
+    topic = topic_words(asked.context)
+    found: dict[str, str] = {}
+    for part in asked.parts:
+        verb = decided(part).casefold() or None
+        own = [word for word in topic_words(part).split() if not is_aspect(word) and word.casefold() != verb]
+        found[part] = topic if not own and _ASPECT.search(part) else ""
+        topic = " ".join(own) or topic
+    return found
+
+
+def is_aspect(word: str) -> bool:
+    """Return whether a word names what many things have ("limits", "costs"), and no thing."""
+    return without_particle(word).casefold() in _ASPECTS
+
+
+def decided(question: str) -> str:
+    """Return the verb of a question whether to do something ("switch" of "should we switch to it?"); "" of others."""
+    found = _DECIDES.search(question)
+    return next((verb for verb in found.groups() if verb), found[0]) if found else ""
 
 
 def answer_shape(question: str) -> Shape:

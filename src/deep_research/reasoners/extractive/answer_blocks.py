@@ -12,7 +12,7 @@ from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.lexicon import any_word
 from deep_research.i18n.lexicon import words as word_list
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.asked_words import Vocabulary, Word, asked_words, is_identifier, terms_of
+from deep_research.reasoners.extractive.asked_words import LIGHT, Vocabulary, Word, asked_words, is_identifier, terms_of
 from deep_research.reasoners.extractive.block_ranking import (
     KEY,
     Candidate,
@@ -32,9 +32,12 @@ from deep_research.text.question_parts import (
     asks_for_choice,
     asks_something,
     claimed_ending,
+    decided,
+    is_aspect,
     question_parts,
     says_ending,
     turned_down,
+    with_topics,
 )
 from deep_research.text.question_terms import topic_words, with_translations
 from deep_research.text.quotable_blocks import (
@@ -107,6 +110,9 @@ _DIFFERS = re.compile(any_word("quoting.differing_patterns"), re.IGNORECASE)
 _HOW, _DIFFERENCE = 1.5, 1.5
 """What a block is worth that tells how something goes on where a question asks how it works, and one that says how all that
 a comparison names differs."""
+_WEIGHS = re.compile(any_word("quoting.weighing_patterns"), re.IGNORECASE)
+_DECIDES = 1.3
+"""What a block is worth that weighs or recommends where a question asks whether to do something."""
 _FORMAL = re.compile(any_word("headings.formal_patterns"), re.IGNORECASE)
 
 Answered = Literal["yes", "partly", "no"]
@@ -139,6 +145,8 @@ class Part(NamedTuple):
     """The words of what is not asked about but turned down ("instead of a client/server database")."""
     is_choice: bool = False
     """Whether it asks when something is to be used."""
+    is_situation: bool = False
+    """Whether only the sentences beside the question name something: of a situation a text need not speak whole."""
     unsaid: str = ""
     """What the question takes for granted and nothing that was read says."""
 
@@ -178,12 +186,16 @@ def read_around(
     vocabulary = Vocabulary(library, hits)
     if (spelled := vocabulary.corrected(query)) != query:
         hits = _readable_hits(spelled, language, passages, library)
-    parts = question_parts(query, detect(query, default=language)).parts
+    asked = question_parts(query, detect(query, default=language))
+    topics = with_topics(asked)
+    parts = asked.parts
     if len(parts) <= _RELATED:
-        parts = tuple(part for part in parts if part not in query)  # the sides of what is told in two places
+        # The sides of what is told in two places, and what asks for an aspect of what is named elsewhere.
+        parts = tuple(part for part in parts if part not in query or topics[part])
     if parts:
         # A search for all of them finds what speaks of some.
-        found = [_hits(with_translations(part, language), (), library)[:_HITS_OF_PART] for part in parts]
+        queries = [with_translations(f"{part} {topics[part]}".strip(), language) for part in parts]
+        found = [_hits(each, (), library)[:_HITS_OF_PART] for each in queries]
         by_part = [p for same in zip_longest(*found) for p in same if p is not None]
         hits = (*hits[:_HITS_OF_PART], *by_part, *hits[_HITS_OF_PART:])
     if ending := claimed_ending(query):
@@ -445,7 +457,10 @@ def parts_of(question: str, reading: Reading) -> list[Part]:
     if ending := _unsaid_ending(question, reading):
         return [_correction(question, ending, reading)]
     asked = question_parts(question, reading.language)
-    said = [(text, reading.words(text)) for text in asked.parts]
+    topics = with_topics(asked)
+    said = [
+        (text, _of_aspect(text, topic, reading) if topic else reading.words(text)) for text, topic in topics.items()
+    ]
     context = reading.words(asked.context)
     every = [word for _, words in said for word in words] + context
     naming = [(text, words) for text, words in said if any(not word.light for word in words)]
@@ -458,7 +473,7 @@ def parts_of(question: str, reading: Reading) -> list[Part]:
         common = [word for word in naming[0][1] if word not in names]
         naming = [(name.text, [name, *common]) for name in names]
     if not naming:
-        return [part_of(question, every, ())] if every else []
+        return [part_of(question, every, ())._replace(is_situation=bool(asked.context))] if every else []
     if len(naming) > _RELATED:
         # Of many parts most have nothing to do with each other; one that names nothing asks more of that before it.
         asked_on = _asked_on(said, [text for text, _ in naming])
@@ -468,6 +483,15 @@ def parts_of(question: str, reading: Reading) -> list[Part]:
             part_of(text, words, [w for other, ws in said if other != text for w in ws] + context), reading
         )
         for text, words in naming
+    ]
+
+
+def _of_aspect(text: str, topic: str, reading: Reading) -> list[Word]:
+    """Return the words of a part that asks for an aspect of a topic: both must be spoken of."""
+    words = reading.words(f"{text} {topic}")
+    return [
+        word._replace(light=False, weight=word.weight / LIGHT) if word.light and is_aspect(word.text) else word
+        for word in words
     ]
 
 
@@ -569,6 +593,8 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     if part.is_choice or part.against:
         best = sorted((_of_choice(c, part) for c in best), key=lambda c: -c.score)
     how = telling_how(lambda _: 1.0, part.text)
+    if decided(part.text):
+        best = [c._replace(score=c.score * _worth_for_deciding(c, part)) for c in best]
     if len(topic_of(part.text).subjects) > 1:
         best = [c._replace(score=c.score * _DIFFERENCE) if _tells_difference(c, part) else c for c in best]
     best = sorted((c._replace(score=c.score * how(c)) for c in best), key=lambda c: -c.score)
@@ -580,8 +606,26 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     if part.unsaid and share >= _ANSWERS:
         return "partly", _in_order(best, reading.order.get(part.text, {}))
     absent = share < _WITHOUT_NAME and any(_is_absent_name(i, part, best) for i in range(len(part.own)))
-    answered: Answered = "yes" if share >= _ANSWERS else "partly" if share >= _CLOSE else "no"
+    enough, close = (_CLOSE, _CLOSE / 2) if part.is_situation else (_ANSWERS, _CLOSE)
+    answered: Answered = "yes" if share >= enough else "partly" if share >= close else "no"
     return "no" if absent else answered, _in_order(best, reading.order.get(part.text, {}))
+
+
+def _worth_for_deciding(candidate: Candidate, part: Part) -> float:
+    """Return what a block is worth that weighs or recommends: a list that is led in as advantages or drawbacks, in a text
+    about what is asked, the most."""
+    if not weighs(candidate):
+        return 1.0
+    if candidate.block.kind != "list":
+        return _DECIDES
+    is_about = named(candidate.region.title, [w for w in part.own if not w.light]) or any(candidate.said)
+    return _CHOSEN_LIST if is_about else 1.0
+
+
+def weighs(candidate: Candidate) -> bool:
+    """Return whether a block weighs one thing against another or recommends; a list is what it is led in as."""
+    block, outline = candidate.block, candidate.region.outline
+    return _WEIGHS.search(outline.of(block.atoms[0]) if block.kind == "list" else candidate.text) is not None
 
 
 def _said_around(candidate: Candidate, part: Part) -> list[float]:

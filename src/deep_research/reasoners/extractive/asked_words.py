@@ -15,13 +15,14 @@ from deep_research.i18n.language import CJK, HANGUL, detect
 from deep_research.i18n.lexicon import any_word, words
 from deep_research.ports import Library
 from deep_research.text.glossary import LANGUAGES, terms_in, translations
+from deep_research.text.question_parts import decided
 from deep_research.text.question_terms import Unit, joined_verbs, measures_asked, units_for
 from deep_research.text.tokens import content_terms, without_particle
 
 _PRIOR_PASSAGES = 50.0
 """Passages without the word that are assumed besides those read: in a small library no word is common."""
 _SAMPLE = 600
-_LIGHT = 0.3
+LIGHT = 0.3
 """What a word weighs that a text need not say: of quantity ("the maximum number of"), or of every conversation."""
 _UNSPACED = re.compile(f"[{CJK}]{{2,}}")
 _JOINED = re.compile(r"\w[_.]\w")
@@ -118,18 +119,20 @@ class Vocabulary:
 def asked_words(question: str, language: str, passages: Sequence[Passage], vocabulary: Vocabulary) -> list[Word]:
     """Return the words of `question` that say what it is about, weighed; none where it has only words of every question."""
     found: list[Word] = []
-    joined, degrees = joined_verbs(question), measures_asked(question)
+    joined, degrees, verb = joined_verbs(question), measures_asked(question), decided(question).casefold()
     short = abbreviations(question, [*(p.heading for p in passages), *vocabulary.titles])
     for unit in units_for(question, language, passages):
         for text, spelled in _words_of(unit, vocabulary):
+            if text.casefold() == verb:
+                continue  # what weighs for or against says it of the thing
             measures = tuple(frozenset(content_terms(measure)) for measure in degrees.get(text.casefold(), ()))
             ways = measures or (*spelled, *short.get(text, ()))
             common = is_common(text.casefold()) and not _is_acronym(text)
             light = unit.worth < 1 or (common and not _is_joined(text, joined, vocabulary))
             light = (light and not measures) or _classifies(text, question)
-            found.append(Word(vocabulary.weight(ways) * (_LIGHT if light else 1.0), ways, text, light))
+            found.append(Word(vocabulary.weight(ways) * (LIGHT if light else 1.0), ways, text, light))
     if counted := tuple(frozenset(content_terms(measure)) for measure in degrees.get("many", ())):
-        found.append(Word(vocabulary.weight(counted) * _LIGHT / 2, counted, "many", light=True))
+        found.append(Word(vocabulary.weight(counted) * LIGHT / 2, counted, "many", light=True))
     # What was read was found by the names in the question, so that they seem common in it.
     telling = [word.weight for word in found if not word.light]
     least = sum(telling) / len(telling) if telling else 0.0

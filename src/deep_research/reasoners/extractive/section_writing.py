@@ -42,7 +42,7 @@ from deep_research.reasoners.extractive.document_headings import is_telling
 from deep_research.reasoners.extractive.document_names import announced_titles, called
 from deep_research.reasoners.extractive.question_analysis import analyze, topic_of
 from deep_research.reasoners.extractive.quoting import first_sentence, label_of, quoted
-from deep_research.reasoners.extractive.whole_answers import with_all_kinds, with_all_steps
+from deep_research.reasoners.extractive.whole_answers import with_all_kinds, with_all_steps, with_both_sides
 from deep_research.search.title_names import bare_title
 from deep_research.text.cleaning import plain_heading
 from deep_research.text.question_parts import answer_shape, asks_for_choice, question_parts
@@ -175,7 +175,7 @@ def answer(brief: Brief, passages: Sequence[Passage], library: Library, order: O
     parts = _answered_parts(brief, reading)
     if not parts:
         return SectionDraft(content="", gaps=(gap_of(question, "too_vague"),))
-    parts = [with_all_kinds(part, reading, library) for part in parts]
+    parts = [with_both_sides(with_all_kinds(part, reading, library)) for part in parts]
     spelled = reading.vocabulary.corrected(question)
     respelled = [gap_of(question, "respelled", spelled=spelled)] if spelled != question else []
     gaps = (*respelled, *(_not_found(part, library) for part in parts if part.answered != "yes"))

@@ -5,11 +5,11 @@ from collections.abc import Collection, Sequence
 
 from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.answer_blocks import PartAnswer, Reading, in_context, overlap
+from deep_research.reasoners.extractive.answer_blocks import PartAnswer, Reading, in_context, overlap, weighs
 from deep_research.reasoners.extractive.asked_words import Word, terms_of
 from deep_research.reasoners.extractive.block_ranking import Candidate, Region, enumerated, regions, weigh
 from deep_research.text.cleaning import plain_heading
-from deep_research.text.question_parts import answer_shape
+from deep_research.text.question_parts import answer_shape, decided
 from deep_research.text.quotable_blocks import QuotableBlock
 
 _STEPS_CHARS = 4000
@@ -65,6 +65,19 @@ def _done_beside(best: Candidate, told: Sequence[Candidate], library: Library) -
 def _begins_paragraph(region: Region, block: QuotableBlock) -> bool:
     first, atoms = block.atoms[0], region.outline.atoms
     return not first or atoms[first - 1].unit != atoms[first].unit
+
+
+def with_both_sides(part: PartAnswer) -> PartAnswer:
+    """Return what answers whether to do something with all lists of its section that weigh it: the advantages beside the
+    drawbacks, first and in order."""
+    sides: list[Candidate] = []
+    for block in part.blocks if decided(part.text) else ():
+        if block.block.kind == "list" and weighs(block):
+            others = [Candidate(block.region, b, 0.0, (), ()) for b in block.region.blocks if b.kind == "list"]
+            beside = [other for other in others if other.heading == block.heading and weighs(other)]
+            sides += [side for side in (block, *beside) if not _is_told(side, sides)]
+    rest = [block for block in part.blocks if not _is_told(block, sides)]
+    return part._replace(blocks=(*sorted(sides, key=lambda b: (b.region.source, b.start)), *rest)) if sides else part
 
 
 def with_all_kinds(part: PartAnswer, reading: Reading, library: Library) -> PartAnswer:
