@@ -4,12 +4,12 @@ import pytest
 
 from deep_research.data import Brief, Decision, Question, Section, SectionDraft
 from deep_research.i18n.catalog import phrase
-from deep_research.reasoners.extractive.answer_blocks import read_around
 from deep_research.reasoners.extractive.asked_words import Vocabulary, abbreviations
 from deep_research.reasoners.extractive.block_ranking import ranked
 from deep_research.reasoners.extractive.composing import _first_quotation, compose
 from deep_research.reasoners.extractive.document_names import announced_titles
 from deep_research.reasoners.extractive.question_analysis import analyze
+from deep_research.reasoners.extractive.question_reading import read_around
 from deep_research.reasoners.extractive.section_plans import plan
 from deep_research.reasoners.extractive.section_writing import write_section
 from deep_research.stores.sqlite_library import SqliteLibrary

@@ -31,6 +31,7 @@ _TURNED_DOWN = [
     for pattern in entry("asking.turned_down_patterns", code) or ()
 ]
 _DECIDES = compile_on_use(any_word("asking.deciding_patterns"), re.IGNORECASE)
+_MORE = compile_on_use(any_word("asking.more_patterns"), re.IGNORECASE)
 _ASPECTS = words("reference.aspects")
 _ASPECT = compile_on_use(
     "|".join(rf"\b{word}\b" if word.isascii() else word for word in _ASPECTS if len(word) > 1), re.IGNORECASE
@@ -41,6 +42,7 @@ _ENDED = {
     for code in languages()
 }
 _ENDING = any_word("asking.ending_patterns")
+_QUOTED = re.compile(r"“([^“”]+)”|‘([^‘’]+)’|「([^「」]+)」|(?<!\w)[\"']([^\"\n]+?)[\"'](?!\w)")
 _SENTENCE_END = re.compile(r"[.!。！]")
 
 
@@ -118,14 +120,15 @@ def _told_apart(part: str, language: str) -> tuple[str, ...]:
 
 def with_topics(asked: QuestionParts) -> dict[str, str]:
     """Return for each part the words of what it is about besides its own: those of the part before it, or of the sentences
-    beside it, where it names only an aspect ("and what are the risks?"); "" elsewhere."""
+    beside it, where it names only an aspect ("and what are the risks?") or says which of those, or it; "" elsewhere."""
     topic = topic_words(asked.context)
     found: dict[str, str] = {}
     for part in asked.parts:
         verb = decided(part).casefold() or None
         own = [word for word in topic_words(part).split() if not is_aspect(word) and word.casefold() != verb]
-        found[part] = topic if not own and _ASPECT.search(part) else ""
-        topic = " ".join(own) or topic
+        asks_more = _MORE.search(part) if own and found else _ASPECT.search(part) and not own
+        found[part] = topic if asks_more else ""
+        topic = topic if asks_more else " ".join(own) or topic
     return found
 
 
@@ -138,6 +141,12 @@ def decided(question: str) -> str:
     """Return the verb of a question whether to do something ("switch" of "should we switch to it?"); "" of others."""
     found = _DECIDES.search(question)
     return next((verb for verb in found.groups() if verb), found[0]) if found else ""
+
+
+def messages_in(question: str) -> tuple[str, ...]:
+    """Return what a question quotes, of several words and in lower case: a message that a text may have word for word."""
+    found = (next(filter(None, match.groups())) for match in _QUOTED.finditer(question))
+    return tuple(dict.fromkeys(" ".join(each.casefold().split()) for each in found if len(each.split()) > 1))
 
 
 def answer_shape(question: str) -> Shape:

@@ -28,6 +28,10 @@ _ALIKE = {
     for row in words("question.alike")
     for word in row.split()
 }
+_ALIKE |= {
+    frozenset(content_terms(word)): [frozenset(content_terms(other)) for other in row.split()]
+    for word, row in table("question.told_by").items()
+}
 """Other words for the same: documents speak of benefits where a question speaks of advantages."""
 _OTHER_WORDS = {word: row.split()[:3] for row in words("question.alike", "en") for word in row.split()[:3]}
 """The three most usual of them, to search for."""

@@ -2,17 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby, zip_longest
-from types import MappingProxyType
+from itertools import groupby
 from typing import Literal, NamedTuple
 
-from deep_research.conversation.coreference import without_request
 from deep_research.data import Passage
-from deep_research.i18n.language import detect, is_cjk
+from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import any_word
-from deep_research.i18n.lexicon import words as word_list
-from deep_research.ports import Library
-from deep_research.reasoners.extractive.asked_words import LIGHT, Vocabulary, Word, asked_words, is_identifier, terms_of
+from deep_research.reasoners.extractive.asked_words import Word, terms_of
 from deep_research.reasoners.extractive.block_ranking import (
     KEY,
     Candidate,
@@ -21,25 +17,22 @@ from deep_research.reasoners.extractive.block_ranking import (
     key_of,
     named,
     ranked,
-    regions,
     weigh,
 )
 from deep_research.reasoners.extractive.question_analysis import topic_of
-from deep_research.text.question_parts import (
-    Ending,
-    Shape,
-    answer_shape,
-    asks_for_choice,
-    asks_something,
-    claimed_ending,
-    decided,
-    is_aspect,
-    question_parts,
-    says_ending,
-    turned_down,
-    with_topics,
+from deep_research.reasoners.extractive.question_reading import (
+    CHOOSES,
+    NAMED,
+    Part,
+    Reading,
+    parts_of,
+    says_message,
 )
-from deep_research.text.question_terms import topic_words, with_translations
+from deep_research.text.question_parts import (
+    asks_something,
+    decided,
+    messages_in,
+)
 from deep_research.text.quotable_blocks import (
     QuotableBlock,
     annotates,
@@ -52,22 +45,13 @@ from deep_research.text.quotable_blocks import (
     whole_end,
     with_told_titles,
 )
-from deep_research.text.tokens import content_terms
 
-_HITS, _HITS_OF_PART, _RELATED = 30, 15, 3
-"""How many passages are read for a question, and beside them for each of its parts; up to how many parts one says what
-another is about."""
-_BESIDE, _MOST_BESIDE = 0.45, 5.0
-"""What a word weighs that stands in another part of the question, or in a sentence beside it; and how much all of them
-may weigh where those of the part itself weigh less."""
 _ANSWERS, _CLOSE = 0.6, 0.36
 """Share of a part's weight that one of its best blocks must speak of to answer it, and to be shown as the closest."""
 _WITHOUT_NAME = 0.55
 """The same where a name that is asked about stands nowhere: the capital of one country is not that of another."""
 _IN_TEXT = 0.25
 """What a name counts that the text around a block has."""
-_NAMED = 0.9
-"""Share of the weight of a name that a sentence must say to speak of it."""
 _TRIED = 5
 _VAGUE_WORDS, _ABOUT = 2, 0.6
 """A question of more words, however plain, is not vague where one of them is telling."""
@@ -91,11 +75,8 @@ JUDGED = 30
 _ROW_CHARS = 400
 """How much longer all that is quoted may get by a row: a shorter one beside it has the value of something else."""
 _SHOWN_CHARS, _PART_CHARS = 2000, 400
-Order = Mapping[str, Mapping[str, float]]
-"""By the text of a part: how well blocks answer it, each by its text with its headings, as a ranker says."""
-NO_ORDER: Order = MappingProxyType({})
 
-_FOREIGN, _FOREIGN_SHARE, _DETECTED = 0.85, 0.2, 2000
+_FOREIGN, _DETECTED = 0.85, 2000
 """What a block in English is worth to a reader of another language; how much of a text tells its language."""
 
 _CHOSEN, _CHOSEN_LIST, _TURNED_DOWN = 1.3, 2.0, 0.6
@@ -103,7 +84,6 @@ _CHOSEN, _CHOSEN_LIST, _TURNED_DOWN = 1.3, 2.0, 0.6
 cases, and what a block is worth below a heading about what is turned down."""
 _NOT = re.compile(any_word("asking.unsuited_patterns"), re.IGNORECASE)
 _SPEAKS_AGAINST = re.compile(any_word("headings.unsuited_patterns"), re.IGNORECASE)
-_CHOOSES = re.compile(any_word("headings.choosing_patterns"), re.IGNORECASE)
 _WORKS = re.compile(any_word("asking.working_patterns"), re.IGNORECASE)
 _GOES_ON = re.compile(any_word("quoting.mechanism_patterns"), re.IGNORECASE)
 _DIFFERS = re.compile(any_word("quoting.differing_patterns"), re.IGNORECASE)
@@ -111,8 +91,9 @@ _HOW, _DIFFERENCE = 1.5, 1.5
 """What a block is worth that tells how something goes on where a question asks how it works, and one that says how all that
 a comparison names differs."""
 _WEIGHS = re.compile(any_word("quoting.weighing_patterns"), re.IGNORECASE)
-_DECIDES = 1.3
-"""What a block is worth that weighs or recommends where a question asks whether to do something."""
+_DECIDES, _QUOTED = 1.3, 1.5
+"""What a block is worth that weighs or recommends where a question asks whether to do something, and one that has word for
+word what a question quotes."""
 _FORMAL = re.compile(any_word("headings.formal_patterns"), re.IGNORECASE)
 
 Answered = Literal["yes", "partly", "no"]
@@ -132,111 +113,6 @@ class PartAnswer(NamedTuple):
     closest: Passage | None = None
     is_corrected: bool = False
     """Whether the blocks correct what the question takes for granted."""
-
-
-class Part(NamedTuple):
-    """A part of a question: the words it must find, those around it, and what kind of block answers it."""
-
-    text: str
-    own: tuple[Word, ...]
-    beside: tuple[Word, ...]
-    shape: Shape
-    against: tuple[Word, ...] = ()
-    """The words of what is not asked about but turned down ("instead of a client/server database")."""
-    is_choice: bool = False
-    """Whether it asks when something is to be used."""
-    is_situation: bool = False
-    """Whether only the sentences beside the question name something: of a situation a text need not speak whole."""
-    unsaid: str = ""
-    """What the question takes for granted and nothing that was read says."""
-
-    @property
-    def is_dated(self) -> bool:
-        """Whether the part itself names a year or version."""
-        return any(sign.isdigit() for word in self.own for sign in word.text)
-
-    @property
-    def words(self) -> tuple[Word, ...]:
-        """All words, the own first."""
-        return (*self.own, *self.beside)
-
-
-class Reading(NamedTuple):
-    """What was found for a question: the passages, the text around them, and how rare each word is in it."""
-
-    hits: tuple[Passage, ...]
-    regions: tuple[Region, ...]
-    vocabulary: Vocabulary
-    language: str
-    order: Order = NO_ORDER
-
-    def words(self, text: str) -> list[Word]:
-        """Return the words of a text that say what it is about, weighed."""
-        if not content_terms(without_request(text)):
-            return []
-        spelled = self.vocabulary.corrected(text)
-        return asked_words(spelled, self.language, self.hits, self.vocabulary)
-
-
-def read_around(
-    query: str, language: str, passages: Sequence[Passage], library: Library, *, first: Sequence[Passage] = ()
-) -> Reading:
-    """Return what `passages` and one search over all sources have for `query`; that search gives the order, behind `first`."""
-    hits = _readable_hits(query, language, passages, library)
-    vocabulary = Vocabulary(library, hits)
-    if (spelled := vocabulary.corrected(query)) != query:
-        hits = _readable_hits(spelled, language, passages, library)
-    asked = question_parts(query, detect(query, default=language))
-    topics = with_topics(asked)
-    parts = asked.parts
-    if len(parts) <= _RELATED:
-        # The sides of what is told in two places, and what asks for an aspect of what is named elsewhere.
-        parts = tuple(part for part in parts if part not in query or topics[part])
-    if parts:
-        # A search for all of them finds what speaks of some.
-        queries = [with_translations(f"{part} {topics[part]}".strip(), language) for part in parts]
-        found = [_hits(each, (), library)[:_HITS_OF_PART] for each in queries]
-        by_part = [p for same in zip_longest(*found) for p in same if p is not None]
-        hits = (*hits[:_HITS_OF_PART], *by_part, *hits[_HITS_OF_PART:])
-    if ending := claimed_ending(query):
-        # Where nothing says that it ended, what it is corrects the question.
-        first = [*first, *_hits(with_translations(ending.thing, language), (), library)[: _HITS // 2]]
-    if asks_for_choice(query):
-        told = _hits(f"{topic_words(query)} {' '.join(word_list('asking.choosing', language))}", (), library)
-        first = [*first, *_on_choosing([*hits[: _HITS // 2], *told[: _HITS // 3]], library)]
-    if answer_shape(query) == "definition":
-        hits = (*hits, *_openings(asked_words(query, language, hits, vocabulary), hits, library))
-    hits = tuple({p.id: p for p in [*first, *hits]}.values())
-    return Reading(hits, tuple(regions(hits, library)), vocabulary, detect(query, default=language))
-
-
-def _openings(asked: Sequence[Word], hits: Sequence[Passage], library: Library) -> list[Passage]:
-    """Return what the documents of `hits` begin with whose title names all that is asked: there they say what it is."""
-    telling = [word for word in asked if not word.light]
-    sources = {p.source: library.source(p.source) for p in hits}
-    titled = [key for key, source in sources.items() if source and telling and named(source.title, telling) == 1.0]
-    return [p for key in titled for n in (1, 2) if (p := library.passage(f"{key}p{n}")) is not None]
-
-
-def _on_choosing(hits: Sequence[Passage], library: Library) -> list[Passage]:
-    """Return what stands in the documents of `hits` below headings that say when something is used."""
-    found = [p for source in dict.fromkeys(p.source for p in hits) for p in library.passages(source)]
-    return [p for p in found if _CHOOSES.search(p.heading.rsplit(" > ", 1)[-1])][:_HITS]
-
-
-def _readable_hits(query: str, language: str, passages: Sequence[Passage], library: Library) -> tuple[Passage, ...]:
-    """Return the passages for `query`, asked with its translations where hardly any is in its language."""
-    own = detect(query, default=language)
-    if is_cjk(own):
-        hits = _hits(query, passages, library)
-        if sum(detect(p.text, default=own) == own for p in hits) > _FOREIGN_SHARE * len(hits):
-            return hits
-    return _hits(with_translations(query, language), passages, library)
-
-
-def _hits(query: str, passages: Sequence[Passage], library: Library) -> tuple[Passage, ...]:
-    searched = [hit.passage for hit in library.search(query, limit=_HITS)]
-    return tuple({p.id: p for p in [*searched, *passages]}.values())[:_HITS]
 
 
 def answer_parts(question: str, reading: Reading, *, chars: int, most: int) -> list[PartAnswer]:
@@ -369,7 +245,7 @@ def below_choosing(part: PartAnswer, reading: Reading, *, chars: int, most: int)
     for region in reading.regions if best is not None else ():
         for block in region.blocks if best is not None and region.source == best.region.source else ():
             first = Candidate(region, block, 0.0, (), ())
-            if first.heading not in found and _CHOOSES.search(first.heading.rsplit(" > ", 1)[-1]):
+            if first.heading not in found and CHOOSES.search(first.heading.rsplit(" > ", 1)[-1]):
                 found[first.heading] = first
     told = {block.heading for block in part.blocks}
     beside = [first for heading, first in found.items() if heading not in told and " > " in heading][:most]
@@ -446,109 +322,7 @@ def _is_worded(candidate: Candidate, part: Part) -> bool:
 def _names_it(text: str, part: Part) -> bool:
     """Return whether a text is the line that says what a thing is ("git-merge - Join two histories")."""
     key = KEY.match(text)
-    return part.shape == "definition" and key is not None and named(key[1], part.own) >= _NAMED
-
-
-def parts_of(question: str, reading: Reading) -> list[Part]:
-    """Return the parts of a question that name something; what names nothing belongs to the parts beside it.
-
-    A comparison asks for what says something of all its subjects, and for each of them.
-    """
-    if ending := _unsaid_ending(question, reading):
-        return [_correction(question, ending, reading)]
-    asked = question_parts(question, reading.language)
-    topics = with_topics(asked)
-    said = [
-        (text, _of_aspect(text, topic, reading) if topic else reading.words(text)) for text, topic in topics.items()
-    ]
-    context = reading.words(asked.context)
-    every = [word for _, words in said for word in words] + context
-    naming = [(text, words) for text, words in said if any(not word.light for word in words)]
-    subjects = topic_of(question).subjects
-    if len(subjects) > 1 and len(naming) < 2:
-        alone = [part_of(subject, reading.words(subject), every, "definition") for subject in subjects]
-        return [part_of(question, every, ()), *(part for part in alone if part.own)]
-    if len(naming) == 1 and len(names := [w for w in naming[0][1] if is_identifier(w.text)]) > 1:
-        # "What are the defaults of a_b and c_d?" asks as many things as it names.
-        common = [word for word in naming[0][1] if word not in names]
-        naming = [(name.text, [name, *common]) for name in names]
-    if not naming:
-        return [part_of(question, every, ())._replace(is_situation=bool(asked.context))] if every else []
-    if len(naming) > _RELATED:
-        # Of many parts most have nothing to do with each other; one that names nothing asks more of that before it.
-        asked_on = _asked_on(said, [text for text, _ in naming])
-        return [_weighed_against(part_of(text, words, asked_on[text]), reading) for text, words in naming]
-    return [
-        _weighed_against(
-            part_of(text, words, [w for other, ws in said if other != text for w in ws] + context), reading
-        )
-        for text, words in naming
-    ]
-
-
-def _of_aspect(text: str, topic: str, reading: Reading) -> list[Word]:
-    """Return the words of a part that asks for an aspect of a topic: both must be spoken of."""
-    words = reading.words(f"{text} {topic}")
-    return [
-        word._replace(light=False, weight=word.weight / LIGHT) if word.light and is_aspect(word.text) else word
-        for word in words
-    ]
-
-
-def _asked_on(said: Sequence[tuple[str, list[Word]]], naming: Sequence[str]) -> dict[str, list[Word]]:
-    """Return for each part that names something the words of those behind it that name nothing ("and what are its limits?")."""
-    found: dict[str, list[Word]] = {text: [] for text in naming}
-    last = naming[0]
-    for text, words in said:
-        last = text if text in found else last
-        found[last] += words if text not in found else []
-    return found
-
-
-def _unsaid_ending(question: str, reading: Reading) -> Ending | None:
-    """Return what a question takes to have ended where the documents speak of it and nothing that was read says that."""
-    ending = claimed_ending(question)
-    words = reading.words(ending.thing) if ending else []
-    total = weigh(words, [1.0] * len(words))
-    if not total:
-        return None
-    stems = {term for way in max(words).ways for term in way}
-    known = False
-    for region in reading.regions:
-        for number in range(len(region.outline.atoms)):
-            if weigh(words, region.share(number, words)) >= _NAMED * total:
-                known = True
-                if says_ending(region.outline.of(number), stems):
-                    return None
-    return ending if known else None
-
-
-def _correction(question: str, ending: Ending, reading: Reading) -> Part:
-    """Return the part that tells what a thing is of which a question says that it ended."""
-    part = part_of(ending.thing, reading.words(ending.thing), (), "definition")
-    return part._replace(text=question, unsaid=f"{ending.verb} {ending.thing}")
-
-
-def part_of(text: str, words: Sequence[Word], beside: Sequence[Word], shape: Shape | None = None) -> Part:
-    """Return a part that must find `words`, and gains by those `beside` it."""
-    own = {word.ways: word for word in words}
-    near = {word.ways: word for word in beside if word.ways not in own}
-    # However many there are, they do not drown what is asked.
-    most = max(_MOST_BESIDE, sum(word.weight for word in words))
-    scale = min(_BESIDE, most / (sum(word.weight for word in near.values()) or 1.0))
-    others = {ways: word._replace(weight=word.weight * scale) for ways, word in near.items()}
-    return Part(text, tuple(own.values()), tuple(others.values()), shape or answer_shape(text))
-
-
-def _weighed_against(part: Part, reading: Reading) -> Part:
-    """Return a part without the words of what it turns down, which then stand beside it, unless it has no others."""
-    against = reading.words(turned_down(part.text))
-    ways = {word.ways for word in against}
-    own = [word for word in part.own if word.ways not in ways]
-    if any(not word.light for word in own) and len(own) < len(part.own):
-        part = part_of(part.text, own, [*against, *part.beside], part.shape)._replace(against=tuple(against))
-    is_choice = asks_for_choice(part.text)
-    return part._replace(is_choice=is_choice, shape="list" if is_choice else part.shape)
+    return part.shape == "definition" and key is not None and named(key[1], part.own) >= NAMED
 
 
 def _of_choice(candidate: Candidate, part: Part) -> Candidate:
@@ -556,10 +330,8 @@ def _of_choice(candidate: Candidate, part: Part) -> Candidate:
     heading = candidate.heading.rsplit(" > ", 1)[-1] or candidate.region.title
     terms = terms_of(heading)
     about, against = (weigh(words, [w.share(terms) for w in words]) for words in (part.own, part.against))
-    titled = _CHOOSES.search(candidate.region.title) and any(
-        w.share(terms_of(candidate.region.title)) for w in part.own
-    )
-    fits = part.is_choice and (about or titled) and _CHOOSES.search(heading)
+    titled = CHOOSES.search(candidate.region.title) and any(w.share(terms_of(candidate.region.title)) for w in part.own)
+    fits = part.is_choice and (about or titled) and CHOOSES.search(heading)
     worth = 1.0 if not fits else _CHOSEN_LIST if candidate.block.kind == "list" else _CHOSEN
     if fits and _NOT.search(part.text):
         worth *= _CHOSEN if _SPEAKS_AGAINST.search(heading) else _TURNED_DOWN
@@ -593,6 +365,8 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     if part.is_choice or part.against:
         best = sorted((_of_choice(c, part) for c in best), key=lambda c: -c.score)
     how = telling_how(lambda _: 1.0, part.text)
+    if messages := messages_in(part.text):
+        best = [c._replace(score=c.score * (_QUOTED if says_message(c.text, messages) else 1.0)) for c in best]
     if decided(part.text):
         best = [c._replace(score=c.score * _worth_for_deciding(c, part)) for c in best]
     if len(topic_of(part.text).subjects) > 1:
@@ -608,6 +382,9 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     absent = share < _WITHOUT_NAME and any(_is_absent_name(i, part, best) for i in range(len(part.own)))
     enough, close = (_CLOSE, _CLOSE / 2) if part.is_situation else (_ANSWERS, _CLOSE)
     answered: Answered = "yes" if share >= enough else "partly" if share >= close else "no"
+    if answered == "yes" and part.more:
+        told = {word.ways for c in best[:_TRIED] for word, said in zip(part.own, c.said, strict=False) if said}
+        answered = "yes" if any(word.ways in told for word in part.more) else "partly"
     return "no" if absent else answered, _in_order(best, reading.order.get(part.text, {}))
 
 

@@ -9,18 +9,12 @@ from deep_research.data import AnsweredPart, Brief, Claim, Composition, QueryAna
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.answer_blocks import (
-    PartAnswer,
-    Reading,
-    answer_parts,
-    part_of,
-    read_around,
-    section_blocks,
-)
+from deep_research.reasoners.extractive.answer_blocks import PartAnswer, answer_parts, section_blocks
 from deep_research.reasoners.extractive.asked_words import says_each
 from deep_research.reasoners.extractive.block_ranking import DEFINES, KEY, Candidate, key_of, named, weigh
 from deep_research.reasoners.extractive.document_headings import says_all
 from deep_research.reasoners.extractive.question_analysis import topic_of
+from deep_research.reasoners.extractive.question_reading import Reading, part_of, read_around
 from deep_research.reasoners.extractive.quoting import cited_sentences
 from deep_research.reasoners.extractive.section_writing import (
     ANSWER_CHARS,

@@ -35,7 +35,7 @@ from deep_research.ports import Library, Ranker
 from deep_research.reasoners.extractive import query_selection
 
 if TYPE_CHECKING:
-    from deep_research.reasoners.extractive.answer_blocks import Order
+    from deep_research.reasoners.extractive.question_reading import Order
 
 
 class ExtractiveReasoner:
@@ -122,7 +122,7 @@ class ExtractiveReasoner:
         self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
     ) -> SectionDraft:
         from deep_research.reasoners.extractive import section_writing
-        from deep_research.reasoners.extractive.answer_blocks import NO_ORDER
+        from deep_research.reasoners.extractive.question_reading import NO_ORDER
 
         order = NO_ORDER
         if self._ranker is not None and section.title == phrase("answer", brief.language):
@@ -131,7 +131,8 @@ class ExtractiveReasoner:
 
     async def _rank(self, ranker: Ranker, brief: Brief, passages: Sequence[Passage], library: Library) -> "Order":
         """Return the ranker's order of the blocks for each part of the question; none of a part where it fails."""
-        from deep_research.reasoners.extractive.answer_blocks import blocks_to_rank, read_around
+        from deep_research.reasoners.extractive.answer_blocks import blocks_to_rank
+        from deep_research.reasoners.extractive.question_reading import read_around
 
         question = brief.question or brief.title
         shown = blocks_to_rank(question, read_around(question, brief.language, passages, library))

@@ -17,12 +17,13 @@ from deep_research.data import (
 )
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.answer_blocks import Reading, is_answered, read_around
+from deep_research.reasoners.extractive.answer_blocks import is_answered
 from deep_research.reasoners.extractive.asked_words import says_each
 from deep_research.reasoners.extractive.block_ranking import Candidate, ranked
 from deep_research.reasoners.extractive.document_headings import heading_of, telling_headings
 from deep_research.reasoners.extractive.document_names import announced_titles
 from deep_research.reasoners.extractive.question_analysis import topic_of
+from deep_research.reasoners.extractive.question_reading import Reading, read_around
 from deep_research.reasoners.extractive.section_reviews import review
 from deep_research.text.cleaning import plain_heading
 from deep_research.text.question_parts import answer_shape, asks_something, claimed_ending, question_parts

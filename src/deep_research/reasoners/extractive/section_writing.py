@@ -10,18 +10,12 @@ from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.answer_blocks import (
-    NO_ORDER,
-    Order,
-    Part,
     PartAnswer,
-    Reading,
     answer_parts,
     below_choosing,
     in_context,
     is_answered,
     overlap,
-    part_of,
-    read_around,
     section_blocks,
     stands_beside,
     telling_how,
@@ -41,6 +35,7 @@ from deep_research.reasoners.extractive.block_ranking import (
 from deep_research.reasoners.extractive.document_headings import is_telling
 from deep_research.reasoners.extractive.document_names import announced_titles, called
 from deep_research.reasoners.extractive.question_analysis import analyze, topic_of
+from deep_research.reasoners.extractive.question_reading import NO_ORDER, Order, Part, Reading, part_of, read_around
 from deep_research.reasoners.extractive.quoting import first_sentence, label_of, quoted
 from deep_research.reasoners.extractive.whole_answers import with_all_kinds, with_all_steps, with_both_sides
 from deep_research.search.title_names import bare_title

@@ -5,9 +5,10 @@ from collections.abc import Collection, Sequence
 
 from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.answer_blocks import PartAnswer, Reading, in_context, overlap, weighs
+from deep_research.reasoners.extractive.answer_blocks import PartAnswer, in_context, overlap, weighs
 from deep_research.reasoners.extractive.asked_words import Word, terms_of
 from deep_research.reasoners.extractive.block_ranking import Candidate, Region, enumerated, regions, weigh
+from deep_research.reasoners.extractive.question_reading import Reading
 from deep_research.text.cleaning import plain_heading
 from deep_research.text.question_parts import answer_shape, decided
 from deep_research.text.quotable_blocks import QuotableBlock
