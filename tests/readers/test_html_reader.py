@@ -198,6 +198,11 @@ def test_section_whose_id_sounds_like_furniture_stays():
     assert text.endswith("## Comments\n\nAbout comments.")
 
 
+def test_the_end_tag_of_another_heading_closes_the_one_that_is_open():
+    text = body("<h2>Pumps</h1><ol><li>The first</li><li>The second</li></ol><p>They run.</p>")
+    assert text == "## Pumps\n\n1. The first\n2. The second\n\nThey run."
+
+
 def test_page_inside_an_unclosed_button_is_found():
     text = body(f"<header><button>Menu<div>x</div><main><article><h1>Big</h1>{FILLER}</article></main></header>")
     assert "# Big" in text

@@ -1,7 +1,13 @@
 """Small libraries of texts in several languages for the tests of reasoning without a model."""
 
-from deep_research.data import Document, Found, Heading, Passage
+from deep_research.data import Brief, Document, Found, Heading, Passage, Section, SectionDraft
+from deep_research.i18n.catalog import phrase
+from deep_research.i18n.language import detect
+from deep_research.reasoners.extractive.section_writing import write_section
 from deep_research.stores.sqlite_library import SqliteLibrary
+from deep_research.text.question_terms import with_translations
+
+FILLER = "\n\n".join(f"Room {number} of the mill holds {number + 3} sacks of flour in spring." for number in range(40))
 
 
 def document(title: str, text: str) -> Document:
@@ -29,3 +35,12 @@ def library(**texts: str) -> SqliteLibrary:
 def all_passages(made: SqliteLibrary) -> list[Passage]:
     """Return every passage of the library."""
     return [p for source in made.sources() for p in made.passages(source.id)]
+
+
+def answer(question: str, made: SqliteLibrary) -> SectionDraft:
+    """Return what the quick workflow writes for `question`."""
+    language = detect(question)
+    section = Section(title=phrase("answer", language), queries=(question,))
+    brief = Brief(title=question, objective=question, language=language, sections=(section,))
+    hits = [hit.passage for hit in made.search(with_translations(question, language), limit=20)]
+    return write_section(section, brief, hits, made)

@@ -5,26 +5,12 @@ from pathlib import Path
 import pytest
 
 from deep_research.api import research
-from deep_research.data import Brief, Section, SectionDraft
 from deep_research.i18n.catalog import phrase
 from deep_research.i18n.language import detect
 from deep_research.reasoners.extractive.asked_words import Vocabulary, asked_words
 from deep_research.reasoners.extractive.block_ranking import regions
-from deep_research.reasoners.extractive.section_writing import write_section
-from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.text.question_terms import with_translations
 
-from .libraries import all_passages, library
-
-
-def answer(question: str, made: SqliteLibrary) -> SectionDraft:
-    """Return what the quick workflow writes for `question`."""
-    language = detect(question)
-    section = Section(title=phrase("answer", language), queries=(question,))
-    brief = Brief(title=question, objective=question, language=language, sections=(section,))
-    hits = [hit.passage for hit in made.search(with_translations(question, language), limit=20)]
-    return write_section(section, brief, hits, made)
-
+from .libraries import FILLER, all_passages, answer, library
 
 SHORT = (
     "Berlin has 3.7 million inhabitants. The bridge over the Spree opened in 1932. Marie Curie won two Nobel prizes. "
@@ -348,9 +334,6 @@ def test_a_page_on_an_old_version_gives_way_to_the_page_without_one() -> None:
         Types_in_Acme="A value of Acme has one of five types of data.",
     )
     assert "five types" in answer("What types of data does Acme have?", made).content.split("\n\n")[1]
-
-
-FILLER = "\n\n".join(f"Room {number} of the mill holds {number + 3} sacks of flour in spring." for number in range(40))
 
 
 def test_an_acronym_is_defined_by_the_beginning_of_the_page_that_spells_it_out() -> None:

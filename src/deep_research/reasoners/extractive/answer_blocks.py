@@ -367,7 +367,7 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     how = telling_how(lambda _: 1.0, part.text)
     if messages := messages_in(part.text):
         best = [c._replace(score=c.score * (_QUOTED if says_message(c.text, messages) else 1.0)) for c in best]
-    if decided(part.text):
+    if decided(part.text) and not part.is_choice:
         best = [c._replace(score=c.score * _worth_for_deciding(c, part)) for c in best]
     if len(topic_of(part.text).subjects) > 1:
         best = [c._replace(score=c.score * _DIFFERENCE) if _tells_difference(c, part) else c for c in best]
@@ -375,6 +375,8 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     if part.beside:
         # What speaks of the parts beside it alone does not answer this one.
         best = [c for c in best if weigh(part.own, c.said[: len(part.own)]) >= _CLOSE * total] or best
+    about = [c for c in best if _is_about(c, part.topic) and not is_history(c)] if part.topic else []
+    best = about or best
     said = max((weigh(part.own, _said_around(c, part)) for c in best[:_TRIED]), default=0.0)
     share = said / total if total else 0.0
     if part.unsaid and share >= _ANSWERS:
@@ -382,10 +384,15 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     absent = share < _WITHOUT_NAME and any(_is_absent_name(i, part, best) for i in range(len(part.own)))
     enough, close = (_CLOSE, _CLOSE / 2) if part.is_situation else (_ANSWERS, _CLOSE)
     answered: Answered = "yes" if share >= enough else "partly" if share >= close else "no"
-    if answered == "yes" and part.more:
-        told = {word.ways for c in best[:_TRIED] for word, said in zip(part.own, c.said, strict=False) if said}
-        answered = "yes" if any(word.ways in told for word in part.more) else "partly"
+    if answered == "yes" and part.topic and not about:
+        answered = "partly"
     return "no" if absent else answered, _in_order(best, reading.order.get(part.text, {}))
+
+
+def _is_about(candidate: Candidate, topic: Sequence[Word]) -> bool:
+    """Return whether a block, its headings and the title of its document name enough of a topic."""
+    terms = terms_of(f"{candidate.region.title}\n{candidate.heading}\n{candidate.text}")
+    return weigh(topic, [word.share(terms) for word in topic]) >= _TELLS * weigh(topic, [1.0] * len(topic))
 
 
 def _worth_for_deciding(candidate: Candidate, part: Part) -> float:

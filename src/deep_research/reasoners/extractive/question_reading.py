@@ -12,7 +12,7 @@ from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.lexicon import any_word
 from deep_research.i18n.lexicon import words as word_list
 from deep_research.ports import Library
-from deep_research.reasoners.extractive.asked_words import LIGHT, Vocabulary, Word, asked_words, is_identifier, terms_of
+from deep_research.reasoners.extractive.asked_words import LIGHT, Vocabulary, Word, asked_words, is_identifier
 from deep_research.reasoners.extractive.block_ranking import (
     Region,
     named,
@@ -47,6 +47,8 @@ another is about."""
 _BESIDE, _MOST_BESIDE = 0.45, 5.0
 """What a word weighs that stands in another part of the question, or in a sentence beside it; and how much all of them
 may weigh where those of the part itself weigh less."""
+_TOPIC = 0.5
+"""What a word of a topic weighs where a part asks for an aspect of it."""
 Order = Mapping[str, Mapping[str, float]]
 """By the text of a part: how well blocks answer it, each by its text with its headings, as a ranker says."""
 NO_ORDER: Order = MappingProxyType({})
@@ -65,8 +67,8 @@ class Part(NamedTuple):
     """Whether it asks when something is to be used."""
     is_situation: bool = False
     """Whether only the sentences beside the question name something: of a situation a text need not speak whole."""
-    more: tuple[Word, ...] = ()
-    """The words of a part that asks more of what was named before it, without those of that."""
+    topic: tuple[Word, ...] = ()
+    """The words of what a part asks more of ("which one is faster"): what answers must be about it."""
     unsaid: str = ""
     """What the question takes for granted and nothing that was read says."""
 
@@ -172,9 +174,7 @@ def parts_of(question: str, reading: Reading) -> list[Part]:
         return [_correction(question, ending, reading)]
     asked = question_parts(question, reading.language)
     topics = with_topics(asked)
-    said = [
-        (text, _of_aspect(text, topic, reading) if topic else reading.words(text)) for text, topic in topics.items()
-    ]
+    said = [(text, _of_aspect(text, topic, reading)) for text, topic in topics.items()]
     context = reading.words(asked.context)
     every = [word for _, words in said for word in words] + context
     naming = [(text, words) for text, words in said if any(not word.light for word in words)]
@@ -197,22 +197,19 @@ def parts_of(question: str, reading: Reading) -> list[Part]:
             part_of(text, words, [w for other, ws in said if other != text for w in ws] + context)
             for text, words in naming
         ]
-    return [_asking_more(_weighed_against(part, reading), topics.get(part.text, "")) for part in parts]
-
-
-def _asking_more(part: Part, topic: str) -> Part:
-    """Return a part that asks more of a topic with those of its words that are its own."""
-    known = terms_of(topic)
-    return part._replace(more=tuple(word for word in part.own if topic and not word.share(known)))
+    found = [_weighed_against(part, reading) for part in parts]
+    return [part._replace(topic=tuple(reading.words(topics.get(part.text, "")))) for part in found]
 
 
 def _of_aspect(text: str, topic: str, reading: Reading) -> list[Word]:
-    """Return the words of a part that asks for an aspect of a topic: both must be spoken of."""
-    words = reading.words(f"{text} {topic}")
-    return [
-        word._replace(light=False, weight=word.weight / LIGHT) if word.light and is_aspect(word.text) else word
-        for word in words
-    ]
+    """Return the words of a part, with those of its topic where it names only an aspect: both must be spoken of, the aspect
+    before all."""
+    own = reading.words(text)
+    if not topic or not all(word.light or is_aspect(word.text) for word in own):
+        return own
+    aspects = [w._replace(light=False, weight=w.weight / (LIGHT if w.light else 1.0)) for w in own if is_aspect(w.text)]
+    around = reading.words(topic) if aspects else []
+    return [*aspects, *(word._replace(weight=word.weight * _TOPIC) for word in around)] or own
 
 
 def _asked_on(said: Sequence[tuple[str, list[Word]]], naming: Sequence[str]) -> dict[str, list[Word]]:
