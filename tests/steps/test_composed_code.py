@@ -49,3 +49,31 @@ def test_code_that_brings_something_in_or_is_refused_goes(text: str, verdict: st
     assert "```" not in checked.content
     assert "Together" not in checked.content, "what leads to it goes with it"
     assert "A pool takes a context." in checked.content
+
+
+SETTINGS = (
+    "Source: pumps\n\nMaintainer: Ada <ada@example.org>\n\nBuild-Depends: pumphelper (= 13), dh-pump\n\nHomepage: none"
+)
+CONTROL = "```\nSource: <package>\nBuild-Depends: pumphelper (= 13), dh-pump\nHomepage: <url>\n```"
+LED = "A package needs a source. [s1p1]\n\n→ Fill in the skeleton below. [s1p1]"
+
+
+def _settings(text: str) -> str:
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        return [Verdict(kind="supported", reason="", by_model=True) for _ in claims]
+
+    library = shelf(Control=f"A package needs a source.\n\n{SETTINGS}")
+    return asyncio.run(check_draft(text, section="S", library=library, judge=judge)).content
+
+
+def test_a_file_of_settings_whose_words_stand_in_the_passages_is_the_report_s_own() -> None:
+    assert CONTROL in _settings(f"{LED}\n\n{CONTROL}")
+    two = f"{CONTROL}\n\n```\nMaintainer: <name>\n```"
+    assert two in _settings(f"{LED}\n\n{two}"), "the second rests on what leads to both"
+
+
+@pytest.mark.parametrize("brought", ["Build-Depends: pumphelper (= 14)", "Architecture: all"])
+def test_a_file_of_settings_with_words_of_its_own_goes_with_what_shows_it(brought: str) -> None:
+    content = _settings(f"{LED}\n\n```\nSource: <package>\n{brought}\n```")
+    assert "```" not in content
+    assert "skeleton below" not in content

@@ -133,7 +133,8 @@ def check_sentences(
     ]
     for i, sentence in enumerate(draft.sentences):
         if sentence.kind == "code" and not judged[i].shown:
-            judged[i] = _put_together(judged[i], draft.sentences[i - 1] if i else sentence, library, ground)
+            before = next((s for s in reversed(draft.sentences[:i]) if s.kind != "code"), sentence)
+            judged[i] = _put_together(judged[i], before, library, ground)
     judged = [replace(j, flags=_flags(j, library, ground)) for j in judged]
     for i in _steps_left_out(draft, judged, [i for i, j in enumerate(judged) if j.shown], library):
         judged[i] = replace(judged[i], flags=(*judged[i].flags, "steps"))

@@ -87,14 +87,19 @@ def are_known_commands(lines: Sequence[str], grounds: Sequence[str]) -> bool:
 def is_known_code(code: str, ground: str) -> bool:
     """Tell whether all that a piece of code calls, and its options and figures, stand in `ground`, or are made in it.
 
-    Names of its own, strings and comments are free, and so are 0 and 1.
+    Names of its own, strings and comments are free, and so are 0 and 1. Where it is a file of settings (`name: value`), which
+    calls nothing, each of its words must stand there, but for what the reader is to fill in (`<name>`).
     """
     called = called_names(code)
     bare = _bare_code(code)
     figures = set(_CODE_FIGURE.findall(bare))
     options = set(_CODE_OPTION.findall(bare))
     known = set(_CODE_NAME.findall(ground))
-    return bool(called or options) and called <= known and all(part in ground for part in figures | options)
+    if not called and not options:
+        words = {word.casefold() for word in _CODE_WORD.findall(_TO_FILL_IN.sub(" ", bare))}
+        sets = all(_SETTING.match(line) for line in bare.splitlines() if line.strip())
+        return sets and bool(words) and all(part in ground.casefold() for part in words | figures)
+    return called <= known and all(part in ground for part in figures | options)
 
 
 def called_names(code: str) -> set[str]:
@@ -111,6 +116,8 @@ def _bare_code(code: str) -> str:
 _CODE_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
 _CODE_FREE = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?:#|//).*$", re.MULTILINE)
 _CODE_NAME = re.compile(r"[A-Za-z_]\w*")
+_SETTING = re.compile(r"\s*[$%\w.-]+\s*[:=]")
+_CODE_WORD = re.compile(r"[^\W\d_][\w-]+")
 _CODE_CALLED = re.compile(r"(?:(?<=\.)[A-Za-z_]\w*|[A-Za-z_]\w*(?=\())")
 _CODE_LONG = re.compile(r"[A-Za-z]\w*_\w+")
 """A name of several words, which is nobody's plain word."""

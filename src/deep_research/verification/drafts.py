@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from deep_research.i18n.language import columns
+from deep_research.i18n.lexicon import any_word
 from deep_research.text.sentences import Block, blocks
 from deep_research.verification.citations import (
     OPEN_MARK,
@@ -35,6 +36,7 @@ _ROW_IDS = re.compile(r"\|\s*((?:\[s\d{1,7}p\d{1,7}\])+)\s*$")
 _LED = 6
 """How many ids of a table or list its introduction may rest on."""
 _SHOWN = ("code", "table", "item")
+_SHOWS_BELOW = re.compile(any_word("quoting.below_patterns"), re.IGNORECASE)
 _EMPTY_CELL = "—"
 _FEW_CELLS = 2
 """A row of a name and one statement is that statement, with the name as its context."""
@@ -123,7 +125,8 @@ class Draft:
                 and not any(map(written, others))
             ):
                 found.add(first)  # a figure is a statement by itself
-            is_lead = self.sentences[part.numbers[-1]].text.rstrip().endswith((":", "："))
+            lead = self.sentences[part.numbers[-1]].text.rstrip()
+            is_lead = lead.endswith((":", "：")) or _SHOWS_BELOW.search(lead) is not None
             if told and is_lead and all(written(number) is None for number in told):
                 found.add(part.numbers[-1])
         return found
