@@ -465,3 +465,18 @@ def test_what_a_judge_words_anew_may_hold_general_knowledge(said: str, instead: 
     assert "since 3.14" in checked.content.lower()
     assert "where no engine runs" in checked.content
     assert "always" not in checked.content
+
+
+@pytest.mark.parametrize("said", ["The card “carries 80 GB” and was released in 2022.", "→ So it “carries 80 GB”."])
+def test_what_the_judge_finds_supported_stands_without_the_marks_of_a_quotation_that_nobody_said(said: str) -> None:
+    library = shelf(One="The H100 has 80 GB of memory and was released in 2022.")
+    asked: list[Claim] = []
+
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
+        asked.extend(claims)
+        return ["" for _ in claims]
+
+    checked = check(f"The H100 was released in 2022. [s1p1]\n\n{said} [s1p1]", library, judge=agreeing, rewrite=rewrite)
+    assert "carries 80 GB" in checked.content
+    assert "“" not in checked.content
+    assert asked == []

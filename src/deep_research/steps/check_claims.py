@@ -33,6 +33,7 @@ from deep_research.verification.conclusions import BACKGROUND
 from deep_research.verification.drafts import Draft
 from deep_research.verification.negation import negated
 from deep_research.verification.numbers import quantities
+from deep_research.verification.quotations import unquoted
 from deep_research.verification.verify import VERBATIM, is_error_text, verify_against_document
 
 Judge = Callable[[Sequence[Claim], Library], Awaitable[Sequence[Verdict]]]
@@ -252,12 +253,14 @@ async def _rewritten(
     others = {j.claim for i, j in enumerate(judged) if i not in failed}
     left: list[int] = []
     for i in failed:
-        stands = heard.get(i) and judged[i].kind == "fact"
-        second = await _confirmed(judged[i].text, judged[i], work) if stands else None
+        # What nobody said in these words, and holds, is no quotation.
+        said = unquoted(judged[i].text) if "quotation_missing" in judged[i].verdict.codes else judged[i].text
+        stands = heard.get(i) and (judged[i].kind == "fact" or said != judged[i].text)
+        second = await _confirmed(said, judged[i], work) if stands else None
         if second is None or not second.shown:
             left.append(i)
         else:
-            done[i] = second
+            done[i] = second if said == judged[i].text else replace(second, repair="rewritten")
             others.add(second.claim)
     if not left:
         return done

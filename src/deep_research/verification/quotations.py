@@ -63,6 +63,13 @@ def quotations(text: str) -> list[Quotation]:
     return found
 
 
+def unquoted(text: str) -> str:
+    """Return a text without the marks of its quotations."""
+    for quoted in reversed(quotations(text)):
+        text = text[: quoted.start - 1] + quoted.text + text[quoted.end + 1 :]
+    return text
+
+
 def quotations_occur(claim: str, evidence: str) -> QuotationAgreement:
     """Return whether everything `claim` quotes stands in `evidence` word for word.
 
