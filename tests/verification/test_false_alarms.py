@@ -142,3 +142,28 @@ def test_a_pointer_to_another_section_and_the_title_of_the_source_are_no_figure_
     claim: str, passage: str
 ) -> None:
     assert certain_disproof(claim, [Evidence(passage, "Porting to the new server")]) is None
+
+
+def test_a_title_in_its_marks_that_a_source_goes_by_is_for_a_judge() -> None:
+    evidence = Evidence("本教程已被重写为另外的 Debian 维护者指导文档，请使用新的教程。", "附录 A")
+    assert certain_disproof("本教程已重写为《Debian 维护者指南》。", [evidence]) is None
+    assert certain_disproof("本教程已重写为 Fedora 的指导文档。", [evidence]) is not None
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "is_refused"),
+    [
+        (
+            "常见许可证 GPL 1 至 3 应指向目录。",
+            "The GNU GPL (versions 1, 2, or 3) should refer to the directory.",
+            False,
+        ),
+        ("常见许可证 GPL 4 应指向目录。", "The GNU GPL (versions 1, 2, or 3) should refer to the directory.", True),
+        ("文件是 `a_version-rev_source.changes`。", "两个文件：\n'a_version-rev’_*source.changes* 用于上传。", False),
+        ("文件是 `a_version-rev_binary.changes`。", "两个文件：\n'a_version-rev’_*source.changes* 用于上传。", True),
+    ],
+)
+def test_a_number_of_a_version_and_a_name_with_markup_inside_are_found(
+    claim: str, passage: str, *, is_refused: bool
+) -> None:
+    assert (certain_disproof(claim, [Evidence(passage)]) is not None) is is_refused

@@ -230,8 +230,8 @@ _RELEASE = re.compile(r"(?P<of>.*[A-Za-z][\w.+#-]*) (?P<number>\d+\.\d+)")
 """A release of something that is named: Python 3.8."""
 _VERSION_WORD = f"(?:{any_word('numbers.name_before_patterns')})"
 
-_GAP = r"[\s\-‐‑–_./'’&:`]*"
-"""What may stand between the parts of a name: GPT-4, :pep:`793`."""
+_GAP = r"[\s\-‐‑–_./'’&:`*]*"
+"""What may stand between the parts of a name: GPT-4, :pep:`793`, "name’_*rest*"."""
 _VERSION = r"(?:versions?:?\s*)?"
 """What may stand before the number of one: Python-Version: 3.14."""
 

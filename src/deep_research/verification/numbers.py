@@ -375,22 +375,28 @@ def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None =
     missing = tuple(
         q
         for q in wanted
-        if not any(same(q, other, evidence) for other in there) and not _is_version(claim[q.start : q.end], evidence)
+        if not any(same(q, other, evidence) for other in there) and not _is_version(claim, q, evidence)
     )
     other = next((q for q in there if missing and q.value == missing[0].value), None)
     return Agreement(not missing, missing, evidence[other.start : other.end].strip() if other else "")
 
 
-def _is_version(written: str, evidence: str) -> bool:
+def _is_version(claim: str, quantity: Quantity, evidence: str) -> bool:
     """Tell whether a number stands in the evidence as that of a version, or of a series of them ("version 3.9", "3.11" of
-    "3.11.2"), or a long one in an address or identifier ("bugs/581186")."""
-    number = written.strip()
+    "3.11.2"; behind a name also "GPL 1" of "GPL (versions 1, 2)"), or a long one in an address or identifier
+    ("bugs/581186")."""
+    number = claim[quantity.start : quantity.end].strip()
+    if re.fullmatch(r"\d{1,3}", number) and _BEHIND_NAME.search(claim[: quantity.start]):
+        return re.search(rf"\bversions? {number}(?![\d.]*\d)", evidence) is not None
     if re.fullmatch(r"\d+\.\d+|\d{4,}", number) is None:
         return False
     return any(
         number in found[0] and re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", found[0])
         for found in _find_others(evidence)
     )
+
+
+_BEHIND_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z+#-]* ?v?$")
 
 
 def _by_value(found: Sequence[Quantity]) -> dict[tuple[Decimal, str, str], Quantity]:

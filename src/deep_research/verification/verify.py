@@ -155,9 +155,13 @@ def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None
         return _number_missing(claim, whole, about, lines)
     absent = names_occur(claim, f"{about}\n{whole}").missing
     foreign = detect(claim) != detect(whole)
-    # A title that was translated cannot be compared; an identifier is the same in all languages.
-    binding = [n for n in absent if not foreign or (n.strict and n.text.isascii())]
+    # A title that was translated or named freely cannot be compared; an identifier is the same in all languages.
+    titled = (n for n in absent if n.text.isascii() or claim[n.start] not in _OPENS_TITLE)
+    binding = [n for n in titled if not foreign or (n.strict and n.text.isascii())]
     return _name_missing(claim, whole, about, lines) if binding else None
+
+
+_OPENS_TITLE = ("《", "〈", "『")
 
 
 def _is_written(claim: str, quantity: Quantity) -> bool:
