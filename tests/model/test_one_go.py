@@ -167,3 +167,35 @@ def test_a_further_attempt_adds_to_a_note_from_what_was_found_since(
     assert "4,500 rpm" in told
     assert found_since in told
     assert_presentable(ran)
+
+
+def test_a_further_attempt_takes_out_what_it_takes_the_place_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = engines(tmp_path / "notes")
+    (notes / "log.md").write_text(
+        "# Log\n\nAt attempt 2 the motor ran for an hour, as detail 1 of the log says.", "utf-8"
+    )
+    play = ScriptedResearcher(sections=PLAN, sentences=2, retry=["Beta engine"], rewords=True)
+    taken_out: list[str] = []
+
+    def script(request: Request) -> Reply:
+        reply = play(request)
+        text = request["messages"][-1]["text"]
+        if step_of(request) != "write_section" or "An earlier attempt stands" not in text:
+            return reply
+        earlier = text.partition("<section>")[2].partition("</section>")[0]
+        (told, *_) = [s.text for s in cut_cited(earlier, 0, "prose") if "4,500 rpm" in s.text]
+        taken_out.append(told)
+        assert isinstance(reply.data, dict)
+        return Reply(data={**reply.data, "dropped": [f"{told} (settled by the log)"]})
+
+    with served(monkeypatch, script) as provider:
+        ran = research(tmp_path, docs=[notes])
+    (composed,) = (call.request for call in provider.calls if step_of(call.request) == "compose")
+    notes_of_beta = composed["messages"][-1]["text"].partition('<section title="Beta engine">')[2]
+    told = notes_of_beta.partition("</section>")[0]
+    assert taken_out
+    assert taken_out[0] not in told
+    assert "detail 1 of the log" in told
+    assert_presentable(ran)

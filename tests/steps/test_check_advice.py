@@ -110,6 +110,13 @@ async def test_commands_are_made_of_what_the_sources_have(
     assert kept.commands == (commands if stand else ())
 
 
+async def test_what_the_reader_is_to_fill_in_is_no_figure(library: SqliteLibrary) -> None:
+    said = ("Write `<version>-1` and start the engine.", "Write `<version>-7` and start the engine.")
+    advice = Advice(action=ACTION, how=said, premises=("s1p1",))
+    checked = await check_advice([advice], [], library, GROUND, judging("supported"))
+    assert [kept.how for kept in checked.advice] == [said[:1]]
+
+
 async def test_commands_are_put_right_as_the_judge_says(library: SqliteLibrary) -> None:
     advice = Advice(action=ACTION, commands=("engine stop",), premises=("s1p1",))
     mended = wording(f"{ACTION} Commands: `engine oil` `engine start`.")

@@ -20,6 +20,7 @@ from deep_research.verification.conclusions import (
     are_known_commands,
     is_too_specific,
     is_unfounded,
+    without_placeholders,
 )
 from deep_research.verification.drafts import settle_marks
 from deep_research.verification.verify import is_error_text
@@ -157,7 +158,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         if is_error_text(text, grounds):
             return verdict_of("unverified", "error_text")
         said, general = _parted(text)
-        own = f"{said[:1].lower()}{said[1:]}"  # its first word is a verb, not a name
+        own = without_placeholders(f"{said[:1].lower()}{said[1:]}")  # its first word is a verb, not a name
         return is_unfounded(own, grounds, known) or next(
             (bad for sentence in general if (bad := is_too_specific(sentence))), None
         )

@@ -32,7 +32,7 @@ from deep_research.text.cleaning import fold
 from deep_research.text.contents_lists import is_contents_list
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids
-from deep_research.verification.drafts import parse_draft
+from deep_research.verification.drafts import parse_draft, without_sentences
 from deep_research.verification.titles import founded_headings
 
 _RRF = 10.0
@@ -234,6 +234,8 @@ async def write(
     if earlier.content and not new:
         return Written(section.model_copy(update={"status": "completed", "gained": False}), tuple(settled), adds=False)
     draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), new, ctx.library)
+    if earlier.content and draft.dropped:
+        earlier = earlier.model_copy(update={"content": without_sentences(earlier.content, draft.dropped)})
     section = section.model_copy(update={"shown": tuple(dict.fromkeys([*section.shown, *(p.id for p in passages)]))})
     whole = draft.model_copy(update={"content": _joined(earlier.content, draft.content)})
     cited = _cited(whole.content)

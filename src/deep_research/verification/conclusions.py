@@ -84,6 +84,11 @@ def are_known_commands(lines: Sequence[str], grounds: Sequence[str]) -> bool:
     )
 
 
+def without_placeholders(text: str) -> str:
+    """Return a text without what the reader is to fill in (`<version>`), and the 0 or 1 that is joined to it (`-1`)."""
+    return _FILLED_IN.sub("", text)
+
+
 def is_known_code(code: str, ground: str) -> bool:
     """Tell whether all that a piece of code calls, and its options and figures, stand in `ground`, or are made in it.
 
@@ -132,6 +137,7 @@ def has_amounts(text: str) -> bool:
 
 
 _TO_FILL_IN = re.compile(r"<[^<>\n]*>")
+_FILLED_IN = re.compile(r"<[^<>\n]*>(?:[-_.:]?[01](?![\w.]))?")
 _COMMAND_PART = re.compile(
     r"(?<![\w-])--?[A-Za-z][\w-]*|[A-Za-z_]\w*(?:[./:-]\w+)+|(?<![\w.])(?!(?:0|1)(?![\w.]))\d+(?:\.\d+)*"
 )

@@ -36,6 +36,8 @@ _ROW_IDS = re.compile(r"\|\s*((?:\[s\d{1,7}p\d{1,7}\])+)\s*$")
 _LED = 6
 """How many ids of a table or list its introduction may rest on."""
 _SHOWN = ("code", "table", "item")
+_SHORTEST = 8
+"""Letters of the shortest sentence that is known by its words."""
 _SHOWS_BELOW = re.compile(any_word("quoting.below_patterns"), re.IGNORECASE)
 _EMPTY_CELL = "—"
 _FEW_CELLS = 2
@@ -273,6 +275,23 @@ def parse_draft(text: str) -> Draft:
                 ]
     _found_leads(draft)
     return draft
+
+
+def without_sentences(text: str, said: Sequence[str]) -> str:
+    """Return a draft without the sentences that stand in one of `said`, be it with ids, marks and a reason."""
+    named = [_plain(each) for each in said]
+    draft = parse_draft(text)
+    gone = [
+        number
+        for number, sentence in enumerate(draft.sentences)
+        if len(own := _plain(sentence.text)) >= _SHORTEST and any(own in each for each in named)
+    ]
+    return draft.render(dict.fromkeys(gone)) if gone else text
+
+
+def _plain(text: str) -> str:
+    """Return the letters and digits of a text without its citations."""
+    return "".join(re.findall(r"\w", lift(OPEN_MARK.sub("", text))[0]))
 
 
 def _opens_own_list(draft: Draft) -> bool:

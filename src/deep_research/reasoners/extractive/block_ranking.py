@@ -41,6 +41,8 @@ _HISTORY = 0.5
 and below the signature of a function to one that names nothing in code."""
 _SIGNATURE = re.compile(r"\w\([^()]*\)$")
 _OPTION, _FEW_ENTRIES = re.compile(r"--?\w"), 3
+_MANY_ITEMS = 4
+"""From so many items on a list of other things is worth less than the one of them that says what is asked."""
 _OF_VERSION = re.compile(r"[\s,(]*\b(?:version|v)\s?\d[\d.]*\)?$")
 _IS_HISTORY = re.compile(f"(?:{any_word('headings.history_patterns')})$", re.IGNORECASE)
 _ENUMERATES = re.compile(any_word("quoting.enumerating_patterns"), re.IGNORECASE)
@@ -280,6 +282,7 @@ def _of_region(
         past = not dated and _is_history(f"{region.title} > {heading}")
         apart = past or (not named_in_code and _SIGNATURE.search(heading))
         apart = apart or (shape != "list" and _lists_entries(region.outline, block, shape))
+        apart = apart or _lists_other_things(region.outline, block, said)
         yield scored._replace(score=(scored.score + gain) * (_HISTORY if apart else 1.0))
 
 
@@ -289,6 +292,15 @@ def _lists_entries(outlined: Outline, block: QuotableBlock, shape: Shape) -> boo
     items = [n for n in block.atoms if outlined.atoms[n].kind == "item" and not outlined.atoms[n].numbered]
     key = KEY if shape == "steps" else _OPTION
     return block.kind in ("list", "run") and sum(key.match(outlined.of(n)) is not None for n in items) > _FEW_ENTRIES
+
+
+def _lists_other_things(outlined: Outline, block: QuotableBlock, said: Sequence[Sequence[float]]) -> bool:
+    """Return whether a block is a list led in without a word of what is asked, which only one of its many items says."""
+    items = [n for n in block.atoms if outlined.atoms[n].kind == "item"]
+    if block.kind != "list" or len(items) < _MANY_ITEMS or outlined.atoms[block.atoms[0]].kind != "prose":
+        return False
+    units = {outlined.atoms[n].unit for n in items if any(said[n])}
+    return not any(said[block.atoms[0]]) and len(units) == 1
 
 
 def enumerated(outlined: Outline, block: QuotableBlock) -> str:

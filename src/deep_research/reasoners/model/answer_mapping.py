@@ -49,7 +49,7 @@ _HIGH = re.compile(r"^#{1,2}\s+(?=\S)")
 _FRAME = re.compile(r"^[\s#*_]*(?:\d+(?:\.\d+)*[.)、．]?\s+)?|[\s*_:：#]+$")
 _UNSURE = 0.4
 _MAX_PARTS, _MAX_QUERIES, _MAX_COVERS, _MAX_TERMS, _MAX_MISSING, _MAX_ADVICE = 8, 4, 12, 12, 6, 12
-_MAX_COMMANDS = 6
+_MAX_COMMANDS = 20
 
 
 def decision_of(answer: DecideAnswer, question: Question) -> Decision:
