@@ -3,7 +3,7 @@
 import pytest
 
 from deep_research.verification.citations import CitedSentence, cite_ids
-from deep_research.verification.drafts import Draft, parse_draft
+from deep_research.verification.drafts import Draft, parse_draft, without_sentences
 
 # A draft; of each sentence its measure ("!": a step), its ids, those it may rest on (~), its context, what it stands under,
 # and its text; then the draft without its first sentence.
@@ -266,3 +266,16 @@ def test_what_a_draft_is_read_as(text: str, sentences: list[str], cut: str) -> N
     draft = parse_draft(text)
     assert [_row(draft, number, sentence) for number, sentence in enumerate(draft.sentences)] == sentences
     assert draft.render({0: None}) == cut
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (["The first engine is told of by nobody. [open]"], "The second engine runs well. [s1p1]"),
+        (["“The second engine runs well [s1p1].” Corrected by s2p1."], "The first engine is told of by nobody [open]."),
+        (["engine"], "The first engine is told of by nobody [open]. The second engine runs well. [s1p1]"),
+    ],
+)
+def test_sentences_are_taken_out_by_their_words(said: list[str], left: str) -> None:
+    draft = "The first engine is told of by nobody [open]. The second engine runs well. [s1p1]"
+    assert without_sentences(draft, said) == left

@@ -3,7 +3,7 @@
 import pytest
 
 from deep_research.verification.citations import cite_ids, render_citations, without_links
-from deep_research.verification.drafts import parse_draft, without_general_cells, without_sentences
+from deep_research.verification.drafts import parse_draft, without_general_cells
 
 # A draft and its sentences: text, ids, kind, its stretch of the draft, ids near it, what a cell is about.
 READ = [
@@ -795,16 +795,3 @@ def test_a_row_with_a_dash_in_its_cited_cell_is_one_claim() -> None:
         ("`prefetch` | hourly | fetches", "Task | Interval | Does", ("s1p1",)),
         ("`gc` | off | \u2013", "Task | Interval | Does", ("s1p2",)),
     ]
-
-
-@pytest.mark.parametrize(
-    ("said", "left"),
-    [
-        (["The first engine is told of by nobody. [open]"], "The second engine runs well. [s1p1]"),
-        (["“The second engine runs well [s1p1].” Corrected by s2p1."], "The first engine is told of by nobody [open]."),
-        (["engine"], "The first engine is told of by nobody [open]. The second engine runs well. [s1p1]"),
-    ],
-)
-def test_sentences_are_taken_out_by_their_words(said: list[str], left: str) -> None:
-    draft = "The first engine is told of by nobody [open]. The second engine runs well. [s1p1]"
-    assert without_sentences(draft, said) == left
