@@ -14,6 +14,7 @@ from deep_research.readers._markdown import write_markdown
 from deep_research.readers._rst import write_rst
 from deep_research.text.cleaning import clean
 from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.listed_headings import listed_headings
 
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
 _RST = (".rst", ".rest")
@@ -91,12 +92,17 @@ def write_text(text: str, builder: DocumentBuilder) -> None:
     lines = text.expandtabs(8).split("\n")
     margin = min((_indent(line) for line in lines if line.strip()), default=0)
     block: list[str] = []
-    for line in [*lines, ""]:
-        if line.strip():
+    listed = listed_headings(lines)
+    for number, line in enumerate([*lines, ""]):
+        level = listed.levels.get(number)
+        if line.strip() and level is None and number not in listed.skipped:
             block.append(line[margin:].rstrip())
-        elif block:
+            continue
+        if block:
             _write_block(block, builder)
             block = []
+        if level is not None:
+            builder.heading(level, line.strip())
 
 
 def _write_block(block: list[str], builder: DocumentBuilder) -> None:

@@ -195,7 +195,9 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         shown = without_lone_marks(contents[section.title])
         if shown and not checked.reasoner.is_language_model:  # what is quoted in front is not quoted again
             shown = without_repeats(shown, make_inert(_cited(parts.abstract, references)))
-            shown = shown or phrase("said_above", language)
+            # A heading of the documents says where to look; one of the program's own, with nothing below it, says nothing.
+            is_own = section.title in (phrase("answer", language), phrase("head_to_head", language))
+            shown = shown or ("" if is_own else phrase("said_above", language))
         if shown:
             blocks.append(f"## {section.title}")
             if section.as_of and section.as_of != state:

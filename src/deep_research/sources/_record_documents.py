@@ -11,6 +11,7 @@ from deep_research.data import Document, Found, Heading, PageStart
 from deep_research.i18n.language import CJK, columns
 from deep_research.text.cleaning import clean, fold
 from deep_research.text.document_builder import DocumentBuilder
+from deep_research.text.listed_headings import with_marked_headings
 
 _TAG_NAMES = (
     "a abbr abstract acronym address annotation article aside b bdi bdo big blockquote bold br caption center cite code"
@@ -214,8 +215,10 @@ def _shown(value: object) -> str:
 def read_page(found: Found) -> Document:
     """Return the page that a source sent with its result. Raises Unreadable when it is no text."""
     text = found.page_text
-    name = "page.md" if _MARKED.search(text) else "page.text"
-    read = registry.component("readers", "plain")().read(_lines_apart(text).encode("utf-8", "replace"), name=name)
+    is_marked = _MARKED.search(text) is not None
+    lines = with_marked_headings(_lines_apart(text)) if is_marked else _lines_apart(text)
+    name = "page.md" if is_marked else "page.text"
+    read = registry.component("readers", "plain")().read(lines.encode("utf-8", "replace"), name=name)
     return headed(read, found.title, published=found.published, authors=found.authors)
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 
+from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.answer_blocks import PartAnswer, in_context, overlap, weighs
@@ -19,6 +20,8 @@ _BESIDE_CHARS, _BESIDE_MOST = 1000, 2
 """How much is quoted of another procedure of the page, and of how many."""
 _FEWEST_KINDS, _MOST_KINDS, _NAMED = 3, 30, 0.6
 """How many headings list the kinds of a thing, and what share of the question the title and the heading above them say."""
+_DETECTED = 2000
+"""How much of a text tells its language."""
 _SETS_UP = re.compile(any_word("asking.setup_patterns"), re.IGNORECASE)
 _DOES = re.compile(any_word("headings.action_patterns"), re.IGNORECASE)
 _AIMS = re.compile(any_word("quoting.aim_patterns"), re.IGNORECASE)
@@ -90,7 +93,10 @@ def with_all_kinds(part: PartAnswer, reading: Reading, library: Library) -> Part
     words, best = reading.words(part.text), part.blocks[0].region
     asked = terms_of(part.text) | {term for word in words for way in word.ways for term in way}
     listed = any(_lists_kinds(block, words, asked) for block in part.blocks)
-    for source, title in {region.source: region.title for region in reading.regions}.items():
+    for source, region in {region.source: region for region in reading.regions}.items():
+        title = region.title
+        if _is_readable(best, reading) and not _is_readable(region, reading):
+            continue  # a page in another language takes no place of one that the reader can read
         if listed and (source == best.source or not _is_made_of(plain_heading(title), asked)):
             continue
         passages = library.passages(source)
@@ -103,6 +109,10 @@ def with_all_kinds(part: PartAnswer, reading: Reading, library: Library) -> Part
                 found = regions([p for p in passages if p.heading in below], library)
                 return part._replace(blocks=tuple(_openings(below, found)))
     return part
+
+
+def _is_readable(region: Region, reading: Reading) -> bool:
+    return detect(region.outline.text[:_DETECTED], default=reading.language) == reading.language
 
 
 def _lists_kinds(block: Candidate, words: Sequence[Word], asked: Collection[str]) -> bool:

@@ -1,0 +1,132 @@
+"""The headings of a text without marks, by the list of contents that it begins with: page text as search services send it."""
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+_FEWEST = 4
+"""Entries of the shortest list of contents."""
+_BEGINNING = 400
+"""Among how many lines at the beginning it stands, and how long it is at most."""
+_MISSES = 2
+"""Lines in a row within a list of contents that name no heading: a label, a part of the page that was not sent."""
+_LONGEST = 90
+_TOLD = 40
+"""Characters of a line below a heading that says something."""
+_MOSTLY = 0.6
+"""Share of the headings that something must stand below: a menu that stands in two places is no list of contents."""
+_MENU, _MENU_LINES = 60, 6
+"""How long the lines before the contents are, and how many, that are a menu."""
+_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)*)\.?\s+(?=\S)")
+_BULLET = re.compile(r"^[-*+•►▸]\s*")
+_BEHIND = re.compile(r"\s*(?:(?:\.\s?){3,}\s*\d*|\[edit\]|\[[^\]]{1,10}\])$|Toggle .{1,80} subsection$", re.IGNORECASE)
+"""What may follow the name of a heading: the number of its page, a link to edit it, a switch."""
+_MARKED = re.compile(r"^#{1,6} \S", re.MULTILINE)
+_ENDS = re.compile(r"[.!?:;,。！？：；，、]$")
+
+
+class ListedHeadings(NamedTuple):
+    """By the numbers of lines: those of the list of contents and of the menu above it, and the level of each heading."""
+
+    skipped: frozenset[int]
+    levels: dict[int, int]
+
+
+_NONE = ListedHeadings(frozenset(), {})
+
+
+def listed_headings(lines: Sequence[str]) -> ListedHeadings:
+    """Return the headings that a list of contents at the beginning of a text names, in its order, each on a line of its own
+    further down, with text below most of them; none where the text has no such list."""
+    told = [n for n, line in enumerate(lines) if line.strip()]
+    keys = [_key(lines[n]) for n in told]
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, key in enumerate(keys):
+        if key:
+            places[key].append(place)
+    for begin in range(min(_BEGINNING, len(told))):
+        found = _numbered(_contents(begin, keys, places), [lines[n] for n in told])
+        if len(found) < _FEWEST:
+            continue
+        entries, headings = zip(*found, strict=True)
+        if headings[0] > entries[-1] and _have_text(headings, told, lines):
+            return _skipping(told, entries, headings, lines)
+    return _NONE
+
+
+def with_marked_headings(text: str) -> str:
+    """Return a text in Markdown that has no headings with those that its list of contents names, and without that list."""
+    lines = text.split("\n")
+    found = listed_headings(lines) if not _MARKED.search(text) else _NONE
+    return "\n".join(
+        f"{'#' * found.levels[n]} {line.strip()}\n" if n in found.levels else line
+        for n, line in enumerate(lines)
+        if n not in found.skipped
+    )
+
+
+def _contents(begin: int, keys: Sequence[str], places: dict[str, list[int]]) -> list[tuple[int, int]]:
+    """Return the entries of a list of contents that begins at a place, each with the place of its heading."""
+    found: list[tuple[int, int]] = []
+    last, misses = begin, 0
+    for place in range(begin, min(begin + _BEGINNING, len(keys))):
+        if found and place >= found[0][1]:
+            break
+        others = places.get(keys[place], [])
+        behind = bisect_right(others, max(last, place))
+        if behind < len(others):
+            heading = others[behind]
+            found.append((place, heading))
+            last, misses = heading, 0
+        elif not found or misses == _MISSES or not keys[place]:
+            break
+        else:
+            misses += 1
+    return found
+
+
+def _numbered(found: list[tuple[int, int]], told: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the entries that have numbers where most have: the others are of the menu around the list."""
+    numbered = [pair for pair in found if _NUMBER.match(_BULLET.sub("", told[pair[0]].strip()))]
+    return numbered if len(numbered) >= _MOSTLY * len(found) else found
+
+
+def _have_text(headings: Sequence[int], told: Sequence[int], lines: Sequence[str]) -> bool:
+    bounds = zip(headings, [*headings[1:], len(told)], strict=True)
+    below = [any(len(lines[told[n]].strip()) >= _TOLD for n in range(first + 1, end)) for first, end in bounds]
+    return sum(below) >= _MOSTLY * len(below)
+
+
+def _skipping(
+    told: Sequence[int], entries: Sequence[int], headings: Sequence[int], lines: Sequence[str]
+) -> ListedHeadings:
+    above = range(entries[0])
+    menu = [n for n in above if len(lines[told[n]].strip()) <= _MENU and not _ENDS.search(lines[told[n]].strip())]
+    end = entries[-1] + 1
+    while end < headings[0] and _NUMBER.match(_BULLET.sub("", lines[told[end]].strip())) and _key(lines[told[end]]):
+        end += 1  # of a text that was sent in part
+    skipped = {*range(entries[0], end), *(menu if len(menu) >= _MENU_LINES else _labels(above, menu))}
+    # In a list with numbers they tell the depth, also where the headings themselves have none.
+    levels = {told[h]: _depth(lines[told[e]]) + 1 for e, h in zip(entries, headings, strict=True)}
+    return ListedHeadings(frozenset(told[n] for n in skipped), levels)
+
+
+def _labels(above: range, short: Sequence[int]) -> Iterator[int]:
+    """Yield the short line just above a list of contents, which is its name ("Contents"), unless it opens the text."""
+    if len(above) > 1 and above[-1] in short:
+        yield above[-1]
+
+
+def _key(line: str) -> str:
+    """Return the name of a heading as a line may write it, without number and marks; "" for what is no name."""
+    plain = _BEHIND.sub("", _BEHIND.sub("", _BULLET.sub("", line.strip())))
+    plain = _NUMBER.sub("", plain, count=1) if _NUMBER.match(plain) else plain
+    name = " ".join(plain.casefold().split())
+    return name if 1 < len(name) <= _LONGEST and not _ENDS.search(name) else ""
+
+
+def _depth(line: str) -> int:
+    number = _NUMBER.match(_BULLET.sub("", line.strip()))
+    return number["number"].count(".") + 1 if number else 1
