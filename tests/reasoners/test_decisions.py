@@ -1,6 +1,10 @@
 """Questions whether to do something, and parts that ask more of what was named before them."""
 
-from .libraries import FILLER, answer, library
+from deep_research.data import Decision, Question
+from deep_research.reasoners.extractive.question_analysis import analyze
+from deep_research.reasoners.extractive.section_plans import plan
+
+from .libraries import FILLER, all_passages, answer, library
 
 WAL = (
     "# Overview\n\nA journal mode named WAL is there since version 3.\n\nAdvantages include:\n\n"
@@ -58,3 +62,12 @@ def test_a_message_that_a_question_quotes_is_found_word_for_word() -> None:
     )
     told = answer("Our pump tells us 'the valve is locked'. What is that?", made).content
     assert "wait a second" in told.partition("locked first")[0]
+
+
+def test_a_part_is_searched_for_with_what_it_asks_of() -> None:
+    text = "Should we switch to WAL, what does it cost us, and what else should we change?"
+    question = Question(text=text, language="en")
+    made = library(Write=WAL)
+    decision = Decision(next_action="START_RESEARCH", confidence=0.9)
+    brief = plan(question, analyze(text), decision, None, all_passages(made), made)
+    assert brief.sections[0].queries[-2:] == ("Should we switch to WAL", "what does it cost us WAL")

@@ -12,6 +12,7 @@ from deep_research.i18n.language import CJK, columns
 from deep_research.text.cleaning import clean, fold
 from deep_research.text.document_builder import DocumentBuilder
 from deep_research.text.listed_headings import with_marked_headings
+from deep_research.text.tokens import STOP_WORDS
 
 _TAG_NAMES = (
     "a abbr abstract acronym address annotation article aside b bdi bdo big blockquote bold br caption center cite code"
@@ -48,6 +49,7 @@ _BETWEEN_BLOCKS = re.compile(r"\n\s*\n")
 _MAX_SHOWN_AUTHORS = 20
 Fact = tuple[str, object]
 """What it is called, and its value; a fact without a value is left out."""
+_GOES_ON = re.compile(r"\w \w.*,$")
 _LINE_OF_PROSE = re.compile(r"\n(?<![\n|]\n)(?![\n|\-*>#\d ])")  # the line end first, which is quick to find
 _WIDE = re.compile(f"[{CJK}]")
 _ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)\]」』）]*$")
@@ -237,6 +239,9 @@ def _goes_on(text: str, end: int) -> bool:
     line = text[text.rfind("\n", 0, end) + 1 : end].rstrip()
     following = text[end + 1 : end + 40].lstrip(" ")[:1]
     wide = columns(line)
+    before, _, last = line.rpartition(" ")
+    if _GOES_ON.search(line) or (before and last.casefold() in STOP_WORDS):
+        return bool(following)
     if _ENDED.search(line) or wide < _BROKEN_FROM:
         return False
     return following.islower() or bool(_WIDE.match(following)) or wide >= _SURELY_BROKEN_FROM

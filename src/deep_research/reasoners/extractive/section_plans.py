@@ -18,7 +18,7 @@ from deep_research.data import (
 from deep_research.i18n.catalog import phrase
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.answer_blocks import is_answered
-from deep_research.reasoners.extractive.asked_words import says_each
+from deep_research.reasoners.extractive.asked_words import is_common, says_each
 from deep_research.reasoners.extractive.block_ranking import Candidate, ranked
 from deep_research.reasoners.extractive.document_headings import heading_of, telling_headings
 from deep_research.reasoners.extractive.document_names import announced_titles
@@ -26,8 +26,14 @@ from deep_research.reasoners.extractive.question_analysis import topic_of
 from deep_research.reasoners.extractive.question_reading import Reading, read_around
 from deep_research.reasoners.extractive.section_reviews import review
 from deep_research.text.cleaning import plain_heading
-from deep_research.text.question_parts import answer_shape, asks_something, claimed_ending, question_parts
-from deep_research.text.question_terms import Asked, asked_of, without_furniture
+from deep_research.text.question_parts import (
+    answer_shape,
+    asks_something,
+    claimed_ending,
+    question_parts,
+    with_topics,
+)
+from deep_research.text.question_terms import Asked, asked_of, topic_words, without_furniture
 from deep_research.text.tokens import content_terms
 from deep_research.verification.drafts import parse_draft
 
@@ -151,13 +157,20 @@ def _per_entity(asked: Asked, analysis: QueryAnalysis, discovery: Discovery, lan
 
 def _answer(text: str, language: str, *more: str) -> Section:
     """Return the section that answers the question itself."""
-    parts = question_parts(text, language).parts
-    queries = [text, *more, *(parts if len(parts) > 1 else ())]
+    topics = with_topics(question_parts(text, language))
+    # A part by itself says nothing to a search engine where it names nothing: "what else should we change".
+    parts = [f"{part} {topic}".strip() for part, topic in topics.items() if topic or not _is_plain(part)]
+    queries = [text, *more, *(parts if len(topics) > 1 else ())]
     return Section(
         title=phrase("answer", language),
         description=phrase("section_about", language, subject=text),
         queries=tuple(dict.fromkeys(queries)),
     )
+
+
+def _is_plain(part: str) -> bool:
+    """Return whether a part of a question has only words of every conversation."""
+    return all(is_common(word.casefold()) for word in topic_words(part).split())
 
 
 def _answering(
