@@ -181,6 +181,21 @@ def test_a_cell_says_what_its_own_subject_is_whatever_else_names_it() -> None:
     assert "beta_page" not in written["Beta"].content.split("\n")[0]
 
 
+@pytest.mark.parametrize(
+    "others", ["Every database other than Alpha uses rigid types.", "Unlike Alpha, most use rigid types."]
+)
+def test_a_cell_tells_of_its_subject_and_not_of_all_others(others: str) -> None:
+    made = library(
+        Alpha=f"# Alpha\n\n## Data types in Alpha\n\n{others} Alpha has types for each value.\n",
+        Beta="# Beta\n\n## Data types\n\nBeta has nine data types.\n",
+    )
+    text = "Compare Alpha and Beta regarding data types"
+    brief, written = _planned(text, made)
+    sections = [s.model_copy(update={"content": written[s.title].content}) for s in brief.sections]
+    table = compose(text, analyze(text), brief, sections, (), made).table
+    assert "| Alpha | Alpha has types for each value. [s1p1] |" in table
+
+
 def test_a_cell_about_a_point_begins_below_the_heading_that_names_it() -> None:
     made = library(
         Alpha="# Alpha\n\n## Hull paint\n\nAlpha carries eleven kinds of freight.\n\n"

@@ -10,7 +10,7 @@ from deep_research.i18n.catalog import phrase
 from deep_research.i18n.lexicon import any_word
 from deep_research.ports import Library
 from deep_research.reasoners.extractive.answer_blocks import PartAnswer, answer_parts, section_blocks
-from deep_research.reasoners.extractive.asked_words import says_each
+from deep_research.reasoners.extractive.asked_words import Word, says_each
 from deep_research.reasoners.extractive.block_ranking import DEFINES, KEY, Candidate, key_of, named, weigh
 from deep_research.reasoners.extractive.document_headings import says_all
 from deep_research.reasoners.extractive.question_analysis import topic_of
@@ -51,6 +51,7 @@ _NUMBER_OF_A_TABLE = re.compile(r"\w+ (?:[A-Z]\.)?\d[\d.-]*\W*")
 """What the first sentence of a caption is: "Table K.1."."""
 _ENDS = re.compile(r"[.!?。！？]\W*$|^\S+(?: \S+)? [—–-] ")
 """What a sentence ends with, or how a line begins that says what something is ("git-merge - Join two histories")."""
+_EXCLUDING = any_word("quoting.excluding_patterns")
 _CONCLUDES = re.compile(any_word("headings.concluding_patterns"), re.IGNORECASE)
 _SUITS = re.compile(any_word("quoting.suiting_patterns"), re.IGNORECASE)
 _WEIGHS = re.compile(any_word("quoting.weighing_patterns"), re.IGNORECASE)
@@ -344,6 +345,15 @@ def _on_facet(subject: str, facet: str, subjects: Sequence[str], language: str, 
     below = facet_blocks(subject, facet, is_about, reading, library, _CELLS_CHARS)
     part = part_of(subject, [*own, *wanted], (), "definition")
     naming = section_blocks(part, reading, names_both, chars=_CELLS_CHARS, most=_CELL_BLOCKS)
-    cells = [cited_sentences(b, _CELL_CHARS, begin) for begin in (partial(says_each, own), bool) for b in below]
-    cells += [cited_sentences(b, _CELL_CHARS, partial(says_each, [*own, *wanted])) for b in naming]
+
+    def tells(words: Sequence[Word]) -> Callable[[str], bool]:
+        return lambda sentence: says_each(words, sentence) and not _tells_of_others(sentence, subject)
+
+    cells = [cited_sentences(b, _CELL_CHARS, begin) for begin in (tells(own), bool) for b in below]
+    cells += [cited_sentences(b, _CELL_CHARS, tells([*own, *wanted])) for b in naming]
     return next(filter(None, cells), "")
+
+
+def _tells_of_others(sentence: str, subject: str) -> bool:
+    """Return whether a sentence tells something of all others but a thing ("every engine other than SQLite")."""
+    return re.search(_EXCLUDING.replace("{thing}", re.escape(subject)), sentence, re.IGNORECASE) is not None
