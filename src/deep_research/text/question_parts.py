@@ -30,7 +30,11 @@ _TURNED_DOWN = [
     for code in languages()
     for pattern in entry("asking.turned_down_patterns", code) or ()
 ]
-_DECIDES = compile_on_use(any_word("asking.deciding_patterns"), re.IGNORECASE)
+_DECIDES = [
+    compile_on_use(pattern, re.IGNORECASE)
+    for code in languages()
+    for pattern in entry("asking.deciding_patterns", code) or ()
+]
 _MORE = compile_on_use(any_word("asking.more_patterns"), re.IGNORECASE)
 _ASPECTS = words("reference.aspects")
 _ASPECT = compile_on_use(
@@ -139,8 +143,8 @@ def is_aspect(word: str) -> bool:
 
 def decided(question: str) -> str:
     """Return the verb of a question whether to do something ("switch" of "should we switch to it?"); "" of others."""
-    found = _DECIDES.search(question)
-    return next((verb for verb in found.groups() if verb), found[0]) if found else ""
+    found = (pattern.search(question) for pattern in _DECIDES)
+    return next((match["verb"] for match in found if match), "")
 
 
 def messages_in(question: str) -> tuple[str, ...]:

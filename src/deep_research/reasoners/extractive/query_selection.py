@@ -70,14 +70,15 @@ def _remarked(turns: Sequence[Turn]) -> list[str]:
 
 
 def _other_words(section: Section, brief: Brief, library: Library) -> list[str]:
-    """Other ways to ask: the subject alone, the bare terms, and the titles of what was found nearby."""
+    """Other ways to ask: the subject alone, the bare terms, and in a further attempt the titles of what was found nearby."""
     # A title such as "Overview" is the program's own word: searched for, it would find what nobody asked.
     own = section.subject or (section.queries[-1] if section.queries else section.title)
     notes = section.notes if section.notes != section.title else ""
     # As they are written: a search engine knows no stems.
     terms = " ".join(dict.fromkeys(topic_words(f"{own} {notes}").split()))
-    near = [s.title for s in library.sources() if set(content_terms(s.title)) & set(content_terms(own))][:2]
-    wanted = [own, f"{own} {brief.title}", terms, *near]
+    wanted = [own, f"{own} {brief.title}", terms]
+    if section.attempts > 1:
+        wanted += [s.title for s in library.sources() if set(content_terms(s.title)) & set(content_terms(own))][:2]
     return list(dict.fromkeys(q for q in wanted if q.strip()))
 
 
