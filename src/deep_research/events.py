@@ -186,7 +186,7 @@ class Steered(_Event):
 
 
 class ReportReady(_Event):
-    """The report is written and saved."""
+    """The report is written and saved. `claims` counts the statements that stand, not those that were cut."""
 
     kind: Literal["report_ready"] = "report_ready"
     title: str

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from deep_research.events import ReportReady
 from deep_research.verification.citations import cite_ids, cut_cited
 from tests.model.harness import ENGINES, PLAN, assert_presentable, engines, research, served
 from tests.support.scripted_provider import Script
@@ -118,6 +119,7 @@ def test_a_section_that_stays_as_it_was_researched_is_judged_before_it_is_shown(
     guessed = [claim for claim in ran.report.claims if GUESS in claim.text]
     assert {claim.section for claim in guessed} == set(ENGINES) - {""}
     assert not any(claim.stands for claim in guessed)
+    assert ran.of(ReportReady)[0].claims == sum(claim.stands for claim in ran.report.claims) < len(ran.report.claims)
     assert GUESS not in ran.report.report.partition("What was cut")[0]
 
 

@@ -151,7 +151,7 @@ async def keep_report(task: RunTask, log: EventLog, values: Mapping[str, Any]) -
         ReportReady(
             title=report.title,
             path=place,
-            claims=len(report.claims),
+            claims=sum(claim.stands for claim in report.claims),
             references=len(report.references),
             gaps=len(report.gaps),
         )
