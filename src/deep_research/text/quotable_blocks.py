@@ -31,6 +31,8 @@ _CAPTION_CHARS, _POINTER_CHARS, _NAME_CHARS = 160, 140, 60
 
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _ENTRY_KEY = re.compile(r"[^:：\n]{1,80}[:：](?=\s|$|[^\x00-\x7f])")
+_NAMED_ENTRY = re.compile(r"[\w.$-]+(?: ?\([^)\n]*\))?[:：]\s")
+"""How an entry begins that tells of a name in code: a setting, a function, an option."""
 _ENDS = re.compile(r"[.!?。！？]\W*$")
 _LABEL = re.compile(
     r"[A-Za-z][\w'-]*(?: [\w'-]+){0,3}:|[A-Za-z][\w'-]*|[A-Za-z][\w'-]*(?: [\w'-]+)? [a-z][\w'-]*(?: [\w'-]+)?"
@@ -214,9 +216,24 @@ def _of_section(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableB
         elif first.kind == "item":
             yield from _of_item(outlined, units, place)
         elif not _goes_on(outlined, units, place) and not _is_lead(outlined, units, place):
-            yield from _of_prose(outlined, _without_lead(outlined, unit, units[place + 1 : place + 2]), "paragraph")
+            own = _without_lead(outlined, unit, units[place + 1 : place + 2])
+            if entry := _entry_around(outlined, units, place):
+                yield from (QuotableBlock("item", (*entry, *b.atoms)) for b in _of_prose(outlined, own, "item"))
+            else:
+                yield from _of_prose(outlined, own, "paragraph")
     yield from _lists(outlined, units)
     yield from _runs(outlined, units)
+
+
+def _entry_around(outlined: Outline, units: Sequence[Sequence[int]], place: int) -> tuple[int, ...]:
+    """Return how the entry of a list of names begins that a paragraph belongs to, being between it and the next entry: alone
+    the paragraph would say it of nobody ("huge_page_size: …", "It is supported only on Linux.", "temp_buffers: …")."""
+    above = next((u for u in reversed(units[:place]) if outlined.atoms[u[0]].kind not in ("prose", "code")), None)
+    below = next((u for u in units[place + 1 :] if outlined.atoms[u[0]].kind not in ("prose", "code")), None)
+    both = all(
+        u and outlined.atoms[u[0]].kind == "item" and _NAMED_ENTRY.match(outlined.of(u[0])) for u in (above, below)
+    )
+    return (above[0],) if both and above and outlined.length(above[:1]) <= _CAPTION_CHARS else ()
 
 
 def _of_prose(outlined: Outline, unit: Sequence[int], kind: Kind) -> Iterator[QuotableBlock]:
@@ -369,6 +386,8 @@ def _runs(outlined: Outline, units: list[list[int]]) -> Iterator[QuotableBlock]:
         inside = kind == "item" and place and outlined.atoms[units[place - 1][0]].kind == "item"
         # Code says nothing without what announces it, which stands before it.
         if inside or (kind == "code" and place) or _goes_on(outlined, units, place):
+            continue
+        if kind == "prose" and _entry_around(outlined, units, place):
             continue
         end = place + 1
         while end < len(units) and outlined.length([n for u in units[place : end + 1] for n in u]) <= SECTION_CHARS:
