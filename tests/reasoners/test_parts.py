@@ -68,3 +68,15 @@ def test_what_is_announced_behind_a_list_is_another_list() -> None:
     lists = [[outlined.of(n) for n in b.atoms] for b in quotable_blocks(outlined) if b.kind == "list"]
     assert ["It has benefits:", "Fast", "Small"] in lists
     assert ["It comes in these forms:", "By range", "By hash"] in lists
+
+
+def test_a_paragraph_between_two_entries_is_quoted_with_the_name_that_it_is_about() -> None:
+    outlined = outline(
+        "- pump_size (integer): Sets the size of the pump.\n\nIt may be any number. Other sizes run only on Linux.\n\n"
+        "Larger pumps are loud.\n\n- valve_size: Sets the size of the valve.\n\nA valve is small.\n"
+    )
+    blocks = {" ".join(outlined.of(n) for n in b.atoms): b.kind for b in quotable_blocks(outlined)}
+    assert blocks["pump_size (integer): Sets the size of the pump. Larger pumps are loud."] == "item"
+    assert "Larger pumps are loud." not in blocks
+    assert not any(text.startswith(("It may be", "Larger")) for text in blocks)
+    assert blocks["A valve is small."] == "paragraph", "behind the last entry it may be about anything"
