@@ -64,6 +64,25 @@ def test_a_message_that_a_question_quotes_is_found_word_for_word() -> None:
     assert "wait a second" in told.partition("locked first")[0]
 
 
+def test_a_message_that_no_text_has_is_not_found() -> None:
+    made = library(
+        Valves="# Valves\n\nA valve of a pump is locked by hand. The pump tells what its valve does.\n", O=FILLER
+    )
+    question = "Our pump tells us '{}'. What does the pump tell with its valve?"
+    assert answer(question.format("valve is gone"), made).missing
+    assert not answer(question.format("locked by hand"), made).missing
+
+
+def test_a_whole_file_of_settings_is_no_answer_for_having_every_word() -> None:
+    lines = "\n".join(f"valve_{n} = pump  # the pump starts with its valve" for n in range(60))
+    made = library(
+        File=f"# File\n\nThe pump starts with this valve file:\n\n```\n{lines}\n```\n",
+        Valve="# Pump\n\nThe pump of the well starts by itself, and its valve opens then.\n",
+        Other=FILLER,
+    )
+    assert "```" not in answer("Which valve file starts the pump?", made).content
+
+
 def test_a_part_is_searched_for_with_what_it_asks_of() -> None:
     text = "Should we switch to WAL, what does it cost us, and what else should we change?"
     question = Question(text=text, language="en")

@@ -384,7 +384,8 @@ def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
     absent = share < _WITHOUT_NAME and any(_is_absent_name(i, part, best) for i in range(len(part.own)))
     enough, close = (_CLOSE, _CLOSE / 2) if part.is_situation else (_ANSWERS, _CLOSE)
     answered: Answered = "yes" if share >= enough else "partly" if share >= close else "no"
-    if answered == "yes" and part.topic and not about:
+    is_said = not messages or any(says_message(c.text, messages) for c in best[:_TRIED])
+    if answered == "yes" and ((part.topic and not about) or not is_said):
         answered = "partly"
     return "no" if absent else answered, _in_order(best, reading.order.get(part.text, {}))
 

@@ -41,6 +41,8 @@ _HISTORY = 0.5
 and below the signature of a function to one that names nothing in code."""
 _SIGNATURE = re.compile(r"\w\([^()]*\)$")
 _OPTION, _FEW_ENTRIES = re.compile(r"--?\w"), 3
+_LONGEST_CODE = 2000
+"""Characters of the longest piece of code that is an answer: a whole file of settings has every word."""
 _MANY_ITEMS = 4
 """From so many items on a list of other things is worth less than the one of them that says what is asked."""
 _OF_VERSION = re.compile(r"[\s,(]*\b(?:version|v)\s?\d[\d.]*\)?$")
@@ -283,6 +285,7 @@ def _of_region(
         apart = past or (not named_in_code and _SIGNATURE.search(heading))
         apart = apart or (shape != "list" and _lists_entries(region.outline, block, shape))
         apart = apart or _lists_other_things(region.outline, block, said)
+        apart = apart or (block.kind == "code" and region.outline.length(block.atoms) > _LONGEST_CODE)
         yield scored._replace(score=(scored.score + gain) * (_HISTORY if apart else 1.0))
 
 
