@@ -207,3 +207,32 @@ async def test_a_fifth_of_the_calls_failing_costs_no_answer() -> None:
     assert len(failed) > 4
     assert len(provider.calls) == 40 + len(failed)
     assert provider.duplicates == 0
+
+
+async def test_a_task_that_failed_beside_answered_calls_does_not_wait_long_again() -> None:
+    """All calls about one thing fail; the server answers the others, first beside the failing call and then no more."""
+    task = "weak"
+
+    def script(request: Any) -> Reply:
+        weak = "weak" in request["prompt"]
+        return Reply(text="Good.", fault="server_error" if weak else "", latency_seconds=0.1 if weak else 0.0)
+
+    with ScriptedProvider(script) as provider:
+        async with client_of(provider, task=lambda: task) as setup:
+            pauses = setup.hand.slept
+
+            async def fail() -> None:
+                with pytest.raises(ProviderDown):
+                    await setup.client.complete(asking(f"weak {len(pauses)}"), role="write")
+
+            failing = asyncio.create_task(fail())
+            for number in range(3):
+                await setup.client.complete(asking(f"good {number}"), role="write")
+            await failing
+            del pauses[:]
+            await fail()
+            assert pauses == [0.25] * 4
+            del pauses[:]
+            task = "other"
+            await fail()
+    assert pauses == [0.5, 1.0, 2.0, 4.0]

@@ -198,6 +198,17 @@ def test_send_back_changes_the_named_sections_only() -> None:
     assert (back.title, back.status, back.notes, back.content) == ("b", "pending", "dates", "b")
 
 
+def test_a_section_goes_back_with_the_searches_that_the_review_names() -> None:
+    from deep_research.data import Review, SectionReview  # noqa: PLC0415
+
+    section = Section(title="b", status="completed", content="b", queries=("old",), missing=("stale",), faults=("x",))
+    row = SectionReview(title="b", status="partial", notes="the date; who pays", queries=("b date", "b payer"))
+    review = Review(is_sufficient=False, overall_score=3, section_coverage=(row,), sections_to_retry=("b",))
+    (back,) = send_back([section], review)
+    assert back.queries == ("b date", "b payer")
+    assert back.missing == ("the date", "who pays")
+
+
 def test_a_cell_gets_the_passage_that_a_colleague_has_found(library: SqliteLibrary) -> None:
     wanted = Section(title="Tides", covers=("how high one 4 rises", "price of a boat"))
     found = found_by_others(wanted, library, [])

@@ -260,13 +260,23 @@ class ScriptedResearcher:
         weak = bool(self._weak([title]))
         if not weak:
             return {"status": "sufficient", "score": 8, "missing": [], "queries": []}
-        number = self._sent[title]
-        queries = [f"{query} in detail {number}" for query in self._planned.get(title, ())]
-        return {"status": "partial", "score": 5, "missing": [_note(title, number)], "queries": queries}
+        missing = [_note(title, self._sent[title])]
+        return {"status": "partial", "score": 5, "missing": missing, "queries": self._more_searches(title)}
+
+    def _more_searches(self, title: str) -> list[str]:
+        return [f"{query} in detail {self._sent[title]}" for query in self._planned.get(title, ())]
 
     def _review(self, request: Request) -> dict[str, Any]:
         retry = self._weak(list(self._planned))
-        rows = [{"title": title, "status": "partial", "notes": _note(title, self._sent[title])} for title in retry]
+        rows = [
+            {
+                "title": title,
+                "status": "partial",
+                "notes": _note(title, self._sent[title]),
+                "queries": self._more_searches(title),
+            }
+            for title in retry
+        ]
         return {
             "is_sufficient": not retry,
             "overall_score": 6 if retry else 8,

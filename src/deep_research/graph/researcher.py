@@ -39,7 +39,7 @@ def _contained(
         @wraps(node)
         async def contained(state: ResearcherState, runtime: Runtime[RunContext]) -> Any:
             title, ctx = state["section"].title, runtime.context
-            section_position.set(f"{title} {state['section'].attempts}.{len(state.get('turns', []))}")
+            section_position.set((title, f"{state['section'].attempts}.{len(state.get('turns', []))}"))
             try:
                 in_turn = _seated(node, state, runtime)
                 return await ctx.steering.unless_stopped(title, in_turn, finish_stops=finish_stops(state))

@@ -121,11 +121,10 @@ async def _together(state: AgentState, ctx: RunContext) -> Review:
     titles = {s.title for s in sections}
     claims = [c for title, group in state.get("claims", {}).items() if title in titles for c in group]
     known = [row for row in state.get("section_reviews", {}).values() if row.title in titles]
-    if review.streams(ctx):
-        begin_composing(
-            ctx, await report_input(state, ctx)
-        )  # each was found good enough by itself, or has no attempt left
-    return await review.review(ctx, state["brief"], sections, claims, state.get("review_iterations", 0), known)
+    rounds = state.get("review_iterations", 0)
+    if review.streams(ctx) and not review.may_be_in_vain(ctx, sections, known, rounds):
+        begin_composing(ctx, await report_input(state, ctx))
+    return await review.review(ctx, state["brief"], sections, claims, rounds, known)
 
 
 def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:

@@ -147,10 +147,13 @@ class ModelClient:
         clock: Clock = SYSTEM_CLOCK,
         gates: Mapping[str, Gate] | None = None,
         jitter: Callable[[], float] = random.random,
+        task: Callable[[], str] = lambda: "",
     ) -> None:
         """`models`: the first is asked, the others stand in for it, in order; `roles` puts another one first.
 
-        `gates` by provider (default: those of the process); `jitter` draws from 0 to 1 to spread retries.
+        `gates` by provider (default: those of the process); `jitter` draws from 0 to 1 to spread retries; `task` names
+        what the call that is being made belongs to: where all attempts for one task have failed beside others that were
+        answered, its next call does not wait long either.
         """
         if not models:
             raise ConfigError("no model is given", setting="model_name")
@@ -164,6 +167,7 @@ class ModelClient:
         self._jitter = jitter
         self._answered = self._hedged = self._failed_in_a_row = self._silent_in_a_row = 0
         self._usual, self._usable = UsualTimes(), set[str]()
+        self._task, self._failing_tasks = task, set[str]()
 
     async def complete(self, request: ModelRequest, *, role: Role) -> ModelAnswer:
         """Return the answer of the role's model, or of the first fallback that gives one.
@@ -208,16 +212,21 @@ class ModelClient:
                 failed += 1
                 others = self._answered - answered
                 self._silent_in_a_row += isinstance(error, ProviderDown) and error.reason == "timeout"
-                pause = self._pause(_policy(error, has_fallback=has_fallback), error, failed, others=others)
+                is_up = others >= _UP or self._task() in self._failing_tasks
+                policy = _policy(error, has_fallback=has_fallback)
+                pause = self._pause(policy, error, failed, others=others, is_up=is_up)
                 dead = isinstance(error, ProviderDown) and not gate.has_answered
                 until = min(deadline, begun + _DEAD_SECONDS) if dead or has_fallback else deadline
                 if pause is None or gate.was_out(model.model) or self._clock.monotonic() + pause > until:
                     self._failed_in_a_row += isinstance(error, ProviderDown)
+                    if isinstance(error, ProviderDown) and is_up and (task := self._task()):
+                        self._failing_tasks.add(task)
                     if not others and (known := self._give_up(model, error, gate, has_fallback=has_fallback)):
                         raise known from error
                     raise
             else:
                 self._failed_in_a_row = self._silent_in_a_row = 0
+                self._failing_tasks.discard(self._task())
                 return answer
             if pause:
                 await self._clock.sleep(pause)
@@ -245,10 +254,10 @@ class ModelClient:
         self._on_outage(model, error.message)
         return _outage(model, error.message) if isinstance(error, ProviderDown) else None
 
-    def _pause(self, policy: Policy, error: ResearchError, failed: int, *, others: int = 0) -> float | None:
+    def _pause(self, policy: Policy, error: ResearchError, failed: int, *, others: int, is_up: bool) -> float | None:
         """Seconds until the next attempt, or None when there is to be none.
 
-        `others` are the calls that were answered since this one was begun.
+        `others` are the calls that were answered since this one was begun; `is_up` says whether the server answers others.
         """
         if policy.action not in ("retry", "wait") or failed >= policy.attempts:
             return None
@@ -263,7 +272,7 @@ class ModelClient:
             and not others
         ):
             return None
-        most = _QUICK_PAUSE if isinstance(error, ProviderDown) and others >= _UP else policy.most_seconds
+        most = _QUICK_PAUSE if isinstance(error, ProviderDown) and is_up else policy.most_seconds
         grown = min(most, policy.first_seconds * 2 ** (failed - 1))
         return grown * (0.5 + self._jitter() / 2)
 

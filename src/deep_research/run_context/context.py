@@ -27,8 +27,8 @@ from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings
 from deep_research.templates import TemplateFile
 
-section_position: ContextVar[str] = ContextVar("section_position", default="")
-"""The section, attempt and turn that a researcher works at."""
+section_position: ContextVar[tuple[str, str]] = ContextVar("section_position", default=("", ""))
+"""The title of the section that a researcher works at; attempt and turn."""
 node_position: ContextVar[Callable[[], str]] = ContextVar("node_position", default=lambda: "")
 """Returns the node and the step of the graph."""
 _log = logging.getLogger(__name__)
@@ -36,7 +36,12 @@ _log = logging.getLogger(__name__)
 
 def current_position() -> str:
     """Return the position as a short text; "" before the graph runs."""
-    return f"{node_position.get()()} {section_position.get()}".strip()
+    return f"{node_position.get()()} {' '.join(section_position.get())}".strip()
+
+
+def section_worked_at() -> str:
+    """Return the title of the section that a researcher works at; "" outside of one."""
+    return section_position.get()[0]
 
 
 async def keep_nothing(_values: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from deep_research.verification.drafts import parse_draft
 
 _MOST_GAPS = 4
 _QUOTED_CHARS = 4
+_BETWEEN_FACTS = re.compile(r"[;；]|。(?=.)")
 _FAULTED = 2
 """Statements that one fault is about."""
 _TOLD = 3
@@ -183,12 +184,32 @@ async def _judged_together(ctx: RunContext, brief: Brief, sections: list[Section
 
 
 def _retry(ctx: RunContext, sections: Sequence[Section], judged: Review, iterations: int) -> tuple[str, ...]:
-    """Return the titles that may go out again, of those that the review names."""
+    """Return the titles that may go out again, of those that the review names; not for searches that were made before."""
+    may = set[str]() if judged.is_sufficient else _may_go_back(ctx, sections, iterations)
+    made = {s.title: {normalise(query) for query in s.searched} for s in sections}
+    vain = {
+        row.title
+        for row in judged.section_coverage
+        if row.queries and all(normalise(query) in made.get(row.title, ()) for query in row.queries)
+    }
+    return tuple(t for t in judged.sections_to_retry if t in may - vain)
+
+
+def _may_go_back(ctx: RunContext, sections: Sequence[Section], iterations: int) -> set[str]:
+    """Return the titles that the review of all sections may send back after so many rounds."""
     most = ctx.settings.max_review_iterations
-    if judged.is_sufficient or iterations >= (min(1, most) if streams(ctx) else most):
-        return ()
-    may = {s.title for s in sections if not streams(ctx) or (s.gained and s.attempts <= most)}
-    return tuple(t for t in judged.sections_to_retry if t in may)
+    if iterations >= (min(1, most) if streams(ctx) else most):
+        return set()
+    return {s.title for s in sections if not streams(ctx) or (s.gained and s.attempts <= most)}
+
+
+def may_be_in_vain(
+    ctx: RunContext, sections: Sequence[Section], known: Sequence[SectionReview], iterations: int
+) -> bool:
+    """Return whether the report would be written too early beside the review of all sections: where that may send back a
+    section, and the section's own review was not content with it, it most likely will."""
+    weak = {row.title for row in known if row.status != "sufficient"}
+    return any(title in weak for title in _may_go_back(ctx, sections, iterations))
 
 
 def streams(ctx: RunContext) -> bool:
@@ -204,13 +225,17 @@ def report_gaps(ctx: RunContext, judged: Review) -> None:
 
 
 def send_back(sections: list[Section], judged: Review) -> list[Section]:
-    """Return the named sections as pending again, with the review's notes; the outline stays."""
-    notes = {row.title: row.notes for row in judged.section_coverage}
-    return [
-        s.model_copy(update={"status": "pending", "notes": notes.get(s.title, "")})
-        for s in sections
-        if s.title in judged.sections_to_retry
-    ]
+    """Return the named sections as pending again, with the review's notes and the searches it names; the outline stays."""
+    rows = {row.title: row for row in judged.section_coverage}
+    return [_sent_back(s, rows.get(s.title)) for s in sections if s.title in judged.sections_to_retry]
+
+
+def _sent_back(section: Section, judged: SectionReview | None) -> Section:
+    update: dict[str, object] = {"status": "pending", "notes": judged.notes if judged is not None else ""}
+    if judged is not None and judged.queries:
+        wanted = tuple(filter(None, (fact.strip() for fact in _BETWEEN_FACTS.split(judged.notes))))
+        update |= {"queries": judged.queries, "missing": wanted}
+    return section.model_copy(update=update)
 
 
 def better(old: Section, new: Section, old_claims: list[Claim], new_claims: list[Claim]) -> bool:

@@ -257,7 +257,13 @@ def review_of(answer: ReviewAnswer) -> Review:
         is_sufficient=answer.is_sufficient,
         overall_score=answer.overall_score,
         section_coverage=tuple(
-            SectionReview(title=row.title, status=row.status, notes=row.notes, retry=row.title in retry)
+            SectionReview(
+                title=row.title,
+                status=row.status,
+                notes=row.notes,
+                retry=row.title in retry,
+                queries=_distinct(row.queries)[:_MAX_QUERIES] if row.title in retry else (),
+            )
             for row in answer.section_coverage
         ),
         gaps=tuple(answer.gaps),

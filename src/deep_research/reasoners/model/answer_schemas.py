@@ -199,6 +199,7 @@ class SectionCoverage(Answer):
     title: str
     notes: str
     status: Literal["sufficient", "partial", "missing"]
+    queries: list[str] = Field(default_factory=list)
 
 
 class SideAnswer(Answer):
