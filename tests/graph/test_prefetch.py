@@ -1,13 +1,26 @@
 """What does not depend on the user's answer begins beside intake, is used once, and is dropped when it is not wanted."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deep_research.data import Clarification, Decision, QueryAnalysis, Question, ReasonerInfo, SearchResult
+from deep_research.data import (
+    Clarification,
+    Contradiction,
+    Decision,
+    QueryAnalysis,
+    Question,
+    ReasonerInfo,
+    Review,
+    SearchResult,
+    Section,
+    SectionReview,
+    Side,
+)
 from deep_research.errors import ProviderDown, Unreachable
 from deep_research.events import Searched
 from deep_research.run_context.prefetch import Prefetch
@@ -136,3 +149,42 @@ async def test_what_stands_around_the_sections_is_composed_beside_their_review(t
         trace = await bench.ask("Engines")
     assert reasoner.composed == 1
     assert trace.report.answered
+
+
+async def test_a_report_of_weak_sections_waits_for_their_review_and_is_told_of_contradictions(tmp_path: Path) -> None:
+    class Doubting(Planner):
+        """Is content with no section, and sees a contradiction when it looks at all of them."""
+
+        info = ReasonerInfo(kind="model", provider="somebody", models={})
+        works_ahead = True
+
+        def __init__(self, *titles: str) -> None:
+            super().__init__(*titles)
+            self.order: list[str] = []
+            self.told: list[str] = []
+
+        async def review_section(self, section: Section, *args: Any) -> SectionReview:
+            del args
+            return SectionReview(title=section.title, status="partial")
+
+        async def review(self, brief: Any, sections: Sequence[Section], *args: Any) -> Review:
+            self.order.append("review")
+            judged = await super().review(brief, sections, *args)
+            (said, *_) = (claim for claim in args[0] if claim.section == sections[0].title)
+            sides = (Side(statement=said.text, passages=said.passages), Side(statement="Else.", passages=("s9p1",)))
+            found = Contradiction(topic="engines", sides=sides, prevails="The newer one.")
+            update = {"contradictions": (found,), "sections_to_retry": (), "is_sufficient": True}
+            return judged.model_copy(update=update)
+
+        async def compose(self, *args: Any) -> Any:
+            self.order.append("compose")
+            self.told = [fault for section in args[3] for fault in section.faults]
+            return await super().compose(*args)
+
+    reasoner = Doubting(*TITLES)
+    async with Bench(tmp_path, Shelf(**ENGINES), reasoner=reasoner, max_review_iterations=1) as bench:
+        bench.context = replace(bench.context, prefetch=Prefetch(enabled=True))
+        trace = await bench.ask("Engines")
+    assert trace.report.answered
+    assert reasoner.order == ["review", "compose"]
+    assert [("Else." in told, "The newer one." in told) for told in reasoner.told] == [(True, True)]

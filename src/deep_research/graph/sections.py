@@ -92,6 +92,8 @@ async def review_sections(
         again = {"sections": weak, "review_iterations": state.get("review_iterations", 0) + 1}
         return Command(goto="plan_sections", update={**found, **again})
     review.report_gaps(runtime.context, judged)
+    if not runtime.context.prefetch.is_composing:
+        found["sections"] = review.with_contradictions(state["sections"], judged)
     goto = "plan_sections" if steering.now.added_to(state["sections"]) else "final_report"
     return Command(goto=goto, update=found)
 
@@ -121,10 +123,9 @@ async def _together(state: AgentState, ctx: RunContext) -> Review:
     titles = {s.title for s in sections}
     claims = [c for title, group in state.get("claims", {}).items() if title in titles for c in group]
     known = [row for row in state.get("section_reviews", {}).values() if row.title in titles]
-    rounds = state.get("review_iterations", 0)
-    if review.streams(ctx) and not review.may_be_in_vain(ctx, sections, known, rounds):
+    if review.is_composed_ahead(ctx, known):
         begin_composing(ctx, await report_input(state, ctx))
-    return await review.review(ctx, state["brief"], sections, claims, rounds, known)
+    return await review.review(ctx, state["brief"], sections, claims, state.get("review_iterations", 0), known)
 
 
 def build_sections() -> StateGraph[AgentState, RunContext, Any, Any]:

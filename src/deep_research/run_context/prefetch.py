@@ -60,6 +60,11 @@ class Prefetch:
         if self._composes and ctx.reasoner.works_ahead:
             self._composed = about, asyncio.create_task(_composition(ctx, about))
 
+    @property
+    def is_composing(self) -> bool:
+        """Return whether the texts around the sections were begun ahead."""
+        return self._composed is not None
+
     async def composition(self, ctx: "RunContext", *about: Any) -> Composition:
         """Return the composition that was begun for exactly this, else a new one."""
         begun, self._composed = self._composed, None

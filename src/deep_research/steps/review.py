@@ -13,6 +13,7 @@ from deep_research.events import Reviewed, SectionReviewed
 from deep_research.run_context.context import RunContext
 from deep_research.text.cleaning import fold
 from deep_research.text.tokens import content_terms, normalise
+from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
 
 _MOST_GAPS = 4
@@ -203,13 +204,25 @@ def _may_go_back(ctx: RunContext, sections: Sequence[Section], iterations: int) 
     return {s.title for s in sections if not streams(ctx) or (s.gained and s.attempts <= most)}
 
 
-def may_be_in_vain(
-    ctx: RunContext, sections: Sequence[Section], known: Sequence[SectionReview], iterations: int
-) -> bool:
-    """Return whether the report would be written too early beside the review of all sections: where that may send back a
-    section, and the section's own review was not content with it, it most likely will."""
-    weak = {row.title for row in known if row.status != "sufficient"}
-    return any(title in weak for title in _may_go_back(ctx, sections, iterations))
+def is_composed_ahead(ctx: RunContext, known: Sequence[SectionReview]) -> bool:
+    """Return whether the report is begun beside the review of all sections: where each was found good enough by itself.
+
+    Else it waits: the review may send sections back, and what it finds is for the writer.
+    """
+    return streams(ctx) and all(row.status == "sufficient" for row in known)
+
+
+def with_contradictions(sections: Sequence[Section], judged: Review) -> list[Section]:
+    """Return the sections whose statements a review holds against others, with that among their faults."""
+    faults: dict[str, tuple[str, ...]] = {}
+    for found in judged.contradictions:
+        said = " – ".join(f"“{fold(side.statement)}” {cite_ids(side.passages)}" for side in found.sides)
+        told = f"{found.topic}: {said}" + (f" → {found.prevails}" if found.prevails else "")
+        statements = [_plain(side.statement) for side in found.sides]
+        home = next((s for s in sections if any(words in _plain(s.content) for words in statements)), None)
+        if home is not None:
+            faults[home.title] = (*faults.get(home.title, ()), told)
+    return [s.model_copy(update={"faults": (*s.faults, *faults[s.title])}) for s in sections if s.title in faults]
 
 
 def streams(ctx: RunContext) -> bool:
