@@ -1,7 +1,6 @@
 """What does not depend on the user's answer begins beside intake, is used once, and is dropped when it is not wanted."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -163,20 +162,20 @@ async def test_a_report_of_weak_sections_waits_for_their_review_and_is_told_of_c
             self.order: list[str] = []
             self.told: list[str] = []
 
-        async def review_section(self, section: Section, *args: Any) -> SectionReview:
-            del args
+        async def review_section(self, section: Section, *_: Any, **__: Any) -> SectionReview:
             return SectionReview(title=section.title, status="partial")
 
-        async def review(self, brief: Any, sections: Sequence[Section], *args: Any) -> Review:
+        async def review(self, *args: Any, **_: Any) -> Review:
             self.order.append("review")
-            judged = await super().review(brief, sections, *args)
-            (said, *_) = (claim for claim in args[0] if claim.section == sections[0].title)
+            judged = await super().review(*args)
+            _brief, sections, claims, _library = args
+            said = next(claim for claim in claims if claim.section == sections[0].title)
             sides = (Side(statement=said.text, passages=said.passages), Side(statement="Else.", passages=("s9p1",)))
             found = Contradiction(topic="engines", sides=sides, prevails="The newer one.")
             update = {"contradictions": (found,), "sections_to_retry": (), "is_sufficient": True}
             return judged.model_copy(update=update)
 
-        async def compose(self, *args: Any) -> Any:
+        async def compose(self, *args: Any, **_: Any) -> Any:
             self.order.append("compose")
             self.told = [fault for section in args[3] for fault in section.faults]
             return await super().compose(*args)

@@ -7,7 +7,20 @@ from typing import Any
 
 import pytest
 
-from deep_research.data import Action, Advice, Document, Found, Gap, Observation, SearchResult, Section, Span, Turn
+from deep_research.data import (
+    Action,
+    Advice,
+    Claim,
+    Document,
+    Found,
+    Gap,
+    Observation,
+    SearchResult,
+    Section,
+    Span,
+    Turn,
+    Verdict,
+)
 from deep_research.events import Searched
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.report.render import References, render_advice
@@ -99,6 +112,28 @@ def test_references_are_numbered_in_order_of_first_use(library: SqliteLibrary) -
         (1, "s2", ("s2p1", "s2p2")),
         (2, "s1", ("s1p1",)),
     ]
+
+
+def _told(text: str, passage: str) -> Claim:
+    verdict = Verdict(kind="supported", reason="")
+    return Claim(id=text, section="", text=text, passages=(passage,), verdict=verdict)
+
+
+def test_a_reference_quotes_what_carries_a_fact_rather_than_what_is_like_a_conclusion() -> None:
+    library = SqliteLibrary(":memory:")
+    source = library.add_source(Found(key="x", title="Settings", origin="shelf"))
+    text = (
+        "Another setting updates the working tree of the branch. If set to true, updates that lose history are denied."
+    )
+    library.add_snapshot(source.id, Document(text=text), retrieved_at="")
+    own = _told("Protect the main branch and its tree.", "s1p1")
+    concluded = [own.model_copy(update={"id": kind, "kind": kind}) for kind in ("inference", "advice")]
+    claims = [*concluded, _told("Updates that lose history can be denied.", "s1p1")]
+    references = References(library)
+    references.cite(["s1p1"])
+    (entry,) = references.entries()
+    assert references.quotes(entry, claims) == ["If set to true, updates that lose history are denied."]
+    assert references.quotes(entry, claims[:2]) != references.quotes(entry, claims)
 
 
 def _context(place: Any, library: SqliteLibrary, journal: SqliteJournal, events: list[Any]) -> RunContext:
@@ -236,7 +271,7 @@ def test_a_reference_quotes_paragraphs_not_the_frame_of_a_page(library: SqliteLi
     references = References(library)
     references.cite(["s3p1"])
     (entry,) = references.entries()
-    quotes = references.quotes(entry, {"s3p1": ["Engines need oil, says the next manual."]})
+    quotes = references.quotes(entry, [_told("Engines need oil, says the next manual.", "s3p1")])
     block = references.block(entry, quotes, "en")
     assert "“Engines need oil each year.”" in block
     assert "“Engines need …”" in references.block(entry, quotes, "en", most=16)
@@ -252,7 +287,7 @@ def test_a_reference_quotes_a_sentence_rather_than_a_bare_name(library: SqliteLi
     references = References(library)
     references.cite(["s3p1"])
     (entry,) = references.entries()
-    (quote,) = references.quotes(entry, {"s3p1": [said]})
+    (quote,) = references.quotes(entry, [_told(said, "s3p1")])
     assert quote.startswith("With --unshallow a complete")
 
 

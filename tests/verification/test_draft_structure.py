@@ -279,3 +279,20 @@ def test_what_a_draft_is_read_as(text: str, sentences: list[str], cut: str) -> N
 def test_sentences_are_taken_out_by_their_words(said: list[str], left: str) -> None:
     draft = "The first engine is told of by nobody [open]. The second engine runs well. [s1p1]"
     assert without_sentences(draft, said) == left
+
+
+def test_what_announces_a_list_ends_with_the_list() -> None:
+    draft = parse_draft(
+        "It does not protect against:\n- Fetches by others. [s1p1]\n\nTwo things close this hole. [s1p2]"
+    )
+    assert [draft.lead_of(number) for number in range(2)] == ["It does not protect against:", ""]
+
+
+@pytest.mark.parametrize("lead", ["**Colleagues.**", "**A colleague who does not use it.**"])
+def test_a_conclusion_behind_a_bold_lead_is_the_writers_own(lead: str) -> None:
+    text = f"- {lead} → Nobody else is held to it. [s1p1]"
+    draft = parse_draft(text)
+    assert [s.role for s in draft.sentences if "Nobody" in s.text] == ["inference"]
+    assert {s.role for s in draft.sentences} == {"inference"}
+    written = draft.render({n: (s.text, s.passages) for n, s in enumerate(draft.sentences)})
+    assert written == text

@@ -26,6 +26,7 @@ from deep_research.report.ledger import ledger_of, reasoner_of
 from deep_research.report.render import Rendered, render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
+from deep_research.search.source_standing import uniform_standing
 from deep_research.steps.check_advice import CheckedAdvice, CheckedLimits, check_advice, check_limits
 from deep_research.steps.check_claims import Checked, with_premises
 from deep_research.steps.check_sentences import PENDING, Ground
@@ -47,9 +48,11 @@ def begin_composing(ctx: RunContext, given: ReportInput) -> None:
 
 async def write_report(ctx: RunContext, given: ReportInput) -> Report:
     """Return the finished report. Nothing in it was not checked; what is missing is listed."""
-    for gap in await in_background(_weaknesses, given, ctx.library):
+    for gap in _empty_sections(given):
         ctx.report_gap(gap)
     given, parts, own_claims, sides = await _compose(ctx, given)
+    for gap in await in_background(_narrow_sections, given, ctx.library):
+        ctx.report_gap(gap)
     disputed = await confirm(given.contradictions, given.claims, ctx.library, judged=sides)
     for gap in _open_reviews(given):
         ctx.report_gap(gap)
@@ -108,7 +111,9 @@ async def _compose(
         made = Composition()
     ground = ground_of(ctx, given.brief, made.computations, given.sections)
     # Around and above the sections, what may have changed since the sources may be said as general knowledge.
-    ground = ground._replace(background=ctx.settings.background != "none")
+    cited = dict.fromkeys(key.split("p")[0] for c in given.claims if c.stands for key in c.passages)
+    uniform = await in_background(uniform_standing, ctx.library, tuple(cited)) if cited else ""
+    ground = ground._replace(background=ctx.settings.background != "none", told_date=uniform or ground.told_date)
     made = made.model_copy(update={"sections": _titled(given, made.sections, ctx.library)})
     done = await _checked(ctx, given, made, ground)
     given = await _with_judged_notes(ctx, _with_body(given, made.sections, done.body), made)
@@ -317,17 +322,22 @@ def _texts(library: Library, sources: Sequence[str]) -> Iterator[str]:
     return (snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None)
 
 
-def _weaknesses(given: ReportInput, library: Library) -> list[Gap]:
-    """Return a gap for each section that found nothing, or that rests on one document of several, or copies of one."""
-    found: list[Gap] = []
-    several = len(library.sources()) > 1
-    for section in given.sections:
-        own = [c for c in given.claims if c.section == section.title and c.stands]
-        if not own and section.status != "failed":
-            found.append(gap_of(section.title, "section_empty"))
-        elif several and own and section.sources and not are_several(_texts(library, section.sources)):
-            found.append(gap_of(section.title, "few_sources", section=section.title))
-    return found
+def _empty_sections(given: ReportInput) -> list[Gap]:
+    """Return a gap for each section that was researched and found nothing."""
+    told = {claim.section for claim in given.claims if claim.stands}
+    empty = (s for s in given.sections if s.title not in told and s.status != "failed")
+    return [gap_of(section.title, "section_empty") for section in empty]
+
+
+def _narrow_sections(given: ReportInput, library: Library) -> list[Gap]:
+    """Return a gap for each section of the report that rests on one document of several, or on copies of one."""
+    told = {claim.section for claim in given.claims if claim.stands}
+    narrow = [s for s in given.sections if s.title in told and s.sources] if len(library.sources()) > 1 else []
+    return [
+        gap_of(section.title, "few_sources", section=section.title)
+        for section in narrow
+        if not are_several(_texts(library, section.sources))
+    ]
 
 
 def _assemble(ctx: RunContext, checked: CheckedReport, rendered: Rendered) -> Report:

@@ -105,8 +105,14 @@ class References:
         found = (self._library.passage(p) for p in claim.passages)
         return any(is_verbatim(claim.text, p.text) for p in found if p is not None)
 
-    def quotes(self, entry: Reference, said: dict[str, list[str]]) -> list[str]:
-        """Return the one or two sentences of a source that carry most of what is `said` of it, by passage."""
+    def quotes(self, entry: Reference, claims: Sequence[Claim]) -> list[str]:
+        """Return the one or two sentences of a source that carry most of the claims that rest on it: the facts, if any."""
+        own = [claim for claim in claims if not set(entry.passages).isdisjoint(claim.passages)]
+        facts = [claim for claim in own if claim.kind in ("fact", "computed")]
+        said: defaultdict[str, list[str]] = defaultdict(list)
+        for claim in facts or own:
+            for key in claim.passages:
+                said[key].append(claim.text)
         return _carrying([p for key in entry.passages if (p := self._library.passage(key)) is not None], said)
 
     def one_day(self, entries: Sequence[Reference]) -> str:
@@ -408,11 +414,7 @@ def _reference_list(
     is_dated: bool,
 ) -> str:
     """Return the list of references, its quotations as long as they may be in `room` characters, and never missing."""
-    said: dict[str, list[str]] = defaultdict(list)
-    for claim in claims:
-        for key in claim.passages:
-            said[key].append(claim.text)
-    quoted = [references.quotes(entry, said) for entry in entries]
+    quoted = [references.quotes(entry, claims) for entry in entries]
     text = ""
     for most in _QUOTED_CHARS:
         pairs = zip(entries, quoted, strict=True)

@@ -1,6 +1,7 @@
 """Research one section: choose what to do, do it, note passages, and write from them."""
 
 import asyncio
+import itertools
 import json
 import re
 from collections import defaultdict
@@ -83,6 +84,8 @@ _TOUCHES = 0.34
 """Share of the words of something looked for that a passage has which is about it."""
 _HOLE, _MOST_HOLES = 2, 4
 """Passages left out between two that are noted, and how many of them are put back in all."""
+_FOUND_AGAIN, _MOST_AGAIN = 2, 3
+"""First passages of a search that a further attempt is shown again, and how many of them in all."""
 _RECALLED, _SAYS = 4, 0.6
 """Passages that colleagues have found, and the share of the words of a cell that such a passage has."""
 
@@ -230,7 +233,7 @@ async def write(
     """
     section, passages = await _gathered(ctx, section, turns)
     earlier = section if is_note else section.model_copy(update={"content": "", "key_findings": ()})
-    new = [p for p in passages if p.id not in section.shown] if earlier.content else passages
+    new = _unused(section, turns, passages) if earlier.content else passages
     if earlier.content and not new:
         return Written(section.model_copy(update={"status": "completed", "gained": False}), tuple(settled), adds=False)
     draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), new, ctx.library)
@@ -282,6 +285,18 @@ async def write(
         )
     )
     return Written(done, checked.claims, reviewed, adds)
+
+
+def _unused(section: Section, turns: Sequence[Turn], passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages that an earlier attempt was not shown; with them the first that the new searches bring again and
+    its text does not cite: what is asked for now was of no use then."""
+    cited = _cited(section.content)
+    again = dict.fromkeys(
+        key for turn in turns for o in turn.observations for key in o.passages[:_FOUND_AGAIN] if key not in cited
+    )
+    back = set(itertools.islice((key for key in again if key in section.shown), _MOST_AGAIN))
+    new = {p.id for p in passages} - set(section.shown)
+    return [p for p in passages if p.id in new or p.id in back] if new else []
 
 
 async def _gathered(ctx: RunContext, section: Section, turns: list[Turn]) -> tuple[Section, list[Passage]]:

@@ -43,7 +43,7 @@ _EMPTY_CELL = "—"
 _FEW_CELLS = 2
 """A row of a name and one statement is that statement, with the name as its context."""
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
-_ARROW_INSIDE = re.compile(r"(?<=[.!。！\]])\s*→\s+")
+_ARROW_INSIDE = re.compile(r"(?:(?<=[.!。！\]])|(?<=[.!。！]\*\*))\s*→\s+")
 """Where in a paragraph the writer's own conclusion begins; behind a question an arrow leads to its answer."""
 _LEAD_CHARS = 52
 _TITLE_WORDS, _TITLE_WIDE = 3, 7
@@ -142,6 +142,7 @@ class Draft:
                 heading, label, opened = (text, "", "") if part.kind == "heading" else (heading, text, "")
             own = part.numbers
             if part.kind == "prose":
+                label = "" if label.endswith((":", "：")) else label  # what it announces ends with its list
                 opens = bool(own) and self.sentences[own[0]].raw.startswith(("**", "__"))
                 opened = self.sentences[own[0]].text.strip("*_ ") if opens else part.frame.strip("*_→ ")
                 opened = "" if opens and number == own[0] else opened
@@ -391,8 +392,9 @@ def _read_flow(draft: Draft, text: str, block: Block, following: str | None) -> 
         draft._parts.append(_Part("label", raw[:head] + found[0].text))
         return
     frame = raw[:head]
-    if len(found) > 1 and not found[0].passages and _BOLD.fullmatch(found[0].raw):
-        found, frame = _with_lead(found, frame)
+    if len(found) + len(closing) > 1 and not found[0].passages and _BOLD.fullmatch(found[0].raw):
+        led, frame = _with_lead([*found, *closing], frame)
+        found = led[: len(led) - len(closing)]
     if kind == "item" and (led := _lead_in(draft)):
         found = [s if s.near else s._replace(near=led) for s in found]
     if closing and closing[0].role == "inference":

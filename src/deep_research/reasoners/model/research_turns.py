@@ -24,6 +24,7 @@ from deep_research.data import (
 )
 from deep_research.ports import Library
 from deep_research.reasoners.model.prompt_views import fenced_passage
+from deep_research.text.cleaning import fold
 from deep_research.text.prompt_fencing import attribute, clean, fence
 from deep_research.text.token_count import OBSERVED_TOKENS, estimate_tokens, take_within_budget
 
@@ -174,6 +175,9 @@ def _shown(passages: Sequence[Passage], library: Library, shown: dict[str, bool]
     """
     known = [p.id for p in passages if p.id in shown and (shown[p.id] or not whole)]
     new = [p for p in passages if p.id not in known]
+    if not whole:  # manuals print the same matter on several pages
+        said = {_said(passage) for key in shown if (passage := library.passage(key)) is not None}
+        new = list({_said(p): p for p in reversed(new) if _said(p) not in said}.values())[::-1]
     most, tokens = (len(new), OBSERVED_TOKENS) if whole else (_SHOWN_PASSAGES, _SHOWN_TOKENS)
     fitting = list(take_within_budget(((p, p.text) for p in new[:most]), tokens))
     shown.update((p.id, True) for p in fitting)
@@ -186,6 +190,10 @@ def _shown(passages: Sequence[Passage], library: Library, shown: dict[str, bool]
     if known:
         parts.append(f"Shown before: {', '.join(known)}")
     return parts
+
+
+def _said(passage: Passage) -> str:
+    return fold(passage.text)
 
 
 _LEADS = re.compile(
