@@ -23,6 +23,7 @@ from deep_research.data import (
 )
 from deep_research.events import Searched
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
+from deep_research.reasoners.model.research_turns import messages_of
 from deep_research.report.render import References, render_advice
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
@@ -101,6 +102,19 @@ def test_the_same_words_on_several_pages_are_noted_once_where_they_rank_best() -
 
 def test_notes_leave_out_ids_that_do_not_exist(library: SqliteLibrary) -> None:
     assert [p.id for p in noted_passages([_turn(("s9p9", "s1p1"))], library, limit=9)] == ["s1p1"]
+
+
+def test_the_same_words_on_another_page_are_shown_to_a_researcher_once() -> None:
+    library = SqliteLibrary(":memory:")
+    for name in ("push", "pull", "fetch"):
+        source = library.add_source(Found(key=name, title=name, origin="shelf"))
+        text = "The same option is told of on several pages." if name != "fetch" else "Another thing is told here."
+        library.add_snapshot(source.id, Document(text=text), retrieved_at="")
+    search = Action(id="a", name="search", query="option")
+    brought = (("s1p1", "s2p1"), ("s2p1", "s3p1"))
+    turns = [Turn(actions=(search,), observations=(Observation(action="a", passages=ids),)) for ids in brought]
+    said = "\n".join(message.text for message in messages_of(turns, library, budget=9000))
+    assert [said.count(f'id="s{n}p1"') for n in (1, 2, 3)] == [1, 0, 1]
 
 
 def test_references_are_numbered_in_order_of_first_use(library: SqliteLibrary) -> None:

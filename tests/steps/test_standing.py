@@ -84,6 +84,47 @@ async def test_a_key_finding_stands_however_it_is_cited(library: SqliteLibrary, 
     assert written.section.key_findings == ("Tides rise twice a day. [s1p1]", "The moon pulls the water. [s1p1]")
 
 
+@pytest.mark.parametrize(("brought", "shown"), [(("s2p1", "s3p1"), ("s2p1", "s3p1")), (("s1p1", "s3p1"), ("s3p1",))])
+async def test_what_is_asked_for_now_is_shown_again_beside_what_is_new(
+    library: SqliteLibrary, journal: SqliteJournal, brought: tuple[str, ...], shown: tuple[str, ...]
+) -> None:
+    for name in ("spring tides", "neap tides"):
+        source = library.add_source(Found(key=name, title=name, origin="test"))
+        library.add_snapshot(source.id, Document(text=f"The {name} come twice a month."), retrieved_at="")
+    seen: list[str] = []
+
+    class Reading(Writer):
+        """Keeps the ids of what it is shown."""
+
+        async def write_section(
+            self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
+        ) -> SectionDraft:
+            seen.extend(passage.id for passage in passages)
+            return await super().write_section(section, brief, passages, library)
+
+    ctx = RunContext(
+        run_id="run",
+        settings=Settings.model_validate({}),
+        reasoner=Reading(),
+        library=library,
+        journal=journal,
+        places=(),
+        emit=lambda _: None,
+    )
+    search = Action(id="a", name="search", query="tides a month")
+    turn = Turn(actions=(search,), observations=(Observation(action="a", passages=brought),))
+    section = Section(
+        title="Tides",
+        description="How tides move.",
+        content="Tides rise twice a day. [s1p1]",
+        shown=("s1p1", "s2p1"),
+        attempts=2,
+        missing=("tides of a month",),
+    )
+    await write(ctx, section, Brief(title="Tides", objective="Tides"), [turn], is_note=True)
+    assert tuple(sorted(seen)) == shown
+
+
 def _claim(text: str, kind: str = "supported", passage: str = "s1p1") -> Claim:
     verdict = Verdict(kind=kind, reason=f"judged {kind}")  # type: ignore[arg-type]
     return Claim(id=text, section="Tides", text=text, passages=(passage,), verdict=verdict)
