@@ -64,10 +64,17 @@ def is_contents_list(text: str, repeated: Collection[str] = ()) -> bool:
     if not own:
         return bool(lines)
     if len(lines) < _FEWEST_LINES:
-        return False
+        return _is_head(lines)
     numbered = sum(bool(_NUMBERED.match(line)) for line in own)
     names = sum(len(line) <= _LONGEST_LINE and not _SENTENCE_END.search(line) for line in own)
     data = sum(bool(_HOLDS_DATA.search(line)) for line in own)
     if numbered >= 0.6 * len(own) and names >= 0.8 * len(own):
         return True
     return names >= 0.9 * len(own) and data <= 0.2 * len(own)
+
+
+def _is_head(lines: Sequence[str]) -> bool:
+    """Return whether some lines are the head of a page and no more: its title, again in its menu, and that of its chapter."""
+    titles = {line.lstrip("# ").strip() for line in lines}
+    is_short = all(len(line) <= _LONGEST_LINE for line in lines)
+    return len(lines) > 2 and lines[0].startswith("#") and is_short and 2 * len(titles) <= len(lines)
