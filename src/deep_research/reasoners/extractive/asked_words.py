@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import log
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ _UNSPACED = re.compile(f"[{CJK}]{{2,}}")
 _JOINED = re.compile(r"\w[_.]\w")
 _HANGUL = re.compile(f"[{HANGUL}]+")
 _PLAIN_WORD = re.compile(r"(?<![\w.-])[a-z]{5,}(?![\w.-])")
+_WORD = re.compile(r"[a-z]{4,}")
 _LONG_WORD = 8
 _LETTERS, _SHORT_FORM, _SHORTEST_ACRONYM, _LONGEST_FORM = (
     re.compile(r"[A-Za-z]+"),
@@ -84,8 +85,9 @@ class Vocabulary:
         self.passages = len(counted)
         self.titles = [known.title for source in sources if (known := library.source(source))]
         self.frequency: Counter[str] = Counter()
-        for passage in counted.values():
-            self.frequency.update(terms_of(f"{passage.heading}\n{passage.text}"))
+        self._texts = [f"{passage.heading}\n{passage.text}" for passage in counted.values()]
+        for text in self._texts:
+            self.frequency.update(terms_of(text))
 
     def weight(self, ways: Iterable[frozenset[str]]) -> float:
         """Return the inverse passage frequency of a word said in any of `ways`."""
@@ -113,7 +115,18 @@ class Vocabulary:
             return word
         # In a short word another letter makes another word: "lease" is not "leave".
         changed = len(near[0]) == len(term) and sorted(near[0]) != sorted(term)
-        return word if changed and len(term) < _LONG_WORD else near[0]
+        return word if changed and len(term) < _LONG_WORD else self._form(near[0], word, allowed + 1)
+
+    def _form(self, term: str, word: str, most: int) -> str:
+        """Return the word of the passages with that index term which is nearest to `word`; `word` itself where that is no
+        word of theirs ("sever", the term of "several", is not what "server" was to be)."""
+        forms = [form for form in self._words if form[:2] == term[:2] and content_terms(form) == [term]]
+        near = process.extractOne(word, forms, scorer=OSA.distance, score_cutoff=most)
+        return near[0] if near is not None else word
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(found for text in self._texts for found in _WORD.findall(text.lower()))
 
 
 def asked_words(question: str, language: str, passages: Sequence[Passage], vocabulary: Vocabulary) -> list[Word]:
