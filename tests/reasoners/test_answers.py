@@ -452,10 +452,13 @@ def test_a_name_at_the_end_of_what_was_found_brings_what_it_tells() -> None:
     [
         ("the databse", "the database"),
         ("how to intall it", "how to install it"),
+        ("who intalls it", "who install it"),
         ("one server runs", "one server runs"),
         ("temprary tables", "temporary tables"),
     ],
 )
 def test_a_word_is_spelled_as_a_whole_word_of_the_documents(asked: str, spelled: str) -> None:
-    made = library(Notes="Several connections read the database. You can install it. Temporary tables are dropped.")
+    made = library(
+        Notes="Several connections read the database under severe load. You can install it. Temporary tables are dropped."
+    )
     assert Vocabulary(made, all_passages(made)).corrected(asked) == spelled

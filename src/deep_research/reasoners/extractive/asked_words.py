@@ -115,14 +115,14 @@ class Vocabulary:
             return word
         # In a short word another letter makes another word: "lease" is not "leave".
         changed = len(near[0]) == len(term) and sorted(near[0]) != sorted(term)
-        return word if changed and len(term) < _LONG_WORD else self._form(near[0], word, allowed + 1)
+        return word if changed and len(term) < _LONG_WORD else self._form(near[0], word, allowed)
 
     def _form(self, term: str, word: str, most: int) -> str:
-        """Return the word of the passages with that index term which is nearest to `word`; `word` itself where that is no
-        word of theirs ("sever", the term of "several", is not what "server" was to be)."""
+        """Return the word of the passages with that index term which differs from `word` in so many letters at most, or the
+        term where it is a word; else `word` ("sever", the term of "severe" and "several", is not what "server" was to be)."""
         forms = [form for form in self._words if form[:2] == term[:2] and content_terms(form) == [term]]
         near = process.extractOne(word, forms, scorer=OSA.distance, score_cutoff=most)
-        return near[0] if near is not None else word
+        return near[0] if near is not None else term if term in self._words else word
 
     @cached_property
     def _words(self) -> frozenset[str]:
