@@ -452,7 +452,6 @@ def test_a_name_at_the_end_of_what_was_found_brings_what_it_tells() -> None:
     [
         ("the databse", "the database"),
         ("how to intall it", "how to install it"),
-        ("who intalls it", "who install it"),
         ("one server runs", "one server runs"),
         ("temprary tables", "temporary tables"),
     ],
