@@ -447,6 +447,19 @@ def test_a_name_at_the_end_of_what_was_found_brings_what_it_tells() -> None:
     assert region.outline.text.endswith("of the town have.")
 
 
+def test_a_menu_below_the_title_of_several_pages_is_not_quoted() -> None:
+    slogan = "Every mill. Always turning."
+    pages = {
+        name: f"# {name}\n\n{slogan}\n\n{name} is made of {name.lower()} wood." for name in ("Gate", "Wheel", "Roof")
+    }
+    made = library(**pages)
+    found = regions(all_passages(made), made)
+    assert len(found) == len(pages)
+    assert [slogan in region.outline.text for region in found] == [False] * len(pages)
+    two = library(**{name: pages[name] for name in ("Gate", "Wheel")})
+    assert all(slogan in region.outline.text for region in regions(all_passages(two), two))
+
+
 @pytest.mark.parametrize(
     ("asked", "spelled"),
     [

@@ -187,9 +187,11 @@ def _region(
 
 
 def _without_menu(text: str, menu: Collection[str]) -> str:
-    """Return a page with blanks for the lines that it begins with as other pages do."""
+    """Return a page with blanks for the lines that it begins with as other pages do, below its title too."""
     lines = text.splitlines(keepends=True)
     for place, line in enumerate(lines):
+        if line.startswith("# "):
+            continue
         if line.strip() and line.strip() not in menu:
             break
         lines[place] = "\n" * len(line)
