@@ -53,3 +53,29 @@ def test_a_section_keeps_two_sentences() -> None:
     alpha = Section(title="Alpha engine", content=f"{SAID} It was built in Graz. [s1p2] It is red. [s1p3]")
     (first, second), _ = without_repetition([short, alpha], _claims(short, alpha))
     assert (first, second) == (short, alpha)
+
+
+def test_what_stands_before_a_repetition_keeps_its_citation() -> None:
+    quoted = "The Beta engine has a tank. The Alpha engine turns at 3,000 rpm and runs without oil. [s1p1]"
+    overview = Section(title="Overview", content=f"{quoted}\n\nBoats use it in summer. [s2p1]")
+    alpha = Section(title="Alpha engine", content=f"{SAID} It was built in Graz. [s1p2] It is red. [s1p3]")
+    (first, _), claims = without_repetition([overview, alpha], _claims(overview, alpha))
+    assert first.content == "The Beta engine has a tank. [s1p1]\n\nBoats use it in summer. [s2p1]"
+    assert len(claims["Overview"]) == 2
+
+
+def test_a_stretch_cited_once_at_its_end_is_a_repetition_as_a_whole() -> None:
+    quoted = "The Alpha engine is quiet at night in the town. The Alpha engine turns at 3,000 rpm and runs without oil. [s1p1]"
+    overview = Section(
+        title="Overview", content=f"{quoted}\n\nBoats use it in summer. [s2p1] Rolf Maier drew it. [s2p3]"
+    )
+    alpha = Section(title="Alpha engine", content=f"{quoted} It was built in Graz. [s1p2] It is red. [s1p3]")
+    told = _claims(overview, alpha)
+    told = {
+        title: [c if c.passages else c.model_copy(update={"passages": ("s1p1",)}) for c in cs]
+        for title, cs in told.items()
+    }
+    (first, second), claims = without_repetition([overview, alpha], told)
+    assert first.content == "Boats use it in summer. [s2p1] Rolf Maier drew it. [s2p3]"
+    assert second == alpha
+    assert len(claims["Overview"]) == 2

@@ -44,14 +44,18 @@ def without_repetition(
     shorter = [_without(s, d, cut[i]) if cut[i] else s for i, (s, d) in enumerate(zip(sections, drafts, strict=True))]
     left = {title: list(group) for title, group in claims.items()}
     for i, section in enumerate(sections):
-        gone = {_claimed(drafts[i].sentences[number]) for number in cut[i]}
+        cited = (drafts[i].sentences[number] for number in cut[i])
+        gone = {claim_text(sentence.text, sentence.context): _rests_on(sentence) for sentence in cited}
         if gone:
-            left[section.title] = [c for c in left.get(section.title, []) if (c.text, c.passages) not in gone]
+            left[section.title] = [
+                c for c in left.get(section.title, []) if c.text not in gone or not {*c.passages} <= {*gone[c.text]}
+            ]
     return shorter, left
 
 
-def _claimed(sentence: CitedSentence) -> tuple[str, tuple[str, ...]]:
-    return claim_text(sentence.text, sentence.context), tuple(sentence.passages)
+def _rests_on(sentence: CitedSentence) -> tuple[str, ...]:
+    """Return the passages of a sentence; those cited at the end of its stretch where it stands inside one."""
+    return sentence.passages or (sentence.near if sentence.role == "fact" else ())
 
 
 def _repeated(sections: Sequence[Section], drafts: Sequence[Draft]) -> list[set[int]]:
@@ -76,7 +80,7 @@ def _said(place: int, section: Section, draft: Draft) -> list[_Said]:
         if sentence.context or sentence.kind == "code" or not terms:
             continue
         figures = frozenset(str(q.value) for q in quantities(sentence.text))
-        sources = frozenset(p.split("p")[0] for p in sentence.passages)
+        sources = frozenset(p.split("p")[0] for p in _rests_on(sentence))
         called = frozenset(normalise(name.text) for name in names(sentence.text))
         belongs = len(terms & task) / len(terms)
         found.append(_Said(place, number, sentence.text, terms, called, figures, sources, belongs))
@@ -95,9 +99,14 @@ def _alike(one: _Said, other: _Said) -> bool:
 
 def _without(section: Section, draft: Draft, cut: set[int]) -> Section:
     kept = {i: None if i in cut else (s.raw, s.passages) for i, s in enumerate(draft.sentences)}
+    for number in cut:
+        before = next((i for i in reversed(draft.paragraph_of(number)) if i < number and i not in cut), None)
+        if before is not None and not draft.sentences[before].passages:
+            # What was cut cited for it as well.
+            kept[before] = (draft.sentences[before].raw, _rests_on(draft.sentences[before]))
     gone = {draft.sentences[i].text for i in cut}
     findings = [f for f in section.key_findings if not any(s.text in gone for s in parse_draft(f).sentences)]
     if section.key_findings and not findings:
         first = next(s for i, s in enumerate(draft.sentences) if i not in cut)
-        findings = [f"{first.text} {cite_ids(first.passages)}"]
+        findings = [f"{first.text} {cite_ids(_rests_on(first))}"]
     return section.model_copy(update={"content": draft.render(kept), "key_findings": tuple(findings)})
