@@ -58,3 +58,8 @@ def test_what_is_turned_down_is_known(question: str, other: str) -> None:
 )
 def test_a_question_for_the_uses_of_a_thing_is_known(question: str, is_choice: bool) -> None:
     assert asks_for_choice(question) is is_choice
+
+
+def test_a_sentence_ends_behind_a_quotation() -> None:
+    told = "Our writers get 'database is locked'. Which settings help?"
+    assert question_parts(told, "en") == (("Which settings help",), "Our writers get 'database is locked'")

@@ -123,12 +123,17 @@ def answer_parts(question: str, reading: Reading, *, chars: int, most: int) -> l
     parts = parts_of(question, reading)
     if not parts or _is_vague(parts, reading.regions):
         return []
-    return _chosen([(part, *_answered(part, reading)) for part in parts], max(chars, _PART_CHARS * len(parts)), most)
+    return _chosen(
+        [(part, *_answered(part, reading, said)) for part, said in _with_messages(question, parts)],
+        max(chars, _PART_CHARS * len(parts)),
+        most,
+    )
 
 
 def blocks_to_rank(question: str, reading: Reading) -> dict[str, list[str]]:
     """Return for each part of `question` its best blocks, as a ranker is to see them."""
-    best = {part.text: _answered(part, reading)[1][:JUDGED] for part in parts_of(question, reading)}
+    parts = _with_messages(question, parts_of(question, reading))
+    best = {part.text: _answered(part, reading, said)[1][:JUDGED] for part, said in parts}
     return {text: list(dict.fromkeys(map(_with_headings, blocks))) for text, blocks in best.items() if len(blocks) > 1}
 
 
@@ -149,7 +154,7 @@ def _in_order(best: list[Candidate], worth: Mapping[str, float]) -> list[Candida
 def is_answered(question: str, reading: Reading) -> bool:
     """Return whether some part of `question` is spoken of in what was read."""
     parts = parts_of(question, reading)
-    return not parts or any(_answered(part, reading)[0] != "no" for part in parts)
+    return not parts or any(_answered(part, reading, said)[0] != "no" for part, said in _with_messages(question, parts))
 
 
 def section_blocks(
@@ -358,14 +363,19 @@ def _is_vague(parts: Sequence[Part], found: Sequence[Region]) -> bool:
     return not (is_about and len(every) > 1) and not any(named(head, [word]) == 1.0 for head in headed)
 
 
-def _answered(part: Part, reading: Reading) -> tuple[Answered, list[Candidate]]:
-    """Whether the blocks found speak of what a part names, and these, best first."""
+def _with_messages(question: str, parts: Sequence[Part]) -> list[tuple[Part, tuple[str, ...]]]:
+    """Return each part with the messages it quotes; one that stands alone asks about those told before it too."""
+    return [(part, messages_in(part.text if len(parts) > 1 else question)) for part in parts]
+
+
+def _answered(part: Part, reading: Reading, messages: Sequence[str]) -> tuple[Answered, list[Candidate]]:
+    """Whether the blocks found speak of what a part names and quotes, and these, best first."""
     best = _readable(ranked(reading.regions, part.words, part.shape, dated=part.is_dated), reading.language)
     total = weigh(part.own, [1.0] * len(part.own))
     if part.is_choice or part.against:
         best = sorted((_of_choice(c, part) for c in best), key=lambda c: -c.score)
     how = telling_how(lambda _: 1.0, part.text)
-    if messages := messages_in(part.text):
+    if messages:
         best = [c._replace(score=c.score * (_QUOTED if says_message(c.text, messages) else 1.0)) for c in best]
     if decided(part.text) and not part.is_choice:
         best = [c._replace(score=c.score * _worth_for_deciding(c, part)) for c in best]
