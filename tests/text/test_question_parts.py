@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.text.question_parts import asks_for_choice, question_parts, turned_down
+from deep_research.text.question_parts import asks_for_choice, question_parts, turned_down, with_topics
 
 LONG = (
     "I am an administrator who is about to take over a server. Please explain how backups work, how I can see which "
@@ -63,3 +63,8 @@ def test_a_question_for_the_uses_of_a_thing_is_known(question: str, is_choice: b
 def test_a_sentence_ends_behind_a_quotation() -> None:
     told = "Our writers get 'database is locked'. Which settings help?"
     assert question_parts(told, "en") == (("Which settings help",), "Our writers get 'database is locked'")
+
+
+def test_what_is_gained_is_gained_by_what_was_named_before() -> None:
+    asked = question_parts("Should we switch to WAL mode, what do we gain and what does it cost us?", "en")
+    assert list(with_topics(asked).values()) == ["", "WAL mode", "WAL mode"]
