@@ -16,7 +16,7 @@ from typing import Annotated, Any, Protocol, cast, get_origin
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config, merge_configs
-from langgraph.config import get_stream_writer
+from langgraph.config import get_config, get_stream_writer
 from langgraph.errors import GraphInterrupt
 from langgraph.graph import START
 from langgraph.graph.message import add_messages
@@ -30,9 +30,9 @@ from deep_research.data import Asked, Message, Report
 from deep_research.errors import ConfigError
 from deep_research.events import Event
 from deep_research.graph.follow_up_graph import build_follow_up
-from deep_research.graph.run_graph import asked_of, knowing_nouns, position_in_graph, recompiled
+from deep_research.graph.run_graph import asked_of, knowing_nouns, recompiled
 from deep_research.graph.workflows import load_builder
-from deep_research.run_context.context import RunContext, node_position
+from deep_research.run_context.context import RunContext, node_config
 from deep_research.settings import Settings
 
 _RECURSION_LIMIT = 200
@@ -166,7 +166,7 @@ class ResearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         async with self.host.open(invocation) as sitting:
             if messages and sitting.start is not None:
                 given = {**self._blank(snapshot), **sitting.start, "messages": given}
-            node_position.set(position_in_graph)
+            node_config.set(get_config)
             try:
                 stream = super().astream(given, config, context=sitting.context, **options)
                 async with aclosing(parts.merged_with(stream)) as merged_parts:

@@ -23,7 +23,7 @@ from deep_research import data
 from deep_research.data import Asked
 from deep_research.data.noun import Noun
 from deep_research.graph.sqlite_checkpoints import open_sqlite_checkpoints
-from deep_research.run_context.context import RunContext, node_position
+from deep_research.run_context.context import RunContext, node_config
 from deep_research.state_files import make_private_file
 from deep_research.stores.run_store import Guard
 
@@ -74,7 +74,7 @@ async def drive(
         "configurable": {"thread_id": thread or ctx.run_id},
         "recursion_limit": 200,
     }
-    node_position.set(position_in_graph)
+    node_config.set(get_config)
     state = await graph.aget_state(config)
     # Without input the graph goes on from its checkpoint; writes that were stored after it are applied, not made again.
     given: Any = None if state.created_at is not None else start
@@ -93,15 +93,6 @@ async def drive(
         waiting = values.get("__interrupt__", ())
         if not waiting:
             return values
-
-
-def position_in_graph() -> str:
-    """Return the node that is running and its step; "" outside the graph."""
-    try:
-        about = get_config()["metadata"]  # pyright: ignore[reportTypedDictNotRequiredAccess]
-        return f"{about['langgraph_node']} {about['langgraph_step']}"
-    except (RuntimeError, KeyError):
-        return ""
 
 
 def has_ended(state: Mapping[str, Any]) -> bool:

@@ -28,8 +28,8 @@ from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
 from deep_research.steps.check_advice import CheckedAdvice, CheckedLimits, check_advice, check_limits
-from deep_research.steps.check_claims import Checked, with_premises
-from deep_research.steps.check_sentences import PENDING, Ground
+from deep_research.steps.check_claims import Checked
+from deep_research.steps.check_sentences import PENDING, Ground, with_premises
 from deep_research.steps.confirm_contradictions import Confirmed, confirm, pending_sides
 from deep_research.steps.judging_together import JudgingTogether
 from deep_research.steps.research import check_text, ground_of, sources_of, standing_findings

@@ -29,14 +29,19 @@ from deep_research.templates import TemplateFile
 
 section_position: ContextVar[tuple[str, str]] = ContextVar("section_position", default=("", ""))
 """The title of the section that a researcher works at; attempt and turn."""
-node_position: ContextVar[Callable[[], str]] = ContextVar("node_position", default=lambda: "")
-"""Returns the node and the step of the graph."""
+node_config: ContextVar[Callable[[], Mapping[str, Any]]] = ContextVar("node_config", default=dict)
+"""Returns the configuration with which LangGraph runs the present node; raises RuntimeError outside of one."""
 _log = logging.getLogger(__name__)
 
 
 def current_position() -> str:
     """Return the position as a short text; "" before the graph runs."""
-    return f"{node_position.get()()} {' '.join(section_position.get())}".strip()
+    try:
+        about = node_config.get()()["metadata"]
+        node = f"{about['langgraph_node']} {about['langgraph_step']}"
+    except (RuntimeError, KeyError):
+        node = ""
+    return f"{node} {' '.join(section_position.get())}".strip()
 
 
 def section_worked_at() -> str:

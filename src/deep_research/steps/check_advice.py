@@ -10,8 +10,8 @@ from deep_research.data import Advice, Claim, Gap, Limit, Verdict
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, gap_from, gap_of, join_sentences, phrase, verdict_of
 from deep_research.ports import Library
-from deep_research.steps.check_claims import Judge, Rewrite, claim_id
-from deep_research.steps.check_sentences import Ground, names_are_known
+from deep_research.steps.check_claims import Judge, Rewrite
+from deep_research.steps.check_sentences import Ground, claim_id, names_are_known
 from deep_research.text.sentences import split
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.citations import lift

@@ -6,8 +6,6 @@ model, else cut from the text and listed with its verdict. A judge that fails le
 contradicted.
 """
 
-import hashlib
-from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -25,6 +23,7 @@ from deep_research.steps.check_sentences import (
     check_again,
     check_sentences,
     cited_ids,
+    claims_of,
     text_around,
     with_notes,
 )
@@ -141,7 +140,7 @@ def _rendered(draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[
     if work.ground.today is not None:
         judged = with_notes(draft, judged, kept, work.library, work.ground)
     changes = {i: (j.text, _shown_ids(i, draft, judged, kept)) if i in kept else None for i, j in enumerate(judged)}
-    return Checked(draft.render(changes), tuple(_claims(judged, work.section)), tuple(dict.fromkeys(work.gaps)))
+    return Checked(draft.render(changes), tuple(claims_of(judged, work.section)), tuple(dict.fromkeys(work.gaps)))
 
 
 def _with_all_cited(
@@ -212,7 +211,7 @@ async def _ask(
     verdicts on them do not bind code.
     """
     asked = sorted({*unsure, *refused})
-    claims = [AskedClaim(**dict(_claim(f"c{i}", judged[i], work.section)), lead=draft.lead_of(i)) for i in asked]
+    claims = [AskedClaim(**dict(judged[i].as_claim(f"c{i}", work.section)), lead=draft.lead_of(i)) for i in asked]
     try:
         verdicts = list(await judge(claims, work.library))
         failure = None if len(verdicts) == len(claims) else gap_of("judge", "judge_count")
@@ -265,7 +264,7 @@ async def _rewritten(
     if not left:
         return done
     try:
-        texts = await rewrite([_claim(f"c{i}", judged[i], work.section) for i in left], work.library)
+        texts = await rewrite([judged[i].as_claim(f"c{i}", work.section) for i in left], work.library)
     except (ModelError, LimitReached) as error:
         work.gaps.append(gap_from("rewrite", error))
         return done
@@ -303,47 +302,3 @@ async def _confirmed(text: str, before: CheckedSentence, work: _Work) -> Checked
     """Return a sentence that the judge confirms as it is, as the mechanical checks judge it with what is known besides."""
     known = f"{work.ground.known}\n{text_around(before.passages, work.library)}"
     return await in_background(check_again, text, before, work.library, work.ground, by_judge=True, known=known)
-
-
-def _claims(judged: Sequence[CheckedSentence], section: str) -> list[Claim]:
-    """Return claims with ids that depend on section and text alone, so that a replay gives the same."""
-    seen: Counter[str] = Counter()
-    claims = []
-    for item in judged:
-        seen.update([item.claim])
-        claims.append(_claim(claim_id(f"{section}\0{item.claim}\0{seen[item.claim]}"), item, section))
-    return with_premises(claims, claims)
-
-
-def claim_id(key: str) -> str:
-    """Return the id of a claim by all that tells it from others."""
-    return f"c{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}"
-
-
-def with_premises(claims: Sequence[Claim], facts: Sequence[Claim]) -> list[Claim]:
-    """Return `claims`, conclusions with the ids of those `facts` that rest on the same passages."""
-    return [
-        claim
-        if claim.kind == "fact"
-        else claim.model_copy(
-            update={
-                "premises": tuple(
-                    f.id for f in facts if f.kind == "fact" and f.stands and set(f.passages) & set(claim.passages)
-                )
-            }
-        )
-        for claim in claims
-    ]
-
-
-def _claim(key: str, judged: CheckedSentence, section: str) -> Claim:
-    return Claim(
-        id=key,
-        section=section,
-        text=judged.claim,
-        passages=judged.passages,
-        verdict=judged.verdict,
-        repair=judged.repair if judged.shown else "",
-        kind=judged.kind,
-        flags=judged.flags,
-    )

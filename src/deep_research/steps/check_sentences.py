@@ -1,13 +1,15 @@
 """What code can say of the sentences of a draft, each held against the passages it cites, then against its neighbours' and
 the library's: a fact must be in them, a conclusion may bring nothing of its own, a computation is carried out."""
 
+import hashlib
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
-from deep_research.data import ClaimKind, Computation, Passage, Verdict
+from deep_research.data import Claim, ClaimKind, Computation, Passage, Verdict
 from deep_research.data.evidence import Repair
 from deep_research.i18n.catalog import phrase, verdict_of
 from deep_research.i18n.language import detect
@@ -104,6 +106,19 @@ class CheckedSentence:
     def shown(self) -> bool:
         """Whether it stays in the text by its verdict."""
         return self.verdict.kind == "supported" or self.verdict == BACKGROUND
+
+    def as_claim(self, key: str, section: str) -> Claim:
+        """Return the sentence as a claim of `section` with the id `key`."""
+        return Claim(
+            id=key,
+            section=section,
+            text=self.claim,
+            passages=self.passages,
+            verdict=self.verdict,
+            repair=self.repair if self.shown else "",
+            kind=self.kind,
+            flags=self.flags,
+        )
 
 
 def check_sentences(
@@ -537,3 +552,35 @@ def cited_ids(sentence: CitedSentence, library: Library) -> tuple[str, ...]:
 
 def _known(ids: Iterable[str], library: Library) -> list[Passage]:
     return [passage for key in ids if (passage := library.passage(key)) is not None]
+
+
+def claims_of(judged: Sequence[CheckedSentence], section: str) -> list[Claim]:
+    """Return claims with ids that depend on section and text alone, so that a replay gives the same."""
+    seen: Counter[str] = Counter()
+    claims = []
+    for item in judged:
+        text = item.claim
+        seen.update([text])
+        claims.append(item.as_claim(claim_id(f"{section}\0{text}\0{seen[text]}"), section))
+    return with_premises(claims, claims)
+
+
+def claim_id(key: str) -> str:
+    """Return the id of a claim by all that tells it from others."""
+    return f"c{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}"
+
+
+def with_premises(claims: Sequence[Claim], facts: Sequence[Claim]) -> list[Claim]:
+    """Return `claims`, conclusions with the ids of those `facts` that rest on the same passages."""
+    return [
+        claim
+        if claim.kind == "fact"
+        else claim.model_copy(
+            update={
+                "premises": tuple(
+                    f.id for f in facts if f.kind == "fact" and f.stands and set(f.passages) & set(claim.passages)
+                )
+            }
+        )
+        for claim in claims
+    ]
