@@ -40,6 +40,9 @@ from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
 from deep_research.verification.titles import founded_title
 
+_ADVICE = "advice"
+"""How the writer of a report names the steps of what to do as the place where a part is answered."""
+
 
 def begin_composing(ctx: RunContext, given: ReportInput) -> None:
     """Begin abstract and conclusion of a report, as `write_report` will ask for them."""
@@ -296,8 +299,9 @@ def _parts(given: ReportInput, made: Composition, own: Sequence[Claim], claims: 
     parts: list[Part] = []
     for text in stated:
         known = said.get(text.casefold()) or (made.parts[len(parts)] if len(made.parts) == len(stated) else None)
-        where = set(known.where) & titles if known is not None else set[str]()
-        answering = [c.id for c in claims if c.stands and c.section in where]
+        where = set(known.where) if known is not None else set[str]()
+        answering = [c.id for c in claims if c.stands and c.section in where & titles]
+        answering += [c.id for c in own if c.stands and c.kind == "advice"] if _ADVICE in where else []
         answering = answering or [c.id for c in own if c.stands] or [c.id for c in claims if c.stands]
         unsaid = text.casefold() in lacking
         # Of a question in one part something was found: it is the closest there is.

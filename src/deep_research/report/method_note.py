@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from deep_research.data import Claim, Ledger, ReasonerInfo
-from deep_research.i18n.catalog import explain, join_sentences, phrase
+from deep_research.i18n.catalog import bracket, explain, join_list, join_sentences, phrase
 from deep_research.report.report_input import CheckedReport
 from deep_research.verification.citations import claim_text
 from deep_research.verification.drafts import parse_draft
@@ -64,7 +64,10 @@ def _who(reasoner: ReasonerInfo, language: str, *, is_judge: bool) -> str:
     if len(set(models.values())) == 1:
         name = "thought_by" if is_judge else "written_by"
         return phrase(name, language, model=next(iter(models.values())), provider=reasoner.provider)
-    each = "; ".join(f"{phrase(f'step_{_ROLES[role]}', language)} {model}" for role, model in models.items())
+    steps: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for role, model in models.items():
+        steps[model][phrase(f"step_{_ROLES[role]}", language)] = None
+    each = "; ".join(f"{model}{bracket(join_list(list(named), language), language)}" for model, named in steps.items())
     return phrase("thought_by_each", language, models=each, provider=reasoner.provider)
 
 

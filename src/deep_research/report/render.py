@@ -45,13 +45,16 @@ from deep_research.verification.currency import Dated, written_date
 from deep_research.verification.quotations import is_verbatim
 
 _NAVIGATION = re.compile(r" \| .* \| |»")
-_QUOTED_CHARS = (300, 220, 160, 120, 90, 60)
-"""How many characters of a source its reference quotes: so many that the list stays within its share of the report."""
+_QUOTED_CHARS = (300, 220, 160, 120)
+"""How many characters of a source its reference quotes: so many that the list stays within its share of the report. A
+shorter piece of a sentence tells nothing: where these are too many, the sources that carry least are not quoted."""
 _SEVERAL = 4
 """From this number of references on, the one day on which all were read is said once, in the method note."""
 _REFERENCES = 1 / 3
 """Characters of the list of references for one of what stands before it: a quarter of the whole."""
 _MOST_QUOTES, _LEAST_QUOTE, _FEW_TERMS = 2, 60, 3
+_LETTERS = 0.75
+"""Share of letters and spaces in a sentence that is no code and no address."""
 
 
 class Rendered(NamedTuple):
@@ -413,17 +416,21 @@ def _reference_list(
     *,
     is_dated: bool,
 ) -> str:
-    """Return the list of references, its quotations as long as they may be in `room` characters, and never missing."""
-    quoted = [references.quotes(entry, claims) for entry in entries]
-    text = ""
-    for most in _QUOTED_CHARS:
-        pairs = zip(entries, quoted, strict=True)
-        text = "\n\n".join(
-            references.block(entry, quotes, language, most=most, is_dated=is_dated) for entry, quotes in pairs
-        )
-        if len(text) <= room:
-            break
-    return f"## {phrase('references', language)}\n\n{text}"
+    """Return the list of references, its quotations as long and as many as they may be in `room` characters."""
+    quoted = {entry.number: references.quotes(entry, claims) for entry in entries}
+    weights = {entry.number: sum(not set(entry.passages).isdisjoint(c.passages) for c in claims) for entry in entries}
+    least_first = sorted(weights, key=lambda number: (weights[number], -number))
+    spared = list[int]()
+    while True:
+        for most in _QUOTED_CHARS if not spared else _QUOTED_CHARS[-1:]:
+            text = "\n\n".join(
+                references.block(entry, quoted[entry.number], language, most=most, is_dated=is_dated)
+                for entry in entries
+            )
+            if len(text) <= room or not any(quoted.values()):
+                return f"## {phrase('references', language)}\n\n{text}"
+        spared.append(least_first[len(spared)])
+        quoted[spared[-1]] = []
 
 
 def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, language: str) -> str:
@@ -487,10 +494,16 @@ def _nearest(claim: str, text: str) -> tuple[int, int] | None:
         there = set(content_terms(text[span[0] : span[1]]))
         return len(terms & there), len(there) > _FEW_TERMS  # "--unshallow" alone quotes nothing
 
-    best = max(spans, key=shared, default=None)
+    best = max((span for span in spans if _is_prose(text[span[0] : span[1]])), key=shared, default=None)
     if at >= 0 and len(terms) > _FEW_TERMS:
         return at, at + len(claim)
     return best if best and shared(best)[0] else None
+
+
+def _is_prose(sentence: str) -> bool:
+    """Tell whether a sentence says something by itself: no code, no address, no pointer ("See also: …")."""
+    plain = sum(c.isalpha() or c.isspace() for c in sentence)
+    return plain >= _LETTERS * len(sentence) and len(set(content_terms(sentence))) > _FEW_TERMS
 
 
 def _to_word(text: str, end: int) -> int:

@@ -24,6 +24,7 @@ from deep_research.steps.check_sentences import (
     check_sentences,
     cited_ids,
     claims_of,
+    stands_around,
     text_around,
     with_notes,
 )
@@ -115,23 +116,28 @@ async def note_draft(
     """Return a draft that is judged later, with the report that is made from it, as far as code can say something of it.
 
     What code is certain to be wrong is cut. The rest stays as it was written, with the ids that it cites, and is `PENDING`
-    where a judge will have to decide.
+    where a judge will have to decide; so is a statement whose name or number stands in the cited document around the
+    passage: what an entry of a manual is about is often told further up, and a cut takes the sense from its neighbours.
     """
     draft, checked, open_ = await in_background(
         check_sentences, draft_markdown, library, ground, has_judge=True, is_note=True
     )
-    judged = _as_settled(_noted(draft, checked, open_), settled)
+    noted = await in_background(_noted, draft, checked, open_, library)
+    judged = _as_settled(noted, settled)
     kept = {i for i, j in enumerate(judged) if j.shown}
     return await in_background(_rendered, draft, judged, kept, _Work(section, library, ground, []))
 
 
-def _noted(draft: Draft, checked: Sequence[CheckedSentence], open_: Collection[int]) -> list[CheckedSentence]:
+def _noted(
+    draft: Draft, checked: Sequence[CheckedSentence], open_: Collection[int], library: Library
+) -> list[CheckedSentence]:
     """Return the sentences of a note: pending where a judge will have to decide, and so is code that stands in no passage."""
     noted: list[CheckedSentence] = []
     for i, (sentence, item) in enumerate(zip(draft.sentences, checked, strict=True)):
         is_loose = sentence.kind == "code" and item.passages and not item.shown and not is_error_text(item.text)
-        is_open = i in open_ and item.shown and item.kind != "computed"
-        noted.append(replace(item, verdict=PENDING) if is_loose or is_open else item)
+        is_open = i in open_ and item.shown
+        is_pending = is_open or is_loose or (not item.shown and stands_around(item, library))
+        noted.append(replace(item, verdict=PENDING) if is_pending and item.kind != "computed" else item)
     return noted
 
 

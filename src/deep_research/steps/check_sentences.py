@@ -31,6 +31,7 @@ from deep_research.verification.conclusions import (
 )
 from deep_research.verification.currency import Dated, flags_of, with_note
 from deep_research.verification.drafts import PLACEHOLDER, Draft, parse_draft, settle_marks, without_general_cells
+from deep_research.verification.numbers import quantities
 from deep_research.verification.procedures import steps_left_out
 from deep_research.verification.verify import (
     VERBATIM,
@@ -265,6 +266,19 @@ def names_are_known(text: str, ids: Sequence[str], library: Library, also: str) 
     return not missing_names(text, f"{_documents(ids, library)}\n{also}")
 
 
+def stands_around(item: CheckedSentence, library: Library) -> bool:
+    """Tell whether the name or number that the passages of a statement lack stands elsewhere in their documents."""
+    lacking = set(item.verdict.codes)
+    if not item.passages or item.kind not in ("fact", "inference"):
+        return False
+    if "name_missing" in lacking:
+        return names_are_known(item.claim, item.passages, library, "")
+    if not lacking & {"number_missing", "number_unit"}:
+        return False
+    there = {q.value for q in quantities(_documents(item.passages, library))}
+    return all(q.value in there or q.unit == "ordinal" for q in quantities(item.claim))
+
+
 def _documents(ids: Sequence[str], library: Library) -> str:
     """Return the whole texts that passages are of."""
     sources = dict.fromkeys(key.split("p")[0] for key in ids)
@@ -279,7 +293,7 @@ def _open(text: str, ground: Ground) -> Verdict:
         return verdict_of("unverified", "not_searched")
     return (
         verdict_of("unverified", "background_specific")
-        if has_amounts(text)
+        if has_amounts(text, ground.known)
         else verdict_of("supported", "was_searched")
     )
 

@@ -65,19 +65,28 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
 
 
 def _of_last(turn: Turn) -> list[str]:
-    """Return the best passages of a last turn: of each page that was read those that were chosen from it; then of each search
-    the first ones, and of each text read from a passage on ("s7p3"), behind which nobody has chosen."""
-    pages = {action.id for action in turn.actions if action.name == "read" and not _FROM.search(action.query)}
-    chosen, found = list[Sequence[str]](), list[Sequence[str]]()
-    for seen in turn.observations:
-        is_page = seen.action in pages
-        (chosen if is_page else found).append(seen.passages[: _OF_READ if is_page else _OF_LAST])
-    rows = (*zip_longest(*chosen), *zip_longest(*found))
-    return list(dict.fromkeys(p for row in rows for p in row if p is not None))
+    """Return the best passages of a last turn: those that were read on purpose, then of each search the first ones."""
+    read = _read_of(turn)
+    own = {action.id for action in turn.actions if action.name == "read"}
+    found = [seen.passages[:_OF_LAST] for seen in turn.observations if seen.action not in own]
+    rows = zip_longest(*found)
+    return list(dict.fromkeys([*read, *(p for row in rows for p in row if p is not None)]))
+
+
+def _read_of(turn: Turn) -> list[str]:
+    """Return what was read on purpose: of each page the passages that were chosen from it, then the first of each text that
+    was read from a passage on ("s7p3"), behind which nobody has chosen."""
+    asked = {action.id: action.query for action in turn.actions if action.name == "read"}
+    of_read = [(seen.passages, _FROM.search(asked[seen.action])) for seen in turn.observations if seen.action in asked]
+    pages = zip_longest(*(passages[:_OF_READ] for passages, is_text in of_read if not is_text))
+    texts = zip_longest(*(passages[:_OF_LAST] for passages, is_text in of_read if is_text))
+    return [p for rows in (pages, texts) for row in rows for p in row if p is not None]
 
 
 _FROM = re.compile(r"\bs\d+p\d+\b")
 _NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST, _OF_READ = 20, 12, 7, 3, 8
+_READ_MORE = 5
+"""How many passages a writer gets beyond `_NOTED` where pages were read for it in the last turn."""
 _GAIN = 4
 """Passages that a further attempt must cite anew so that one more may follow; in a short text a third of all."""
 _TOUCHES = 0.34
@@ -86,6 +95,8 @@ _HOLE, _MOST_HOLES = 2, 4
 """Passages left out between two that are noted, and how many of them are put back in all."""
 _FOUND_AGAIN, _MOST_AGAIN = 2, 3
 """First passages of a search that a further attempt is shown again, and how many of them in all."""
+_DOUBTED, _MOST_DOUBTED = 0.3, 5
+"""Share of the words of a sentence that a doubt about it has, and how many passages are shown again for doubts."""
 _RECALLED, _SAYS = 4, 0.6
 """Passages that colleagues have found, and the share of the words of a cell that such a passage has."""
 
@@ -134,8 +145,10 @@ def _room(turns: Sequence[Turn], attempt: int) -> int:
     named = sum(len(a.query.split()) for turn in turns for a in turn.actions if a.name == "research_complete")
     if not named:
         return _NOTED if attempt < 2 else _NOTED_AGAIN
-    unseen = sum(len(_of_last(turn)) for turn in turns if is_complete(turn.actions))
-    return min(_NOTED, max(_NAMED, named + max(named // 4, unseen)))
+    last = [turn for turn in turns if is_complete(turn.actions)]
+    unseen = sum(len(_of_last(turn)) for turn in last)
+    read = sum(len(_read_of(turn)) for turn in last)
+    return min(_NOTED + min(read, _READ_MORE), max(_NAMED, named + max(named // 4, unseen)))
 
 
 def brings_new(section: Section, turns: Sequence[Turn], seen: Collection[str], library: Library) -> bool:
@@ -236,6 +249,8 @@ async def write(
     new = _unused(section, turns, passages) if earlier.content else passages
     if earlier.content and not new:
         return Written(section.model_copy(update={"status": "completed", "gained": False}), tuple(settled), adds=False)
+    if earlier.content:
+        new = [*new, *(p for p in _doubted(section, ctx.library) if p not in new)]
     draft = await ctx.reasoner.write_section(section, ctx.steering.now.brief_with_remarks(brief), new, ctx.library)
     if earlier.content and draft.dropped:
         earlier = earlier.model_copy(update={"content": without_sentences(earlier.content, draft.dropped)})
@@ -297,6 +312,18 @@ def _unused(section: Section, turns: Sequence[Turn], passages: Sequence[Passage]
     back = set(itertools.islice((key for key in again if key in section.shown), _MOST_AGAIN))
     new = {p.id for p in passages} - set(section.shown)
     return [p for p in passages if p.id in new or p.id in back] if new else []
+
+
+def _doubted(section: Section, library: Library) -> list[Passage]:
+    """Return the passages behind the sentences of the text that a reviewer doubts: what is put right is put right from them."""
+    told = [(set(content_terms(s.text)), s.passages) for s in parse_draft(section.content).sentences if s.passages]
+    found: dict[str, None] = {}
+    for fault in section.faults:
+        doubted = set(content_terms(fault))
+        terms, ids = max(told, key=lambda one: len(one[0] & doubted) / (len(one[0]) or 1), default=(set[str](), ()))
+        if len(terms & doubted) >= _DOUBTED * len(terms):
+            found |= dict.fromkeys(ids)
+    return [p for key in itertools.islice(found, _MOST_DOUBTED) if (p := library.passage(key)) is not None]
 
 
 async def _gathered(ctx: RunContext, section: Section, turns: list[Turn]) -> tuple[Section, list[Passage]]:

@@ -124,16 +124,18 @@ _CODE_NAME = re.compile(r"[A-Za-z_]\w*")
 _SETTING = re.compile(r"\s*[$%\w.-]+\s*[:=]")
 _CODE_WORD = re.compile(r"[^\W\d_][\w-]+")
 _CODE_CALLED = re.compile(r"(?:(?<=\.)[A-Za-z_]\w*|[A-Za-z_]\w*(?=\())")
-_CODE_LONG = re.compile(r"[A-Za-z]\w*_\w+")
-"""A name of several words, which is nobody's plain word."""
+_CODE_LONG = re.compile(r"(?<!\w)[A-Za-z]\w*_\w+")
+"""A name of several words, which is nobody's plain word; `__name__` is the language's own."""
 _CODE_MADE = re.compile(r"\b(?:def|class|function|as|for|import)\s+([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*=(?!=)")
 _CODE_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
 _CODE_FIGURE = re.compile(r"(?<![\w.])(?!(?:0|1)(?![\w.]))\d+(?:\.\d+)*")
 
 
-def has_amounts(text: str) -> bool:
-    """Tell whether a text holds an amount with a unit, or a quotation; versions and years are none."""
-    return bool(quotations(text)) or any(q.unit not in ("", "ordinal", *CALENDAR) for q in quantities(text))
+def has_amounts(text: str, known: str = "") -> bool:
+    """Tell whether a text holds an amount with a unit, or a quotation, that what is `known` lacks; versions and years are
+    none."""
+    amounts = [q for q in quantities(text) if q.unit not in ("", "ordinal", *CALENDAR)]
+    return bool(quotations(text)) or bool(amounts and not numbers_agree(text, known, amounts).ok)
 
 
 _TO_FILL_IN = re.compile(r"<[^<>\n]*>")
@@ -147,7 +149,8 @@ _CONSTRAINT = re.compile(r"[(（]\s?[<>=≥≤]{1,2}$")
 """How the version that a package needs is given: name (>= 2)."""
 _NUMBERED = re.compile(any_word("numbers.name_behind_patterns"), re.IGNORECASE)
 _SINCE = re.compile(rf"{any_word('numbers.since_patterns')}$", re.IGNORECASE)
-"""What stands before a version whose name is told elsewhere ("removed in 3.14")."""
+_SINCE_BEHIND = re.compile(any_word("numbers.since_behind_patterns"))
+"""What stands before or behind a version whose name is told elsewhere ("removed in 3.14")."""
 _NAMED_BEFORE = re.compile(r"(?:\b[A-Z][\w+]*|[A-Za-z]\w*[A-Z]\w*) ?$")
 
 
@@ -160,7 +163,7 @@ def _is_version(quantity: Quantity, text: str) -> bool:
         return True
     if "." not in written:
         return False
-    return bool(_NAMED_BEFORE.search(text[: quantity.start]) or _SINCE.search(before))
+    return bool(_NAMED_BEFORE.search(text[: quantity.start]) or _SINCE.search(before) or _SINCE_BEHIND.match(behind))
 
 
 def _written_quantities(text: str) -> list[Quantity]:

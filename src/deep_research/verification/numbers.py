@@ -375,10 +375,28 @@ def numbers_agree(claim: str, evidence: str, wanted: Sequence[Quantity] | None =
     missing = tuple(
         q
         for q in wanted
-        if not any(same(q, other, evidence) for other in there) and not _is_version(claim, q, evidence)
+        if not any(same(q, other, evidence) for other in there)
+        and not _is_version(claim, q, evidence)
+        and not _is_said_in_words(q, evidence)
     )
     other = next((q for q in there if missing and q.value == missing[0].value), None)
     return Agreement(not missing, missing, evidence[other.start : other.end].strip() if other else "")
+
+
+def _is_said_in_words(quantity: Quantity, evidence: str) -> bool:
+    """Tell whether the evidence says a number with an English word that is not always one: "the first call", "a gigabyte"."""
+    if quantity.unit == "ordinal" and quantity.value in _FIRST_ORDINALS:
+        return _FIRST_ORDINALS[quantity.value].search(evidence) is not None
+    if quantity.value != 1 or quantity.unit in ("", "ordinal", "s"):  # "a second column"
+        return False
+    return any(unit_at(evidence, one.end())[0] == quantity.unit for one in _ONE.finditer(evidence))
+
+
+_FIRST_ORDINALS = {
+    Decimal(1): re.compile(r"\bfirst\b", re.IGNORECASE),
+    Decimal(2): re.compile(r"\bsecond (?!s\b)", re.IGNORECASE),
+}
+_ONE = re.compile(r"(?<!times )(?<!once )(?<!\w)an? (?=\w)", re.IGNORECASE)
 
 
 def _is_version(claim: str, quantity: Quantity, evidence: str) -> bool:

@@ -77,6 +77,8 @@ _ANCHORS, _CHARS_PER_ANCHOR = 3, 22
 _SHOWN = 160
 """Characters of a sentence of the evidence that a verdict repeats."""
 _ERROR = re.compile(any_word("failure.patterns"), re.IGNORECASE)
+_FAILING = re.compile(any_word("failure.subject_patterns"), re.IGNORECASE)
+"""How a text speaks of something that fails."""
 
 
 def is_error_text(text: str, evidence: Sequence[str] = ()) -> bool:
@@ -85,6 +87,10 @@ def is_error_text(text: str, evidence: Sequence[str] = ()) -> bool:
     failures = _failures(text)
     if not failures:
         return False
+    if evidence and detect(text) != detect("\n".join(evidence)):
+        return not any(
+            _FAILING.search(part) for part in evidence
+        )  # no words to compare: it must speak of failing itself
     there, own = {term for part in evidence for term in content_terms(part)}, content_terms(text)
     is_subject = there.issuperset(content_terms(failures)) and 2 * sum(term in there for term in own) >= len(own)
     return not (there and is_subject)

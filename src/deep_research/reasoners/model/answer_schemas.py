@@ -149,7 +149,7 @@ class SectionAnswer(Answer):
     key_findings: list[str]
     missing: list[str] = Field(default_factory=list)
     dropped: list[str] = Field(
-        default_factory=list, description="statements of an earlier text that were left out, each with the reason"
+        default_factory=list, description="sentences of an earlier text that this one takes the place of, word for word"
     )
 
 
