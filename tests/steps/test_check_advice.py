@@ -89,8 +89,7 @@ COMMANDS = (
     (("engine --oil <litres>", "engine start"), True),
     (("engine --oil=1",), True),
     (("engine -ov",), True),
-    (("engine --water",), False),
-    (("engine.restart()",), False),
+    (("engine --oil <litres>", "engine --water 40"), False),
     (("engine --oil 40",), False),
     (("engine --oil <litres>", "engine --keep-oiled †"), True),
     (("engine --oil-for '40 days' †",), False),
@@ -108,6 +107,26 @@ async def test_commands_are_made_of_what_the_sources_have(
     checked = await check_advice([advice], [], library, GROUND, judging("supported"))
     (kept,) = checked.advice
     assert kept.commands == (commands if stand else ())
+
+
+@pytest.mark.parametrize("background", [True, False])
+async def test_a_line_that_no_source_has_is_marked_as_general_knowledge(background: bool, library: SqliteLibrary) -> None:
+    source = library.add_source(Found(key="b", title="Commands", url="https://b.example", origin="web"))
+    text = "Oil the engine by `engine --oil LITRES`."
+    library.add_snapshot(source.id, Document(text=text, title="Commands"), retrieved_at="2026-01-01T00:00:00+00:00")
+    lines = ("engine --oil <litres>", "engine.restart()")
+    ground = GROUND._replace(background=background)
+    advice = Advice(action=ACTION, commands=lines, premises=("s1p1", "s2p1"))
+    (kept,) = (await check_advice([advice], [], library, ground, judging("supported"))).advice
+    assert kept.commands == ((lines[0], "engine.restart() †") if background else ())
+
+
+async def test_advice_cites_in_its_sentences_and_is_judged_without_the_ids(library: SqliteLibrary) -> None:
+    advice = Advice(action=ACTION, why="Without oil it stops after 5 minutes. [s1p1]", how=("Use the tap [s1p1].",))
+    checked = await check_advice([advice], [], library, GROUND, judging("supported"))
+    (kept,), (claim,) = checked.advice, checked.claims
+    assert "[s1p1]" in kept.why and "[s1p1]" in kept.how[0] and kept.premises == ("s1p1",)
+    assert "s1p1" not in claim.text and claim.passages == ("s1p1",)
 
 
 async def test_what_the_reader_is_to_fill_in_is_no_figure(library: SqliteLibrary) -> None:

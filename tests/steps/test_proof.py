@@ -68,9 +68,9 @@ def _note(
 def test_a_report_says_who_wrote_and_judged_and_what_became_of_the_statements() -> None:
     text = _note("en")
     assert "Researched, written and judged by w-1 (compatible)." in text
-    assert "The model judged 3 of the statements." in text
-    assert "a better passage than the one they cited: 1." in text
-    assert "reworded so that their passages support them: 1." in text
+    assert "A model judged 3 of them." in text
+    assert "Given a better passage: 1." in text
+    assert "Reworded to what their passages carry: 1." in text
     assert "0.0123 US dollars" in text
     assert "1 cut, 1 left unverified" in text
     assert "Tides sing" not in text  # why it was cut stands in the result
@@ -78,12 +78,12 @@ def test_a_report_says_who_wrote_and_judged_and_what_became_of_the_statements() 
 
 
 def test_models_of_single_roles_are_named_with_what_they_did() -> None:
-    assert "Models of compatible: writing w-1; judge j-1." in _note("en", ROLES)
+    assert "Models (compatible): w-1 (writing); j-1 (judge)." in _note("en", ROLES)
 
 
 def test_what_did_not_happen_is_not_told() -> None:
     text = _note("en", claims=CLAIMS[:1], shown="", verbatim=0)
-    for nothing in ("verbatim quotations", "better passage", "reworded", "Left in the text", "Cut because"):
+    for nothing in ("Word for word", "Given a better", "Reworded", "Left in the text", "Cut because"):
         assert nothing not in text
 
 

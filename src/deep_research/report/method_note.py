@@ -4,11 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from deep_research.data import Claim, Ledger, ReasonerInfo
-from deep_research.i18n.catalog import bracket, explain, join_list, join_sentences, phrase
+from deep_research.i18n.catalog import bold_heading, bracket, explain, join_list, join_sentences, phrase
 from deep_research.report.report_input import CheckedReport
 from deep_research.verification.citations import claim_text
 from deep_research.verification.drafts import parse_draft
 
+LONG_QUESTION = 140
+"""Characters of a question from which on it is repeated at the end of its report, not at the head."""
 _ROLES = {
     "research": "research",
     "read": "research",
@@ -49,8 +51,10 @@ def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = 
     if levels:
         counted = {level: levels[level] for level in ("high", "medium", "low")}
         lines.append(phrase("confidence_counts", language, **counted))
+    asked = [f"{bold_heading('question', language)}{given.original}"] * (len(given.original) > LONG_QUESTION)
     blocks = [
         f"## {phrase('checked', language)}",
+        *asked,
         join_sentences(lines, language),
         _cost(checked.ledger, read_on, language),
         *_left(listed, language),

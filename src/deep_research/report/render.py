@@ -32,7 +32,7 @@ from deep_research.i18n.catalog import (
 )
 from deep_research.i18n.language import detect
 from deep_research.ports import Library
-from deep_research.report.method_note import render_method_note
+from deep_research.report.method_note import LONG_QUESTION, render_method_note
 from deep_research.report.repeated_text import without_lone_marks, without_repeats
 from deep_research.report.report_input import CheckedReport
 from deep_research.search.source_standing import dated_source, standing_of_most, uniform_standing
@@ -40,7 +40,7 @@ from deep_research.text.cleaning import fold
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
-from deep_research.verification.citations import render_citations
+from deep_research.verification.citations import ids_in, render_citations
 from deep_research.verification.currency import Dated, written_date
 from deep_research.verification.quotations import is_verbatim
 
@@ -243,8 +243,17 @@ _WIDE_STOPS = ("。", "！", "？")
 
 def _cited(markdown: str, references: References) -> str:
     """Render the citations of a text; of sentences of a paragraph that follow one another and rest on the same sources the
-    last one carries the numbers."""
-    return "\n".join(map(_once, render_citations(markdown, references.cite).split("\n")))
+    last one carries the numbers. A conclusion that closes a paragraph becomes one of its own: its mark begins a line."""
+    lines = render_citations(markdown, references.cite).split("\n")
+    return "\n".join(_apart(_once(line)) for line in lines)
+
+
+def _apart(line: str) -> str:
+    return line if _NO_PROSE.match(line) else _CLOSING.sub("\n\n→ ", line, count=1)
+
+
+_NO_PROSE = re.compile(r"\s|[-*+|>#→`~]|\d+[.)]")
+_CLOSING = re.compile(r"(?<=[\].。！？!?†]) ?→ ")
 
 
 def _once(line: str) -> str:
@@ -274,7 +283,8 @@ def _head(checked: CheckedReport, references: References) -> str:
         if checked.workflow in ("loop", "supervisor"):
             notice.append(f"> {phrase('no_model_workflow', language, workflow=checked.workflow)}")
         blocks.append("\n".join(notice))
-    blocks.append(f"{bold_heading('question', language)}{given.original}")
+    if len(given.original) <= LONG_QUESTION:
+        blocks.append(f"{bold_heading('question', language)}{given.original}")
     if given.found_in:
         name = given.found_in if given.found_in == "library" or checked.is_answered else "neither"
         blocks.append(f"*{phrase(f'from_{name}', language, searches=checked.ledger.searches)}*")
@@ -325,7 +335,7 @@ def _marks(checked: CheckedReport) -> str:
     }
     names = [name for name, is_used in used.items() if is_used]
     language = checked.given.language
-    return join_sentences((phrase(name, language) for name in ("marks_fact", *names)), language) if names else ""
+    return " · ".join(phrase(name, language) for name in ("marks_fact", *names)) if names else ""
 
 
 def render_advice(advice: Sequence[Advice], references: References, language: str) -> list[str]:
@@ -352,12 +362,16 @@ def _step(advice: Advice, references: References, language: str) -> str:
     said = [f"*{fold(advice.case)}{colon_of(language).rstrip()}*"] * bool(advice.case)
     action = fold(advice.action)
     said.append(f"**{action if action.endswith(_STOPS) else action + phrase('full_stop', language)}**")
-    said += [fold(advice.why)] * bool(advice.why)
-    cited = references.cite(advice.premises)
+    said += [_once(render_citations(fold(advice.why), references.cite))] * bool(advice.why)
+    told = {key for text in (advice.why, *advice.how, advice.condition, advice.fallback) for key in ids_in(text)}
+    cited = references.cite([key for key in advice.premises if key not in told])
     colon = colon_of(language)
     needed = [f"*{phrase('condition', language)}*{colon}{fold(advice.condition)}"] * bool(advice.condition)
     otherwise = [f"*{phrase('fallback', language)}*{colon}{fold(advice.fallback)}"] * bool(advice.fallback)
-    points = [f"   - {text}" for text in (*needed, *map(fold, advice.how), *otherwise)]
+    points = [
+        f"   - {_once(render_citations(text, references.cite))}"
+        for text in (*needed, *map(fold, advice.how), *otherwise)
+    ]
     return "\n".join([" ".join([*said, cited] if cited else said), *points])
 
 

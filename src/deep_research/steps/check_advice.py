@@ -14,7 +14,7 @@ from deep_research.steps.check_claims import Judge, Rewrite
 from deep_research.steps.check_sentences import Ground, claim_id, names_are_known
 from deep_research.text.sentences import split
 from deep_research.text.tokens import content_terms, normalise
-from deep_research.verification.citations import lift
+from deep_research.verification.citations import cite_ids, ids_in, lift
 from deep_research.verification.conclusions import (
     FOLLOWS,
     are_known_commands,
@@ -22,7 +22,7 @@ from deep_research.verification.conclusions import (
     is_unfounded,
     without_placeholders,
 )
-from deep_research.verification.drafts import settle_marks
+from deep_research.verification.drafts import parse_draft, settle_marks
 from deep_research.verification.verify import is_error_text
 
 _MARK = "†"
@@ -147,7 +147,9 @@ def _known_only(advice: Advice, claim: Claim) -> Advice:
 def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Ground) -> tuple[Advice, Claim]:
     """Return one piece of advice without what code refuses of its reasons and conditions, and as a claim with the verdict
     on what it says to do."""
-    passages = [p for key in given.premises if (p := library.passage(key)) is not None]
+    fields = (given.action, given.why, *given.how, given.condition, given.fallback)
+    named = dict.fromkeys((*given.premises, *(key for text in fields for key in ids_in(text))))
+    passages = [p for key in named if (p := library.passage(key)) is not None]
     ids = tuple(dict.fromkeys(p.id for p in passages))
     premises = [fact for fact in facts if fact.stands and set(fact.passages) & set(ids)]
     grounds = [*(p.text for p in passages), *(fact.text for fact in premises)]
@@ -169,14 +171,17 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         return bad is None or (bad.codes == ("name_missing",) and names_are_known(sentence, ids, library, known))
 
     def stands_of(text: str) -> str:
-        """Return the text without the sentences that are refused."""
-        return join_sentences([said for said in split(settle_marks(text)) if stands(said)], ground.language)
+        """Return the text without the sentences that are refused; each keeps what it cites."""
+        draft = parse_draft(settle_marks(text))
+        kept = [s for s in draft.sentences if stands(s.text)]
+        said = (f"{s.text} {cite_ids([k for k in s.passages if k in ids])}".strip() for s in kept)
+        return join_sentences(said, ground.language)
 
     kept: dict[str, Any] = {name: stands_of(getattr(given, name)) for name in _REASONS if name != "how"}
     kept["how"] = tuple(said for text in given.how if (said := stands_of(text)))
     kept["commands"] = _fit_commands(given.commands, [*grounds, known], general=ground.background)
     advice = given.model_copy(update=kept)
-    text = _as_text(advice, ground.language)
+    text = lift(_as_text(advice, ground.language))[0]
     claim = Claim(
         id=claim_id(f"advice\0{text}"),
         section="",
@@ -190,13 +195,17 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
 
 
 def _fit_commands(lines: Sequence[str], known: Sequence[str], *, general: bool) -> tuple[str, ...]:
-    """Return the lines to type that may stand: all that come from the sources or none, since they belong together; with
-    those of `general` knowledge, marked †, where these bring no figure of their own."""
-    sourced = tuple(line for line in lines if not line.endswith(_MARK))
-    if not are_known_commands(sourced, known):
+    """Return the lines to type that may stand. Those of the sources belong together; one that no source has is marked as
+    `general` knowledge (†), where that is wanted and it brings no figure of its own, else none stand. What is marked already
+    goes where it may not stand, and leaves the others."""
+    known_lines = {line for line in lines if are_known_commands([line], known)}
+    made = [line for line in lines if line not in known_lines and not line.endswith(_MARK)]
+    if made and (not general or any(is_too_specific(line.translate(_UNQUOTED)) for line in made)):
         return ()
-    of_trade = (line.translate(_UNQUOTED) for line in lines if line.endswith(_MARK))
-    return tuple(lines) if general and not any(map(is_too_specific, of_trade)) else sourced
+    marked = (line.translate(_UNQUOTED) for line in lines if line.endswith(_MARK))
+    may_mark = general and not any(map(is_too_specific, marked))
+    kept = (line for line in lines if may_mark or not line.endswith(_MARK))
+    return tuple(f"{line} {_MARK}" if line in made else line for line in kept)
 
 
 def _parted(text: str) -> tuple[str, list[str]]:

@@ -18,7 +18,7 @@ from deep_research.search.source_standing import dated_source
 from deep_research.text.standing import UNDECIDED
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import CitedSentence, cite_ids, claim_text, lift
-from deep_research.verification.computations import ComputationError, Result, carry_out
+from deep_research.verification.computations import QUESTION, ComputationError, Result, carry_out
 from deep_research.verification.conclusions import (
     BACKGROUND,
     FOLLOWS,
@@ -65,7 +65,8 @@ class Ground(NamedTuple):
     """What a draft may use beside its passages: the arithmetic its writer asks for, what was `known` before (the
     question and the terms of the plan), what was `sought` (the facts planned and the searches made), what a conclusion may
     take names from (`named`: all that the draft cites), whether general knowledge may stand, the `language` of the report, and `today`, by which what sources say of their own time is dated
-    (None: not at all); `told_date` is the date that the report names for the whole text."""
+    (None: not at all); `told_date` is the date that the report names for the whole text; figures of the `question` may be
+    reckoned with."""
 
     computations: Sequence[Computation] = ()
     known: str = ""
@@ -75,6 +76,7 @@ class Ground(NamedTuple):
     language: str = "en"
     today: date | None = None
     told_date: str = ""
+    question: str = ""
 
 
 NO_GROUND = Ground()
@@ -140,7 +142,7 @@ def check_sentences(
             ]
         ),
     )
-    results = {c.name: _computed(c, library) for c in ground.computations}
+    results = {c.name: _computed(c, library, ground.question) for c in ground.computations}
     judged = [
         (is_note and _as_noted(s, library)) or _check_sentence(s, library, has_judge=has_judge)
         if s.role == "fact"
@@ -225,8 +227,10 @@ def with_notes(
     return done
 
 
-def _computed(computation: Computation, library: Library) -> Result | ComputationError:
+def _computed(computation: Computation, library: Library, question: str) -> Result | ComputationError:
     def text_of(key: str) -> str | None:
+        if key == QUESTION:
+            return question
         passage = library.passage(key)
         return passage.text if passage is not None else None
 
@@ -249,6 +253,7 @@ def _check_own(
         return CheckedSentence(sentence.text, (), refused or BACKGROUND, kind="background")
     bare, text = PLACEHOLDER.sub("", sentence.text), sentence.text
     used: list[str] = []
+    is_own = False
     for name in dict.fromkeys(PLACEHOLDER.findall(sentence.text)):
         result = results.get(name)
         if not isinstance(result, Result):
@@ -257,8 +262,10 @@ def _check_own(
         shown = f"{result.value} ({phrase('computed', ground.language)}: {result.working})"
         text = text.replace(f"{{{name}}}", shown)
         used += result.passages
+        is_own |= result.is_own
     ids = tuple(dict.fromkeys([*cited_ids(sentence, library), *used]))
-    return _judge_own(CheckedSentence(text, ids, FOLLOWS, kind=sentence.role, bare=bare), library, ground)
+    own = CheckedSentence(text, ids, FOLLOWS, kind=sentence.role, bare=bare)
+    return _judge_own(own, library, ground, [ground.question] if is_own else [])
 
 
 def names_are_known(text: str, ids: Sequence[str], library: Library, also: str) -> bool:
@@ -298,9 +305,9 @@ def _open(text: str, ground: Ground) -> Verdict:
     )
 
 
-def _judge_own(judged: CheckedSentence, library: Library, ground: Ground) -> CheckedSentence:
+def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: Sequence[str] = ()) -> CheckedSentence:
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
-    premises = [f"{e.about}\n{e.text}" for e in evidence]
+    premises = [*(f"{e.about}\n{e.text}" for e in evidence), *more]
     unfounded = is_unfounded(judged.bare or judged.text, premises, ground.known, ground.named)
     if is_error_text(judged.text, premises):
         unfounded = verdict_of("unverified", "error_text")

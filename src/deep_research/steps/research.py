@@ -419,6 +419,7 @@ def ground_of(
         language=brief.language,
         today=ctx.today,
         told_date=standing_of_most(sections),
+        question=brief.question,
     )
 
 

@@ -193,6 +193,11 @@ def _marks(citations: Sequence[tuple[int, tuple[str, ...]]], start: int) -> tupl
     return tuple(found.items())
 
 
+def ids_in(text: str) -> list[str]:
+    """Return the passage ids that a text cites, in order."""
+    return [key for _, _, ids in groups(text) for key in ids]
+
+
 def lift(body: str) -> tuple[str, list[int], list[tuple[int, tuple[str, ...], int]]]:
     """Return `body` without its groups of ids, the offset of each of its characters, and where each group stood
     (its place in the text without ids, its ids, the offset where it ends in `body`)."""

@@ -20,6 +20,8 @@ from deep_research.verification.units import CALENDAR, Quantity, date_parts
 
 _MAX_EXPRESSION, _MAX_NODES, _MAX_POWER, _MAX_DIGITS, _MAX_UNIT = 300, 80, 64, 30, 24
 _DIGITS = 50
+QUESTION = "question"
+"""What an operand names in place of a passage where its figure is the reader's own, of the question."""
 _CONSTANTS = frozenset({0, 1, 2, 3, 4, 7, 10, 12, 24, 30, 60, 100, 365, 1000, 1_000_000, 1_000_000_000})
 """Numbers that may stand in an expression without a source: counts of operands, percent, scales, the calendar."""
 
@@ -34,11 +36,12 @@ class ComputationError(ValueError):
 
 class Result(NamedTuple):
     """A computation carried out: the rounded `value` with its unit, its `working` ("1.2 ÷ 1.1"), and the passages of
-    its operands in the order of their first use."""
+    its operands in the order of their first use; `is_own` where a figure of the question is among them."""
 
     value: str
     working: str
     passages: tuple[str, ...]
+    is_own: bool = False
 
 
 class _Number(NamedTuple):
@@ -51,7 +54,8 @@ class _Number(NamedTuple):
 def carry_out(computation: Computation, text_of: Callable[[str], str | None]) -> Result:
     """Return the result of a computation whose operands stand in the passages they name.
 
-    `text_of` returns the text of a passage by its id, None for an unknown one. Raises ComputationError.
+    `text_of` returns the text of a passage by its id, of the question for `QUESTION`, None for an unknown one. Raises
+    ComputationError.
     """
     tree = _parsed(computation.expression)
     operands = {operand.name: operand for operand in computation.operands}
@@ -63,7 +67,8 @@ def carry_out(computation: Computation, text_of: Callable[[str], str | None]) ->
     return Result(
         _written(number.value, computation),
         _working(computation.expression, operands),
-        tuple(dict.fromkeys(operands[name].passage for name in used)),
+        tuple(dict.fromkeys(key for name in used if (key := operands[name].passage) != QUESTION)),
+        any(operands[name].passage == QUESTION for name in used),
     )
 
 

@@ -125,7 +125,7 @@ class OperandAnswer(Answer):
 
     name: str
     value: str = Field(description="as it stands in the passage, with its unit")
-    passage: str
+    passage: str = Field(description="an id; “question” for a figure of the question")
 
 
 class ComputationAnswer(Answer):

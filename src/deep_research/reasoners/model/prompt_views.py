@@ -158,7 +158,7 @@ _LENGTHS = {
     "standard": {
         "section": (150, 420),
         "addition": (40, 160),
-        "body": (900, 1_600),
+        "body": (700, 1_200),
         "answer": (100, 150),
         "conclusion": (40, 110),
     },
@@ -171,6 +171,8 @@ _LENGTHS = {
     },
 }
 """Words by depth of report and kind of text; the body is all sections together."""
+_NOTES = {"brief": 420, "standard": 1_900, "deep": 7_000}
+"""Words of all sections together: of notes that a report is written from a few more than its body has."""
 _CHARACTERS_PER_WORD = {"zh": 2.2, "ja": 2.8, "ko": 3.2}
 
 
@@ -196,7 +198,7 @@ def length_of(kind: str, depth: str, language: str, *, sections: int = 1, more: 
     many `sections`; `more` where something is added to a text that has this length."""
     least, most = _LENGTHS[depth][kind]
     if kind == "section":
-        most = min(most, max(least, _LENGTHS[depth]["body"][1] // max(1, sections) // 10 * 10))
+        most = min(most, max(least, _NOTES[depth] // max(1, sections) // 10 * 10))
         least = min(least, most * 2 // 3)
     most = most * 5 // 4 if more else most
     factor = _CHARACTERS_PER_WORD.get(language)
