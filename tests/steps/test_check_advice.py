@@ -110,7 +110,9 @@ async def test_commands_are_made_of_what_the_sources_have(
 
 
 @pytest.mark.parametrize("background", [True, False])
-async def test_a_line_that_no_source_has_is_marked_as_general_knowledge(background: bool, library: SqliteLibrary) -> None:
+async def test_a_line_that_no_source_has_is_marked_as_general_knowledge(
+    background: bool, library: SqliteLibrary
+) -> None:
     source = library.add_source(Found(key="b", title="Commands", url="https://b.example", origin="web"))
     text = "Oil the engine by `engine --oil LITRES`."
     library.add_snapshot(source.id, Document(text=text, title="Commands"), retrieved_at="2026-01-01T00:00:00+00:00")
@@ -125,8 +127,9 @@ async def test_advice_cites_in_its_sentences_and_is_judged_without_the_ids(libra
     advice = Advice(action=ACTION, why="Without oil it stops after 5 minutes. [s1p1]", how=("Use the tap [s1p1].",))
     checked = await check_advice([advice], [], library, GROUND, judging("supported"))
     (kept,), (claim,) = checked.advice, checked.claims
-    assert "[s1p1]" in kept.why and "[s1p1]" in kept.how[0] and kept.premises == ("s1p1",)
-    assert "s1p1" not in claim.text and claim.passages == ("s1p1",)
+    assert all("[s1p1]" in text for text in (kept.why, *kept.how))
+    assert kept.premises == claim.passages == ("s1p1",)
+    assert "s1p1" not in claim.text
 
 
 async def test_what_the_reader_is_to_fill_in_is_no_figure(library: SqliteLibrary) -> None:

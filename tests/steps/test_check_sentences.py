@@ -140,6 +140,56 @@ def test_a_note_leaves_to_the_judge_what_code_cannot_settle(said: str, kind: str
     assert claim.repair == ""
 
 
+AROUND = {
+    "One": "wal_log_hints (boolean)\n\nIt writes all of a page.\n\n"
+    + "\n\n".join(f"Line {n} is about something else altogether, and long." for n in range(40))
+    + "\n\nThis parameter can only be set at server start.\n\nwait_seconds integer DEFAULT 60\n\nWith wait set, promotion waits "
+    "until wait_seconds seconds have passed."
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "stands"),
+    [
+        ("`wal_log_hints` can only be set at server start.", True),
+        ("Promotion waits for 60 seconds.", True),
+        ("`full_page_writes` can only be set at server start.", False),
+        ("Promotion waits for 90 seconds.", False),
+    ],
+)
+def test_a_note_keeps_a_name_and_a_number_that_stand_around_its_passage(said: str, stands: bool) -> None:
+    library = shelf(**AROUND)
+    last = library.passages("s1")[-1].id
+    assert last != "s1p1"
+    (claim,) = asyncio.run(note_draft(f"{said} [{last}]", section="S", library=library)).claims
+    assert (claim.stands, "judged_later" in claim.verdict.codes) == (stands, stands)
+
+
+def test_a_limit_may_name_an_amount_of_the_question() -> None:
+    library, said = (
+        shelf(One="Backups are kept."),
+        "Whether 2 TB are restored within an hour is not in the sources [open].",
+    )
+    ground = Ground(known="Can we restore 2 TB within an hour?", sought="restore sources hour")
+    for known, stands in ((ground, True), (ground._replace(known="Can we restore?"), False)):
+        (claim,) = asyncio.run(check_draft(said, section="S", library=library, ground=known)).claims
+        assert claim.stands is stands
+
+
+def test_what_is_reckoned_with_figures_of_the_question_needs_no_passage() -> None:
+    operands = tuple(Operand(name=n, value=v, passage="question") for n, v in (("a", "9 hours"), ("b", "24 hours")))
+    ground = Ground(
+        computations=(Computation(name="k1", expression="a + b", unit="hours", operands=operands),),
+        question="Our dump takes 9 hours, every 24 hours.",
+    )
+    checked = asyncio.run(
+        check_draft("At worst you lose {k1}.", section="S", library=shelf(One="Backups are kept."), ground=ground)
+    )
+    (claim,) = checked.claims
+    assert (claim.kind, claim.stands, claim.passages) == ("computed", True, ())
+    assert "33.0 hours (computed: 9 hours + 24 hours)" in checked.content
+
+
 def test_a_computation_rests_on_the_passages_of_its_operands() -> None:
     library = shelf(Cards="The H100 weighs 30 kg. The A100 weighs 20 kg.", Cold="Cold winters harm the crop.")
     operands = tuple(Operand(name=n, value=v, passage="s1p1") for n, v in (("a", "30 kg"), ("b", "20 kg")))

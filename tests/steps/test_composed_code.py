@@ -51,6 +51,14 @@ def test_code_that_brings_something_in_or_is_refused_goes(text: str, verdict: st
     assert "A pool takes a context." in checked.content
 
 
+def test_the_guard_of_a_script_is_no_name_that_a_source_must_have() -> None:
+    guarded = CODE.replace("ctx =", "def main():\n    ctx =").replace(
+        "\n```", "\n\nif __name__ == '__main__':\n    main()\n```"
+    )
+    checked, _ = _checked(TEXT.replace(CODE, guarded))
+    assert checked.content.endswith(guarded)
+
+
 SETTINGS = (
     "Source: pumps\n\nMaintainer: Ada <ada@example.org>\n\nBuild-Depends: pumphelper (= 13), dh-pump\n\nHomepage: none"
 )

@@ -24,12 +24,12 @@ from deep_research.data import (
 from deep_research.events import Searched
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.reasoners.model.research_turns import messages_of
-from deep_research.report.render import References, render_advice
+from deep_research.report.render import References, _reference_list, render_advice
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
 from deep_research.settings import Settings
 from deep_research.steps import search
-from deep_research.steps.research import found_by_others, noted_passages
+from deep_research.steps.research import _doubted, _room, found_by_others, noted_passages
 from deep_research.steps.review import send_back
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
@@ -86,9 +86,17 @@ def test_of_what_the_last_calls_brought_the_best_of_each_comes_first() -> None:
         ),
     )
     noted = [p.id for p in noted_passages([turn], library, limit=12)]
+    assert _room([turn], 1) == 1 + 8 + 3
     assert noted[0] == here[9]
     assert noted[1:9] == there[:8]
     assert noted[9:] == here[:3]
+
+
+def test_what_a_reviewer_doubts_is_shown_again_with_its_passages(library: SqliteLibrary) -> None:
+    text = "Engines turn at 3,000 rpm in the test. [s1p1] Boats are painted red each spring. [s2p1]"
+    section = Section(title="Engines", content=text, faults=("“engines turn at 3,000 rpm”: in the test alone",))
+    assert [p.id for p in _doubted(section, library)] == ["s1p1"]
+    assert _doubted(section.model_copy(update={"faults": ("Nothing of this is about the weather",)}), library) == []
 
 
 def test_the_same_words_on_several_pages_are_noted_once_where_they_rank_best() -> None:
@@ -131,6 +139,37 @@ def test_references_are_numbered_in_order_of_first_use(library: SqliteLibrary) -
 def _told(text: str, passage: str) -> Claim:
     verdict = Verdict(kind="supported", reason="")
     return Claim(id=text, section="", text=text, passages=(passage,), verdict=verdict)
+
+
+@pytest.mark.parametrize("text", ["postgresql://user@localhost/db?x=1 and more", "See also: PRAGMA busy_timeout"])
+def test_a_reference_quotes_no_address_and_no_pointer(text: str) -> None:
+    library = SqliteLibrary(":memory:")
+    source = library.add_source(Found(key="x", title="Settings", origin="shelf"))
+    library.add_snapshot(source.id, Document(text=text), retrieved_at="")
+    references = References(library)
+    references.cite(["s1p1"])
+    assert references.quotes(references.entries()[0], [_told(f"PRAGMA busy_timeout user {text}", "s1p1")]) == []
+
+
+def test_where_the_list_of_references_is_long_what_carries_least_is_not_quoted() -> None:
+    library = SqliteLibrary(":memory:")
+    claims: list[Claim] = []
+    for n in range(1, 4):
+        source = library.add_source(Found(key=str(n), title=f"Page {n}", origin="shelf"))
+        text = f"The ferry number {n} leaves the northern harbour of the old town every morning in spring."
+        library.add_snapshot(source.id, Document(text=text), retrieved_at="")
+        claims += [_told(f"Ferry {n} leaves every morning, says {i}.", f"s{n}p1") for i in range(4 - n)]
+    references = References(library)
+    references.cite(["s1p1", "s2p1", "s3p1"])
+    entries = references.entries()
+
+    def listed(room: int) -> list[bool]:
+        text = _reference_list(entries, claims, references, "en", room, is_dated=False)
+        return [f"number {n} leaves" in text for n in (1, 2, 3)]
+
+    assert listed(1000) == [True, True, True]
+    assert listed(250) == [True, True, False]
+    assert listed(10) == [False, False, False]
 
 
 def test_a_reference_quotes_what_carries_a_fact_rather_than_what_is_like_a_conclusion() -> None:

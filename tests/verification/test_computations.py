@@ -64,6 +64,16 @@ def test_what_is_computed_is_exact_and_shows_its_operands(
     assert set(result.passages) == {operand.passage for operand in computation.operands}
 
 
+def test_figures_of_the_question_are_reckoned_with_and_are_no_passage() -> None:
+    texts = TEXTS | {"question": "Our dump takes 9 hours and runs every 24 hours; the pipe is 3 km long."}
+    own = carry_out(_made("a + b", "hours", 0, a=("9 hours", "question"), b=("24 hours", "question")), texts.get)
+    assert (own.value, own.passages, own.is_own) == ("33 hours", (), True)
+    both = carry_out(_made("a / b", "kg/km", 0, a=("250 kg", "s3p2"), b=("3 km", "question")), texts.get)
+    assert (both.passages, both.is_own) == (("s3p2",), True)
+    with pytest.raises(ComputationError):
+        carry_out(_made("a + 1", "hours", 0, a=("8 hours", "question")), texts.get)
+
+
 @pytest.mark.parametrize(
     ("computation", "code"),
     [

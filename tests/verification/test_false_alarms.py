@@ -129,6 +129,14 @@ def test_an_error_that_the_passage_speaks_of_is_a_subject_and_one_of_the_researc
 
 
 @pytest.mark.parametrize(
+    ("evidence", "is_failure"),
+    [("The COMMIT command will fail while a read connection is open.", False), ("COMMIT ends a transaction.", True)],
+)
+def test_what_fails_may_be_told_in_another_language_than_the_passage(evidence: str, is_failure: bool) -> None:
+    assert is_error_text("`COMMIT` 可能因别的连接在读而失败。", [evidence]) is is_failure
+
+
+@pytest.mark.parametrize(
     ("claim", "passage"),
     [
         ("The server keeps a log; its size is told in section 3.", "The server keeps a log of a certain size."),

@@ -110,6 +110,9 @@ def test_a_conclusion_may_use_what_the_question_names() -> None:
         ("Its author calls it “done”. †", False),
         ("一般来说应先做压力测试。†", True),
         ("通常需要3个月。†", False),
+        ("파이썬 3.14부터 Linux의 기본 시작 방식은 forkserver다 †.", True),
+        ("점수가 4.5 이상이다 †.", False),
+        ("3.8 起默认使用 spawn。†", True),
     ],
 )
 def test_general_knowledge_has_no_figure_date_or_quotation(text: str, stands: bool) -> None:

@@ -137,6 +137,10 @@ def test_identifiers_and_idioms_are_no_quantities(text: str) -> None:
         ("Patients got 5 mg/kg.", "they got 5 mg/kg/day"),
         ("Patients got 960 mg/day.", "they got 960 mg once daily"),
         ("Patients got 960 mg per week.", "they got 960 mg every week"),
+        ("从第一次调用起被独占", "The first call obtains an exclusive lock."),
+        ("第二列是页数", "The second column is the number of pages."),
+        ("超过 1 GB 时可能失败", "Transactions in excess of a gigabyte may fail."),
+        ("It must be back within 1 hour.", "We want to be back within an hour."),
     ],
 )
 def test_agreement(claim: str, evidence: str) -> None:
@@ -167,6 +171,9 @@ def test_agreement(claim: str, evidence: str) -> None:
         ("About 676 million were sold.", "about 675 million were sold"),
         ("It is up to 27 times faster.", "it is up to 24 times faster"),
         ("It ran over 25 weeks.", "it ran over 26 weeks"),
+        ("第二列是页数", "It takes 5 seconds for the first column."),
+        ("It takes 1 second.", "a second column is empty"),
+        ("It runs 1 time in 1 day.", "it runs 5 times a day"),
     ],
 )
 def test_disagreement_names_what_is_missing(claim: str, evidence: str) -> None:

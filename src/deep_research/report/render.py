@@ -30,7 +30,7 @@ from deep_research.i18n.catalog import (
     name_subject,
     phrase,
 )
-from deep_research.i18n.language import detect
+from deep_research.i18n.language import detect, is_cjk
 from deep_research.ports import Library
 from deep_research.report.method_note import LONG_QUESTION, render_method_note
 from deep_research.report.repeated_text import without_lone_marks, without_repeats
@@ -53,8 +53,8 @@ _SEVERAL = 4
 _REFERENCES = 1 / 3
 """Characters of the list of references for one of what stands before it: a quarter of the whole."""
 _MOST_QUOTES, _LEAST_QUOTE, _FEW_TERMS = 2, 60, 3
-_LETTERS = 0.75
-"""Share of letters and spaces in a sentence that is no code and no address."""
+_LETTERS, _FEW_WORDS = 0.75, 5
+"""Share of letters and spaces in a sentence that is no code and no address; words of one that is no mere pointer."""
 
 
 class Rendered(NamedTuple):
@@ -517,7 +517,8 @@ def _nearest(claim: str, text: str) -> tuple[int, int] | None:
 def _is_prose(sentence: str) -> bool:
     """Tell whether a sentence says something by itself: no code, no address, no pointer ("See also: …")."""
     plain = sum(c.isalpha() or c.isspace() for c in sentence)
-    return plain >= _LETTERS * len(sentence) and len(set(content_terms(sentence))) > _FEW_TERMS
+    words = len(sentence.split()) if not is_cjk(detect(sentence)) else len(sentence)
+    return plain >= _LETTERS * len(sentence) and words >= _FEW_WORDS
 
 
 def _to_word(text: str, end: int) -> int:
