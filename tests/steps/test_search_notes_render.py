@@ -101,11 +101,17 @@ def test_what_a_reviewer_doubts_is_shown_again_with_its_passages(library: Sqlite
 
 def test_the_same_words_on_several_pages_are_noted_once_where_they_rank_best() -> None:
     library = SqliteLibrary(":memory:")
-    texts = ("The strategy runs no gc.", "Berths are for ferries.", "The  strategy runs no\ngc.")
-    for name, text in zip(("one", "two", "three"), texts, strict=True):
-        source = library.add_source(Found(key=name, title=name, origin="shelf"))
+    texts = (
+        "The strategy runs no gc.", "Berths are for ferries.", "The  strategy runs no\ngc.",
+        "The :term:`strategy <a>` runs *no* ``gc``, as :func:`~gc.collect` tells, when the loop has ended at 5 o'clock.",
+        "The strategy <a> runs no gc, as gc.collect tells, when the loop has ended at 5 o'clock.",
+        "The strategy <a> runs no gc, as gc.collect tells, when the loop has ended at 7 o'clock.",
+    )  # fmt: skip
+    for name, text in enumerate(texts):
+        source = library.add_source(Found(key=str(name), title=str(name), origin="shelf"))
         library.add_snapshot(source.id, Document(text=text), retrieved_at="")
-    assert [p.id for p in noted_passages([_turn(("s3p1", "s2p1", "s1p1"))], library, limit=9)] == ["s3p1", "s2p1"]
+    turn = _turn(("s3p1", "s2p1", "s1p1", "s4p1", "s5p1", "s6p1"))
+    assert [p.id for p in noted_passages([turn], library, limit=9)] == ["s3p1", "s2p1", "s4p1", "s6p1"]
 
 
 def test_notes_leave_out_ids_that_do_not_exist(library: SqliteLibrary) -> None:

@@ -13,6 +13,7 @@ from deep_research.i18n.language import CJK, columns
 from deep_research.text.cleaning import clean, fold
 from deep_research.text.document_builder import DocumentBuilder
 from deep_research.text.listed_headings import with_marked_headings
+from deep_research.text.page_noise import without_menus
 from deep_research.text.tokens import STOP_WORDS
 
 _TAG_NAMES = (
@@ -220,7 +221,7 @@ def _shown(value: object) -> str:
 
 def read_page(found: Found) -> Document:
     """Return the page that a source sent with its result. Raises Unreadable when it is no text."""
-    text = found.page_text
+    text = without_menus(found.page_text)
     is_marked = _MARKED.search(text) is not None
     lines = with_marked_headings(_lines_apart(text)) if is_marked else _lines_apart(text)
     name = "page.md" if is_marked else "page.text"

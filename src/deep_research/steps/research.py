@@ -29,8 +29,8 @@ from deep_research.search.source_standing import standing_of_most, uniform_stand
 from deep_research.steps import review, search
 from deep_research.steps.check_claims import Checked, Judge, check_draft, note_draft
 from deep_research.steps.check_sentences import NO_GROUND, PENDING, Ground
-from deep_research.text.cleaning import fold
 from deep_research.text.contents_lists import is_contents_list
+from deep_research.text.near_duplicates import distinct_passages
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft, without_sentences
@@ -56,12 +56,10 @@ def noted_passages(turns: Sequence[Turn], library: Library, *, limit: int) -> li
     last = [p for turn in ending for p in _of_last(turn)]
     best = dict.fromkeys([*named, *last, *sorted(scores, key=lambda p: -scores[p])])
     found = [passage for key in best if (passage := library.passage(key)) is not None]
-    first = dict[str, Passage]()
-    for passage in found:  # manuals print the same matter on several pages
-        first.setdefault(fold(passage.text), passage)
+    found = distinct_passages(found)
     chosen = set(named)
-    repeated = search.site_lines(library, (passage.source for passage in first.values()))
-    return [p for p in first.values() if p.id in chosen or not is_contents_list(p.text, repeated)][:limit]
+    repeated = search.site_lines(library, (passage.source for passage in found))
+    return [p for p in found if p.id in chosen or not is_contents_list(p.text, repeated)][:limit]
 
 
 def _of_last(turn: Turn) -> list[str]:

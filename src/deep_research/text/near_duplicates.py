@@ -5,11 +5,13 @@ Bottom-k MinHash over word shingles (Broder, "On the resemblance and containment
 estimates how much of the texts is the same. Short texts are compared exactly.
 """
 
+import re
 import zlib
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from deep_research.data import Passage
 from deep_research.text.tokens import tokenize
 
 SHINGLE = 3
@@ -19,6 +21,11 @@ SAME = 0.8
 """Resemblance from which two texts count as one."""
 _BEGINNING = 20_000
 """Characters by which whole documents are compared."""
+
+
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_MARKUP = re.compile(r":[a-z][\w:+.-]*:(?=`)|[`*~\\]")
+"""Roles and marks of a text's source (reStructuredText, Markdown)."""
 
 
 class Sketch(NamedTuple):
@@ -80,6 +87,17 @@ class Distinct:
             return False
         self._kept.append(made)
         return True
+
+
+def distinct_passages(passages: Iterable[Passage]) -> list[Passage]:
+    """Return passages without those that say what one before says: manuals print the same matter on several pages, and in
+    several formats. Two that differ in a figure are two."""
+    told: dict[frozenset[str], Distinct] = {}
+    return [
+        passage
+        for passage in passages
+        if told.setdefault(frozenset(_FIGURE.findall(passage.text)), Distinct()).add(_MARKUP.sub("", passage.text))
+    ]
 
 
 def are_several(texts: Iterable[str]) -> bool:

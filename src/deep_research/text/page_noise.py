@@ -42,6 +42,36 @@ def is_hidden(attributes: Mapping[str, str]) -> bool:
     return bool(style) and bool(_HIDDEN_STYLE.search(style) or (_NO_SIZE.search(style) and _CUT_OFF.search(style)))
 
 
+_MENU_ITEM = compile_on_use(rf"(?:{any_word('page.menu_patterns')})", re.IGNORECASE)
+_PAGER = re.compile(
+    r"(?:Prev(?:ious)?\b.{0,120}\bNext|(?:Prev(?:ious)?|Next|Up|Home|Contents|Index)(?:\W+(?:Prev(?:ious)?|Next|Up|Home|Contents|Index))+)"
+)
+_FEWEST_ITEMS, _ITEM_CHARS = 5, 32
+"""Lines of the shortest menu, and characters of the longest of them."""
+
+
+def without_menus(text: str) -> str:
+    """Return the text of a page, one block a line, without its menus: runs of short lines that begin and end with a word that
+    menus have ("Home", "Search"), and lines that turn pages ("Prev Up Next")."""
+    lines = text.split("\n")
+    gone = {n for n, line in enumerate(lines) if _PAGER.fullmatch(line.strip())}
+    run: list[int] = []
+    for number, line in enumerate([*lines, "The end of all runs, which is longer than an item."]):
+        item = line.strip()
+        if not item or (len(item) <= _ITEM_CHARS and _BARE.fullmatch(item)):
+            run += [number] * bool(item)
+            continue
+        items = [place for place, n in enumerate(run) if _MENU_ITEM.fullmatch(lines[n].strip())]
+        if len(items) > 1 and items[-1] - items[0] + 1 >= _FEWEST_ITEMS:
+            gone.update(run[items[0] : items[-1] + 1])
+        run = []
+    return "\n".join(line for number, line in enumerate(lines) if number not in gone) if gone else text
+
+
+_BARE = re.compile(r"[^\W\d][^.!?:;。！？：；`=(){}\[\]<>|#*]*")
+"""A line that ends no sentence, is no code, no heading and no item of a list."""
+
+
 _SIGNS = tuple(
     (name, re.compile(any_word(f"page.{kind}_patterns"), re.IGNORECASE))
     for name, kind in (
