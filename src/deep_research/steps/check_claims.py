@@ -44,6 +44,7 @@ Rewrite = Callable[[Sequence[Claim], Library], Awaitable[Sequence[str]]]
 """Says what the passages support of each claim, as one sentence without citations; "" when nothing. Raises ModelError."""
 
 
+_STOPS = (".", "!", "?", "。", "！", "？")
 _SAID = 0.9
 """Share of the words of a repaired sentence that another one has which says it already."""
 
@@ -274,7 +275,8 @@ async def _rewritten(
     except (ModelError, LimitReached) as error:
         work.gaps.append(gap_from("rewrite", error))
         return done
-    for i, text in zip(left, texts, strict=False):
+    for i, said in zip(left, texts, strict=False):
+        text = _ended_as(judged[i].text, said)
         repeated = text.strip() in (judged[i].text, judged[i].claim)
         if repeated and heard.get(i) is False:
             continue  # what a judge has refused does not stand because it is said again
@@ -290,6 +292,12 @@ async def _rewritten(
             done[i] = second
             others.add(second.claim)
     return done
+
+
+def _ended_as(before: str, text: str) -> str:
+    """Return a sentence that was worded anew with the full stop of the one before, where it has none."""
+    stop, said = before.rstrip()[-1:], text.rstrip()
+    return f"{said}{stop}" if said and stop in _STOPS and not said.endswith((*_STOPS, "|", "†", "`")) else text
 
 
 def _is_said(claim: str, others: Collection[str]) -> bool:

@@ -235,7 +235,10 @@ def _number_missing(claim: str, whole: str, about: str, lines: Sequence[str]) ->
         return _said_of_other(claim, lines)
     number = ", ".join(claim[q.start : q.end].strip() for q in numbers.missing[:3])
     rival = same_statement(claim, [(q.start, q.end) for q in numbers.missing], lines)
-    if has_other_value(rival, claim, numbers.missing):
+    bare = {(q.value, q.bound) for q in quantities(rival or "") if not q.unit}  # "whose default, in seconds, is 60"
+    if has_other_value(rival, claim, numbers.missing) and not any(
+        q.unit and (q.value, q.bound) in bare for q in numbers.missing
+    ):
         return verdict_of("contradicted", "number_rival", number=number, sentence=_short(rival))
     if numbers.there:
         return verdict_of("unverified", "number_unit", number=number, there=numbers.there)
