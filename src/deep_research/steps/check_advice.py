@@ -181,7 +181,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
     kept["how"] = tuple(said for text in given.how if (said := stands_of(text)))
     kept["commands"] = _fit_commands(given.commands, [*grounds, known], general=ground.background)
     advice = given.model_copy(update=kept)
-    text = lift(_as_text(advice, ground.language))[0]
+    text = _as_text(advice, ground.language)
     claim = Claim(
         id=claim_id(f"advice\0{text}"),
         section="",
@@ -215,13 +215,18 @@ def _parted(text: str) -> tuple[str, list[str]]:
 
 
 def _as_text(advice: Advice, language: str) -> str:
-    said = {name: getattr(advice, name) for name in _REASONS}
-    said["how"] = " ".join(_ended(text, language) for text in advice.how)
+    said = {name: _bare(getattr(advice, name)) for name in _REASONS if name != "how"}
+    said["how"] = " ".join(_ended(_bare(text), language) for text in advice.how)
     reasons = [f"{phrase(name, language)}{colon_of(language)}{text}" for name, text in said.items() if text]
     if advice.commands:
         typed = " ".join(f"`{line}`" for line in advice.commands)
         reasons.append(f"{phrase('commands', language)}{colon_of(language)}{typed}")
-    return " ".join(_ended(part, language) for part in (advice.case, advice.action, *reasons) if part)
+    return " ".join(_ended(part, language) for part in (_bare(advice.case), _bare(advice.action), *reasons) if part)
+
+
+def _bare(text: str) -> str:
+    """Return a text without what it cites."""
+    return lift(text)[0].strip()
 
 
 def _ended(text: str, language: str) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from deep_research.concurrency import in_background
 from deep_research.data import AskedClaim, Claim, Gap, Verdict
 from deep_research.errors import LimitReached, ModelError
-from deep_research.i18n.catalog import gap_from, gap_of, verdict_of
+from deep_research.i18n.catalog import gap_from, gap_of, phrase, verdict_of
 from deep_research.ports import Library
 from deep_research.steps.check_sentences import (
     NO_GROUND,
@@ -29,6 +29,7 @@ from deep_research.steps.check_sentences import (
     with_notes,
 )
 from deep_research.text.tokens import content_terms, normalise
+from deep_research.verification.citations import CitedSentence, lift
 from deep_research.verification.conclusions import BACKGROUND
 from deep_research.verification.drafts import Draft
 from deep_research.verification.negation import negated
@@ -146,8 +147,19 @@ def _rendered(draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[
     """Return the draft with the sentences that are kept, and with what a reader must know of their time and standing."""
     if work.ground.today is not None:
         judged = with_notes(draft, judged, kept, work.library, work.ground)
-    changes = {i: (j.text, _shown_ids(i, draft, judged, kept)) if i in kept else None for i, j in enumerate(judged)}
+    changes = {
+        i: (_marked(j, draft.sentences[i], work.ground.language), _shown_ids(i, draft, judged, kept))
+        if i in kept
+        else None
+        for i, j in enumerate(judged)
+    }
     return Checked(draft.render(changes), tuple(claims_of(judged, work.section)), tuple(dict.fromkeys(work.gaps)))
+
+
+def _marked(judged: CheckedSentence, sentence: CitedSentence, language: str) -> str:
+    """Return the text of a sentence; of code that is general knowledge with a line below that says so."""
+    is_general = sentence.kind == "code" and judged.kind == "background"
+    return f"{judged.text}\n\n*{phrase('general_code', language)}*" if is_general else judged.text
 
 
 def _with_all_cited(
@@ -296,8 +308,9 @@ async def _rewritten(
 
 def _ended_as(before: str, text: str) -> str:
     """Return a sentence that was worded anew with the full stop of the one before, where it has none."""
-    stop, said = before.rstrip()[-1:], text.rstrip()
-    return f"{said}{stop}" if said and stop in _STOPS and not said.endswith((*_STOPS, "|", "†", "`")) else text
+    stop, said = before.rstrip()[-1:], lift(text)[0].rstrip()
+    is_open = said and stop in _STOPS and not said.endswith((*_STOPS, "|", "†", "```"))
+    return f"{text.rstrip()}{stop}" if is_open else text
 
 
 def _is_said(claim: str, others: Collection[str]) -> bool:

@@ -161,17 +161,20 @@ def check_sentences(
 
 def _put_together(judged: CheckedSentence, before: CitedSentence, library: Library, ground: Ground) -> CheckedSentence:
     """Return code that stands in no passage as the writer's own where all that it calls is in what the draft cites; it
-    rests on what it cites, or on what the sentence before it does."""
+    rests on what it cites, or on what the sentence before it does. Other code is general knowledge, where that may stand."""
     ids = judged.passages or cited_ids(before, library)
-    if not ids or is_error_text(judged.text):
+    if is_error_text(judged.text):
         return judged
+    general = replace(judged, passages=(), verdict=BACKGROUND, kind="background") if ground.background else judged
+    if not ids:
+        return general
     known = f"{ground.named.replace(judged.text, '')}\n{ground.known}"
     also = f"{known}\n{_documents(ids, library)}"
     if not is_known_code(judged.text, known) and not is_known_code(judged.text, also):
         # A name that stands in another text of the run is no invention of the writer's.
         found = (hit.passage.text for name in called_names(judged.text) for hit in library.search(name, limit=_NAMED))
         if not is_known_code(judged.text, "\n".join([also, *found])):
-            return judged
+            return general
     return replace(judged, passages=ids, verdict=FOLLOWS, kind="inference")
 
 
@@ -225,6 +228,12 @@ def with_notes(
         text = with_note(item.text, noted, sources, ground.language, left_out.get(i, ()))
         done[i] = replace(done[i], text=text)
     return done
+
+
+def computed_results(computations: Sequence[Computation], library: Library, question: str) -> str:
+    """Return the results of the computations that can be carried out, one a line: what a report may go on to say."""
+    results = (_computed(computation, library, question) for computation in computations)
+    return "\n".join(f"{r.value} ({r.working})" for r in results if isinstance(r, Result))
 
 
 def _computed(computation: Computation, library: Library, question: str) -> Result | ComputationError:

@@ -28,7 +28,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import standing_of_most, uniform_standing
 from deep_research.steps import review, search
 from deep_research.steps.check_claims import Checked, Judge, check_draft, note_draft
-from deep_research.steps.check_sentences import NO_GROUND, PENDING, Ground
+from deep_research.steps.check_sentences import NO_GROUND, PENDING, Ground, computed_results
 from deep_research.text.contents_lists import is_contents_list
 from deep_research.text.near_duplicates import distinct_passages
 from deep_research.text.tokens import content_terms
@@ -406,7 +406,8 @@ def ground_of(
     missing: Sequence[str] = (),
 ) -> Ground:
     """Return what a draft about these sections may use beside its passages."""
-    known = (brief.question, brief.title, brief.objective, *brief.parts, *brief.glossary)
+    reckoned = computed_results(computations, ctx.library, brief.question)
+    known = (brief.question, brief.title, brief.objective, *brief.parts, *brief.glossary, reckoned)
     outline = (f"{s.title} {s.description} {'; '.join(s.covers)}" for s in brief.sections)
     sought = ((s.title, s.description, *s.covers, *s.missing, *s.searched) for s in sections)
     return Ground(

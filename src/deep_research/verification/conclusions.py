@@ -167,5 +167,12 @@ def _is_version(quantity: Quantity, text: str) -> bool:
 
 
 def _written_quantities(text: str) -> list[Quantity]:
-    """Return what is written in digits or has a unit: "both" and "the first two" are language, not figures."""
-    return [q for q in quantities(text) if q.unit not in ("", "ordinal") or re.search(r"\d", text[q.start : q.end])]
+    """Return what is written in digits or has a unit: "both" and "the first two" are language, not figures, and 0 and 1 in
+    code are free."""
+    code = [span.span() for span in _CODE.finditer(text)]
+    return [
+        q
+        for q in quantities(text)
+        if (q.unit not in ("", "ordinal") or re.search(r"\d", text[q.start : q.end]))
+        and not (q.value in (0, 1) and not q.unit and any(a <= q.start < b for a, b in code))
+    ]

@@ -55,6 +55,9 @@ _HYPHENATED = re.compile(r"[A-Z][a-z]+(?:-[a-z]+)+\Z")
 _OF_ACRONYM = re.compile(r"([A-Z][A-Z\d/]+)(?:-[a-z]{3,})+\Z")
 """An acronym with a word of language behind it: CPU-heavy."""
 _NOT_NAMES = frozenset([*MONTHS, *WORDS, *STOP_WORDS, *words("stop_words.weekdays"), *words("stop_words.frame")])
+_KEYWORDS = frozenset(word.upper() for word in words("names.keywords"))
+"""Words of query languages and protocols, which in code are no names."""
+_CODE_SPAN = re.compile(r"`[^`\n]+`")
 _PERSONS_TITLES = frozenset(words("names.persons_titles"))
 _MIXED = re.compile(r"[a-z0-9][A-Z]|[a-z]_[a-z]|[A-Z]{2}|[A-Za-z]\d|\d[A-Za-z]|[a-z]\.[a-z]{2,}")
 _QUANTITY = re.compile(r"[~<>]?\d[\d.,]*(?:st|nd|rd|th|s|x|[a-zA-Zµμ]{1,4})?(?:-[a-z]+)*\Z")
@@ -82,6 +85,9 @@ def _names(text: str) -> tuple[Name, ...]:
     spans = [(n.start, n.end) for n in found]
     language = detect(text)
     runs = _runs(text, capitals_are_names=language != "de")
+    code = [span.span() for span in _CODE_SPAN.finditer(text)]
+    keywords = (n for n in runs if n.text in _KEYWORDS and any(a <= n.start < b for a, b in code))
+    spans += [(n.start, n.end) for n in keywords]
     found.extend(n for n in runs if not any(a <= n.start < b for a, b in spans))
     return tuple(sorted(found, key=lambda n: n.start))
 
