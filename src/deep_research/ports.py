@@ -374,7 +374,7 @@ class Reasoner(Protocol):
         """Write a section from noted passages, citing their ids."""
         ...
 
-    async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
+    async def judge(self, claims: Sequence[Claim], library: Library, question: str = "") -> Sequence[Verdict]:
         """Judge each claim against its passages; a reasoner that cannot judge returns the verdicts unchanged."""
         ...
 

@@ -103,7 +103,7 @@ def test_a_composition_that_fails_leaves_the_sections(tmp_path: Path) -> None:
 
 def test_a_judge_that_fails_leaves_claims_unverified_never_contradicted(tmp_path: Path) -> None:
     class Judge(Writer):
-        async def judge(self, claims: Any, library: Any) -> Any:
+        async def judge(self, claims: Any, library: Any, question: str = "") -> Any:
             raise MalformedOutput(SECRET)
 
     reasoner = Judge("Alpha engine", draft="A rotary engine, the Alpha engine turns at 3,000 rpm. [{p}]")
@@ -179,7 +179,7 @@ def test_a_wrong_citation_of_a_true_sentence_is_put_right(tmp_path: Path) -> Non
 
 def test_a_judge_cannot_overrule_the_mechanical_checks(tmp_path: Path) -> None:
     class Flatterer(Writer):
-        async def judge(self, claims: Any, library: Any) -> Any:
+        async def judge(self, claims: Any, library: Any, question: str = "") -> Any:
             return [Verdict(kind="supported", reason="looks fine to me") for _ in claims]
 
     lie = "The Alpha engine is a rotary engine that turns at 3,500 rpm."

@@ -161,7 +161,7 @@ def test_a_further_attempt_adds_to_a_note_from_what_was_found_since(
         for call in provider.calls
         if step_of(call.request) == "write_section" and play.section_of(call.request) == "Beta engine"
     )
-    assert "An earlier attempt stands" in second["messages"][-1]["text"]
+    assert "These notes stand" in second["messages"][-1]["text"]
     assert {shown.id for shown in passages_in(second)}.isdisjoint(shown.id for shown in passages_in(first))
     (composed,) = (call.request for call in provider.calls if step_of(call.request) == "compose")
     notes_of_beta = composed["messages"][-1]["text"].partition('<section title="Beta engine">')[2]
@@ -184,7 +184,7 @@ def test_a_further_attempt_takes_out_what_it_takes_the_place_of(
     def script(request: Request) -> Reply:
         reply = play(request)
         text = request["messages"][-1]["text"]
-        if step_of(request) != "write_section" or "An earlier attempt stands" not in text:
+        if step_of(request) != "write_section" or "These notes stand" not in text:
             return reply
         earlier = text.partition("<section>")[2].partition("</section>")[0]
         (told, *_) = [s.text for s in cut_cited(earlier, 0, "prose") if "4,500 rpm" in s.text]

@@ -21,7 +21,7 @@ from tests.support.scripted_replies import Call, Reply, Request, instance_of
 _PASSAGE = re.compile(r'<passage id="(s\d+p\d+)"(?: source="([^"]*)")?[^>]*>\n(.*?)\n</passage>', re.DOTALL)
 _STATEMENT = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 _TITLE = re.compile(r"^Title: (.+)$", re.MULTILINE)
-_WRITTEN_SECTION = re.compile(r"Write the section “(.*?)”")
+_WRITTEN_SECTION = re.compile(r"(?:Write|Take the notes for) the section “(.*?)”")
 _SHOWN_SECTION = re.compile(r'<section title="([^\n]+)">')
 _NOTES = re.compile(r'<section title="([^\n]+)">\n(.*?)\n</section>', re.DOTALL)
 _ID = re.compile(r"\[(s\d+p\d+)\]")

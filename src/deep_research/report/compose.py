@@ -32,7 +32,7 @@ from deep_research.steps.check_claims import Checked
 from deep_research.steps.check_sentences import PENDING, Ground, with_premises
 from deep_research.steps.confirm_contradictions import Confirmed, confirm, pending_sides
 from deep_research.steps.judging_together import JudgingTogether
-from deep_research.steps.research import check_text, ground_of, sources_of, standing_findings
+from deep_research.steps.research import check_text, ground_of, judge_for, sources_of, standing_findings
 from deep_research.text.near_duplicates import are_several
 from deep_research.text.question_parts import question_parts
 from deep_research.text.tokens import content_terms
@@ -142,7 +142,7 @@ async def _with_judged_notes(ctx: RunContext, given: ReportInput, made: Composit
     left = [section for section in given.sections if section.title in pending]
     if not left:
         return given
-    together = JudgingTogether(ctx.reasoner.judge, len(left))
+    together = JudgingTogether(judge_for(ctx, given.brief.question), len(left))
 
     async def check(number: int, section: Section) -> Checked:
         ground = ground_of(ctx, given.brief, made.computations, (section,), section.missing)
@@ -205,7 +205,7 @@ async def _checked(ctx: RunContext, given: ReportInput, made: Composition, groun
     body = [section for section in made.sections if section.content]
     around = (made.abstract, made.conclusion, made.table, pending_sides(given.contradictions, given.claims))
     texts = [*(("", text) for text in around), *((s.title, s.content) for s in body)]
-    together = JudgingTogether(ctx.reasoner.judge, len(texts) + 2)
+    together = JudgingTogether(judge_for(ctx, given.brief.question), len(texts) + 2)
 
     async def check(number: int, section: str, text: str) -> Checked:
         with together.check(number) as judge:

@@ -120,6 +120,15 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     case, action = _case_and_action(pieces[0].strip(), before, language)
     new: dict[str, Any] = {"case": case, "action": action, **{name: fields.get(name, "") for name in _REASONS}}
     new["how"] = tuple(split(new["how"]))
+    # What it leaves as it was keeps what it cites.
+    cited = {
+        _bare(said).rstrip(".。"): said
+        for text in (before.why, *before.how, before.condition, before.fallback)
+        for said in _cited_sentences(text)
+    }
+    new["how"] = tuple(cited.get(said.rstrip(".。"), said) for said in new["how"])
+    for name in ("why", "condition", "fallback"):
+        new[name] = join_sentences([cited.get(said.rstrip(".。"), said) for said in split(new[name])], language)
     # A step that is worded anew without a word on its commands keeps them: code looks at them again.
     new["commands"] = tuple(_COMMAND.findall(fields["commands"])) if "commands" in fields else before.commands
     return (
@@ -127,6 +136,11 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
         if not action or all(getattr(before, name) == said for name, said in new.items())
         else before.model_copy(update=new)
     )
+
+
+def _cited_sentences(text: str) -> list[str]:
+    """Return the sentences of a text with what each cites."""
+    return [f"{s.text} {cite_ids(s.passages)}".strip() for s in parse_draft(settle_marks(text)).sentences]
 
 
 def _case_and_action(said: str, before: Advice, language: str) -> tuple[str, str]:
@@ -200,12 +214,19 @@ def _fit_commands(lines: Sequence[str], known: Sequence[str], *, general: bool) 
     goes where it may not stand, and leaves the others."""
     known_lines = {line for line in lines if are_known_commands([line], known)}
     made = [line for line in lines if line not in known_lines and not line.endswith(_MARK)]
-    if made and (not general or any(is_too_specific(line.translate(_UNQUOTED)) for line in made)):
+    if made and (not general or any(map(_has_figures, made))):
         return ()
-    marked = (line.translate(_UNQUOTED) for line in lines if line.endswith(_MARK))
-    may_mark = general and not any(map(is_too_specific, marked))
+    may_mark = general and not any(_has_figures(line) for line in lines if line.endswith(_MARK))
     kept = (line for line in lines if may_mark or not line.endswith(_MARK))
     return tuple(f"{line} {_MARK}" if line in made else line for line in kept)
+
+
+def _has_figures(line: str) -> bool:
+    """Tell whether a line to type brings in figures, but for 0 and 1."""
+    return is_too_specific(_ZERO_OR_ONE.sub(" ", line.translate(_UNQUOTED))) is not None
+
+
+_ZERO_OR_ONE = re.compile(r"(?<![\w.])[01](?![\w.])")
 
 
 def _parted(text: str) -> tuple[str, list[str]]:

@@ -1,6 +1,7 @@
 """Research one section: choose what to do, do it, note passages, and write from them."""
 
 import asyncio
+import functools
 import itertools
 import json
 import re
@@ -253,7 +254,7 @@ async def write(
     if earlier.content and draft.dropped:
         earlier = earlier.model_copy(update={"content": without_sentences(earlier.content, draft.dropped)})
     section = section.model_copy(update={"shown": tuple(dict.fromkeys([*section.shown, *(p.id for p in passages)]))})
-    whole = draft.model_copy(update={"content": _joined(earlier.content, draft.content)})
+    whole = draft.model_copy(update={"content": joined_notes(earlier.content, draft.content)})
     cited = _cited(whole.content)
     newly = len(cited - _cited(section.content))
     adds = not section.content or newly > 0
@@ -268,7 +269,7 @@ async def write(
             reviewing.cancel()
     if earlier.content:
         claims = {claim.id: claim for claim in (*checked.claims, *settled)}
-        checked = Checked(_joined(earlier.content, checked.content), tuple(claims.values()), checked.failures)
+        checked = Checked(joined_notes(earlier.content, checked.content), tuple(claims.values()), checked.failures)
     findings = standing_findings((*earlier.key_findings, *draft.key_findings), checked.content)
     sources = sources_of(checked.claims)
     done = section.model_copy(
@@ -349,8 +350,21 @@ def sections_are_notes(ctx: RunContext) -> bool:
     return ctx.reasoner.writes_whole_report and ctx.settings.workflow != "quick"
 
 
-def _joined(*texts: str) -> str:
-    return "\n\n".join(filter(None, texts))
+def joined_notes(earlier: str, added: str) -> str:
+    """Return notes with what was added to them; what stands below a heading that both have is put together."""
+    parts: dict[str, list[str]] = {}
+    for text in (earlier, added):
+        above, *below = re.split(r"^(?=#{2,4} )", text.strip(), flags=re.MULTILINE)
+        for part in (above, *below):
+            heading, _, body = part.partition("\n") if part.startswith("#") else ("", "", part)
+            parts.setdefault(heading.strip(), []).append(body.strip())
+    told = ((heading, "\n\n".join(filter(None, bodies))) for heading, bodies in parts.items())
+    return "\n\n".join("\n\n".join(filter(None, each)) for each in told if each[1])
+
+
+def judge_for(ctx: RunContext, question: str) -> Judge:
+    """Return the judge of a run, who knows what was asked."""
+    return functools.partial(ctx.reasoner.judge, question=question)
 
 
 async def check_text(
@@ -368,7 +382,7 @@ async def check_text(
         text,
         section=section,
         library=ctx.library,
-        judge=judge or ctx.reasoner.judge,
+        judge=judge or judge_for(ctx, ground.question),
         rewrite=ctx.reasoner.rewrite,
         settled=settled,
         ground=ground,

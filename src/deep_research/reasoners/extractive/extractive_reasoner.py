@@ -143,7 +143,7 @@ class ExtractiveReasoner:
             if len(ranking.scores) == len(texts)
         }
 
-    async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
+    async def judge(self, claims: Sequence[Claim], library: Library, question: str = "") -> Sequence[Verdict]:
         """Return the verdicts unchanged: the mechanical checks and the scorer are all there is."""
         return [claim.verdict for claim in claims]
 

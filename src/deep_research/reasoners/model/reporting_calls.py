@@ -40,9 +40,9 @@ from deep_research.text.token_count import estimate_tokens
 class Judging(Thinker):
     """The thoughts of the check: does a passage support a claim, and what would it support."""
 
-    async def judge(self, claims: Sequence[Claim], library: Library) -> Sequence[Verdict]:
+    async def judge(self, claims: Sequence[Claim], library: Library, question: str = "") -> Sequence[Verdict]:
         """See `ports.Reasoner.judge`. Raises ModelError: the check step then leaves the claims unverified."""
-        failures, checked = await self._judged(claims, library)
+        failures, checked = await self._judged(claims, library, question)
         for number, failure in failures.items():
             claim = claims[number - 1]
             self._proposed[claim.text, claim.passages] = failure.instead
@@ -58,14 +58,14 @@ class Judging(Thinker):
         ]
 
     async def _judged(
-        self, claims: Sequence[Claim], library: Library
+        self, claims: Sequence[Claim], library: Library, question: str
     ) -> tuple[dict[int, FailureAnswer], frozenset[int]]:
         """Return the failures by number, and the numbers that were judged; in halves where it is too long.
 
         An answer that says it judged fewer statements than there are speaks for none of those it does not name.
         """
         passages = "\n".join(cited(claims, library).values())
-        prompt = self._render("judge", date=self._date, passages=passages, claims=numbered(claims))
+        prompt = self._render("judge", date=self._date, question=question, passages=passages, claims=numbered(claims))
         try:
             answer = await self._ask.structured("judge", [user(prompt)], JudgeAnswer)
         except ContextTooLong:
@@ -76,8 +76,8 @@ class Judging(Thinker):
             whole = answer.checked >= len(claims)
             return named, frozenset(range(1, len(claims) + 1) if whole else named)
         half = len(claims) // 2
-        first, checked = await self._judged(claims[:half], library)
-        second, more = await self._judged(claims[half:], library)
+        first, checked = await self._judged(claims[:half], library, question)
+        second, more = await self._judged(claims[half:], library, question)
         return first | {n + half: f for n, f in second.items()}, checked | {n + half for n in more}
 
     async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:

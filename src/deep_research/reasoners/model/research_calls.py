@@ -236,7 +236,7 @@ class Researching(Thinker):
         """See `ports.Reasoner.write_section`. Without passages there is nothing to write, and nothing is asked."""
         if not passages:
             return SectionDraft(content="")
-        adds = bool(section.content) and self.writes_whole_report
+        adds, is_note = bool(section.content) and self.writes_whole_report, self.writes_whole_report
 
         async def make(budget: int) -> SectionDraft:
             text = self._render(
@@ -245,7 +245,7 @@ class Researching(Thinker):
                 others=[other for other in brief.sections if other.title != section.title],
                 passages=fenced(passages, library, budget),
                 earlier=section.content,
-                adds_only=adds,
+                is_note=is_note,
                 missing="; ".join(section.missing) or section.notes,
                 faults=section.faults,
                 output_format=brief.output_format,
