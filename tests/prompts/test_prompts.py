@@ -183,6 +183,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "passages": PASSAGE,
         "answer_length": "100 to 150 words",
         "body_length": "900 to 1600 words",
+        "total_length": "1500 to 2300 words",
         "conclusion_length": "80 to 140 words",
     },
 }

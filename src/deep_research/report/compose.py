@@ -23,7 +23,7 @@ from deep_research.i18n.catalog import gap_from, gap_of
 from deep_research.ports import Library
 from deep_research.report.confidence import with_confidence
 from deep_research.report.ledger import ledger_of, reasoner_of
-from deep_research.report.render import Rendered, render_report
+from deep_research.report.render import ADVICE, Rendered, render_report
 from deep_research.report.report_input import CheckedReport, ReportInput
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
@@ -39,9 +39,6 @@ from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
 from deep_research.verification.titles import founded_title
-
-_ADVICE = "advice"
-"""How the writer of a report names the steps of what to do as the place where a part is answered."""
 
 
 def begin_composing(ctx: RunContext, given: ReportInput) -> None:
@@ -301,7 +298,7 @@ def _parts(given: ReportInput, made: Composition, own: Sequence[Claim], claims: 
         known = said.get(text.casefold()) or (made.parts[len(parts)] if len(made.parts) == len(stated) else None)
         where = set(known.where) if known is not None else set[str]()
         answering = [c.id for c in claims if c.stands and c.section in where & titles]
-        answering += [c.id for c in own if c.stands and c.kind == "advice"] if _ADVICE in where else []
+        answering += [c.id for c in own if c.stands and c.kind == "advice"] if ADVICE in where else []
         answering = answering or [c.id for c in own if c.stands] or [c.id for c in claims if c.stands]
         unsaid = text.casefold() in lacking
         # Of a question in one part something was found: it is the closest there is.

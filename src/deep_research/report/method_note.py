@@ -31,14 +31,18 @@ def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = 
     given, parts, reasoner, language = checked.given, checked.parts, checked.reasoner, checked.given.language
     shown = (parts.abstract, parts.conclusion, parts.table, *(s.content for s in given.sections))
     kept = {(claim_text(s.text, s.context), s.passages) for text in shown for s in parse_draft(text).sentences}
-    failed = [c for c in checked.claims if not c.stands]
+    general = [c for c in checked.claims if c.kind == "background" and "background" in c.verdict.codes]
+    failed = [c for c in checked.claims if not c.stands and c not in general]
     left = [c for c in failed if (c.text, c.passages) in kept]
     listed = [c for c in left if c.kind != "background"]  # that is marked in the text itself
     cut = [c for c in failed if (c.text, c.passages) not in kept]
-    total = len(checked.claims)
+    total = len(checked.claims) - len(general)
     counts = {"claims": total, "supported": total - len(failed), "cut": len(cut), "left": len(left)}
     lines = [phrase("checked_counts", language, **counts)]
-    lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(verbatim)
+    lines += [phrase("checked_general", language, count=len(general))] * bool(general)
+    lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(
+        verbatim and not reasoner.is_language_model
+    )
     lines += [phrase("cut_where", language)] * bool(cut)
     lines.append(phrase("checked_how", language))
     if reasoner.is_language_model:

@@ -191,27 +191,16 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     blocks = [
         _head(checked, references),
         *_opening(checked, references),
-        *render_advice(parts.advice, references, language),
     ]
+    steps = render_advice(parts.advice, references, language)
+    # What is compared first, where the question asks for it first, stands before the steps that rest on it.
+    is_after = bool(steps and given.sections and parts.parts) and ADVICE not in parts.parts[0].where
+    is_after = is_after and "|---" in given.sections[0].content.replace(" ", "") and parts.table == ""
+    blocks += [] if is_after else steps
     if not checked.is_answered:
         blocks.append(_nothing(checked))
-    contents: dict[str, str] = {}
-    found: dict[str, tuple[str, ...]] = {}
-    state = _common_state(checked, references)
-    for section in given.sections:
-        contents[section.title] = make_inert(_cited(section.content, references))
-        found[section.title] = tuple(make_inert(_cited(f, references)) for f in section.key_findings)
-        shown = without_lone_marks(contents[section.title])
-        if shown and not checked.reasoner.is_language_model:  # what is quoted in front is not quoted again
-            shown = without_repeats(shown, make_inert(_cited(parts.abstract, references)))
-            # A heading of the documents says where to look; one of the program's own, with nothing below it, says nothing.
-            is_own = section.title in (phrase("answer", language), phrase("head_to_head", language))
-            shown = shown or ("" if is_own else phrase("said_above", language))
-        if shown:
-            blocks.append(f"## {section.title}")
-            if section.as_of and section.as_of != state:
-                blocks.append(_state_of(section.as_of, language))  # its writer was told that this is said
-            blocks.append(shown)
+    body, contents, found = _body(checked, references, steps if is_after else [])
+    blocks += body
     if checked.contradictions:
         blocks.append(references.contradiction_tables(checked.contradictions, language))
     if parts.conclusion:
@@ -237,6 +226,37 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     return Rendered(make_inert("\n\n".join(blocks).strip()) + "\n", contents, found, entries)
 
 
+def _body(
+    checked: CheckedReport, references: References, steps: Sequence[str]
+) -> tuple[list[str], dict[str, str], dict[str, tuple[str, ...]]]:
+    """Return the blocks of the body, with `steps` behind its first section, and by the titles of the sections their texts and
+    key findings with `[n]`."""
+    given, parts, language = checked.given, checked.parts, checked.given.language
+    blocks: list[str] = []
+    contents: dict[str, str] = {}
+    found: dict[str, tuple[str, ...]] = {}
+    state = _common_state(checked, references)
+    for section in given.sections:
+        contents[section.title] = make_inert(_cited(section.content, references))
+        found[section.title] = tuple(make_inert(_cited(f, references)) for f in section.key_findings)
+        shown = without_lone_marks(contents[section.title])
+        if shown and not checked.reasoner.is_language_model:  # what is quoted in front is not quoted again
+            shown = without_repeats(shown, make_inert(_cited(parts.abstract, references)))
+            # A heading of the documents says where to look; one of the program's own, with nothing below it, says nothing.
+            is_own = section.title in (phrase("answer", language), phrase("head_to_head", language))
+            shown = shown or ("" if is_own else phrase("said_above", language))
+        if shown:
+            blocks.append(f"## {section.title}")
+            if section.as_of and section.as_of != state:
+                blocks.append(_state_of(section.as_of, language))  # its writer was told that this is said
+            blocks.append(shown)
+        if section is given.sections[0]:
+            blocks += steps
+    return blocks, contents, found
+
+
+ADVICE = "advice"
+"""How a part of the question is said to be answered by the steps of what to do."""
 _MARK = re.compile(r" ?(?:\[\d+\])+")
 _WIDE_STOPS = ("。", "！", "？")
 

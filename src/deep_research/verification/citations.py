@@ -71,6 +71,7 @@ OPEN_MARK = re.compile(r"\s*\[open\]", re.IGNORECASE)
 _GONE = "\x00"
 _WORD_BEHIND = re.compile(r"\s*[\w`*“\"']")
 _OTHER_NUMBER = re.compile(r"(?<!\\)\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\](?!\()")
+_CODE_OR_NUMBER = re.compile(rf"^[ \t]*```.*?^[ \t]*```|`[^`\n]+`|{_OTHER_NUMBER.pattern}", re.DOTALL | re.MULTILINE)
 _WIDE_STOPS = tuple("。！？；：，、）」』】…")
 _FULL_STOP = re.compile(r"[.!?…。！？][\"'”’」』）)\]*_]*\s*$")
 
@@ -112,7 +113,8 @@ def _gap(markdown: str, start: int) -> str:
 
 
 def _escape(text: str) -> str:
-    return _OTHER_NUMBER.sub(r"\\[\1\\]", text)
+    """Return a text whose bracketed numbers are no citations; code is shown as it stands."""
+    return _CODE_OR_NUMBER.sub(lambda found: found[0] if found[1] is None else rf"\[{found[1]}\]", text)
 
 
 def groups(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:

@@ -257,7 +257,7 @@ def parse_draft(text: str) -> Draft:
     its first column are no claims unless they cite; all other text is, cited or not."""
     draft = Draft()
     found = list(blocks(text))
-    own_list = False
+    own_list, lead = False, tuple[str, ...]()
     for number, block in enumerate(found):
         following = found[number + 1].kind if number + 1 < len(found) else None
         if block.kind == "heading":
@@ -269,11 +269,16 @@ def parse_draft(text: str) -> Draft:
         else:
             first = len(draft.sentences)
             _read_flow(draft, text, block, following)
-            own_list = _opens_own_list(draft) or (own_list and block.kind == "item")
-            if own_list:
+            is_item = block.kind == "item"
+            if own_list and is_item:
                 draft.sentences[first:] = [
-                    s._replace(role="inference") if s.role == "fact" else s for s in draft.sentences[first:]
+                    s._replace(role="inference", near=s.near or lead)
+                    if s.role == "fact" and not (lead and s.passages)
+                    else s
+                    for s in draft.sentences[first:]
                 ]
+            if not is_item:
+                own_list, lead = _opens_own_list(draft), _lead_ids(draft)
     _found_leads(draft)
     return draft
 
@@ -296,8 +301,20 @@ def _plain(text: str) -> str:
 
 
 def _opens_own_list(draft: Draft) -> bool:
-    """Return whether the last part read announces a list of the writer's own ("→ In this order:")."""
-    return bool(draft._parts) and draft._parts[-1].kind == "label" and _ARROW.match(draft._parts[-1].frame) is not None
+    """Return whether the last part read announces a list of the writer's own ("→ In this order:"), with ids or without."""
+    if not draft._parts:
+        return False
+    last = draft._parts[-1]
+    if last.kind == "label":
+        return _ARROW.match(last.frame) is not None
+    said = [draft.sentences[number] for number in last.numbers]
+    return last.kind == "prose" and bool(said) and said[-1].role == "inference" and said[-1].text.endswith((":", "："))
+
+
+def _lead_ids(draft: Draft) -> tuple[str, ...]:
+    """Return what the last part read cites: what a list that it announces rests on."""
+    numbers = draft._parts[-1].numbers if draft._parts else ()
+    return tuple(dict.fromkeys(key for number in numbers for key in draft.sentences[number].passages))
 
 
 def _found_leads(draft: Draft) -> None:

@@ -255,6 +255,7 @@ class Reporting(Thinker):
             "is_judged": not self.writes_whole_report,
             "answer_length": self._length("answer", language),
             "body_length": self._length("body", language),
+            "total_length": self._length("total", language),
             "conclusion_length": self._length("conclusion", language),
         }
 
