@@ -10,7 +10,7 @@ import pytest
 from deep_research.data import Claim, Computation, Operand, Verdict
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Checked, check_draft, note_draft
-from deep_research.steps.check_sentences import NO_GROUND, Ground
+from deep_research.steps.check_sentences import NO_GROUND, Ground, computed_results
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.verification.conclusions import BACKGROUND
 from tests.verification.test_check_claims import DOCUMENTS, UNSURE, Asked, check, judging, only, rewriting, shelf
@@ -163,6 +163,57 @@ def test_a_note_keeps_a_name_and_a_number_that_stand_around_its_passage(said: st
     assert last != "s1p1"
     (claim,) = asyncio.run(note_draft(f"{said} [{last}]", section="S", library=library)).claims
     assert (claim.stands, "judged_later" in claim.verdict.codes) == (stands, stands)
+
+
+RUNBOOK = (
+    "→ To bring it back, in this order: [s1p1]\n\n1. Run `engine stop` on the old host.\n2. Start it with `--oil`."
+)
+
+
+def test_a_runbook_of_the_writers_own_rests_on_what_leads_it_in() -> None:
+    library = shelf(One="To restart it, stop the engine. Then start the engine with --oil.")
+    checked = asyncio.run(check_draft(RUNBOOK, section="S", library=library, ground=Ground(known="engine")))
+    assert checked.content == RUNBOOK
+    assert {(c.kind, c.passages) for c in checked.claims} == {("inference", ("s1p1",))}
+    other = RUNBOOK.replace("`--oil`", "`--oil 40`")
+    assert (
+        "40" not in asyncio.run(check_draft(other, section="S", library=library, ground=Ground(known="engine"))).content
+    )
+
+
+def test_code_that_no_source_has_stands_as_general_knowledge_where_that_may_stand() -> None:
+    library = shelf(One="The archive command gets a path and a name, and must not overwrite a file.")
+    draft = '→ The script refuses to overwrite. [s1p1]\n\n```bash\ncp --no-clobber "$1" /backup/wal.d || exit 1\n```'
+    for background in (True, False):
+        ground = Ground(background=background, language="en")
+        checked = asyncio.run(check_draft(draft, section="S", library=library, ground=ground))
+        assert ("no-clobber" in checked.content) is background
+        assert ("† put together from general knowledge" in checked.content) is background
+    error = draft.replace("cp --no-clobber", "Error: rate limit exceeded")
+    checked = asyncio.run(check_draft(error, section="S", library=library, ground=Ground(background=True)))
+    assert "rate limit" not in checked.content
+
+
+def test_a_conclusion_may_say_again_what_was_computed() -> None:
+    operands = (Operand(name="a", value="2 TB", passage="question"),)
+    made = Computation(name="k1", expression="a * 1000 * 1000 / 60 / 60", unit="MB/s", operands=operands)
+    library = shelf(One="A restore copies the whole backup.")
+    said = computed_results((made,), library, "We have 2 TB.")
+    assert "555.6 MB/s" in said
+    conclusion = "→ A restore within the hour must copy 555.6 MB/s. [s1p1]"
+    for known, stands in ((said, True), ("", False)):
+        (claim,) = asyncio.run(check_draft(conclusion, section="S", library=library, ground=Ground(known=known))).claims
+        assert claim.stands is stands
+
+
+def test_words_of_a_query_language_and_one_in_code_are_no_names_and_no_figures() -> None:
+    library = shelf(One="Promotion is begun by pg_promote. List both standbys, so that a commit waits for one of them.")
+    for said in (
+        "→ Run `SELECT pg_promote();` there. [s1p1]",
+        "→ List both with `ANY 1` so that a commit waits. [s1p1]",
+    ):
+        (claim,) = asyncio.run(check_draft(said, section="S", library=library, ground=Ground(known="ANY"))).claims
+        assert claim.stands, claim
 
 
 def test_a_limit_may_name_an_amount_of_the_question() -> None:

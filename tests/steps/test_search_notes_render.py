@@ -29,7 +29,7 @@ from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
 from deep_research.settings import Settings
 from deep_research.steps import search
-from deep_research.steps.research import _doubted, _room, found_by_others, noted_passages
+from deep_research.steps.research import _doubted, _room, found_by_others, joined_notes, noted_passages
 from deep_research.steps.review import send_back
 from deep_research.stores.journal import SqliteJournal
 from deep_research.stores.sqlite_library import SqliteLibrary
@@ -176,6 +176,46 @@ def test_where_the_list_of_references_is_long_what_carries_least_is_not_quoted()
     assert listed(1000) == [True, True, True]
     assert listed(250) == [True, True, False]
     assert listed(10) == [False, False, False]
+
+
+def test_notes_that_are_added_go_below_the_heading_that_they_share() -> None:
+    earlier = "### Oil\n\n- Engines need oil. [s1p1]\n\n### Fuel\n\n- They burn it. [s2p1]"
+    added = "### Oil\n\n- Twice a year. [s1p2]\n\n### Water\n\n- None. [s2p2]"
+    assert joined_notes(earlier, added) == (
+        "### Oil\n\n- Engines need oil. [s1p1]\n\n- Twice a year. [s1p2]\n\n"
+        "### Fuel\n\n- They burn it. [s2p1]\n\n### Water\n\n- None. [s2p2]"
+    )
+    assert joined_notes("", added) == added
+    assert joined_notes("Told above.", "Told below.") == "Told above.\n\nTold below."
+
+
+def _step(*commands: str) -> Advice:
+    return Advice(action="Start it.", commands=commands, premises=("s1p1",))
+
+
+@pytest.mark.parametrize(
+    ("commands", "shown"),
+    [
+        (("a", "b †"), "```\na\nb  # †\n```"),
+        (
+            ("a †", "b †", "c"),
+            "```\na\nb\nc\n```\n\n*† put together from general knowledge: try it before you rely on it*",
+        ),
+    ],
+)
+def test_commands_of_general_knowledge_are_marked_once_where_most_are(
+    commands: tuple[str, ...], shown: str, library: SqliteLibrary
+) -> None:
+    assert "\n\n".join(render_advice([_step(*commands)], References(library), "en")).endswith(shown)
+
+
+def test_a_step_cites_in_its_sentences_and_the_rest_of_its_grounds_behind_them(library: SqliteLibrary) -> None:
+    step = Advice(
+        action="Start it.", why="It is cold. [s1p1]", how=("Use the tap [s2p1].",), premises=("s1p1", "s2p1", "s2p2")
+    )
+    text = "\n\n".join(render_advice([step], References(library), "en"))
+    assert "It is cold. [1] [2]" in text
+    assert "- Use the tap [2]." in text
 
 
 def test_a_reference_quotes_what_carries_a_fact_rather_than_what_is_like_a_conclusion() -> None:

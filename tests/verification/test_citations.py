@@ -123,6 +123,13 @@ def test_an_id_inside_a_sentence_goes_without_a_trace() -> None:
     assert draft.render({0: (draft.sentences[0].text, ["s2p1"])}) == "Alpha and Beta [s2p1] differ in weight."
 
 
+def test_code_is_rendered_as_it_stands() -> None:
+    code = "```python\njob = jobs[0]\n```"
+    assert render_citations(f"Take a[1]. [s1p1]\n\n{code}\n\nThen b[2].", lambda _ids: "[1]") == (
+        f"Take a\\[1\\]. [1]\n\n{code}\n\nThen b\\[2\\]."
+    )
+
+
 def test_rendering_numbers_and_hiding_other_brackets() -> None:
     text = render_citations("One [s1p1][s2p2]. `a[0]` is two. [s9p9]", lambda ids: "[1][2]" if "s1p1" in ids else "")
     assert text == "One [1][2]. `a[0]` is two."

@@ -163,7 +163,7 @@ def _put_together(judged: CheckedSentence, before: CitedSentence, library: Libra
     """Return code that stands in no passage as the writer's own where all that it calls is in what the draft cites; it
     rests on what it cites, or on what the sentence before it does. Other code is general knowledge, where that may stand."""
     ids = judged.passages or cited_ids(before, library)
-    if is_error_text(judged.text):
+    if any(map(is_error_text, judged.text.splitlines())):
         return judged
     general = replace(judged, passages=(), verdict=BACKGROUND, kind="background") if ground.background else judged
     if not ids:
