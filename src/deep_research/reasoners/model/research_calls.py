@@ -19,6 +19,8 @@ from deep_research.reasoners.model.structured_calls import shrinking
 from deep_research.text.token_count import estimate_tokens
 
 _PARTS_IN_DEPTH = 4
+_READ_TOKENS = 4_500
+"""How much of a page is looked through for a section at once, except in depth: what has most of its words."""
 _SAMPLED = 20
 """Calls that the reading of one page may take."""
 _MOST = 12
@@ -44,7 +46,8 @@ class Reading(Thinker):
 
         async def make() -> Sequence[str]:
             most = _PARTS_IN_DEPTH if self._depth == "deep" else 1 if _language_of(passages) == brief.language else 2
-            parts = _parts(passages, ranked, library, budget=self._passage_tokens, most=most)
+            budget = self._passage_tokens if self._depth == "deep" else min(self._passage_tokens, _READ_TOKENS)
+            parts = _parts(passages, ranked, library, budget=budget, most=most)
             system = self._system(brief.question or brief.title, brief.language, brief)
             named = await side_by_side(
                 self._tried(system, section, part, (n, len(parts))) for n, part in enumerate(parts, 1)
