@@ -485,11 +485,15 @@ def close_slow(ctx: RunContext, title: str) -> None:
 
 
 def standing_findings(findings: Sequence[str], content: str) -> tuple[str, ...]:
-    """Return the key findings that are sentences of what was kept, as they are there with their citations."""
+    """Return the key findings that are sentences of what was kept, as they are there with their citations; what only announces
+    something ("It offers:") is none."""
     there = {_bare(s.text): f"{s.text} {cite_ids(s.passages)}".strip() for s in parse_draft(content).sentences}
-    bare = [" ".join(s.text for s in parse_draft(finding).sentences) for finding in findings]
-    whole = (text for text in bare if not text.rstrip().endswith((":", "：")))  # that only announces something
-    return tuple(dict.fromkeys(there[_bare(text)] for text in whole if _bare(text) in there))
+    kept: dict[str, None] = {}
+    for finding in findings:
+        said = [s.text for s in parse_draft(finding).sentences]
+        if said and all(_bare(text) in there for text in said) and not said[-1].rstrip().endswith((":", "：")):
+            kept[" ".join(there[_bare(text)] for text in said)] = None
+    return tuple(kept)
 
 
 def _bare(text: str) -> str:
