@@ -89,10 +89,7 @@ COMMANDS = (
     (("engine --oil <litres>", "engine start"), True),
     (("engine --oil=1",), True),
     (("engine -ov",), True),
-    (("engine --oil <litres>", "engine --water 40"), False),
-    (("engine --oil 40",), False),
     (("engine --oil <litres>", "engine --keep-oiled †"), True),
-    (("engine --oil-for '40 days' †",), False),
 )
 
 
@@ -121,6 +118,25 @@ async def test_a_line_that_no_source_has_is_marked_as_general_knowledge(
     advice = Advice(action=ACTION, commands=lines, premises=("s1p1", "s2p1"))
     (kept,) = (await check_advice([advice], [], library, ground, judging("supported"))).advice
     assert kept.commands == ((lines[0], "engine.restart() †") if background else ())
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("engine --oil 40", "engine --oil <…> †"),
+        ("engine --oil-for '40 days' †", "engine --oil-for '<…>' †"),
+        ("engine --wait=600 --check 1", "engine --wait=<…> --check 1 †"),
+        ("allow 10.0.0.0/8 sha-256 †", "allow 10.0.0.0/8 sha-256 †"),
+        ("engine --rpm 3000", "engine --rpm 3000 †"),
+    ],
+)
+async def test_a_value_that_no_source_has_is_left_to_the_reader(line: str, shown: str, library: SqliteLibrary) -> None:
+    source = library.add_source(Found(key="b", title="Commands", url="https://b.example", origin="web"))
+    text = "Oil the engine by `engine --oil LITRES`. It turns at 3000 a minute."
+    library.add_snapshot(source.id, Document(text=text, title="Commands"), retrieved_at="2026-01-01T00:00:00+00:00")
+    advice = Advice(action=ACTION, commands=(line,), premises=("s1p1", "s2p1"))
+    (kept,) = (await check_advice([advice], [], library, GROUND, judging("supported"))).advice
+    assert kept.commands == (shown,)
 
 
 async def test_advice_cites_in_its_sentences_and_is_judged_without_the_ids(library: SqliteLibrary) -> None:
@@ -183,14 +199,6 @@ async def test_a_step_that_is_worded_anew_keeps_its_commands(library: SqliteLibr
     mended = wording(f"{ACTION} Why: Without oil it stops after 5 minutes.")
     (kept,) = (await check_advice([advice], [], library, GROUND, judging("unverified"), mended)).advice
     assert (kept.why, kept.commands) == ("Without oil it stops after 5 minutes.", typed)
-
-
-async def test_a_line_of_general_knowledge_that_may_not_stand_leaves_those_of_the_sources(
-    library: SqliteLibrary,
-) -> None:
-    advice = Advice(action=ACTION, commands=("engine oil", "engine oil --litres 40 †"), premises=("s1p1",))
-    (kept,) = (await check_advice([advice], [], library, GROUND, judging("supported"))).advice
-    assert kept.commands == ("engine oil",)
 
 
 def fact(text: str, *passages: str) -> Claim:

@@ -393,7 +393,8 @@ def _step(advice: Advice, references: References, language: str) -> str:
     said.append(f"**{action if action.endswith(_STOPS) else action + phrase('full_stop', language)}**")
     said += [_once(render_citations(fold(advice.why), references.cite))] * bool(advice.why)
     told = {key for text in (advice.why, *advice.how, advice.condition, advice.fallback) for key in ids_in(text)}
-    cited = references.cite([key for key in advice.premises if key not in told])
+    sources = {key.partition("p")[0] for key in told}
+    cited = references.cite([key for key in advice.premises if key.partition("p")[0] not in sources])
     colon = colon_of(language)
     needed = [f"*{phrase('condition', language)}*{colon}{fold(advice.condition)}"] * bool(advice.condition)
     otherwise = [f"*{phrase('fallback', language)}*{colon}{fold(advice.fallback)}"] * bool(advice.fallback)

@@ -209,24 +209,24 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
 
 
 def _fit_commands(lines: Sequence[str], known: Sequence[str], *, general: bool) -> tuple[str, ...]:
-    """Return the lines to type that may stand. Those of the sources belong together; one that no source has is marked as
-    `general` knowledge (†), where that is wanted and it brings no figure of its own, else none stand. What is marked already
-    goes where it may not stand, and leaves the others."""
+    """Return the lines to type that may stand: all or none, since they belong together. A line that no source has is marked as
+    `general` knowledge (†), where that is wanted; a value that it brings in is left for the reader to fill in."""
     known_lines = {line for line in lines if are_known_commands([line], known)}
-    made = [line for line in lines if line not in known_lines and not line.endswith(_MARK)]
-    if made and (not general or any(map(_has_figures, made))):
-        return ()
-    may_mark = general and not any(_has_figures(line) for line in lines if line.endswith(_MARK))
-    kept = (line for line in lines if may_mark or not line.endswith(_MARK))
-    return tuple(f"{line} {_MARK}" if line in made else line for line in kept)
+    if not general:
+        return tuple(lines) if known_lines.issuperset(lines) else ()
+    told = "\n".join(known)
+
+    def opened(found: re.Match[str]) -> str:
+        return found[0] if re.search(rf"(?<![\w.]){re.escape(found[0])}(?![\w.])", told) else "<…>"
+
+    marked = (line if line in known_lines else f"{line.removesuffix(_MARK).rstrip(' #')} {_MARK}" for line in lines)
+    return tuple(line if line in known_lines else _VALUE.sub(opened, line) for line in marked)
 
 
-def _has_figures(line: str) -> bool:
-    """Tell whether a line to type brings in figures, but for 0 and 1."""
-    return is_too_specific(_ZERO_OR_ONE.sub(" ", line.translate(_UNQUOTED))) is not None
-
-
-_ZERO_OR_ONE = re.compile(r"(?<![\w.])[01](?![\w.])")
+_VALUE = re.compile(
+    r"(?<=[\s='\"])(?![01](?![\w.]))\d+(?:\.\d+)?[A-Za-z%]{0,3}(?: (?:days?|hours?|minutes?|seconds?))?(?=$|[\s'\",;)])"
+)
+"""A number that stands by itself in a line to type: the value of an option or setting."""
 
 
 def _parted(text: str) -> tuple[str, list[str]]:

@@ -24,10 +24,13 @@ from deep_research.verification.conclusions import (
     FOLLOWS,
     called_names,
     has_amounts,
+    is_instruction,
     is_known_code,
     is_too_specific,
     is_unfounded,
     missing_names,
+    with_general_mark,
+    without_code,
 )
 from deep_research.verification.currency import Dated, flags_of, with_note
 from deep_research.verification.drafts import PLACEHOLDER, Draft, parse_draft, settle_marks, without_general_cells
@@ -318,6 +321,10 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
     premises = [*(f"{e.about}\n{e.text}" for e in evidence), *more]
     unfounded = is_unfounded(judged.bare or judged.text, premises, ground.known, ground.named)
+    if unfounded and ground.background and is_instruction(judged.bare or judged.text):
+        # What an instruction types may be general knowledge, marked as such; what it says besides may not.
+        unfounded = is_unfounded(without_code(judged.bare or judged.text), premises, ground.known, ground.named)
+        judged = judged if unfounded else replace(judged, text=with_general_mark(judged.text))
     if is_error_text(judged.text, premises):
         unfounded = verdict_of("unverified", "error_text")
     return replace(judged, verdict=unfounded) if unfounded else judged

@@ -73,6 +73,25 @@ def is_too_specific(text: str, known: str = "") -> Verdict | None:
     return None
 
 
+def is_instruction(text: str) -> bool:
+    """Tell whether a sentence of the writer's own says what to type: it has code in it."""
+    return _CODE.search(text) is not None
+
+
+def without_code(text: str) -> str:
+    """Return a text without what stands in it as code."""
+    return _CODE.sub(" ", text)
+
+
+def with_general_mark(text: str) -> str:
+    """Return a sentence with the mark of general knowledge at its end, before its full stop."""
+    said = text.rstrip()
+    if "†" in said[-3:]:
+        return said
+    stop = said[-1:] if said.endswith((".", "。", "!", "！", ";", "；", ":", "：")) else ""
+    return f"{said.removesuffix(stop) if stop else said} †{stop}"
+
+
 def are_known_commands(lines: Sequence[str], grounds: Sequence[str]) -> bool:
     """Tell whether all options, qualified names and figures of some command lines stand in one of `grounds` each.
 

@@ -263,7 +263,11 @@ def parse_draft(text: str) -> Draft:
         if block.kind == "heading":
             _read_heading(draft, text, block)
         elif block.kind == "table":
+            first = len(draft.sentences)
             _read_table(draft, text, block)
+            if own_list:
+                draft.sentences[first:] = [_as_own(s, lead) for s in draft.sentences[first:]]
+            own_list = False
         elif block.kind == "code":
             _add(draft, _Part("code", lines=((len(draft.sentences),),)), [_code(text, block)])
         else:
@@ -271,12 +275,7 @@ def parse_draft(text: str) -> Draft:
             _read_flow(draft, text, block, following)
             is_item = block.kind == "item"
             if own_list and is_item:
-                draft.sentences[first:] = [
-                    s._replace(role="inference", near=s.near or lead)
-                    if s.role == "fact" and not (lead and s.passages)
-                    else s
-                    for s in draft.sentences[first:]
-                ]
+                draft.sentences[first:] = [_as_own(s, lead) for s in draft.sentences[first:]]
             if not is_item:
                 own_list, lead = _opens_own_list(draft), _lead_ids(draft)
     _found_leads(draft)
@@ -309,6 +308,13 @@ def _opens_own_list(draft: Draft) -> bool:
         return _ARROW.match(last.frame) is not None
     said = [draft.sentences[number] for number in last.numbers]
     return last.kind == "prose" and bool(said) and said[-1].role == "inference" and said[-1].text.endswith((":", "："))
+
+
+def _as_own(sentence: CitedSentence, lead: tuple[str, ...]) -> CitedSentence:
+    """Return a point or cell below a lead of the writer's own as one too, which rests on what the lead cites; what cites
+    something itself below a lead that does is a fact."""
+    is_own = sentence.role == "fact" and not (lead and sentence.passages)
+    return sentence._replace(role="inference", near=sentence.near or lead) if is_own else sentence
 
 
 def _lead_ids(draft: Draft) -> tuple[str, ...]:
