@@ -54,7 +54,7 @@ async def plan_sections(
     ctx.emit(StageStarted(stage="research"))
     out = [s.model_copy(update={"status": "researching", "attempts": s.attempts + 1}) for s in pending]
     claims = state.get("claims", {})
-    reviews = ctx.settings.max_review_iterations if review.streams(ctx) else 0
+    reviews = review.own_reviews(ctx)
     tasks = [task_for(s, brief, ctx.settings, claims.get(s.title, []), reviews=reviews) for s in out]
     sends = [Send("researcher", task) for task in tasks]
     return Command(goto=sends or "aggregate", update={**update, "sections": out or sections})

@@ -225,6 +225,18 @@ def with_contradictions(sections: Sequence[Section], judged: Review) -> list[Sec
     return [s.model_copy(update={"faults": (*s.faults, *faults[s.title])}) for s in sections if s.title in faults]
 
 
+def own_reviews(ctx: RunContext) -> int:
+    """Return how often a section may be sent out again by its own review, before all are reviewed together.
+
+    Notes of a report of usual length once: what a further round would find is worth its calls where the review of all says
+    so, which knows what the other sections hold.
+    """
+    if not streams(ctx):
+        return 0
+    most = ctx.settings.max_review_iterations
+    return min(most, 1) if ctx.reasoner.writes_whole_report and ctx.settings.depth != "deep" else most
+
+
 def streams(ctx: RunContext) -> bool:
     """Return whether each section is reviewed by itself; in the other workflows their own rounds do that work."""
     return ctx.settings.streaming_review and ctx.settings.workflow == "sections"
