@@ -127,6 +127,8 @@ async def test_a_line_that_no_source_has_is_marked_as_general_knowledge(
         ("engine --oil-for '40 days' †", "engine --oil-for '<…>' †"),
         ("engine --wait=600 --check 1", "engine --wait=<…> --check 1 †"),
         ("allow 10.0.0.0/8 sha-256 †", "allow 10.0.0.0/8 sha-256 †"),
+        ("sort -k 2 list †", "sort -k 2 list †"),
+        ("engine --delay 2h", "engine --delay <…> †"),
         ("engine --rpm 3000", "engine --rpm 3000 †"),
     ],
 )

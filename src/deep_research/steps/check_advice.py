@@ -224,9 +224,10 @@ def _fit_commands(lines: Sequence[str], known: Sequence[str], *, general: bool) 
 
 
 _VALUE = re.compile(
-    r"(?<=[\s='\"])(?![01](?![\w.]))\d+(?:\.\d+)?[A-Za-z%]{0,3}(?: (?:days?|hours?|minutes?|seconds?))?(?=$|[\s'\",;)])"
+    r"(?<=[\s='\"])\d+(?:\.\d+)?(?:[A-Za-z%]{1,3}| (?:days?|hours?|minutes?|seconds?)|(?<=\d\d))(?=$|[\s'\",;)])"
 )
-"""A number that stands by itself in a line to type: the value of an option or setting."""
+"""A number that stands by itself in a line to type, with a unit or of two digits and more: the value of an option or setting.
+One digit is syntax (`sort -k 2`)."""
 
 
 def _parted(text: str) -> tuple[str, list[str]]:
