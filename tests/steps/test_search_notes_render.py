@@ -199,7 +199,7 @@ def _step(*commands: str) -> Advice:
         (("a", "b †"), "```\na\nb  # †\n```"),
         (
             ("a †", "b †", "c"),
-            "```\na\nb\nc\n```\n\n*† put together from general knowledge: try it before you rely on it*",
+            "```\na\nb\nc\n```\n\n†",
         ),
     ],
 )

@@ -366,19 +366,19 @@ def render_advice(advice: Sequence[Advice], references: References, language: st
     for number, step in enumerate(advice, 1):
         items.append(f"{number}. {_step(step, references, language)}")
         if step.commands:  # a block of its own: the list goes on behind it with the next number
-            blocks += ["\n".join(items), *_typed(step.commands, language)]
+            blocks += ["\n".join(items), *_typed(step.commands)]
             items = []
     return [*blocks, *["\n".join(items)] * bool(items)]
 
 
-def _typed(lines: Sequence[str], language: str) -> list[str]:
-    """Return lines to type as a block of code. Where most are general knowledge a line below says so of all of them."""
+def _typed(lines: Sequence[str]) -> list[str]:
+    """Return lines to type as a block of code. Where most are general knowledge the mark stands below it, for all of them."""
     plain = [re.sub(rf"[\s#]*{_GENERAL}$", "", line) for line in lines]
     general = {n for n, line in enumerate(lines) if line.endswith(_GENERAL)}
     of_all = 2 * len(general) > len(lines)
     shown = [f"{line}  # {_GENERAL}" if n in general and not of_all else line for n, line in enumerate(plain)]
     block = "\n".join(["```", *shown, "```"])
-    return [block, f"*{phrase('general_code', language)}*"] if of_all else [block]
+    return [block, _GENERAL] if of_all else [block]
 
 
 _STOPS = (".", "!", "?", "。", "！", "？", ":", "：", "†")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from deep_research.concurrency import in_background
 from deep_research.data import AskedClaim, Claim, Gap, Verdict
 from deep_research.errors import LimitReached, ModelError
-from deep_research.i18n.catalog import gap_from, gap_of, phrase, verdict_of
+from deep_research.i18n.catalog import gap_from, gap_of, verdict_of
 from deep_research.ports import Library
 from deep_research.steps.check_sentences import (
     NO_GROUND,
@@ -148,18 +148,16 @@ def _rendered(draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[
     if work.ground.today is not None:
         judged = with_notes(draft, judged, kept, work.library, work.ground)
     changes = {
-        i: (_marked(j, draft.sentences[i], work.ground.language), _shown_ids(i, draft, judged, kept))
-        if i in kept
-        else None
+        i: (_marked(j, draft.sentences[i]), _shown_ids(i, draft, judged, kept)) if i in kept else None
         for i, j in enumerate(judged)
     }
     return Checked(draft.render(changes), tuple(claims_of(judged, work.section)), tuple(dict.fromkeys(work.gaps)))
 
 
-def _marked(judged: CheckedSentence, sentence: CitedSentence, language: str) -> str:
-    """Return the text of a sentence; of code that is general knowledge with a line below that says so."""
+def _marked(judged: CheckedSentence, sentence: CitedSentence) -> str:
+    """Return the text of a sentence; of code that is general knowledge with the mark for it below."""
     is_general = sentence.kind == "code" and judged.kind == "background"
-    return f"{judged.text}\n\n*{phrase('general_code', language)}*" if is_general else judged.text
+    return f"{judged.text}\n\n†" if is_general else judged.text
 
 
 def _with_all_cited(
