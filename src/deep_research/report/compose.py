@@ -113,7 +113,11 @@ async def _compose(
     # Around and above the sections, what may have changed since the sources may be said as general knowledge.
     cited = dict.fromkeys(key.split("p")[0] for c in given.claims if c.stands for key in c.passages)
     uniform = await in_background(uniform_standing, ctx.library, tuple(cited)) if cited else ""
-    ground = ground._replace(background=ctx.settings.background != "none", told_date=uniform or ground.told_date)
+    ground = ground._replace(
+        background=ctx.settings.background != "none",
+        told_date=uniform or ground.told_date,
+        known=f"{ground.known}\n{_own_code(made)}",
+    )
     made = made.model_copy(update={"sections": _titled(given, made.sections, ctx.library)})
     done = await _checked(ctx, given, made, ground)
     given = await _with_judged_notes(ctx, _with_body(given, made.sections, done.body), made)
@@ -131,6 +135,13 @@ async def _compose(
         }
     )
     return given, shown, list(new.values()), done.sides.claims
+
+
+def _own_code(made: Composition) -> str:
+    """Return the code and commands of a report: the names that they give are the report's own, wherever it speaks of them."""
+    texts = (made.abstract, made.conclusion, made.table, *(section.content for section in made.sections))
+    code = [s.text for text in texts for s in parse_draft(text).sentences if s.kind == "code"]
+    return "\n".join([*code, *(line for step in made.advice for line in step.commands)])
 
 
 async def _with_judged_notes(ctx: RunContext, given: ReportInput, made: Composition) -> ReportInput:

@@ -28,6 +28,7 @@ from deep_research.steps.check_sentences import (
     text_around,
     with_notes,
 )
+from deep_research.text.cleaning import fold
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.citations import CitedSentence, lift
 from deep_research.verification.conclusions import BACKGROUND
@@ -109,6 +110,7 @@ async def check_draft(
     if rewrite is not None:
         judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
+    kept |= {i for i, j in enumerate(judged) if _is_doubted_code(j, draft.sentences[i])}
     return await in_background(_rendered, draft, judged, kept, work)
 
 
@@ -155,9 +157,20 @@ def _rendered(draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[
 
 
 def _marked(judged: CheckedSentence, sentence: CitedSentence) -> str:
-    """Return the text of a sentence; of code that is general knowledge with the mark for it below."""
+    """Return the text of a sentence; of code that is general knowledge with the mark for it below, and with what a judge holds
+    against it."""
+    if _is_doubted_code(judged, sentence):
+        return f"{judged.text}\n\n† {fold(judged.verdict.reason)}"
     is_general = sentence.kind == "code" and judged.kind == "background"
     return f"{judged.text}\n\n†" if is_general else judged.text
+
+
+def _is_doubted_code(judged: CheckedSentence, sentence: CitedSentence) -> bool:
+    """Tell whether a judge has said what is amiss with code: the text around leads to it, so it stands with the doubt."""
+    verdict = judged.verdict
+    return (
+        sentence.kind == "code" and verdict.kind == "unverified" and verdict.by_model and bool(verdict.reason.strip())
+    )
 
 
 def _with_all_cited(

@@ -186,12 +186,25 @@ def _is_version(quantity: Quantity, text: str) -> bool:
 
 
 def _written_quantities(text: str) -> list[Quantity]:
-    """Return what is written in digits or has a unit: "both" and "the first two" are language, not figures, and 0 and 1 in
-    code are free."""
-    code = [span.span() for span in _CODE.finditer(text)]
+    """Return what is written in digits or has a unit: "both" and "the first two" are language, not figures. A bare 0 or 1 is
+    none either, nor is the number of a step of the report."""
     return [
         q
         for q in quantities(text)
         if (q.unit not in ("", "ordinal") or re.search(r"\d", text[q.start : q.end]))
-        and not (q.value in (0, 1) and not q.unit and any(a <= q.start < b for a, b in code))
+        and not (q.value in (0, 1) and not q.unit and not q.bound)
+        and not _is_step(text, q)
     ]
+
+
+def _is_step(text: str, number: Quantity) -> bool:
+    """Tell whether a number names a step of the report ("step 3", "3단계")."""
+    if number.unit not in ("", "ordinal") or number.value > _MOST_STEPS:
+        return False
+    before, behind = text[: number.start].rstrip(), text[number.end :].lstrip()
+    return bool(_STEP_BEFORE.search(before) or _STEP_BEHIND.match(behind))
+
+
+_MOST_STEPS = 20
+_STEP_BEFORE = re.compile(rf"{any_word('numbers.step_before_patterns')}$", re.IGNORECASE)
+_STEP_BEHIND = re.compile(any_word("numbers.step_behind_patterns"))
