@@ -12,7 +12,7 @@ from deep_research.ports import Library
 from deep_research.steps.check_claims import Checked, check_draft, note_draft
 from deep_research.steps.check_sentences import NO_GROUND, Ground, computed_results
 from deep_research.stores.sqlite_library import SqliteLibrary
-from deep_research.verification.conclusions import BACKGROUND
+from deep_research.verification.conclusions import BACKGROUND, is_unfounded
 from tests.verification.test_check_claims import DOCUMENTS, UNSURE, Asked, check, judging, only, rewriting, shelf
 
 
@@ -204,6 +204,40 @@ def test_a_conclusion_may_say_again_what_was_computed() -> None:
     for known, stands in ((said, True), ("", False)):
         (claim,) = asyncio.run(check_draft(conclusion, section="S", library=library, ground=Ground(known=known))).claims
         assert claim.stands is stands
+
+
+@pytest.mark.parametrize(
+    "said", ["Look at step 3 again.", "3단계를 다시 본다.", "再看第 3 步。", "The ratio is near 1 or 0."]
+)
+def test_the_number_of_a_step_and_a_bare_one_are_no_figures_of_a_conclusion(said: str) -> None:
+    assert is_unfounded(said, ["What is told there."]) is None
+    assert is_unfounded(said.replace("3", "37").replace("1 or", "14 or"), ["What is told there."]) is not None
+
+
+def test_code_that_a_judge_doubts_stands_with_the_doubt_and_without_a_reason_goes() -> None:
+    draft = "→ Together: [s1p1]\n\n```python\nengine.start()\n```"
+    library = shelf(One="Call engine.start() to run it.")
+
+    def judged(reason: str) -> str:
+        async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+            kinds = ["unverified" if "```" in claim.text else "supported" for claim in claims]
+            return [Verdict(kind=kind, reason=reason, by_model=True) for kind in kinds]  # type: ignore[arg-type]
+
+        draft_ = check_draft(draft, section="S", library=library, judge=judge, ground=Ground(background=True))
+        return asyncio.run(draft_).content
+
+    assert judged("It is never stopped.").endswith("```\n\n† It is never stopped.")
+    assert "engine.start()" not in judged("")
+
+
+def test_an_instruction_keeps_a_command_that_no_source_has_and_is_marked() -> None:
+    library, said = shelf(One="Stop the old engine first."), "→ First run `crane stop old-engine`. [s1p1]"
+    for background in (True, False):
+        ground = Ground(background=background, known="engine crane")
+        checked = asyncio.run(
+            check_draft(said.replace("crane", "Crane_7"), section="S", library=library, ground=ground)
+        )
+        assert ("`Crane_7 stop old-engine` †." in checked.content) is background
 
 
 def test_words_of_a_query_language_and_one_in_code_are_no_names_and_no_figures() -> None:

@@ -1,6 +1,6 @@
 """“How this was checked”: who wrote and judged, what became of the statements, and what it cost."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 
 from deep_research.data import Claim, Ledger, ReasonerInfo
@@ -51,10 +51,6 @@ def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = 
         lines += [who] * bool(reasoner.models) + _judged(checked.claims, language)
     elif reasoner.ranker:
         lines.append(phrase("ranked_by", language, ranker=reasoner.ranker))
-    levels = Counter(c.confidence.level for c in checked.claims if c.confidence is not None)
-    if levels:
-        counted = {level: levels[level] for level in ("high", "medium", "low")}
-        lines.append(phrase("confidence_counts", language, **counted))
     asked = [f"{bold_heading('question', language)}{given.original}"] * (len(given.original) > LONG_QUESTION)
     blocks = [
         f"## {phrase('checked', language)}",
@@ -99,8 +95,6 @@ def _cost(ledger: Ledger, read_on: str, language: str) -> str:
             calls=ledger.model_calls,
         )
     ]
-    if ledger.cost_usd:
-        lines.append(phrase("cost_usd", language, usd=f"{ledger.cost_usd:.4f}"))
     lines += [phrase("all_retrieved", language, date=read_on)] * bool(read_on)
     return join_sentences(lines, language)
 
