@@ -402,7 +402,9 @@ def _step(advice: Advice, references: References, language: str) -> str:
         f"   - {_once(render_citations(text, references.cite))}"
         for text in (*needed, *map(fold, advice.how), *otherwise)
     ]
-    return "\n".join([" ".join([*said, cited] if cited else said), *points])
+    line = " ".join(said)
+    gap = "" if line.endswith("]") or not cited else " "
+    return "\n".join([f"{line}{gap}{cited}", *points])
 
 
 def _standing_of_parts(checked: CheckedReport, references: References) -> str:
