@@ -159,8 +159,8 @@ _LENGTHS = {
     "standard": {
         "section": (150, 420),
         "addition": (40, 160),
-        "body": (700, 1_100),
-        "total": (1_500, 2_300),
+        "body": (500, 900),
+        "total": (1_500, 1_900),
         "answer": (100, 150),
         "conclusion": (40, 110),
     },
