@@ -189,6 +189,9 @@ def test_code_that_no_source_has_stands_as_general_knowledge_where_that_may_stan
         checked = asyncio.run(check_draft(draft, section="S", library=library, ground=ground))
         assert ("no-clobber" in checked.content) is background
         assert checked.content.endswith("```\n\n†") is background
+    telling = draft.replace("|| exit 1", "|| echo 'download failed'")
+    checked = asyncio.run(check_draft(telling, section="S", library=library, ground=Ground(background=True)))
+    assert "download failed" in checked.content
     error = draft.replace("cp --no-clobber", "Error: rate limit exceeded")
     checked = asyncio.run(check_draft(error, section="S", library=library, ground=Ground(background=True)))
     assert "rate limit" not in checked.content

@@ -22,6 +22,7 @@ from deep_research.verification.computations import QUESTION, ComputationError, 
 from deep_research.verification.conclusions import (
     BACKGROUND,
     FOLLOWS,
+    bare_code,
     called_names,
     has_amounts,
     is_instruction,
@@ -166,7 +167,7 @@ def _put_together(judged: CheckedSentence, before: CitedSentence, library: Libra
     """Return code that stands in no passage as the writer's own where all that it calls is in what the draft cites; it
     rests on what it cites, or on what the sentence before it does. Other code is general knowledge, where that may stand."""
     ids = judged.passages or cited_ids(before, library)
-    if any(map(is_error_text, judged.text.splitlines())):
+    if any(map(is_error_text, bare_code(judged.text).splitlines())):  # what it prints of failures is its subject
         return judged
     general = replace(judged, passages=(), verdict=BACKGROUND, kind="background") if ground.background else judged
     if not ids:

@@ -115,7 +115,7 @@ def is_known_code(code: str, ground: str) -> bool:
     calls nothing, each of its words must stand there, but for what the reader is to fill in (`<name>`).
     """
     called = called_names(code)
-    bare = _bare_code(code)
+    bare = bare_code(code)
     figures = set(_CODE_FIGURE.findall(bare))
     options = set(_CODE_OPTION.findall(bare))
     known = set(_CODE_NAME.findall(ground))
@@ -128,12 +128,13 @@ def is_known_code(code: str, ground: str) -> bool:
 
 def called_names(code: str) -> set[str]:
     """Return the names that a piece of code uses and does not make itself."""
-    bare = _bare_code(code)
+    bare = bare_code(code)
     own = {name for pair in _CODE_MADE.findall(bare) for name in pair}
     return {name for name in (*_CODE_CALLED.findall(bare), *_CODE_LONG.findall(bare)) if name not in own}
 
 
-def _bare_code(code: str) -> str:
+def bare_code(code: str) -> str:
+    """Return code without its fence, its strings and its comments."""
     return _CODE_FENCE.sub("", _CODE_FREE.sub(" ", code))
 
 
