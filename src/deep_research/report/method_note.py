@@ -39,11 +39,11 @@ def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = 
     total = len(checked.claims) - len(general)
     counts = {"claims": total, "supported": total - len(failed), "cut": len(cut), "left": len(left)}
     lines = [phrase("checked_counts", language, **counts)]
+    lines += [phrase("cut_where", language)] * bool(cut)
     lines += [phrase("checked_general", language, count=len(general))] * bool(general)
     lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(
         verbatim and not reasoner.is_language_model
     )
-    lines += [phrase("cut_where", language)] * bool(cut)
     lines.append(phrase("checked_how", language))
     if reasoner.is_language_model:
         is_judge = any(claim.verdict.by_model for claim in checked.claims)
