@@ -375,7 +375,10 @@ class Reasoner(Protocol):
         ...
 
     async def judge(self, claims: Sequence[Claim], library: Library, question: str = "") -> Sequence[Verdict]:
-        """Judge each claim against its passages; a reasoner that cannot judge returns the verdicts unchanged."""
+        """Judge each claim against its passages; a reasoner that cannot judge returns the verdicts unchanged.
+
+        `question` is what was asked: what it tells of the reader's own case is given.
+        """
         ...
 
     async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:

@@ -175,6 +175,11 @@ def test_a_runbook_of_the_writers_own_rests_on_what_leads_it_in() -> None:
     checked = asyncio.run(check_draft(RUNBOOK, section="S", library=library, ground=Ground(known="engine")))
     assert checked.content == RUNBOOK
     assert {(c.kind, c.passages) for c in checked.claims} == {("inference", ("s1p1",))}
+    set_to = RUNBOOK.replace("`--oil`", "`--oil 40`")
+    opened = asyncio.run(
+        check_draft(set_to, section="S", library=library, ground=Ground(known="engine", background=True))
+    )
+    assert "`--oil <…>` †." in opened.content, "a figure that no source has is not brought in by code"
     other = RUNBOOK.replace("`--oil`", "`--oil 40`")
     assert (
         "40" not in asyncio.run(check_draft(other, section="S", library=library, ground=Ground(known="engine"))).content
@@ -241,6 +246,17 @@ def test_an_instruction_keeps_a_command_that_no_source_has_and_is_marked() -> No
             check_draft(said.replace("crane", "Crane_7"), section="S", library=library, ground=ground)
         )
         assert ("`Crane_7 stop old-engine` †." in checked.content) is background
+
+
+@pytest.mark.parametrize(
+    ("said", "stands"), [("→ Change Limit_Max in Pump_7. [s1p1]", True), ("→ Give it 4711 litres. [s1p1]", False)]
+)
+def test_code_of_the_report_gives_its_names_and_none_of_its_figures(said: str, stands: bool) -> None:
+    ground = Ground(named="Limit_Max = 4711\nPump_7(Limit_Max)", background=True)
+    (claim,) = asyncio.run(
+        check_draft(said, section="S", library=shelf(One="It can be changed."), ground=ground)
+    ).claims
+    assert claim.stands is stands, claim
 
 
 def test_words_of_a_query_language_and_one_in_code_are_no_names_and_no_figures() -> None:

@@ -116,7 +116,7 @@ async def _compose(
     ground = ground._replace(
         background=ctx.settings.background != "none",
         told_date=uniform or ground.told_date,
-        known=f"{ground.known}\n{_own_code(made)}",
+        named=_own_code(made),
     )
     made = made.model_copy(update={"sections": _titled(given, made.sections, ctx.library)})
     done = await _checked(ctx, given, made, ground)

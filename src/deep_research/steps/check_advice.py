@@ -20,6 +20,7 @@ from deep_research.verification.conclusions import (
     are_known_commands,
     is_too_specific,
     is_unfounded,
+    with_open_values,
     without_placeholders,
 )
 from deep_research.verification.drafts import parse_draft, settle_marks
@@ -175,7 +176,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
             return verdict_of("unverified", "error_text")
         said, general = _parted(text)
         own = without_placeholders(f"{said[:1].lower()}{said[1:]}")  # its first word is a verb, not a name
-        return is_unfounded(own, grounds, known) or next(
+        return is_unfounded(own, grounds, known, ground.named) or next(
             (bad for sentence in general if (bad := is_too_specific(sentence))), None
         )
 
@@ -215,19 +216,8 @@ def _fit_commands(lines: Sequence[str], known: Sequence[str], *, general: bool) 
     if not general:
         return tuple(lines) if known_lines.issuperset(lines) else ()
     told = "\n".join(known)
-
-    def opened(found: re.Match[str]) -> str:
-        return found[0] if re.search(rf"(?<![\w.]){re.escape(found[0])}(?![\w.])", told) else "<…>"
-
     marked = (line if line in known_lines else f"{line.removesuffix(_MARK).rstrip(' #')} {_MARK}" for line in lines)
-    return tuple(line if line in known_lines else _VALUE.sub(opened, line) for line in marked)
-
-
-_VALUE = re.compile(
-    r"(?<=[\s='\"])\d+(?:\.\d+)?(?:[A-Za-z%]{1,3}| (?:days?|hours?|minutes?|seconds?)|(?<=\d\d))(?=$|[\s'\",;)])"
-)
-"""A number that stands by itself in a line to type, with a unit or of two digits and more: the value of an option or setting.
-One digit is syntax (`sort -k 2`)."""
+    return tuple(line if line in known_lines else with_open_values(line, told) for line in marked)
 
 
 def _parted(text: str) -> tuple[str, list[str]]:

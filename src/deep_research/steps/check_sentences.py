@@ -30,7 +30,7 @@ from deep_research.verification.conclusions import (
     is_too_specific,
     is_unfounded,
     missing_names,
-    with_general_mark,
+    open_instruction,
     without_code,
 )
 from deep_research.verification.currency import Dated, flags_of, with_note
@@ -141,6 +141,7 @@ def check_sentences(
         sought=f"{ground.sought}\n{said}",
         named="\n".join(
             [
+                ground.named,
                 *(p.text for p in _known(dict.fromkeys(key for s in draft.sentences for key in s.passages), library)),
                 *(s.text for s in draft.sentences if s.kind == "code"),  # judged by itself; others speak of its names
             ]
@@ -325,7 +326,8 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
     if unfounded and ground.background and is_instruction(judged.bare or judged.text):
         # What an instruction types may be general knowledge, marked as such; what it says besides may not.
         unfounded = is_unfounded(without_code(judged.bare or judged.text), premises, ground.known, ground.named)
-        judged = judged if unfounded else replace(judged, text=with_general_mark(judged.text))
+        known = "\n".join([*premises, ground.known])
+        judged = judged if unfounded else replace(judged, text=open_instruction(judged.text, known))
     if is_error_text(judged.text, premises):
         unfounded = verdict_of("unverified", "error_text")
     return replace(judged, verdict=unfounded) if unfounded else judged

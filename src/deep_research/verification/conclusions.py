@@ -83,6 +83,27 @@ def without_code(text: str) -> str:
     return _CODE.sub(" ", text)
 
 
+def with_open_values(code: str, known: str) -> str:
+    """Return code with `<…>` in place of each value that what is `known` lacks; it is left for the reader to fill in."""
+
+    def opened(value: re.Match[str]) -> str:
+        return value[0] if re.search(rf"(?<![\w.]){re.escape(value[0])}(?![\w.])", known) else "<…>"
+
+    return _VALUE.sub(opened, code)
+
+
+_VALUE = re.compile(
+    r"(?<=[\s='\"`])\d+(?:\.\d+)?(?:[A-Za-z%]{1,3}| (?:days?|hours?|minutes?|seconds?)|(?<=\d\d))(?=$|[\s'\",;)`])"
+)
+"""A number that stands by itself in a line to type, with a unit or of two digits and more: the value of an option or setting.
+One digit is syntax (`sort -k 2`)."""
+
+
+def open_instruction(text: str, known: str) -> str:
+    """Return an instruction as general knowledge: marked, and without the values in its code that what is `known` lacks."""
+    return with_general_mark(_CODE.sub(lambda code: with_open_values(code[0], known), text))
+
+
 def with_general_mark(text: str) -> str:
     """Return a sentence with the mark of general knowledge at its end, before its full stop."""
     said = text.rstrip()

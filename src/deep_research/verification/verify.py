@@ -88,9 +88,8 @@ def is_error_text(text: str, evidence: Sequence[str] = ()) -> bool:
     if not failures:
         return False
     if evidence and detect(text) != detect("\n".join(evidence)):
-        return not any(
-            _FAILING.search(part) for part in evidence
-        )  # no words to compare: it must speak of failing itself
+        # There are no words to compare: the evidence must speak of failing itself.
+        return not any(_FAILING.search(part) for part in evidence)
     there, own = {term for part in evidence for term in content_terms(part)}, content_terms(text)
     is_subject = there.issuperset(content_terms(failures)) and 2 * sum(term in there for term in own) >= len(own)
     return not (there and is_subject)
