@@ -218,7 +218,7 @@ REFUSED = [
     ("eval(a)", "computation_unreadable", {"expression": "eval(a)"}),
     ("geomean(w, w) + l", "computation_units", {"units": "kg + km"}),
     ("a ** 60 * b ** 60 * b ** 30", "computation_unreadable", {"expression": "a ** 60 * b ** 60 * b ** 30"}),
-    ("a * 6", "figure_without_source", {"figure": "6"}),
+    ("a * 5", "figure_without_source", {"figure": "5"}),
     ("a / 15", "figure_without_source", {"figure": "15"}),
     ("a * 50", "figure_without_source", {"figure": "50"}),
     ("a / 500", "figure_without_source", {"figure": "500"}),

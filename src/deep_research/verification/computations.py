@@ -23,7 +23,7 @@ _DIGITS = 50
 QUESTION = "question"
 """What an operand names in place of a passage where its figure is the reader's own, of the question."""
 _CONSTANTS = frozenset(
-    {0, 1, 2, 3, 4, 5, 7, 10, 12, 24, 30, 60, 100, 365, 1000, 1024, 1440, 3600, 86_400, 1_000_000, 1_000_000_000}
+    {0, 1, 2, 3, 4, 7, 10, 12, 24, 30, 60, 100, 365, 1000, 1024, 1440, 3600, 86_400, 1_000_000, 1_000_000_000}
 )
 """Numbers that may stand in an expression without a source: counts of operands, percent, scales, the calendar."""
 
