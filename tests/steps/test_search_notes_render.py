@@ -24,7 +24,7 @@ from deep_research.data import (
 from deep_research.events import Searched
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.reasoners.model.research_turns import messages_of
-from deep_research.report.render import References, _reference_list, render_advice
+from deep_research.report.render import References, _reference_list, quoted_line, render_advice
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
 from deep_research.settings import Settings
@@ -371,11 +371,11 @@ def test_a_reference_quotes_paragraphs_not_the_frame_of_a_page(library: SqliteLi
     references.cite(["s3p1"])
     (entry,) = references.entries()
     quotes = references.quotes(entry, [_told("Engines need oil, says the next manual.", "s3p1")])
-    block = references.block(entry, quotes, "en")
-    assert "“Engines need oil each year.”" in block
-    assert "“Engines need …”" in references.block(entry, quotes, "en", most=16)
-    assert "Navigation" not in block
-    assert "result" not in block
+    line = quoted_line(quotes, 300)
+    assert "“Engines need oil each year.”" in line
+    assert "“Engines need …”" in quoted_line(quotes, 16)
+    assert "Navigation" not in line
+    assert "result" not in line
 
 
 def test_a_reference_quotes_a_sentence_rather_than_a_bare_name(library: SqliteLibrary) -> None:

@@ -4,6 +4,7 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from deep_research.data import (
@@ -124,11 +125,11 @@ class References:
         days = {snapshot.retrieved_at[:10] for snapshot in snapshots if snapshot is not None}
         return min(days) if len(days) == 1 and len(entries) >= _SEVERAL else ""
 
-    def block(
-        self, entry: Reference, quotes: Sequence[str], language: str, *, most: int = 300, is_dated: bool = True
-    ) -> str:
-        """Return one entry of the reference list: title, place, date, standing, and the sentences that carry its claims,
-        in `most` characters together. With `is_dated` it says when the source was read."""
+    def listed(self, entry: Reference, language: str, *, is_dated: bool = True) -> str:
+        """Return one entry of the reference list without quotations: title, place, date and standing.
+
+        With `is_dated` it says when the source was read.
+        """
         source = self._library.source(entry.source)
         if source is None:
             raise KeyError(entry.source)
@@ -139,8 +140,7 @@ class References:
         place = _place_of(source, passages, self._retrieved[entry.source] if is_dated else "", language)
         if noted := _standing_of(dated_source(self._library, entry.source), language):
             place = f"{place} · {noted}"
-        quoted = " … ".join(f"“{text}”" for text in _within(quotes, most))
-        return f"{entry.number}. **{source.title}** — {place}" + (f"  \n   {quoted}" if quoted else "")
+        return f"{entry.number}. **{source.title}** — {place}"
 
     def contradiction_tables(self, contradictions: Sequence[Contradiction], language: str) -> str:
         """Return where sources disagree: what each says, beside its title and date."""
@@ -463,16 +463,14 @@ def _reference_list(
     is_dated: bool,
 ) -> str:
     """Return the list of references, its quotations as long and as many as they may be in `room` characters."""
+    told = {entry.number: references.listed(entry, language, is_dated=is_dated) for entry in entries}
     quoted = {entry.number: references.quotes(entry, claims) for entry in entries}
     weights = {entry.number: sum(not set(entry.passages).isdisjoint(c.passages) for c in claims) for entry in entries}
     least_first = sorted(weights, key=lambda number: (weights[number], -number))
     spared = list[int]()
     while True:
         for most in _QUOTED_CHARS if not spared else _QUOTED_CHARS[-1:]:
-            text = "\n\n".join(
-                references.block(entry, quoted[entry.number], language, most=most, is_dated=is_dated)
-                for entry in entries
-            )
+            text = "\n\n".join(told[number] + quoted_line(quoted[number], most) for number in told)
             if len(text) <= room or not any(quoted.values()):
                 return f"## {phrase('references', language)}\n\n{text}"
         spared.append(least_first[len(spared)])
@@ -510,6 +508,12 @@ def _carrying(passages: Sequence[Passage], said: dict[str, list[str]]) -> list[s
     return [text for text, _ in counted.most_common(_MOST_QUOTES)]
 
 
+def quoted_line(quotes: Sequence[str], most: int) -> str:
+    """Return the line of an entry that quotes its source in `most` characters; "" without quotations."""
+    text = " … ".join(f"“{quote}”" for quote in _within(quotes, most))
+    return f"  \n   {text}" if text else ""
+
+
 def _within(quotes: Sequence[str], most: int) -> list[str]:
     """Return the first of the quotations that fit in so many characters, the last one shortened."""
     found: list[str] = []
@@ -534,16 +538,25 @@ def _nearest(claim: str, text: str) -> tuple[int, int] | None:
     """Return the sentence of `text` that shares most terms with `claim`, if any; a sentence said word for word is itself."""
     at = text.find(claim)
     terms = set(content_terms(claim))
-    spans = [(s.start, s.end) for s in sentences(text)]
-
-    def shared(span: tuple[int, int]) -> tuple[int, bool]:
-        there = set(content_terms(text[span[0] : span[1]]))
-        return len(terms & there), len(there) > _FEW_TERMS  # "--unshallow" alone quotes nothing
-
-    best = max((span for span in spans if _is_prose(text[span[0] : span[1]])), key=shared, default=None)
     if at >= 0 and len(terms) > _FEW_TERMS:
         return at, at + len(claim)
+
+    def shared(span: tuple[int, int]) -> tuple[int, bool]:
+        there = spans[span]
+        return len(terms & there), len(there) > _FEW_TERMS  # "--unshallow" alone quotes nothing
+
+    spans = _prose_sentences(text)
+    best = max(spans, key=shared, default=None)
     return best if best and shared(best)[0] else None
+
+
+@lru_cache(maxsize=200)
+def _prose_sentences(text: str) -> dict[tuple[int, int], frozenset[str]]:
+    """Return the sentences of a text that say something, by their places, with their terms: many claims cite one passage."""
+    places = [(s.start, s.end) for s in sentences(text)]
+    return {
+        (start, end): frozenset(content_terms(text[start:end])) for start, end in places if _is_prose(text[start:end])
+    }
 
 
 def _is_prose(sentence: str) -> bool:
