@@ -119,6 +119,8 @@ async def _compose(
         named=_own_code(made),
     )
     made = made.model_copy(update={"sections": _titled(given, made.sections, ctx.library)})
+    titles = (f"“{section.title}”" for section in made.sections)
+    ground = ground._replace(known="\n".join([ground.known, *titles]))  # a step may send the reader to a section
     done = await _checked(ctx, given, made, ground)
     given = await _with_judged_notes(ctx, _with_body(given, made.sections, done.body), made)
     known = {(c.text, c.passages) for c in given.claims}

@@ -11,7 +11,7 @@ from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, gap_from, gap_of, join_sentences, phrase, verdict_of
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Judge, Rewrite
-from deep_research.steps.check_sentences import Ground, claim_id, names_are_known
+from deep_research.steps.check_sentences import Ground, claim_id, names_are_known, results_of, with_results
 from deep_research.text.sentences import split
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.citations import cite_ids, ids_in, lift
@@ -20,10 +20,11 @@ from deep_research.verification.conclusions import (
     are_known_commands,
     is_too_specific,
     is_unfounded,
+    with_general_mark,
     with_open_values,
     without_placeholders,
 )
-from deep_research.verification.drafts import parse_draft, settle_marks
+from deep_research.verification.drafts import PLACEHOLDER, parse_draft, settle_marks
 from deep_research.verification.verify import is_error_text
 
 _MARK = "†"
@@ -162,22 +163,27 @@ def _known_only(advice: Advice, claim: Claim) -> Advice:
 def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Ground) -> tuple[Advice, Claim]:
     """Return one piece of advice without what code refuses of its reasons and conditions, and as a claim with the verdict
     on what it says to do."""
+    given, reckoned = _with_results(given, library, ground)
     fields = (given.action, given.why, *given.how, given.condition, given.fallback)
-    named = dict.fromkeys((*given.premises, *(key for text in fields for key in ids_in(text))))
+    named = dict.fromkeys((*given.premises, *(key for text in fields for key in ids_in(text)), *reckoned))
     passages = [p for key in named if (p := library.passage(key)) is not None]
     ids = tuple(dict.fromkeys(p.id for p in passages))
     premises = [fact for fact in facts if fact.stands and set(fact.passages) & set(ids)]
     grounds = [*(p.text for p in passages), *(fact.text for fact in premises)]
     grounds += [source.title for p in passages if (source := library.source(p.source)) is not None]
     known = f"{ground.known}\n{' '.join(f.text for f in facts if f.stands)}"
+    # A version that a sentence of general knowledge names is that of the step: "Upgrade to 3.51.3".
+    general = [s for text in fields for s in _parted(text)[1] if not is_too_specific(s)] if ground.background else []
 
-    def refused(text: str) -> Verdict | None:
+    def refused(text: str, also: Sequence[str] = ()) -> Verdict | None:
         if is_error_text(text, grounds):
             return verdict_of("unverified", "error_text")
-        said, general = _parted(text)
+        if PLACEHOLDER.search(text):
+            return verdict_of("unverified", "computation_missing")
+        said, loose = _parted(text)
         own = without_placeholders(f"{said[:1].lower()}{said[1:]}")  # its first word is a verb, not a name
-        return is_unfounded(own, grounds, known, ground.named) or next(
-            (bad for sentence in general if (bad := is_too_specific(sentence))), None
+        return is_unfounded(own, grounds, "\n".join([known, *also]), ground.named) or next(
+            (bad for sentence in loose if (bad := is_too_specific(sentence))), None
         )
 
     def stands(sentence: str) -> bool:
@@ -187,9 +193,13 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
 
     def stands_of(text: str) -> str:
         """Return the text without the sentences that are refused; each keeps what it cites."""
-        draft = parse_draft(settle_marks(text))
-        kept = [s for s in draft.sentences if stands(s.text)]
-        said = (f"{s.text} {cite_ids([k for k in s.passages if k in ids])}".strip() for s in kept)
+        said: list[str] = []
+        for sentence in parse_draft(settle_marks(text)).sentences:
+            if stands(sentence.text):
+                cited = cite_ids([key for key in sentence.passages if key in ids])
+                said.append(f"{sentence.text} {cited}".strip())
+            elif general and refused(sentence.text, general) is None:
+                said.append(with_general_mark(sentence.text))
         return join_sentences(said, ground.language)
 
     kept: dict[str, Any] = {name: stands_of(getattr(given, name)) for name in _REASONS if name != "how"}
@@ -207,6 +217,24 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         premises=tuple(fact.id for fact in premises),
     )
     return advice, claim
+
+
+def _with_results(given: Advice, library: Library, ground: Ground) -> tuple[Advice, tuple[str, ...]]:
+    """Return a piece of advice with the results of arithmetic in it, and the passages of their operands. What cannot be
+    computed keeps its {k1}."""
+    results = results_of(ground, library)
+    used: dict[str, None] = {}
+
+    def worked(text: str) -> str:
+        said = with_results(text, results, ground.language)
+        if isinstance(said, Verdict):
+            return text
+        used.update(dict.fromkeys(said.passages))
+        return said.text
+
+    changed: dict[str, Any] = {name: worked(getattr(given, name)) for name in ("action", "case", *_REASONS) if name != "how"}
+    changed["how"] = tuple(map(worked, given.how))
+    return given.model_copy(update=changed), tuple(used)
 
 
 def _fit_commands(lines: Sequence[str], known: Sequence[str], *, general: bool) -> tuple[str, ...]:

@@ -107,6 +107,8 @@ async def check_draft(
         refused = {i for i, j in enumerate(judged) if i not in kept and j.passages} if rewrite is not None else set()
         judged, kept, heard = await _ask(judge, draft, judged, unsure, refused, kept, work)
     failed = [i for i, j in enumerate(judged) if i not in kept and j.passages]
+    # What a judge words anew, it words after the passages.
+    judged = [replace(j, kind="fact", joins=False) if i in failed and j.joins else j for i, j in enumerate(judged)]
     if rewrite is not None:
         judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
@@ -215,7 +217,10 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kep
         return own
     if judged[number].verdict == PENDING and sentence.kind != "cell":
         return ()
-    others = [i for i in draft.paragraph_of(number) if i in kept and i != number]
+    beside = [i for i in draft.paragraph_of(number) if i != number]
+    if judged[number].joins and not any(draft.sentences[i].passages for i in beside):
+        return ()  # a thought about the code or list before it, which cites
+    others = [i for i in beside if i in kept]
     if judged[number].verdict.by_model and any(
         draft.sentences[i].passages and set(judged[i].passages) & set(own) for i in others
     ):
@@ -253,7 +258,7 @@ async def _ask(
         for i in unsure:
             if judged[i].verdict != BACKGROUND:
                 done[i] = replace(judged[i], verdict=_not_judged(failure, judged[i].verdict.score))
-        return done, kept, {}
+        return done, {i for i in kept if not judged[i].joins}, {}
     for i, verdict in zip(asked, verdicts, strict=True):
         if i in unsure and not (judged[i].verdict == BACKGROUND and verdict.kind == "supported"):
             done[i] = replace(judged[i], verdict=verdict)  # general knowledge stays marked: nobody has a source for it

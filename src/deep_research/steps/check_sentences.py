@@ -92,7 +92,8 @@ class CheckedSentence:
     """A sentence on its way through the checks. `shown` says whether it stays in the text.
 
     `context` is what a table cell is about; a cell that is a whole sentence of a passage needs none. `repair` says
-    what was changed to make it stand. `bare` is a conclusion without the results of arithmetic in it.
+    what was changed to make it stand. `bare` is a conclusion without the results of arithmetic in it. `joins` tells that it
+    cites nothing itself and is judged as a thought about what its neighbours cite.
     """
 
     text: str
@@ -103,6 +104,7 @@ class CheckedSentence:
     kind: ClaimKind = "fact"
     bare: str = ""
     flags: tuple[str, ...] = ()
+    joins: bool = False
 
     @property
     def claim(self) -> str:
@@ -147,9 +149,9 @@ def check_sentences(
             ]
         ),
     )
-    results = {c.name: _computed(c, library, ground.question) for c in ground.computations}
+    results = results_of(ground, library)
     judged = [
-        (is_note and _as_noted(s, library)) or _check_sentence(s, library, has_judge=has_judge)
+        (is_note and _as_noted(s, library)) or _check_fact(s, library, ground, has_judge=has_judge, is_note=is_note)
         if s.role == "fact"
         else _check_own(s, library, ground, results)
         for s in draft.sentences
@@ -241,6 +243,11 @@ def computed_results(computations: Sequence[Computation], library: Library, ques
     return "\n".join(f"{r.value} ({r.working})" for r in results if isinstance(r, Result))
 
 
+def results_of(ground: Ground, library: Library) -> dict[str, Result | ComputationError]:
+    """Return the arithmetic that a writer asks for, carried out, by name."""
+    return {c.name: _computed(c, library, ground.question) for c in ground.computations}
+
+
 def _computed(computation: Computation, library: Library, question: str) -> Result | ComputationError:
     def text_of(key: str) -> str | None:
         if key == QUESTION:
@@ -265,21 +272,36 @@ def _check_own(
             is_too_specific(sentence.text, ground.known) if ground.background else verdict_of("unverified", "uncited")
         )
         return CheckedSentence(sentence.text, (), refused or BACKGROUND, kind="background")
-    bare, text = PLACEHOLDER.sub("", sentence.text), sentence.text
+    bare = PLACEHOLDER.sub("", sentence.text)
+    worked = with_results(sentence.text, results, ground.language)
+    if isinstance(worked, Verdict):
+        return CheckedSentence(bare, cited_ids(sentence, library), worked, kind="computed", bare=bare)
+    ids = tuple(dict.fromkeys([*cited_ids(sentence, library), *worked.passages]))
+    own = CheckedSentence(worked.text, ids, FOLLOWS, kind=sentence.role, bare=bare)
+    return _judge_own(own, library, ground, [ground.question] if worked.is_own else [])
+
+
+class Worked(NamedTuple):
+    """A text with the results of arithmetic in it, the passages of their operands, and whether figures of the question are
+    among these."""
+
+    text: str
+    passages: tuple[str, ...]
+    is_own: bool
+
+
+def with_results(text: str, results: Mapping[str, Result | ComputationError], language: str) -> Worked | Verdict:
+    """Return a text with the result and its working in place of each {k1}; the verdict on it where one cannot be shown."""
     used: list[str] = []
     is_own = False
-    for name in dict.fromkeys(PLACEHOLDER.findall(sentence.text)):
+    for name in dict.fromkeys(PLACEHOLDER.findall(text)):
         result = results.get(name)
         if not isinstance(result, Result):
-            why = verdict_of("unverified", result.code, score=None, **result.values) if result else _NO_COMPUTATION
-            return CheckedSentence(bare, cited_ids(sentence, library), why, kind="computed", bare=bare)
-        shown = f"{result.value} ({phrase('computed', ground.language)}: {result.working})"
-        text = text.replace(f"{{{name}}}", shown)
+            return verdict_of("unverified", result.code, score=None, **result.values) if result else _NO_COMPUTATION
+        text = text.replace(f"{{{name}}}", f"{result.value} ({phrase('computed', language)}: {result.working})")
         used += result.passages
         is_own |= result.is_own
-    ids = tuple(dict.fromkeys([*cited_ids(sentence, library), *used]))
-    own = CheckedSentence(text, ids, FOLLOWS, kind=sentence.role, bare=bare)
-    return _judge_own(own, library, ground, [ground.question] if is_own else [])
+    return Worked(text, tuple(dict.fromkeys(used)), is_own)
 
 
 def names_are_known(text: str, ids: Sequence[str], library: Library, also: str) -> bool:
@@ -331,6 +353,20 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
     if is_error_text(judged.text, premises):
         unfounded = verdict_of("unverified", "error_text")
     return replace(judged, verdict=unfounded) if unfounded else judged
+
+
+def _check_fact(
+    sentence: CitedSentence, library: Library, ground: Ground, *, has_judge: bool, is_note: bool
+) -> CheckedSentence:
+    """Judge what is not marked as the writer's own. What joins the cited sentences around it and cites nothing itself ("so set
+    it in both") is a thought of the writer's, on which a judge decides as on any other: it must follow from what they cite."""
+    found = _check_sentence(sentence, library, has_judge=has_judge)
+    joins = not sentence.passages and sentence.kind in ("prose", "item") and bool(found.passages)
+    if found.shown or not joins or not has_judge or is_note or found.verdict.kind == "contradicted":
+        return found
+    thought = CheckedSentence(sentence.text, found.passages, FOLLOWS, kind="inference", joins=True)
+    thought = _judge_own(thought, library, ground)
+    return thought if thought.shown else found
 
 
 def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: bool) -> CheckedSentence:

@@ -15,6 +15,7 @@ from deep_research.i18n.lexicon import any_word
 from deep_research.verification.names import has_short_options, names_occur
 from deep_research.verification.numbers import numbers_agree, quantities
 from deep_research.verification.quotations import quotations, quotations_occur
+from deep_research.verification.own_figures import is_part_of, written_quantities
 from deep_research.verification.units import CALENDAR, Quantity
 
 FOLLOWS = verdict_of("supported", "follows")
@@ -35,7 +36,8 @@ def is_unfounded(claim: str, premises: Sequence[str], also: str = "", named: str
     quoted = quotations_occur(claim, ground)
     if not quoted.ok:
         return verdict_of("unverified", "quotation_missing", quotation=quoted.missing[0].text[:80])
-    missing = numbers_agree(claim, ground, _written_quantities(claim)).missing
+    missing = numbers_agree(claim, ground, written_quantities(claim)).missing
+    missing = [q for q in missing if not is_part_of(q, claim, ground)]
     if missing:
         number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
         return verdict_of("unverified", "number_missing", number=number)
@@ -67,7 +69,7 @@ def is_too_specific(text: str, known: str = "") -> Verdict | None:
     """
     plain = _CODE.sub(lambda code: " " * len(code[0]), text)
     said = {q.value for q in quantities(known) if not q.unit} if known else set()
-    new = (q for q in _written_quantities(plain) if q.unit or q.value not in said)
+    new = (q for q in written_quantities(plain) if q.unit or q.value not in said)
     if any(not _is_version(q, plain) for q in new) or quotations(plain):
         return verdict_of("unverified", "background_specific")
     return None
@@ -184,7 +186,7 @@ _FILLED_IN = re.compile(r"<[^<>\n]*>(?:[-_.:]?[01](?![\w.]))?")
 _COMMAND_PART = re.compile(
     r"(?<![\w-])--?[A-Za-z][\w-]*|[A-Za-z_]\w*(?:[./:-]\w+)+|(?<![\w.])(?!(?:0|1)(?![\w.]))\d+(?:\.\d+)*"
 )
-_CODE = re.compile(r"`[^`\n]{1,80}`")
+_CODE = re.compile(r"`[^`\n]{1,300}`")
 _NUMBERED_NAME = re.compile(rf"{any_word('numbers.name_before_patterns')}$", re.IGNORECASE)
 _CONSTRAINT = re.compile(r"[(（]\s?[<>=≥≤]{1,2}$")
 """How the version that a package needs is given: name (>= 2)."""
@@ -205,28 +207,3 @@ def _is_version(quantity: Quantity, text: str) -> bool:
     if "." not in written:
         return False
     return bool(_NAMED_BEFORE.search(text[: quantity.start]) or _SINCE.search(before) or _SINCE_BEHIND.match(behind))
-
-
-def _written_quantities(text: str) -> list[Quantity]:
-    """Return what is written in digits or has a unit: "both" and "the first two" are language, not figures. A bare 0 or 1 is
-    none either, nor is the number of a step of the report."""
-    return [
-        q
-        for q in quantities(text)
-        if (q.unit not in ("", "ordinal") or re.search(r"\d", text[q.start : q.end]))
-        and not (q.value in (0, 1) and not q.unit and not q.bound)
-        and not _is_step(text, q)
-    ]
-
-
-def _is_step(text: str, number: Quantity) -> bool:
-    """Tell whether a number names a step of the report ("step 3", "3단계")."""
-    if number.unit not in ("", "ordinal") or number.value > _MOST_STEPS:
-        return False
-    before, behind = text[: number.start].rstrip(), text[number.end :].lstrip()
-    return bool(_STEP_BEFORE.search(before) or _STEP_BEHIND.match(behind))
-
-
-_MOST_STEPS = 20
-_STEP_BEFORE = re.compile(rf"{any_word('numbers.step_before_patterns')}$", re.IGNORECASE)
-_STEP_BEHIND = re.compile(any_word("numbers.step_behind_patterns"))

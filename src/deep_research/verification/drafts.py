@@ -340,10 +340,12 @@ def _found_leads(draft: Draft) -> None:
                     if draft.sentences[number].role == "fact":
                         draft.sentences[number] = draft.sentences[number]._replace(near=opened, role="inference")
                 continue
-            before = [draft.sentences[n] for n in (numbers[place - 1] if place else ())]
-            ids = dict.fromkeys(key for s in before for key in (s.passages or s.near))
+            explains_code = place > 0 and draft._parts[place - 1].kind == "code"
+            ids = dict.fromkeys(key for s in _before(draft, place, numbers) for key in (s.passages or s.near))
             for number in numbers[place]:
-                if draft.sentences[number].role == "inference":
+                if draft.sentences[number].role == "inference" or (
+                    explains_code and draft.sentences[number].role == "fact"
+                ):
                     draft.sentences[number] = draft.sentences[number]._replace(near=tuple(ids)[:_LED])
             continue
         listed = itertools.takewhile(
@@ -353,6 +355,16 @@ def _found_leads(draft: Draft) -> None:
         for number in numbers[place][-1:] if is_cited else numbers[place]:
             if draft.sentences[number].role in ("fact", "inference"):
                 draft.sentences[number] = draft.sentences[number]._replace(near=tuple(ids)[:_LED])
+
+
+def _before(draft: Draft, place: int, numbers: Sequence[Sequence[int]]) -> list[CitedSentence]:
+    """Return the sentences of the part before a place; of code those of what leads to it as well."""
+    found: list[CitedSentence] = []
+    for at in range(place - 1, -1, -1):
+        found += (draft.sentences[number] for number in numbers[at])
+        if draft._parts[at].kind != "code":
+            break
+    return found
 
 
 def _opened_by(draft: Draft, place: int, numbers: Sequence[Sequence[int]]) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from deep_research.verification.near_misses import (
 )
 from deep_research.verification.negation import conflict, negated
 from deep_research.verification.numbers import numbers_agree, quantities
+from deep_research.verification.own_figures import is_step
 from deep_research.verification.quotations import find_verbatim, quotations_occur
 from deep_research.verification.restatements import is_restated
 from deep_research.verification.support import Match, support
@@ -153,7 +154,7 @@ def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None
         return refused
     there = {q.value for q in quantities(f"{whole}\n{about}")}
     kinds = labels(claim)
-    counted = [q for q in amounts(claim) if q not in kinds and _is_written(claim, q)]
+    counted = [q for q in amounts(claim) if q not in kinds and _is_written(claim, q) and not is_step(claim, q)]
     missing = numbers_agree(claim, f"{whole}\n{about}", counted).missing
     # Without its unit a number may be written in short: "5.6 (months)".
     if any(q.unit or q.value not in there for q in missing):

@@ -1,0 +1,57 @@
+"""Figures of the writer's own that need no source: words of language, numbers of steps, a half or double of what is known."""
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+
+from deep_research.i18n.lexicon import any_word
+from deep_research.verification.numbers import quantities, same
+from deep_research.verification.units import Quantity
+
+_MOST_STEPS = 20
+_FACTORS: Mapping[str, Decimal] = {
+    "half": Decimal(1) / 2,
+    "third": Decimal(1) / 3,
+    "quarter": Decimal(1) / 4,
+    "double": Decimal(2),
+}
+_FACTOR_WORDS = {name: re.compile(any_word(f"numbers.{name}_patterns"), re.IGNORECASE) for name in _FACTORS}
+_AND = r"(?:[,，、~～–-]|and|to|or|through|至|到|和|与|에서|와|과|및|から|と)"
+_STEP_BEFORE = re.compile(
+    rf"(?:{any_word('numbers.step_before_patterns')})(?:\s?\d{{1,2}}\s?{_AND})*\s?$", re.IGNORECASE
+)
+_STEP_BEHIND = re.compile(rf"(?:\s?{_AND}\s?\d{{1,2}})*\s?(?:{any_word('numbers.step_behind_patterns')})")
+"""Of several numbers the word stands before the first or behind the last: "steps 1 to 3", "1～3단계"."""
+
+
+def written_quantities(text: str) -> list[Quantity]:
+    """Return what is written in digits or has a unit: "both", "twice" and "the first two" are language, not figures. A bare 0
+    or 1 is none either, with a minus or without, nor is the number of a step of the report."""
+    return [
+        q
+        for q in quantities(text)
+        if (q.unit not in ("", "ordinal", "times") or re.search(r"\d", text[q.start : q.end]))
+        and not (abs(q.value) <= 1 and q.value == int(q.value) and not q.unit and not q.bound)
+        and not is_step(text, q)
+    ]
+
+
+def is_step(text: str, number: Quantity) -> bool:
+    """Tell whether a number names a step or point of the report ("step 3", "points 1 to 3", "3단계")."""
+    if number.unit not in ("", "ordinal") or number.value > _MOST_STEPS:
+        return False
+    before, behind = text[: number.start].rstrip(), text[number.end :].lstrip()
+    return bool(_STEP_BEFORE.search(before) or _STEP_BEHIND.match(behind))
+
+
+def is_part_of(figure: Quantity, text: str, known: str) -> bool:
+    """Tell whether a text says of a figure that it is half, a third, a quarter or double of another one in it that is `known`:
+    "150 seconds, half of the five minutes"."""
+    named = [factor for name, factor in _FACTORS.items() if _FACTOR_WORDS[name].search(text)]
+    if not named:
+        return False
+    there = quantities(known)
+    others = [q for q in quantities(text) if q.start != figure.start and any(same(q, other, known) for other in there)]
+    return any(
+        same(figure, other._replace(value=other.value * factor), text) for other in others for factor in named
+    )
