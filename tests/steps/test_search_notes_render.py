@@ -196,14 +196,14 @@ def _step(*commands: str) -> Advice:
 @pytest.mark.parametrize(
     ("commands", "shown"),
     [
-        (("a", "b †"), "```\na\nb  # †\n```"),
+        (("a", "b †"), "```\na\nb\n```\n\n†"),
         (
             ("a †", "b †", "c"),
             "```\na\nb\nc\n```\n\n†",
         ),
     ],
 )
-def test_commands_of_general_knowledge_are_marked_once_where_most_are(
+def test_commands_of_general_knowledge_are_marked_once(
     commands: tuple[str, ...], shown: str, library: SqliteLibrary
 ) -> None:
     assert "\n\n".join(render_advice([_step(*commands)], References(library), "en")).endswith(shown)

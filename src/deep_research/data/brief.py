@@ -288,7 +288,7 @@ class Composition(Noun):
     """The report as it is written in one go from the sections, citing passage ids as they do.
 
     `abstract` is the answer in front; `table` is a Markdown table or "". `sections` are the body; with none the sections
-    stay as they were researched.
+    stay as they were researched. The advice stands behind the answer, or behind the section `advice_after`.
     """
 
     abstract: str = ""
@@ -297,6 +297,7 @@ class Composition(Noun):
     sections: tuple[SectionText, ...] = ()
     parts: tuple[AnsweredPart, ...] = ()
     advice: tuple[Advice, ...] = ()
+    advice_after: str = ""
     limits: tuple[Limit, ...] = ()
     computations: tuple[Computation, ...] = ()
 

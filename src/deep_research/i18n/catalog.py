@@ -50,8 +50,11 @@ def phrase(name: str, language: str, /, **values: object) -> str:
 
 
 def join_sentences(sentences: Iterable[str], language: str) -> str:
-    """Return sentences as running text: Chinese and Japanese set no space between them."""
-    return phrase("sentence_space", language).join(sentences)
+    """Return sentences as running text: Chinese and Japanese set a space between them only behind a citation."""
+    text, space = "", phrase("sentence_space", language)
+    for sentence in sentences:
+        text += (" " if text.endswith("]") else space if text else "") + sentence
+    return text
 
 
 def join_list(parts: Iterable[str], language: str) -> str:

@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ from deep_research.i18n.catalog import (
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.ports import Library
 from deep_research.report.method_note import LONG_QUESTION, render_method_note
-from deep_research.report.repeated_text import without_lone_marks, without_repeats
+from deep_research.report.repeated_text import without_lone_marks, without_repeats, workings_once
 from deep_research.report.report_input import CheckedReport
 from deep_research.search.source_standing import dated_source, standing_of_most, uniform_standing
 from deep_research.text.cleaning import fold
@@ -196,10 +196,12 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     # What is compared first, where the question asks for it first, stands before the steps that rest on it.
     is_after = bool(steps and given.sections and parts.parts) and ADVICE not in parts.parts[0].where
     is_after = is_after and "|---" in given.sections[0].content.replace(" ", "") and parts.table == ""
-    blocks += [] if is_after else steps
+    titles = [section.title for section in given.sections if section.content]
+    after = parts.advice_after if parts.advice_after in titles else titles[0] if is_after and titles else ""
+    blocks += [] if after else steps
     if not checked.is_answered:
         blocks.append(_nothing(checked))
-    body, contents, found = _body(checked, references, steps if is_after else [])
+    body, contents, found = _body(checked, references, {after: steps} if after else {})
     blocks += body
     if checked.contradictions:
         blocks.append(references.contradiction_tables(checked.contradictions, language))
@@ -223,14 +225,16 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     if entries:
         room = int(_REFERENCES * sum(map(len, blocks)))
         blocks.append(_reference_list(entries, checked.claims, references, language, room, is_dated=not day))
-    return Rendered(make_inert("\n\n".join(blocks).strip()) + "\n", contents, found, entries)
+    text = workings_once("\n\n".join(blocks).strip(), phrase("computed", language))
+    text = _LONE_GENERAL.sub(f"*{_GENERAL} {phrase('general_code', language)}*", text)
+    return Rendered(make_inert(text) + "\n", contents, found, entries)
 
 
 def _body(
-    checked: CheckedReport, references: References, steps: Sequence[str]
+    checked: CheckedReport, references: References, behind: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], dict[str, str], dict[str, tuple[str, ...]]]:
-    """Return the blocks of the body, with `steps` behind its first section, and by the titles of the sections their texts and
-    key findings with `[n]`."""
+    """Return the blocks of the body, with what stands `behind` a section by its title, and by the titles of the sections their
+    texts and key findings with `[n]`."""
     given, parts, language = checked.given, checked.parts, checked.given.language
     blocks: list[str] = []
     contents: dict[str, str] = {}
@@ -250,8 +254,7 @@ def _body(
             if section.as_of and section.as_of != state:
                 blocks.append(_state_of(section.as_of, language))  # its writer was told that this is said
             blocks.append(shown)
-        if section is given.sections[0]:
-            blocks += steps
+        blocks += behind.get(section.title, ())
     return blocks, contents, found
 
 
@@ -372,18 +375,18 @@ def render_advice(advice: Sequence[Advice], references: References, language: st
 
 
 def _typed(lines: Sequence[str]) -> list[str]:
-    """Return lines to type as a block of code. Where most are general knowledge the mark stands below it, for all of them."""
-    plain = [re.sub(rf"[\s#]*{_GENERAL}$", "", line) for line in lines]
-    general = {n for n, line in enumerate(lines) if line.endswith(_GENERAL)}
-    of_all = 2 * len(general) > len(lines)
-    shown = [f"{line}  # {_GENERAL}" if n in general and not of_all else line for n, line in enumerate(plain)]
+    """Return lines to type as a block of code. Where some are general knowledge the mark stands below it, for all of them:
+    within a script it would be in the way."""
+    shown = [re.sub(rf"[\s#]*{_GENERAL}$", "", line) for line in lines]
     block = "\n".join(["```", *shown, "```"])
-    return [block, _GENERAL] if of_all else [block]
+    return [block, _GENERAL] if any(line.endswith(_GENERAL) for line in lines) else [block]
 
 
 _STOPS = (".", "!", "?", "。", "！", "？", ":", "：", "†")
 _GENERAL = "†"
-"""Ends a line to type that is general knowledge; behind a comment sign it can be copied along."""
+"""Ends a line to type that is general knowledge."""
+_LONE_GENERAL = re.compile(rf"(?<=```\n\n){_GENERAL}$", re.MULTILINE)
+"""The mark below a piece of code."""
 
 
 def _step(advice: Advice, references: References, language: str) -> str:

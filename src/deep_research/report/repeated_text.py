@@ -1,4 +1,5 @@
-"""What a report would say twice: paragraphs of an answer that its abstract has already, and citations said once more."""
+"""What a report would say twice: paragraphs of an answer that its abstract has already, citations and workings said once
+more."""
 
 import re
 
@@ -47,3 +48,15 @@ def without_lone_marks(content: str) -> str:
         if not (_ALONE.fullmatch(block) and kept and kept[-1].endswith("```") and above.endswith(block)):
             kept.append(block)
     return "\n\n".join(kept)
+
+
+def workings_once(text: str, computed: str) -> str:
+    """Return a report in which the working of a figure (" (computed: 2 × 3)") stands where it is first told."""
+    shown: set[str] = set()
+
+    def kept(found: re.Match[str]) -> str:
+        is_new = found[0] not in shown
+        shown.add(found[0])
+        return found[0] if is_new else ""
+
+    return re.sub(rf" \({re.escape(computed)}: (?:[^()\n]|\([^()\n]*\))*\)", kept, text)

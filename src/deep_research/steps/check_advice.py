@@ -29,7 +29,7 @@ from deep_research.verification.verify import is_error_text
 
 _MARK = "†"
 _REASONS = ("why", "how", "condition", "fallback")
-_COMMAND = re.compile(r"`([^`]+)`")
+_COMMAND, _BLOCK = re.compile(r"`([^`]+)`"), re.compile(r"```\n(.*?)\n```", re.DOTALL)
 _ENDS = (".", "!", "?", "。", "！", "？", "†")
 _UNQUOTED = str.maketrans("", "", "\"'")
 """Quotation marks are syntax in a line to type."""
@@ -132,7 +132,7 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     for name in ("why", "condition", "fallback"):
         new[name] = join_sentences([cited.get(said.rstrip(".。"), said) for said in split(new[name])], language)
     # A step that is worded anew without a word on its commands keeps them: code looks at them again.
-    new["commands"] = tuple(_COMMAND.findall(fields["commands"])) if "commands" in fields else before.commands
+    new["commands"] = _lines_in(fields["commands"]) if "commands" in fields else before.commands
     return (
         None
         if not action or all(getattr(before, name) == said for name, said in new.items())
@@ -232,7 +232,9 @@ def _with_results(given: Advice, library: Library, ground: Ground) -> tuple[Advi
         used.update(dict.fromkeys(said.passages))
         return said.text
 
-    changed: dict[str, Any] = {name: worked(getattr(given, name)) for name in ("action", "case", *_REASONS) if name != "how"}
+    changed: dict[str, Any] = {
+        name: worked(getattr(given, name)) for name in ("action", "case", *_REASONS) if name != "how"
+    }
     changed["how"] = tuple(map(worked, given.how))
     return given.model_copy(update=changed), tuple(used)
 
@@ -255,13 +257,27 @@ def _parted(text: str) -> tuple[str, list[str]]:
 
 
 def _as_text(advice: Advice, language: str) -> str:
-    said = {name: _bare(getattr(advice, name)) for name in _REASONS if name != "how"}
-    said["how"] = " ".join(_ended(_bare(text), language) for text in advice.how)
-    reasons = [f"{phrase(name, language)}{colon_of(language)}{text}" for name, text in said.items() if text]
+    reasons = {name: _bare(getattr(advice, name)) for name in _REASONS if name != "how"}
+    reasons["how"] = " ".join(_ended(_bare(text), language) for text in advice.how)
+    named = [f"{phrase(name, language)}{colon_of(language)}{text}" for name, text in reasons.items() if text]
+    said = [_ended(part, language) for part in (_bare(advice.case), _bare(advice.action), *named) if part]
     if advice.commands:
-        typed = " ".join(f"`{line}`" for line in advice.commands)
-        reasons.append(f"{phrase('commands', language)}{colon_of(language)}{typed}")
-    return " ".join(_ended(part, language) for part in (_bare(advice.case), _bare(advice.action), *reasons) if part)
+        said.append(f"{phrase('commands', language)}{colon_of(language)}{_as_typed(advice.commands)}")
+    return " ".join(said)
+
+
+def _as_typed(lines: Sequence[str]) -> str:
+    """Return lines to type within a text; a script, whose indents and blank lines count, as a block with one mark for all."""
+    if all(line and line == line.strip() and "`" not in line for line in lines):
+        return " ".join(f"`{line}`" for line in lines)
+    script = "\n".join(line.removesuffix(_MARK).rstrip() for line in lines)
+    return f"\n```\n{script}\n```" + f" {_MARK}" * any(line.endswith(_MARK) for line in lines)
+
+
+def _lines_in(text: str) -> tuple[str, ...]:
+    """Return the lines to type that stand in a text, in one of the forms of `_as_typed`."""
+    block = _BLOCK.search(text)
+    return tuple(block[1].split("\n")) if block else tuple(_COMMAND.findall(text))
 
 
 def _bare(text: str) -> str:

@@ -14,8 +14,8 @@ from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.lexicon import any_word
 from deep_research.verification.names import has_short_options, names_occur
 from deep_research.verification.numbers import numbers_agree, quantities
-from deep_research.verification.quotations import quotations, quotations_occur
 from deep_research.verification.own_figures import is_part_of, written_quantities
+from deep_research.verification.quotations import quotations, quotations_occur
 from deep_research.verification.units import CALENDAR, Quantity
 
 FOLLOWS = verdict_of("supported", "follows")
@@ -95,10 +95,11 @@ def with_open_values(code: str, known: str) -> str:
 
 
 _VALUE = re.compile(
-    r"(?<=[\s='\"`])\d+(?:\.\d+)?(?:[A-Za-z%]{1,3}| (?:days?|hours?|minutes?|seconds?)|(?<=\d\d))(?=$|[\s'\",;)`])"
+    r"(?<=[\s='\"`])(?<!chmod )(?<!umask )(?<!-m )(?<!--mode[ =])"
+    r"\d+(?:\.\d+)?(?:[A-Za-z%]{1,3}| (?:days?|hours?|minutes?|seconds?)|(?<=\d\d))(?=$|[\s'\",;)`])"
 )
 """A number that stands by itself in a line to type, with a unit or of two digits and more: the value of an option or setting.
-One digit is syntax (`sort -k 2`)."""
+One digit is syntax (`sort -k 2`), and so is the mode of a file (`chmod 755`)."""
 
 
 def open_instruction(text: str, known: str) -> str:

@@ -16,7 +16,7 @@ _FACTORS: Mapping[str, Decimal] = {
     "double": Decimal(2),
 }
 _FACTOR_WORDS = {name: re.compile(any_word(f"numbers.{name}_patterns"), re.IGNORECASE) for name in _FACTORS}
-_AND = r"(?:[,，、~～–-]|and|to|or|through|至|到|和|与|에서|와|과|및|から|と)"
+_AND = rf"(?:[,，、~～–-]|{any_word('numbers.step_joined_patterns')})"
 _STEP_BEFORE = re.compile(
     rf"(?:{any_word('numbers.step_before_patterns')})(?:\s?\d{{1,2}}\s?{_AND})*\s?$", re.IGNORECASE
 )
@@ -52,6 +52,4 @@ def is_part_of(figure: Quantity, text: str, known: str) -> bool:
         return False
     there = quantities(known)
     others = [q for q in quantities(text) if q.start != figure.start and any(same(q, other, known) for other in there)]
-    return any(
-        same(figure, other._replace(value=other.value * factor), text) for other in others for factor in named
-    )
+    return any(same(figure, other._replace(value=other.value * factor), text) for other in others for factor in named)

@@ -49,7 +49,7 @@ _HIGH = re.compile(r"^#{1,2}\s+(?=\S)")
 _FRAME = re.compile(r"^[\s#*_]*(?:\d+(?:\.\d+)*[.)、．]?\s+)?|[\s*_:：#]+$")
 _UNSURE = 0.4
 _MAX_PARTS, _MAX_QUERIES, _MAX_COVERS, _MAX_TERMS, _MAX_MISSING, _MAX_ADVICE = 8, 4, 12, 12, 6, 12
-_MAX_COMMANDS = 20
+_MAX_COMMANDS = 80
 
 
 def decision_of(answer: DecideAnswer, question: Question) -> Decision:
@@ -300,6 +300,15 @@ def section_review_of(answer: SectionReviewAnswer, title: str) -> SectionReview:
     )
 
 
+def _lines_to_type(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines of what a step types, without the fence or marks around them; those of a script keep their indent."""
+    lines = [line.rstrip() for text in texts for line in text.strip("\n").splitlines() if not line.startswith("```")]
+    shown = [line.strip("`") if line.startswith("`") and line.endswith("`") else line for line in lines]
+    while shown and not shown[-1]:
+        shown.pop()
+    return tuple(shown[:_MAX_COMMANDS])
+
+
 def composition_of(answer: ComposeAnswer) -> Composition:
     """Return the report as it was written; advice without an action is left out."""
     return Composition(
@@ -315,9 +324,7 @@ def composition_of(answer: ComposeAnswer) -> Composition:
                 how=_distinct(a.how),
                 condition=a.condition.strip(),
                 fallback=a.fallback.strip(),
-                commands=tuple(line for text in a.commands for raw in text.splitlines() if (line := raw.strip("` ")))[
-                    :_MAX_COMMANDS
-                ],
+                commands=_lines_to_type(a.commands),
                 premises=tuple(dict.fromkeys(key.strip("[] ") for key in a.premises)),
             )
             for a in answer.advice[:_MAX_ADVICE]
@@ -328,6 +335,7 @@ def composition_of(answer: ComposeAnswer) -> Composition:
             for s in answer.sections
             if s.title.strip()
         ),
+        advice_after=plain_title(answer.advice_after),
         limits=tuple(
             Limit(text=x.text.strip(), searched=_distinct(x.searched)) for x in answer.limits if x.text.strip()
         ),

@@ -279,6 +279,7 @@ class ComposeAnswer(Answer):
     sections: list[BodyAnswer] = Field(default_factory=list)
     table: str
     advice: list[AdviceAnswer] = Field(default_factory=list)
+    advice_after: str = Field(default="", description="title of a section; mostly empty")
     conclusion: str
     limits: list[LimitAnswer] = Field(default_factory=list)
     computations: list[ComputationAnswer] = Field(default_factory=list)

@@ -158,7 +158,7 @@ _LENGTHS = {
     },
     "standard": {
         "section": (150, 420),
-        "addition": (40, 160),
+        "addition": (40, 220),
         "body": (500, 900),
         "total": (1_500, 1_900),
         "answer": (100, 150),
@@ -174,7 +174,7 @@ _LENGTHS = {
     },
 }
 """Words by depth of report and kind of text; the body is all sections together."""
-_NOTES = {"brief": 420, "standard": 1_900, "deep": 7_000}
+_NOTES = {"brief": 420, "standard": 2_500, "deep": 7_000}
 """Words of all sections together: of notes that a report is written from a few more than its body has."""
 _CHARACTERS_PER_WORD = {"zh": 2.2, "ja": 2.8, "ko": 3.2}
 
@@ -206,5 +206,5 @@ def length_of(kind: str, depth: str, language: str, *, sections: int = 1, more: 
     most = most * 5 // 4 if more else most
     factor = _CHARACTERS_PER_WORD.get(language)
     if factor is None:
-        return f"{least} to {most} words"
+        return f"{least} to {most} words, ids, headings and code not counted"
     return f"{round(least * factor, -1):.0f} to {round(most * factor, -1):.0f} characters, ids and code not counted"

@@ -1,7 +1,7 @@
 """Model calls after the research: judge claims, review sections, write what stands around them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 from deep_research.data import (
@@ -35,6 +35,9 @@ from deep_research.reasoners.model.structured_calls import fitted
 from deep_research.reasoners.model.text_lengths import is_too_short, length_in, within_length
 from deep_research.search.source_standing import uniform_standing
 from deep_research.text.token_count import estimate_tokens
+from deep_research.text.tokens import content_terms
+from deep_research.verification.citations import lift
+from deep_research.verification.quotations import is_verbatim, quotations
 
 
 class Judging(Thinker):
@@ -106,6 +109,8 @@ _PASSAGE_TOKENS = 26_000
 _NOT_JUDGED = 5
 """The score of a report that no model has reviewed."""
 _LAST_SEARCHES = 10
+_ALIKE = 0.6
+"""From this share of their words on, two facts that are missing are one."""
 """Searches of each section, the last ones, of which a limit may name those made for it."""
 
 
@@ -245,8 +250,8 @@ class Reporting(Thinker):
             "parts": analysis.parts or (question.text,),
             "wants_advice": analysis.wants_advice,
             "output_format": analysis.output_format,
-            "doubts": [f"{s.title}: {fault}" for s in sections for fault in s.faults],
-            "missing": list(dict.fromkeys(fact for s in sections for fact in s.missing)),
+            "doubts": [f"{s.title}: {fault}" for s in sections for fault in s.faults if _is_open(fault, s.content)],
+            "missing": _distinct_facts(fact for s in sections for fact in s.missing),
             "searched": list(dict.fromkeys(query for s in sections for query in s.searched[-_LAST_SEARCHES:])),
             "background": self._background,
             "nothing": phrase("not_found_cell", language),
@@ -280,3 +285,19 @@ class Reporting(Thinker):
             return await make([{"title": s.title, "content": t} for s, t in zip(written, texts, strict=True)])
 
         return await fitted([s.content for s in written], room, shown)
+
+
+def _is_open(fault: str, content: str) -> bool:
+    """Tell whether what a reviewer doubts still stands: a later attempt may have put right the words it quotes."""
+    quoted = [quotation.text for quotation in quotations(fault)]
+    return not quoted or any(is_verbatim(words.strip(" .…"), lift(content)[0]) for words in quoted)
+
+
+def _distinct_facts(facts: Iterable[str]) -> list[str]:
+    """Return the facts that are missing, each once: sections word the same one in nearly the same words."""
+    kept: dict[str, frozenset[str]] = {}
+    for fact in facts:
+        terms = frozenset(content_terms(fact))
+        if not any(len(terms & other) >= _ALIKE * len(terms | other) for other in kept.values()):
+            kept.setdefault(fact, terms)
+    return list(kept)
