@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from deep_research.events import ReportReady
+from deep_research.reasoners.model.reporting_calls import _distinct_facts, _is_open
 from deep_research.verification.citations import cite_ids, cut_cited
 from tests.model.harness import ENGINES, PLAN, assert_presentable, engines, research, served
 from tests.support.scripted_provider import Script
@@ -201,3 +202,39 @@ def test_a_further_attempt_takes_out_what_it_takes_the_place_of(
     assert taken_out[0] not in told
     assert "detail 1 of the log" in told
     assert_presentable(ran)
+
+
+def test_the_steps_stand_behind_the_section_that_they_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = Writer()
+
+    def script(request: Request) -> Reply:
+        reply = writer(request)
+        if step_of(request) != "compose" or not isinstance(reply.data, dict):
+            return reply
+        (shown, *_) = passages_in(request)
+        step = instance_of(schema_of(request)["$defs"]["AdviceAnswer"]) | {"action": "Stop it.", "premises": [shown.id]}
+        blank = {name: "" for name, said in step.items() if isinstance(said, str) and name != "action"}
+        empty = {"how": [], "commands": []}
+        return Reply(data={**reply.data, "advice": [{**step, **blank, **empty}], "advice_after": ENGINES[2]})
+
+    with served(monkeypatch, script):
+        report = research(tmp_path).report.report
+    assert report.index(f"## {ENGINES[2]}") < report.index("## What to do now")
+    assert report.index("## Abstract") < report.index(f"## {ENGINES[2]}")
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_open"),
+    [
+        ("“the engine never stops” goes too far", True),
+        ("“the engine always starts” goes too far", False),
+        ("The order of the two steps misleads.", True),
+    ],
+)
+def test_a_doubt_whose_words_were_put_right_is_not_told_the_writer(fault: str, is_open: bool) -> None:
+    assert _is_open(fault, "- As a rule the engine never stops. [s1p1]") is is_open
+
+
+def test_a_missing_fact_that_two_sections_word_alike_is_told_once() -> None:
+    facts = ["release dates of the Alpha engine", "the release date of the Alpha engine", "price of the Beta engine"]
+    assert _distinct_facts(facts) == [facts[0], facts[2]]

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from deep_research.data import Advice, Claim, Document, Found, Limit, Verdict
+from deep_research.data import Advice, Claim, Computation, Document, Found, Limit, Operand, Verdict
 from deep_research.errors import ProviderDown
 from deep_research.ports import Library
+from deep_research.report.render import References, render_advice
 from deep_research.steps.check_advice import check_advice, check_limits
-from deep_research.steps.check_sentences import Ground
+from deep_research.steps.check_sentences import Ground, computed_results
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 ACTION = "Oil the Alpha engine before each start."
@@ -334,3 +335,42 @@ async def test_a_limit_stands_where_it_was_searched_for(
     assert [limit.searched for limit in checked.limits] == ([] if kept is None else [kept])
     verdict = "unverified" if kept is None else "supported"
     assert (claim.text, claim.section, claim.kind, claim.verdict.kind) == (text, "", "limit", verdict)
+
+
+async def test_a_step_may_say_what_was_computed_and_name_a_section_of_the_report(library: SqliteLibrary) -> None:
+    operand = Operand(name="a", value="5 minutes", passage="s1p1")
+    made = Computation(name="k1", expression="a / 2", unit="minutes", operands=(operand,))
+    known = "\n".join([GROUND.known, "“Where it stops”", computed_results((made,), library, "")])
+    ground = GROUND._replace(computations=(made,), known=known)
+    how = ("Look after {k1}.", "Do as “Where it stops” says.", "Look after {k2}.", "Do as “Elsewhere” says.")
+    advice = Advice(action=ACTION, how=how, premises=("s1p1",))
+    (kept,) = (await check_advice([advice], [], library, ground, judging("supported"))).advice
+    assert kept.how == ("Look after 2.5 minutes (computed: 5 minutes ÷ 2).", "Do as “Where it stops” says.")
+
+
+async def test_a_version_that_general_knowledge_names_may_be_what_the_step_is_about(library: SqliteLibrary) -> None:
+    how = ("Install Engine 3.14 or newer.", "Install Engine 3.15.")
+    advice = Advice(action=ACTION, why="Engine 3.14 oils itself †.", how=how, premises=("s1p1",))
+    (kept,) = (await check_advice([advice], [], library, GROUND, judging("supported"))).advice
+    assert kept.how == ("Install Engine 3.14 or newer †.",)
+
+
+SCRIPT = ("cat > /etc/engine <<'EOF'", "if oil; then", "  start", "", "fi", "EOF")
+
+
+async def test_a_script_keeps_its_lines_also_where_the_judge_words_its_step_anew(library: SqliteLibrary) -> None:
+    advice = Advice(action=ACTION, why="It always stops.", commands=SCRIPT, premises=("s1p1",))
+    asked: list[str] = []
+
+    async def judge(claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+        asked.extend(claim.text for claim in claims)
+        return [Verdict(kind="unverified", reason="so")] * len(claims)
+
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> Sequence[str]:
+        return [claim.text.replace("It always stops.", "Without oil it stops after 5 minutes.") for claim in claims]
+
+    (kept,) = (await check_advice([advice], [], library, GROUND, judge, rewrite)).advice
+    assert "\n  start\n\nfi\n" in asked[0]
+    assert [line.removesuffix("†").rstrip() for line in kept.commands] == list(SCRIPT)
+    shown = "\n".join(render_advice([kept], References(library), "en"))
+    assert "\n".join(["```", *SCRIPT, "```"]) in shown

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.report.repeated_text import without_lone_marks, without_repeats
+from deep_research.report.repeated_text import without_lone_marks, without_repeats, workings_once
 
 ABSTRACT = "The gate opens at dawn. It closes at noon. [1]\n\nThe keeper may: [1]\n\n- wait [1]\n- sleep [1]"
 
@@ -34,3 +34,9 @@ def test_code_is_not_cited_again_below_what_announces_it() -> None:
     assert without_lone_marks(code) == code.replace("```\n\n[1]", "```")
     other = code.replace("this: [1]", "this: [2]")
     assert without_lone_marks(other) == other
+
+
+def test_the_working_of_a_figure_is_shown_once() -> None:
+    text = "Copy 5 MB/s (computed: (2 + 3) × 1 MB). A day has 9 GB (computed: 3 × 3). So 5 MB/s (computed: (2 + 3) × 1 MB) it is."
+    once = "Copy 5 MB/s (computed: (2 + 3) × 1 MB). A day has 9 GB (computed: 3 × 3). So 5 MB/s it is."
+    assert workings_once(text, "computed") == once

@@ -1,0 +1,85 @@
+"""What a writer says between and beside what is cited: thoughts that join it, parts of known figures, steps of the report."""
+
+import pytest
+
+from deep_research.steps.check_sentences import Ground
+from deep_research.verification.conclusions import is_unfounded
+from deep_research.verification.own_figures import written_quantities
+from tests.steps.test_check_sentences import judged
+from tests.verification.test_check_claims import check, shelf
+
+OIL = "The engine needs oil before each start. Without oil it stops after 5 minutes."
+
+
+def test_a_thought_between_cited_sentences_is_judged_as_one_and_cites_nothing() -> None:
+    draft = "The engine needs oil before each start. [s1p1] So fill it in the evening already."
+    checked, asked = judged(draft, shelf(One=OIL))
+    assert checked.content == draft
+    (thought,) = [claim for claim in asked if "evening" in claim.text]
+    assert (thought.kind, thought.passages) == ("inference", ("s1p1",))
+
+
+@pytest.mark.parametrize(
+    ("thought", "kind"),
+    [
+        ("So fill it within 7 minutes.", "supported"),
+        ("So ask Mr Harlow to fill it.", "supported"),
+        ("So fill it early.", "unverified"),
+    ],
+    ids=["another figure", "another name", "refused by the judge"],
+)
+def test_a_thought_that_brings_something_in_or_does_not_follow_goes(thought: str, kind: str) -> None:
+    draft = f"The engine needs oil before each start. [s1p1] {thought}"
+    checked, _ = judged(draft, shelf(One=OIL), kind)  # type: ignore[arg-type]
+    assert thought not in checked.content
+
+
+def test_without_a_judge_what_cites_nothing_and_stands_nowhere_goes() -> None:
+    draft = "The engine needs oil before each start. [s1p1] So fill it in the evening already."
+    assert check(draft, shelf(One=OIL)).content == "The engine needs oil before each start. [s1p1]"
+
+
+def test_what_explains_code_rests_on_what_leads_to_it() -> None:
+    draft = "→ Start it so: [s1p1]\n\n```sh\nengine start --oil\n```\n\nPut the line into the script that starts the engine."
+    passage = "Type `engine start --oil`: the engine needs oil before each start."
+    checked, _ = judged(draft, shelf(One=passage))
+    assert checked.content == draft
+
+
+@pytest.mark.parametrize(
+    ("said", "stands"),
+    [
+        ("Alarm at 150 seconds, half of the five minutes.", True),
+        ("Alarm at 140 seconds, half of the five minutes.", False),
+        ("Alarm at 150 seconds.", False),
+        ("警报设为150秒，即5分钟的一半。", True),
+        ("경보는 5분의 절반인 150초로 한다.", True),
+        ("Plan 10 minutes, double the five.", False),
+    ],
+)
+def test_a_part_of_a_known_figure_is_reckoned_in_words(said: str, stands: bool) -> None:
+    premises = ["Lose at most five minutes.", "最多丢5分钟。", "최대 5분의 데이터만 잃는다."]
+    assert (is_unfounded(said, premises) is None) is stands
+
+
+@pytest.mark.parametrize(
+    ("said", "figures"),
+    [
+        ("Points 1 to 3 take 7 minutes.", ["7 minutes"]),
+        ("steps 2, 4 and 6", []),
+        ("步骤 2 至 4 完成后", []),
+        ("2~4단계를 마친 뒤 두 배씩 늘린다", []),
+        ("手順2と3の後", []),
+        ("Give it -1, 0 or 1.", []),
+        ("step 40", ["40"]),
+    ],
+)
+def test_numbers_of_steps_and_words_of_language_are_no_figures(said: str, figures: list[str]) -> None:
+    assert [said[q.start : q.end].strip() for q in written_quantities(said)] == figures
+
+
+def test_a_judge_decides_on_a_fact_that_names_a_point_of_the_report() -> None:
+    draft = "Point 6 comes first: the engine needs oil before each start. [s1p1]"
+    checked, asked = judged(draft, shelf(One=OIL), ground=Ground(known="engine"))
+    assert asked
+    assert checked.content == draft
