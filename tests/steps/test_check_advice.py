@@ -249,7 +249,7 @@ async def test_what_is_put_right_keeps_its_place(library: SqliteLibrary) -> None
 
 
 async def test_a_judge_and_a_writer_are_asked_only_where_there_is_something_to_ask(library: SqliteLibrary) -> None:
-    checked = await check_advice([Advice(action="Buy 40 litres.", premises=("s1p1",))], [], library, GROUND, down)
+    checked = await check_advice([Advice(action="Buy 40 litres.", premises=("s9p1",))], [], library, GROUND, down)
     assert (checked.advice, checked.failures) == ((), ())
     advice = Advice(action=ACTION, premises=("s1p1",))
     checked = await check_advice([advice], [], library, GROUND, judging("supported"), down_too)
@@ -374,3 +374,12 @@ async def test_a_script_keeps_its_lines_also_where_the_judge_words_its_step_anew
     assert [line.removesuffix("†").rstrip() for line in kept.commands] == list(SCRIPT)
     shown = "\n".join(render_advice([kept], References(library), "en"))
     assert "\n".join(["```", *SCRIPT, "```"]) in shown
+
+
+async def test_a_step_that_code_refuses_is_put_right_where_the_judge_says_how(library: SqliteLibrary) -> None:
+    advice = Advice(action="Fill in 40 litres.", premises=("s1p1",))
+    mended = wording("Fill it before each start.")
+    checked = await check_advice([advice], [], library, GROUND, judging("unverified"), mended)
+    assert [kept.action for kept in checked.advice] == ["Fill it before each start."]
+    checked = await check_advice([advice], [], library, GROUND, judging("supported"), wording(advice.action))
+    assert checked.advice == ()

@@ -69,9 +69,13 @@ async def check_advice(
         kept = [i for i, claim in enumerate(judged) if claim.stands]
         return CheckedAdvice(tuple(_known_only(given[i], judged[i]) for i in kept), tuple(judged))
     failures: list[Gap] = []
-    asked = [i for i, claim in enumerate(judged) if claim.stands or _lacks_name(claim)]
+    # What code refuses goes along, with the reason: a step is missed by those behind it, so the judge says what it should be.
+    asked = [i for i, claim in enumerate(judged) if claim.stands or (claim.passages and not is_error_text(claim.text))]
     standing = {
-        i for i in asked if judged[i].stands or await in_background(_is_named, judged[i], facts, library, ground)
+        i
+        for i in asked
+        if judged[i].stands
+        or (_lacks_name(judged[i]) and await in_background(_is_named, judged[i], facts, library, ground))
     }
     try:
         verdicts = await judge([judged[i] for i in asked], library) if asked else []
