@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.report.repeated_text import without_lone_marks, without_repeats, workings_once
+from deep_research.report.repeated_text import marks_in_heads, without_lone_marks, without_repeats, workings_once
 
 ABSTRACT = "The gate opens at dawn. It closes at noon. [1]\n\nThe keeper may: [1]\n\n- wait [1]\n- sleep [1]"
 
@@ -40,3 +40,22 @@ def test_the_working_of_a_figure_is_shown_once() -> None:
     text = "Copy 5 MB/s (computed: (2 + 3) × 1 MB). A day has 9 GB (computed: 3 × 3). So 5 MB/s (computed: (2 + 3) × 1 MB) it is."
     once = "Copy 5 MB/s (computed: (2 + 3) × 1 MB). A day has 9 GB (computed: 3 × 3). So 5 MB/s it is."
     assert workings_once(text, "computed") == once
+
+
+TABLE = (
+    "| Gate | Opens |\n| --- | --- |\n| north | at dawn [1][2] |\n| south | at noon [1][2] |\n\nElse it is shut. [3]"
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "shown"),
+    [
+        (TABLE, TABLE.replace(" [1][2] |", " |").replace("Opens |", "Opens [1][2] |")),
+        (TABLE.replace("noon [1][2]", "noon [1]"), None),
+        (TABLE.replace("| south", "| south [3]"), None),
+        (TABLE.replace("noon [1][2]", "noon"), None),
+    ],
+    ids=["all the same", "other marks", "a cell cites", "a row cites nothing"],
+)
+def test_a_table_whose_rows_all_cite_the_same_says_so_in_its_head(table: str, shown: str | None) -> None:
+    assert marks_in_heads(table) == (shown or table)

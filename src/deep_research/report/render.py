@@ -34,7 +34,7 @@ from deep_research.i18n.catalog import (
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.ports import Library
 from deep_research.report.method_note import LONG_QUESTION, render_method_note
-from deep_research.report.repeated_text import without_lone_marks, without_repeats, workings_once
+from deep_research.report.repeated_text import marks_in_heads, without_lone_marks, without_repeats, workings_once
 from deep_research.report.report_input import CheckedReport
 from deep_research.search.source_standing import dated_source, standing_of_most, uniform_standing
 from deep_research.text.cleaning import fold
@@ -268,7 +268,7 @@ def _cited(markdown: str, references: References) -> str:
     """Render the citations of a text; of sentences of a paragraph that follow one another and rest on the same sources the
     last one carries the numbers. A conclusion that closes a paragraph becomes one of its own: its mark begins a line."""
     lines = render_citations(markdown, references.cite).split("\n")
-    return "\n".join(_apart(_once(line)) for line in lines)
+    return marks_in_heads("\n".join(_apart(_once(line)) for line in lines))
 
 
 def _apart(line: str) -> str:

@@ -1,6 +1,7 @@
 """What a report would say twice: paragraphs of an answer that its abstract has already, citations and workings said once
 more."""
 
+import itertools
 import re
 
 from deep_research.text.quotable_blocks import announces, points_back
@@ -60,3 +61,30 @@ def workings_once(text: str, computed: str) -> str:
         return found[0] if is_new else ""
 
     return re.sub(rf" \({re.escape(computed)}: (?:[^()\n]|\([^()\n]*\))*\)", kept, text)
+
+
+_ROW_MARKS = re.compile(r"((?:\s*\[\d+\])+)\s*\|\s*$")
+
+
+def marks_in_heads(content: str) -> str:
+    """Return Markdown in which a table whose rows all cite the same says so once, in its head."""
+    lines = content.split("\n")
+    for place, line in enumerate(lines):
+        if not place or not _RULE.fullmatch(line) or not lines[place - 1].startswith("|"):
+            continue
+        rows = list(itertools.takewhile(lambda row: row.startswith("|"), lines[place + 1 :]))
+        marks = {found[1].strip() if (found := _ROW_MARKS.search(row)) else "" for row in rows}
+        if len(rows) < _FEWEST_ROWS or len(marks) != 1 or "" in marks or any(_cites_within(row) for row in rows):
+            continue
+        (same,) = marks
+        lines[place - 1] = f"{lines[place - 1].rstrip().removesuffix('|').rstrip()} {same} |"
+        lines[place + 1 : place + 1 + len(rows)] = [_ROW_MARKS.sub(" |", row) for row in rows]
+    return "\n".join(lines)
+
+
+def _cites_within(row: str) -> bool:
+    return _MARKS.search(_ROW_MARKS.sub("", row)) is not None
+
+
+_RULE = re.compile(r"\|(?:\s*:?-{3,}:?\s*\|)+\s*")
+_FEWEST_ROWS = 2
