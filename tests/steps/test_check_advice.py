@@ -10,7 +10,8 @@ from deep_research.errors import ProviderDown
 from deep_research.ports import Library
 from deep_research.report.render import References, render_advice
 from deep_research.steps.check_advice import check_advice, check_limits
-from deep_research.steps.check_sentences import Ground, computed_results
+from deep_research.steps.check_sentences import Ground
+from deep_research.steps.work_out import computed_results
 from deep_research.stores.sqlite_library import SqliteLibrary
 
 ACTION = "Oil the Alpha engine before each start."

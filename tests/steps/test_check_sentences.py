@@ -10,7 +10,8 @@ import pytest
 from deep_research.data import Claim, Computation, Operand, Verdict
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Checked, check_draft, note_draft
-from deep_research.steps.check_sentences import NO_GROUND, Ground, computed_results
+from deep_research.steps.check_sentences import NO_GROUND, Ground
+from deep_research.steps.work_out import computed_results
 from deep_research.stores.sqlite_library import SqliteLibrary
 from deep_research.verification.conclusions import BACKGROUND, is_unfounded
 from tests.verification.test_check_claims import DOCUMENTS, UNSURE, Asked, check, judging, only, rewriting, shelf

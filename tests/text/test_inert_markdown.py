@@ -61,6 +61,13 @@ def test_structure_and_code_stay() -> None:
     assert make_inert(text) == text
 
 
+def test_a_bar_in_code_ends_it_in_a_row_alone() -> None:
+    said = "2. Type `ls | grep x` and look.\n\nThen `a | b`, or `c`."
+    assert make_inert(said) == said
+    row = "| `a | b` |\n|---|---|\n| `c | d` |"
+    assert "`a | b`" not in make_inert(row).replace("\\`", "'")
+
+
 def test_a_code_block_that_is_not_closed_ends_with_the_text() -> None:
     assert make_inert("```\n<b>") == "```\n<b>\n```"
 

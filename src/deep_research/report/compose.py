@@ -117,6 +117,7 @@ async def _compose(
         background=ctx.settings.background != "none",
         told_date=uniform or ground.told_date,
         named=_own_code(made),
+        own=_own_code(made),
     )
     made = made.model_copy(update={"sections": _titled(given, made.sections, ctx.library)})
     titles = (f"“{section.title}”" for section in made.sections)

@@ -11,7 +11,8 @@ from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, gap_from, gap_of, join_sentences, phrase, verdict_of
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Judge, Rewrite
-from deep_research.steps.check_sentences import Ground, claim_id, names_are_known, results_of, with_results
+from deep_research.steps.check_sentences import Ground, claim_id, names_are_known
+from deep_research.steps.work_out import results_of, with_results
 from deep_research.text.sentences import split
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.citations import cite_ids, ids_in, lift
@@ -33,8 +34,8 @@ _COMMAND, _BLOCK = re.compile(r"`([^`]+)`"), re.compile(r"```\n(.*?)\n```", re.D
 _ENDS = (".", "!", "?", "。", "！", "？", "†")
 _UNQUOTED = str.maketrans("", "", "\"'")
 """Quotation marks are syntax in a line to type."""
-_ABOUT_SEARCH = 0.5
-"""From this share of its words on, a limit is about what was searched for."""
+_ABOUT_SEARCH, _SHARES = 0.5, 3
+"""From this share of its words on, or this many of them, a limit is about what was searched for."""
 _CLOSEST, _TOUCHES = 2, 0.4
 """How many passages are held against a limit, and the share of its words that one has."""
 
@@ -208,7 +209,8 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
 
     kept: dict[str, Any] = {name: stands_of(getattr(given, name)) for name in _REASONS if name != "how"}
     kept["how"] = tuple(said for text in given.how if (said := stands_of(text)))
-    kept["commands"] = _fit_commands(given.commands, [*grounds, known], general=ground.background)
+    told = "\n".join([given.action, kept["why"], *kept["how"]])
+    kept["commands"] = _fit_commands(given.commands, [*grounds, known], told, general=ground.background)
     advice = given.model_copy(update=kept)
     text = _as_text(advice, ground.language)
     claim = Claim(
@@ -226,7 +228,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
 def _with_results(given: Advice, library: Library, ground: Ground) -> tuple[Advice, tuple[str, ...]]:
     """Return a piece of advice with the results of arithmetic in it, and the passages of their operands. What cannot be
     computed keeps its {k1}."""
-    results = results_of(ground, library)
+    results = results_of(ground.computations, library, ground.question)
     used: dict[str, None] = {}
 
     def worked(text: str) -> str:
@@ -243,15 +245,16 @@ def _with_results(given: Advice, library: Library, ground: Ground) -> tuple[Advi
     return given.model_copy(update=changed), tuple(used)
 
 
-def _fit_commands(lines: Sequence[str], known: Sequence[str], *, general: bool) -> tuple[str, ...]:
+def _fit_commands(lines: Sequence[str], known: Sequence[str], said: str, *, general: bool) -> tuple[str, ...]:
     """Return the lines to type that may stand: all or none, since they belong together. A line that no source has is marked as
-    `general` knowledge (†), where that is wanted; a value that it brings in is left for the reader to fill in."""
+    `general` knowledge (†), where that is wanted; a value that it brings in, and what is `said` of it does not reckon from a
+    known one, is left for the reader to fill in."""
     known_lines = {line for line in lines if are_known_commands([line], known)}
     if not general:
         return tuple(lines) if known_lines.issuperset(lines) else ()
     told = "\n".join(known)
     marked = (line if line in known_lines else f"{line.removesuffix(_MARK).rstrip(' #')} {_MARK}" for line in lines)
-    return tuple(line if line in known_lines else with_open_values(line, told) for line in marked)
+    return tuple(line if line in known_lines else with_open_values(line, told, said) for line in marked)
 
 
 def _parted(text: str) -> tuple[str, list[str]]:
@@ -365,4 +368,5 @@ def _borne_out(given: Sequence[Limit], searched: Sequence[str]) -> tuple[list[Li
 
 
 def _shares_most(query: set[str], about: set[str]) -> bool:
-    return bool(query) and len(query & about) >= _ABOUT_SEARCH * len(query)
+    shared = len(query & about)
+    return bool(query) and (shared >= _ABOUT_SEARCH * len(query) or shared >= _SHARES)

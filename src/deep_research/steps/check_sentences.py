@@ -11,14 +11,15 @@ from typing import NamedTuple
 
 from deep_research.data import Claim, ClaimKind, Computation, Passage, Verdict
 from deep_research.data.evidence import Repair
-from deep_research.i18n.catalog import phrase, verdict_of
+from deep_research.i18n.catalog import verdict_of
 from deep_research.i18n.language import detect
 from deep_research.ports import Library
 from deep_research.search.source_standing import dated_source
+from deep_research.steps.work_out import results_of, with_results
 from deep_research.text.standing import UNDECIDED
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import CitedSentence, cite_ids, claim_text, lift
-from deep_research.verification.computations import QUESTION, ComputationError, Result, carry_out
+from deep_research.verification.computations import ComputationError, Result
 from deep_research.verification.conclusions import (
     BACKGROUND,
     FOLLOWS,
@@ -35,7 +36,7 @@ from deep_research.verification.conclusions import (
 )
 from deep_research.verification.currency import Dated, flags_of, with_note
 from deep_research.verification.drafts import PLACEHOLDER, Draft, parse_draft, settle_marks, without_general_cells
-from deep_research.verification.numbers import quantities
+from deep_research.verification.numbers import quantities, same
 from deep_research.verification.procedures import steps_left_out
 from deep_research.verification.verify import (
     VERBATIM,
@@ -55,9 +56,8 @@ PENDING = verdict_of("supported", "judged_later")
 _CODE = verdict_of("unverified", "loose_code")
 _UNCITED = verdict_of("unverified", "uncited")
 _BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
-_NO_COMPUTATION = verdict_of("unverified", "computation_missing")
 _ROW_BORDER = re.compile(r"\s\|\s?")
-_FENCED = re.compile(r"\s*(?:```|~~~)")
+_FENCED, _INLINE = re.compile(r"\s*(?:```|~~~)"), re.compile(r"`([^`\n]+)`")
 _FEW = 3
 _NAMED = 3
 """How many passages of the library are looked at for a name in code."""
@@ -70,7 +70,7 @@ class Ground(NamedTuple):
     question and the terms of the plan), what was `sought` (the facts planned and the searches made), what a conclusion may
     take names from (`named`: all that the draft cites), whether general knowledge may stand, the `language` of the report, and `today`, by which what sources say of their own time is dated
     (None: not at all); `told_date` is the date that the report names for the whole text; figures of the `question` may be
-    reckoned with."""
+    reckoned with; `own` is the code of the report, which gives names of its own."""
 
     computations: Sequence[Computation] = ()
     known: str = ""
@@ -81,6 +81,7 @@ class Ground(NamedTuple):
     today: date | None = None
     told_date: str = ""
     question: str = ""
+    own: str = ""
 
 
 NO_GROUND = Ground()
@@ -149,9 +150,10 @@ def check_sentences(
             ]
         ),
     )
-    results = results_of(ground, library)
+    results = results_of(ground.computations, library, ground.question)
     judged = [
-        (is_note and _as_noted(s, library)) or _check_fact(s, library, ground, has_judge=has_judge, is_note=is_note)
+        (is_note and _as_noted(s, library, ground))
+        or _check_fact(s, library, ground, has_judge=has_judge, is_note=is_note)
         if s.role == "fact"
         else _check_own(s, library, ground, results)
         for s in draft.sentences
@@ -163,7 +165,7 @@ def check_sentences(
     judged = [replace(j, flags=_flags(j, library, ground)) for j in judged]
     for i in _steps_left_out(draft, judged, [i for i, j in enumerate(judged) if j.shown], library):
         judged[i] = replace(judged[i], flags=(*judged[i].flags, "steps"))
-    return draft, judged, [i for i, j in enumerate(judged) if _is_for_judge(j, library)]
+    return draft, judged, [i for i, j in enumerate(judged) if _is_for_judge(j, library, ground)]
 
 
 def _put_together(judged: CheckedSentence, before: CitedSentence, library: Library, ground: Ground) -> CheckedSentence:
@@ -237,30 +239,6 @@ def with_notes(
     return done
 
 
-def computed_results(computations: Sequence[Computation], library: Library, question: str) -> str:
-    """Return the results of the computations that can be carried out, one a line: what a report may go on to say."""
-    results = (_computed(computation, library, question) for computation in computations)
-    return "\n".join(f"{r.value} ({r.working})" for r in results if isinstance(r, Result))
-
-
-def results_of(ground: Ground, library: Library) -> dict[str, Result | ComputationError]:
-    """Return the arithmetic that a writer asks for, carried out, by name."""
-    return {c.name: _computed(c, library, ground.question) for c in ground.computations}
-
-
-def _computed(computation: Computation, library: Library, question: str) -> Result | ComputationError:
-    def text_of(key: str) -> str | None:
-        if key == QUESTION:
-            return question
-        passage = library.passage(key)
-        return passage.text if passage is not None else None
-
-    try:
-        return carry_out(computation, text_of)
-    except ComputationError as error:
-        return error
-
-
 def _check_own(
     sentence: CitedSentence, library: Library, ground: Ground, results: Mapping[str, Result | ComputationError]
 ) -> CheckedSentence:
@@ -279,29 +257,6 @@ def _check_own(
     ids = tuple(dict.fromkeys([*cited_ids(sentence, library), *worked.passages]))
     own = CheckedSentence(worked.text, ids, FOLLOWS, kind=sentence.role, bare=bare)
     return _judge_own(own, library, ground, [ground.question] if worked.is_own else [])
-
-
-class Worked(NamedTuple):
-    """A text with the results of arithmetic in it, the passages of their operands, and whether figures of the question are
-    among these."""
-
-    text: str
-    passages: tuple[str, ...]
-    is_own: bool
-
-
-def with_results(text: str, results: Mapping[str, Result | ComputationError], language: str) -> Worked | Verdict:
-    """Return a text with the result and its working in place of each {k1}; the verdict on it where one cannot be shown."""
-    used: list[str] = []
-    is_own = False
-    for name in dict.fromkeys(PLACEHOLDER.findall(text)):
-        result = results.get(name)
-        if not isinstance(result, Result):
-            return verdict_of("unverified", result.code, score=None, **result.values) if result else _NO_COMPUTATION
-        text = text.replace(f"{{{name}}}", f"{result.value} ({phrase('computed', language)}: {result.working})")
-        used += result.passages
-        is_own |= result.is_own
-    return Worked(text, tuple(dict.fromkeys(used)), is_own)
 
 
 def names_are_known(text: str, ids: Sequence[str], library: Library, also: str) -> bool:
@@ -360,7 +315,7 @@ def _check_fact(
 ) -> CheckedSentence:
     """Judge what is not marked as the writer's own. What joins the cited sentences around it and cites nothing itself ("so set
     it in both") is a thought of the writer's, on which a judge decides as on any other: it must follow from what they cite."""
-    found = _check_sentence(sentence, library, has_judge=has_judge)
+    found = _check_sentence(sentence, library, ground, has_judge=has_judge)
     joins = not sentence.passages and sentence.kind in ("prose", "item") and bool(found.passages)
     if found.shown or not joins or not has_judge or is_note or found.verdict.kind == "contradicted":
         return found
@@ -369,7 +324,7 @@ def _check_fact(
     return thought if thought.shown else found
 
 
-def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: bool) -> CheckedSentence:
+def _check_sentence(sentence: CitedSentence, library: Library, ground: Ground, *, has_judge: bool) -> CheckedSentence:
     """Judge a sentence against what it cites, then what its neighbours cite, then what the library has.
 
     The library is not searched where a judge will decide on what is cited anyway.
@@ -398,18 +353,22 @@ def _check_sentence(sentence: CitedSentence, library: Library, *, has_judge: boo
         # What opens or joins a paragraph and cites nothing itself rests on what its neighbours cite: a judge may say so.
         first = replace(first, passages=tuple(p.id for p in near))
     leads = not sentence.passages and sentence.text.rstrip().endswith((":", "："))
-    if has_judge and _is_for_judge(first, library) and (leads or _leaves_to_judge(sentence, cited or near, library)):
+    if (
+        has_judge
+        and _is_for_judge(first, library, ground)
+        and (leads or _leaves_to_judge(sentence, cited or near, library))
+    ):
         return first  # what leads to a list says nothing that another passage could carry
     return _supported_elsewhere(sentence, cited, library) or first
 
 
-def _as_noted(sentence: CitedSentence, library: Library) -> CheckedSentence | None:
+def _as_noted(sentence: CitedSentence, library: Library, ground: Ground) -> CheckedSentence | None:
     """Return a fact that is not certainly wrong by what it or its neighbours cite as it stands in a note; None for what a
     judge would not be asked as it is."""
     cited = _known(cited_ids(sentence, library), library)
     if verbatim := [p.id for p in cited if is_sentence_of(sentence.raw, p.text)]:
         return CheckedSentence(sentence.raw, tuple(verbatim), VERBATIM)
-    if not cited or sentence.kind == "code" or not _may_be_judged(sentence.text, cited, library):
+    if not cited or sentence.kind == "code" or not _may_be_judged(sentence.text, cited, library, ground):
         return None
     return CheckedSentence(sentence.text, tuple(p.id for p in cited), PENDING, sentence.context)
 
@@ -492,21 +451,36 @@ def _evidence(passage: Passage, library: Library) -> Evidence:
     return Evidence(passage.text, " > ".join(filter(None, known)))
 
 
-def _may_be_judged(text: str, cited: Sequence[Passage], library: Library) -> bool:
+def _may_be_judged(text: str, cited: Sequence[Passage], library: Library, ground: Ground) -> bool:
     """Tell whether a statement of fact is not certainly wrong by these passages, so that a judge may decide.
 
     Of a table cell code settles its own text alone: the names of its row and column are context.
     """
-    return certain_disproof(without_general_cells(text)[0], [_evidence(p, library) for p in cited]) is None
+    said = _without_given(without_general_cells(text)[0], ground)
+    return certain_disproof(said, [_evidence(p, library) for p in cited]) is None
 
 
-def _is_for_judge(judged: CheckedSentence, library: Library) -> bool:
+def _without_given(text: str, ground: Ground) -> str:
+    """Return a statement without what no source need have: names that the report's own code gives, amounts of the question."""
+    text = _INLINE.sub(lambda code: " " if ground.own and _in_code(code[1], ground.own) else code[0], text)
+    asked = [q for q in quantities(ground.question) if q.unit] if ground.question else []
+    given = [q for q in quantities(text) if q.unit and any(same(q, other, ground.question) for other in asked)]
+    for amount in reversed(given):
+        text = f"{text[: amount.start]} {text[amount.end :]}"
+    return text
+
+
+def _in_code(name: str, code: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", code) is not None
+
+
+def _is_for_judge(judged: CheckedSentence, library: Library, ground: Ground) -> bool:
     """Tell whether a claim needs the judge: it cites passages, is not verbatim, and code could not settle it."""
     if not judged.passages or judged.verdict in (VERBATIM, _CODE):
         return False
     if judged.kind != "fact":
         return judged.shown
-    return _may_be_judged(judged.text, _known(judged.passages, library), library)
+    return _may_be_judged(judged.text, _known(judged.passages, library), library, ground)
 
 
 def check_again(

@@ -29,7 +29,8 @@ from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import standing_of_most, uniform_standing
 from deep_research.steps import review, search
 from deep_research.steps.check_claims import Checked, Judge, check_draft, note_draft
-from deep_research.steps.check_sentences import NO_GROUND, PENDING, Ground, computed_results
+from deep_research.steps.check_sentences import NO_GROUND, PENDING, Ground
+from deep_research.steps.work_out import computed_results
 from deep_research.text.contents_lists import is_contents_list
 from deep_research.text.near_duplicates import distinct_passages
 from deep_research.text.tokens import content_terms

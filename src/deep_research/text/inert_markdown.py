@@ -13,6 +13,8 @@ _LINE_END = re.compile(r"\r\n?")
 _OPENING = re.compile(r"(`{3,})[^`|]*$|(~{3,})[^|]*$")
 _INDENTED_OPENING = re.compile(r"^([\s>*+\d.)-]*)(?=~~~)")
 _ACTIVE = re.compile(r"`|<[A-Za-z/!?]|!\[|\][(:]|~~~")
+_RULE_SIGNS = " \t|:->*+.)0123456789"
+"""What the rule below the head of a table may be made of, also inside a quotation or list item."""
 _PIECE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|.")
 _TAG_NEXT = re.compile(r"[A-Za-z/!?]")
 
@@ -22,7 +24,9 @@ def make_inert(markdown: str) -> str:
     closing: re.Pattern[str] | None = None
     mark = ""
     lines: list[str] = []
-    for line in _LINE_END.sub("\n", markdown).split("\n"):
+    written = _LINE_END.sub("\n", markdown).split("\n")
+    rows = _rows(written)
+    for number, line in enumerate(written):
         if closing is not None:
             lines.append(line)
             closing = None if closing.match(line) else closing
@@ -31,12 +35,25 @@ def make_inert(markdown: str) -> str:
             closing = re.compile(rf" {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*$")
             lines.append(line)
         else:
-            lines.append(_line(line))
+            lines.append(_line(line, is_row=number in rows))
     # A block that nobody closed would take the rest of what follows along.
     return "\n".join(lines if closing is None else [*lines, mark])
 
 
-def _line(line: str) -> str:
+def _rows(lines: list[str]) -> set[int]:
+    """Return the numbers of the lines that may be rows of a table: from the head above a rule to the next blank line."""
+    found: set[int] = set()
+    is_inside = False
+    for number, line in enumerate(lines):
+        if "-" in line and not line.strip(_RULE_SIGNS) and number and "|" in lines[number - 1] + line:
+            found.add(number - 1)
+            is_inside = True
+        is_inside = is_inside and bool(line.strip())
+        found.update([number] * is_inside)
+    return found
+
+
+def _line(line: str, *, is_row: bool) -> str:
     if not _ACTIVE.search(line):
         return line
     pieces = _PIECE.findall(_INDENTED_OPENING.sub(r"\1\\", line))
@@ -46,7 +63,7 @@ def _line(line: str) -> str:
         if pieces[at][0] != "`":
             done.append(_escaped(pieces[at], "".join(pieces[at + 1 : at + 2])))
             at += 1
-        elif end := _span_end(pieces, at):
+        elif end := _span_end(pieces, at, is_row=is_row):
             done += pieces[at:end]
             at = end
         else:
@@ -55,10 +72,10 @@ def _line(line: str) -> str:
     return "".join(done)
 
 
-def _span_end(pieces: list[str], start: int) -> int:
-    """Return the index after the code span that begins at `start`, 0 when none does in this line and table cell."""
+def _span_end(pieces: list[str], start: int, *, is_row: bool) -> int:
+    """Return the index after the code span that begins at `start`, 0 when none does in this line, or in this cell of a row."""
     for at in range(start + 1, len(pieces)):
-        if pieces[at] == "|":
+        if is_row and pieces[at] == "|":
             return 0
         if pieces[at] == pieces[start]:
             return at + 1

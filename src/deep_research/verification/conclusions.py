@@ -85,11 +85,18 @@ def without_code(text: str) -> str:
     return _CODE.sub(" ", text)
 
 
-def with_open_values(code: str, known: str) -> str:
-    """Return code with `<…>` in place of each value that what is `known` lacks; it is left for the reader to fill in."""
+def with_open_values(code: str, known: str, said: str = "") -> str:
+    """Return code with `<…>` in place of each value that what is `known` lacks; it is left for the reader to fill in.
+
+    A value may be half of a known one, or another part, where what is `said` about the code tells so.
+    """
 
     def opened(value: re.Match[str]) -> str:
-        return value[0] if re.search(rf"(?<![\w.]){re.escape(value[0])}(?![\w.])", known) else "<…>"
+        if re.search(rf"(?<![\w.]){re.escape(value[0])}(?![\w.])", known):
+            return value[0]
+        with_value = f"{said}\n{value[0]}"
+        is_part = any(q.start > len(said) and is_part_of(q, with_value, known) for q in quantities(with_value))
+        return value[0] if said and is_part else "<…>"
 
     return _VALUE.sub(opened, code)
 

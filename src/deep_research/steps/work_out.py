@@ -1,0 +1,61 @@
+"""Carry out the arithmetic that a writer asks for, over figures of passages and of the question, and write it into a text."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from deep_research.data import Computation, Verdict
+from deep_research.i18n.catalog import phrase, verdict_of
+from deep_research.ports import Library
+from deep_research.verification.computations import QUESTION, ComputationError, Result, carry_out
+from deep_research.verification.drafts import PLACEHOLDER
+
+_NO_COMPUTATION = verdict_of("unverified", "computation_missing")
+
+
+class Worked(NamedTuple):
+    """A text with the results of arithmetic in it, the passages of their operands, and whether figures of the question are
+    among these."""
+
+    text: str
+    passages: tuple[str, ...]
+    is_own: bool
+
+
+def with_results(text: str, results: Mapping[str, Result | ComputationError], language: str) -> Worked | Verdict:
+    """Return a text with the result and its working in place of each {k1}; the verdict on it where one cannot be shown."""
+    used: list[str] = []
+    is_own = False
+    for name in dict.fromkeys(PLACEHOLDER.findall(text)):
+        result = results.get(name)
+        if not isinstance(result, Result):
+            return verdict_of("unverified", result.code, score=None, **result.values) if result else _NO_COMPUTATION
+        text = text.replace(f"{{{name}}}", f"{result.value} ({phrase('computed', language)}: {result.working})")
+        used += result.passages
+        is_own |= result.is_own
+    return Worked(text, tuple(dict.fromkeys(used)), is_own)
+
+
+def results_of(
+    computations: Sequence[Computation], library: Library, question: str
+) -> dict[str, Result | ComputationError]:
+    """Return the arithmetic that a writer asks for, carried out, by name."""
+    return {c.name: _computed(c, library, question) for c in computations}
+
+
+def computed_results(computations: Sequence[Computation], library: Library, question: str) -> str:
+    """Return the results of the computations that can be carried out, one a line: what a report may go on to say."""
+    results = (_computed(computation, library, question) for computation in computations)
+    return "\n".join(f"{r.value} ({r.working})" for r in results if isinstance(r, Result))
+
+
+def _computed(computation: Computation, library: Library, question: str) -> Result | ComputationError:
+    def text_of(key: str) -> str | None:
+        if key == QUESTION:
+            return question
+        passage = library.passage(key)
+        return passage.text if passage is not None else None
+
+    try:
+        return carry_out(computation, text_of)
+    except ComputationError as error:
+        return error
