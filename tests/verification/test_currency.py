@@ -226,3 +226,17 @@ def test_a_day_and_a_year_are_written_as_the_language_writes_them() -> None:
 )
 def test_how_old_a_source_is(written: str, today: datetime.date, flags: tuple[str, ...]) -> None:
     assert flags_of("The build is currently slower.", [Dated(written, Standing())], today) == flags
+
+
+@pytest.mark.parametrize(
+    ("claim", "said", "flags"),
+    [
+        ("界面可能读到尚未提交的更改。", "A reader may see changes that are uncommitted.", ()),
+        ("该功能尚未支持。", "The feature is not yet supported.", ("relative_time",)),
+        ("The call will fail.", "The call fails.", ()),
+        ("The call will fail.", "The call will be made to fail.", ("relative_time",)),
+        ("The build is currently slower.", "", ("relative_time",)),
+    ],
+)
+def test_a_word_of_time_counts_where_the_source_has_one(claim: str, said: str, flags: tuple[str, ...]) -> None:
+    assert flags_of(claim, [OLD], TODAY, said) == flags

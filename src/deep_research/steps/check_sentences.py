@@ -190,7 +190,8 @@ def _put_together(judged: CheckedSentence, before: CitedSentence, library: Libra
 def _flags(judged: CheckedSentence, library: Library, ground: Ground) -> tuple[str, ...]:
     if ground.today is None or judged.kind != "fact" or not judged.shown or judged.verdict == PENDING:
         return ()
-    return flags_of(judged.claim, _dated(judged, library), ground.today)
+    said = "\n".join(passage.text for passage in _known(judged.passages, library))
+    return flags_of(judged.claim, _dated(judged, library), ground.today, said)
 
 
 def _steps_left_out(

@@ -31,16 +31,28 @@ class Dated(NamedTuple):
     standing: Standing
 
 
-def flags_of(claim: str, sources: Sequence[Dated], today: datetime.date) -> tuple[str, ...]:
+def flags_of(claim: str, sources: Sequence[Dated], today: datetime.date, said: str = "") -> tuple[str, ...]:
     """Return what a reader must know of the time of a factual claim: `relative_time`, `past_future`, `mixed_dates`,
-    `not_current`; none where it says so itself."""
+    `not_current`; none where it says so itself.
+
+    Where the text that it cites is given (`said`), a word such as "not yet" or "will" tells of a time only if one of its kind
+    stands there too: "changes not yet committed" is true at all times.
+    """
     found: list[str] = []
     dates = sorted(day for source in sources if (day := _day(source.date)) is not None)
     years = [q for q in quantities(claim) if q.unit in CALENDAR]
     now, future = _says("currency.now_patterns", claim), _says("currency.future_patterns", claim)
     if future and any(_is_past(q, today) for q in years):
         found.append("past_future")
-    elif (now or future) and not years and dates and (today - dates[-1]).days > OLD_AFTER_DAYS:
+    elif (
+        (
+            (now and (not said or _says("currency.now_patterns", said)))
+            or (future and (not said or _says("currency.future_patterns", said)))
+        )
+        and not years
+        and dates
+        and (today - dates[-1]).days > OLD_AFTER_DAYS
+    ):
         found.append("relative_time")
     if dates and (dates[-1] - dates[0]).days > _APART_DAYS and not years and _figures(claim) > 1:
         found.append("mixed_dates")

@@ -159,10 +159,10 @@ _LENGTHS = {
     "standard": {
         "section": (150, 420),
         "addition": (40, 220),
-        "body": (500, 900),
-        "total": (1_500, 1_900),
-        "answer": (100, 150),
-        "conclusion": (40, 110),
+        "body": (300, 650),
+        "total": (1_000, 1_400),
+        "answer": (80, 130),
+        "conclusion": (0, 80),
     },
     "deep": {
         "section": (500, 1100),
