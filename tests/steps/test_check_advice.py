@@ -29,7 +29,8 @@ def library(tmp_path: Path) -> SqliteLibrary:
 
 def judging(*kinds: str):
     async def judge(claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
-        return [Verdict(kind=kind, reason="so") for kind in kinds[: len(claims)]]  # type: ignore[arg-type]
+        told = [*kinds, *[kinds[-1]] * len(claims)][: len(claims)]
+        return [Verdict(kind=kind, reason="so") for kind in told]  # type: ignore[arg-type]
 
     return judge
 
@@ -81,7 +82,7 @@ async def test_general_knowledge_with_a_version_stays_beside_what_the_sources_sa
     why = "Without oil it stops after 5 minutes. Engine 3.14 warns of it.†"
     fallback = "Use 40 litres. Newer engines oil themselves †."
     advice = Advice(action=ACTION, why=why, fallback=fallback, premises=("s1p1",))
-    checked = await check_advice([advice], [], library, GROUND, judging("supported"))
+    checked = await check_advice([advice], [], library, GROUND, judging("supported", "unverified"))
     (kept,) = checked.advice
     assert kept.why == "Without oil it stops after 5 minutes. Engine 3.14 warns of it †."
     assert kept.fallback == "Newer engines oil themselves †."
@@ -146,10 +147,48 @@ async def test_a_value_that_no_source_has_is_left_to_the_reader(line: str, shown
 async def test_advice_cites_in_its_sentences_and_is_judged_without_the_ids(library: SqliteLibrary) -> None:
     advice = Advice(action=ACTION, why="Without oil it stops after 5 minutes. [s1p1]", how=("Use the tap [s1p1].",))
     checked = await check_advice([advice], [], library, GROUND, judging("supported"))
-    (kept,), (claim,) = checked.advice, checked.claims
+    (kept,), (claim, *facts) = checked.advice, checked.claims
     assert all("[s1p1]" in text for text in (kept.why, *kept.how))
     assert kept.premises == claim.passages == ("s1p1",)
     assert "s1p1" not in claim.text
+    assert [(fact.kind, fact.text) for fact in facts] == [
+        ("fact", "Without oil it stops after 5 minutes."),
+        ("fact", "Use the tap."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ("supported", "Without oil it stops. [s1p1] Engine 3.14 warns of it †."),
+        ("unverified", "Without oil it stops. Engine 3.14 warns of it †."),
+        ("contradicted", "Engine 3.14 warns of it †."),
+    ],
+)
+async def test_a_sentence_of_a_step_keeps_its_citation_where_the_source_says_it(
+    told: str, why: str, library: SqliteLibrary
+) -> None:
+    """A reader takes what is cited for what the source says, also in a step that follows from its premises as a whole."""
+    said = "Without oil it stops. [s1p1] Engine 3.14 warns of it †."
+    advice = Advice(action=ACTION, why=said, premises=("s1p1",))
+    checked = await check_advice([advice], [], library, GROUND, judging("supported", told, "unverified"))
+    assert [kept.why for kept in checked.advice] == [why]
+
+
+async def test_general_knowledge_of_a_step_that_a_passage_says_cites_it(library: SqliteLibrary) -> None:
+    advice = Advice(action=ACTION, why="The Alpha engine stops without oil †.", premises=("s1p1",))
+    checked = await check_advice([advice], [], library, GROUND, judging("supported"))
+    assert [kept.why for kept in checked.advice] == ["The Alpha engine stops without oil. [s1p1]"]
+
+
+async def test_a_judge_that_speaks_of_too_few_statements_is_not_believed(library: SqliteLibrary) -> None:
+    async def judge(claims: Sequence[Claim], _library: Library) -> Sequence[Verdict]:
+        return [Verdict(kind="supported", reason="")] * (len(claims) - 1)
+
+    advice = Advice(action=ACTION, why="It stops. [s1p1]", premises=("s1p1",))
+    checked = await check_advice([advice], [], library, GROUND, judge)
+    assert [failure.codes for failure in checked.failures] == [("judge_count",)]
+    assert [claim.verdict.kind for claim in checked.claims] == ["unverified"]
 
 
 async def test_what_the_reader_is_to_fill_in_is_no_figure(library: SqliteLibrary) -> None:

@@ -1,7 +1,13 @@
 """What a writer says between and beside what is cited: thoughts that join it, parts of known figures, steps of the report."""
 
+import asyncio
+from collections.abc import Sequence
+
 import pytest
 
+from deep_research.data import Claim, Verdict
+from deep_research.ports import Library
+from deep_research.steps.check_claims import check_draft
 from deep_research.steps.check_sentences import Ground
 from deep_research.verification.conclusions import is_unfounded
 from deep_research.verification.own_figures import written_quantities
@@ -83,3 +89,27 @@ def test_a_judge_decides_on_a_fact_that_names_a_point_of_the_report() -> None:
     checked, asked = judged(draft, shelf(One=OIL), ground=Ground(known="engine"))
     assert asked
     assert checked.content == draft
+
+
+@pytest.mark.parametrize(("kind", "shown"), [("supported", "[s1p1]"), ("unverified", "†")])
+def test_general_knowledge_that_a_passage_of_the_run_says_cites_it(kind: str, shown: str) -> None:
+    told: list[str] = []
+
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        told.extend(claim.text for claim in claims if claim.kind == "fact")
+        return [
+            Verdict(kind=kind if c.kind == "fact" else "supported", reason="", by_model=True)  # type: ignore[arg-type]
+            for c in claims
+        ]
+
+    draft = "The engine stops without oil †."
+    done = check_draft(draft, section="S", library=shelf(One=OIL), judge=judge, ground=Ground(background=True))
+    content = asyncio.run(done).content
+    assert told == ["The engine stops without oil."]
+    assert content in ("The engine stops without oil. [s1p1]", draft)
+    assert shown in content
+
+
+def test_general_knowledge_that_no_passage_may_say_is_not_asked_about_as_a_fact() -> None:
+    asked = judged("Boats rust in salt water †.", shelf(One=OIL), ground=Ground(background=True))[1]
+    assert [claim.kind for claim in asked] == ["background"]

@@ -226,7 +226,7 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         room = int(_REFERENCES * sum(map(len, blocks)))
         blocks.append(_reference_list(entries, checked.claims, references, language, room, is_dated=not day))
     text = workings_once("\n\n".join(blocks).strip(), phrase("computed", language))
-    text = _LONE_GENERAL.sub(f"*{_GENERAL} {phrase('general_code', language)}*", text)
+    text = _LONE_GENERAL.sub("", text)  # the line that explains the marks says it of all code
     return Rendered(make_inert(text) + "\n", contents, found, entries)
 
 
@@ -348,17 +348,16 @@ def _common_state(checked: CheckedReport, references: References) -> str:
 
 def _marks(checked: CheckedReport) -> str:
     """Return the line that explains the marks of this report; "" where all statements are facts."""
-    kinds = {claim.kind for claim in checked.claims if claim.stands or claim.kind == "background"}
-    advised = " ".join(f"{a.why}{a.how}{a.fallback}{a.condition}{a.action}{a.commands}" for a in checked.parts.advice)
+    parts = checked.parts
+    general = [claim.text for claim in checked.claims if claim.kind == "background"]
+    advised = " ".join(f"{a.why}{a.how}{a.fallback}{a.condition}{a.action}" for a in parts.advice)
+    typed = [line for step in parts.advice for line in step.commands]
     used = {
-        "marks_inference": "inference" in kinds,
-        "marks_computed": "computed" in kinds,
-        "marks_advice": bool(checked.parts.advice),
-        "marks_background": "background" in kinds or "†" in advised,
+        "marks_inference": any(claim.kind == "inference" and claim.stands for claim in checked.claims),
+        "marks_background": _GENERAL in advised or any("```" not in text for text in general),
+        "marks_code": any(line.endswith(_GENERAL) for line in typed) or any("```" in text for text in general),
     }
-    names = [name for name, is_used in used.items() if is_used]
-    language = checked.given.language
-    return " · ".join(phrase(name, language) for name in ("marks_fact", *names)) if names else ""
+    return " · ".join(phrase(name, checked.given.language) for name, is_used in used.items() if is_used)
 
 
 def render_advice(advice: Sequence[Advice], references: References, language: str) -> list[str]:
@@ -385,7 +384,7 @@ def _typed(lines: Sequence[str]) -> list[str]:
 _STOPS = (".", "!", "?", "。", "！", "？", ":", "：", "†")
 _GENERAL = "†"
 """Ends a line to type that is general knowledge."""
-_LONE_GENERAL = re.compile(rf"(?<=```\n\n){_GENERAL}$", re.MULTILINE)
+_LONE_GENERAL = re.compile(rf"(?<=```)\n\n{_GENERAL}$", re.MULTILINE)
 """The mark below a piece of code."""
 
 

@@ -10,6 +10,7 @@ from deep_research.data import Advice, Claim, Gap, Limit, Verdict
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import colon_of, gap_from, gap_of, join_sentences, phrase, verdict_of
 from deep_research.ports import Library
+from deep_research.steps.advice_sentences import as_judged, sentences_of
 from deep_research.steps.check_claims import Judge, Rewrite
 from deep_research.steps.check_sentences import Ground, claim_id, names_are_known
 from deep_research.steps.work_out import results_of, with_results
@@ -78,13 +79,24 @@ async def check_advice(
         if judged[i].stands
         or (_lacks_name(judged[i]) and await in_background(_is_named, judged[i], facts, library, ground))
     }
+    said = {i: await in_background(sentences_of, given[i], library) for i in asked}
+    stated = [fact.as_claim(f"f{i}", "") for i in asked for sentence in said[i] for fact in sentence.facts]
+    cited: list[Claim] = []
     try:
-        verdicts = await judge([judged[i] for i in asked], library) if asked else []
+        verdicts = await judge([*(judged[i] for i in asked), *stated], library) if asked else []
+        failed = None if len(verdicts) == len(asked) + len(stated) else gap_of("judge", "judge_count")
     except (ModelError, LimitReached) as error:
-        failures.append(gap_from("judge", error))
+        verdicts, failed = [], gap_from("judge", error)
+    if failed is not None:
+        failures.append(failed)
         asked = kept = [i for i in asked if judged[i].stands]
         verdicts = [Verdict(kind="unverified", reason=FOLLOWS.reason, codes=FOLLOWS.codes)] * len(asked)
     else:
+        of_facts = iter(verdicts[len(asked) :])
+        verdicts = verdicts[: len(asked)]
+        for i in asked:
+            given[i], claims = as_judged(given[i], said[i], of_facts, ground.language)
+            cited += claims
         kept = [i for i, verdict in zip(asked, verdicts, strict=True) if verdict.kind == "supported" and i in standing]
     for i, verdict in zip(asked, verdicts, strict=True):
         if i in standing or verdict.kind != "supported":
@@ -103,7 +115,12 @@ async def check_advice(
             if claim.stands:
                 given[i], judged[i] = mended, claim.model_copy(update={"repair": "rewritten"})
                 kept.append(i)
-    return CheckedAdvice(tuple(_known_only(given[i], judged[i]) for i in sorted(kept)), tuple(judged), tuple(failures))
+    steps = tuple(_known_only(given[i], judged[i]) for i in sorted(kept))
+    shown = {
+        key for step in steps for text in (step.why, *step.how, step.condition, step.fallback) for key in ids_in(text)
+    }
+    stated = [claim for claim in cited if shown & {*claim.passages}]
+    return CheckedAdvice(steps, (*judged, *stated), tuple(failures))
 
 
 def _lacks_name(claim: Claim) -> bool:
@@ -162,7 +179,8 @@ def _case_and_action(said: str, before: Advice, language: str) -> tuple[str, str
 
 
 def _known_only(advice: Advice, claim: Claim) -> Advice:
-    return advice.model_copy(update={"premises": claim.passages})
+    ids = dict.fromkeys((*claim.passages, *(key for text in (advice.why, *advice.how) for key in ids_in(text))))
+    return advice.model_copy(update={"premises": tuple(ids)})
 
 
 def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Ground) -> tuple[Advice, Claim]:

@@ -6,6 +6,7 @@ model, else cut from the text and listed with its verdict. A judge that fails le
 contradicted.
 """
 
+import itertools
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -28,6 +29,7 @@ from deep_research.steps.check_sentences import (
     text_around,
     with_notes,
 )
+from deep_research.steps.sourced_knowledge import as_facts, first_supported
 from deep_research.text.cleaning import fold
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.citations import CitedSentence, lift
@@ -213,8 +215,8 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kep
         return ()  # it sums up its paragraph: what follows, or what stands before it, cites
     if sentence.kind == "code" and not sentence.passages and judged[number].kind == "inference":
         return ()  # the sentence that leads to it cites
-    if sentence.passages:
-        return own
+    if sentence.passages or (sentence.role == "background" and judged[number].kind == "fact"):
+        return own  # of general knowledge that a passage of the run says after all: that passage
     if judged[number].verdict == PENDING and sentence.kind != "cell":
         return ()
     beside = [i for i in draft.paragraph_of(number) if i != number]
@@ -247,11 +249,14 @@ async def _ask(
     """
     asked = sorted({*unsure, *refused})
     claims = [AskedClaim(**dict(judged[i].as_claim(f"c{i}", work.section)), lead=draft.lead_of(i)) for i in asked]
+    known = await in_background(_sourced, draft, judged, asked, work.library)
+    facts = [fact.as_claim(f"k{i}", work.section) for i, found in known.items() for fact in found]
     try:
-        verdicts = list(await judge(claims, work.library))
-        failure = None if len(verdicts) == len(claims) else gap_of("judge", "judge_count")
+        verdicts = list(await judge([*claims, *facts], work.library))
+        failure = None if len(verdicts) == len(claims) + len(facts) else gap_of("judge", "judge_count")
     except (ModelError, LimitReached) as error:
         verdicts, failure = [], gap_from("judge", error)
+    verdicts, of_facts = verdicts[: len(claims)], iter(verdicts[len(claims) :])
     done = list(judged)
     if failure is not None:
         work.gaps.append(failure)
@@ -262,8 +267,20 @@ async def _ask(
     for i, verdict in zip(asked, verdicts, strict=True):
         if i in unsure and not (judged[i].verdict == BACKGROUND and verdict.kind == "supported"):
             done[i] = replace(judged[i], verdict=verdict)  # general knowledge stays marked: nobody has a source for it
+    for i, found in known.items():
+        told = first_supported(found, list(itertools.islice(of_facts, len(found))))
+        done[i] = told if told is not None and done[i].verdict == BACKGROUND else done[i]
     stands = {i: verdict.kind == "supported" for i, verdict in zip(asked, verdicts, strict=True)}
     return done, {i for i, j in enumerate(done) if j.shown}, stands
+
+
+def _sourced(
+    draft: Draft, judged: Sequence[CheckedSentence], asked: Sequence[int], library: Library
+) -> dict[int, list[CheckedSentence]]:
+    """Return the sentences of general knowledge as facts, each on the passages that may say it."""
+    general = [i for i in asked if judged[i].verdict == BACKGROUND and draft.sentences[i].kind in ("prose", "item")]
+    found = {i: as_facts(judged[i].text, library) for i in general}
+    return {i: facts for i, facts in found.items() if facts}
 
 
 def _not_judged(failure: Gap, score: float | None) -> Verdict:
