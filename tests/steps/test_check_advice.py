@@ -423,3 +423,13 @@ async def test_a_step_that_code_refuses_is_put_right_where_the_judge_says_how(li
     assert [kept.action for kept in checked.advice] == ["Fill it before each start."]
     checked = await check_advice([advice], [], library, GROUND, judging("supported"), wording(advice.action))
     assert checked.advice == ()
+
+
+async def test_the_steps_behind_one_that_is_cut_have_new_numbers(library: SqliteLibrary) -> None:
+    steps = [
+        Advice(action=action, premises=("s1p1",)) for action in (ACTION, "Fill in 40 litres.", "Start the engine.")
+    ]
+    checked = await check_advice(steps, [], library, GROUND, judging("supported"), wording("Fill in 40 litres."))
+    assert [kept.action for kept in checked.advice] == [ACTION, "Start the engine."]
+    assert checked.numbers == {1: 1, 3: 2}
+    assert not (await check_advice(steps[:1], [], library, GROUND, judging("supported"))).numbers

@@ -460,13 +460,23 @@ def test_a_row_that_the_judge_words_anew_keeps_its_columns() -> None:
     library = shelf(Cards="The H100 has 80 GB of memory and is from 2022.")
     table = "| Card | Memory | From | |\n| --- | --- | --- | --- |\n| H100 | some 45 GB | 2022 | [s1p1] |"
     for instead, row in (
-        ("| H100 | 80 GB of memory | 2022 | [s1p1] |", "| H100 | 80 GB of memory | 2022 | [s1p1] |"),
-        ("H100 | 80 GB of memory | 2022", "| H100 | 80 GB of memory | 2022 | [s1p1] |"),
+        ("| H100 | 80 GB of memory | 2022 [s1p1] |", "| H100 | 80 GB of memory | 2022 [s1p1] |"),
+        ("H100 | 80 GB of memory | 2022", "| H100 | 80 GB of memory | 2022 [s1p1] |"),
         ("H100 | 80 GB of memory", ""),
         ("The H100 has 80 GB of memory.", ""),
     ):
         checked, _ = judged(table, library, "unverified", instead=instead)
-        assert checked.content == (f"| Card | Memory | From |  |\n| --- | --- | --- | --- |\n{row}" if row else "")
+        assert checked.content == (f"| Card | Memory | From |\n| --- | --- | --- |\n{row}" if row else "")
+
+
+def test_a_note_keeps_a_term_that_another_passage_of_it_has() -> None:
+    library = shelf(
+        One="Continuous archiving depends on the version.", Two="A WAL segment is archived when it is full."
+    )
+    note = "- WAL archiving depends on the version. [s1p1]\n- A WAL segment is archived when it is full. [s2p1]"
+    assert asyncio.run(note_draft(note, section="S", library=library)).content == note
+    other = note.split("\n", maxsplit=1)[0]
+    assert asyncio.run(note_draft(other, section="S", library=library)).content == ""
 
 
 # --- What stands by the judge's word ----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from deep_research.ports import Library
 from deep_research.steps.check_claims import check_draft
 from deep_research.steps.check_sentences import Ground
 from deep_research.verification.conclusions import is_unfounded
-from deep_research.verification.own_figures import written_quantities
+from deep_research.verification.own_figures import renumbered, written_quantities
 from tests.steps.test_check_sentences import judged
 from tests.verification.test_check_claims import check, shelf
 
@@ -113,3 +113,23 @@ def test_general_knowledge_that_a_passage_of_the_run_says_cites_it(kind: str, sh
 def test_general_knowledge_that_no_passage_may_say_is_not_asked_about_as_a_fact() -> None:
     asked = judged("Boats rust in salt water †.", shelf(One=OIL), ground=Ground(background=True))[1]
     assert [claim.kind for claim in asked] == ["background"]
+
+
+def test_a_judge_decides_on_a_small_count_of_our_own() -> None:
+    for said, stands in (("Start with 2 workers.", True), ("Start with 20 workers.", False), ("Wait 2 hours.", False)):
+        assert (is_unfounded(said, ["Workers wait."], is_judged=True) is None) is stands
+        assert is_unfounded(said, ["Workers wait."]) is not None
+
+
+@pytest.mark.parametrize(
+    ("said", "now"),
+    [
+        ("Repeat step 5, then steps 2 and 6.", "Repeat step 4, then steps 2 and 5."),
+        ("5단계에서 429가 거듭되면", "4단계에서 429가 거듭되면"),
+        ("步骤 6 之后等 6 秒", "步骤 5 之后等 6 秒"),
+        ("Step 4 takes 5 minutes.", "Step 4 takes 5 minutes."),
+    ],
+)
+def test_steps_are_named_by_the_numbers_that_they_have(said: str, now: str) -> None:
+    assert renumbered(said, {1: 1, 2: 2, 3: 3, 5: 4, 6: 5}) == now
+    assert renumbered(said, {}) == said

@@ -209,7 +209,13 @@ def test_commands_of_general_knowledge_are_marked_once(
     assert "\n\n".join(render_advice([_step(*commands)], References(library), "en")).endswith(shown)
 
 
-def test_a_step_cites_in_its_sentences_and_the_rest_of_its_grounds_behind_them(library: SqliteLibrary) -> None:
+def test_grounds_that_no_sentence_of_a_step_cites_stand_behind_its_action(library: SqliteLibrary) -> None:
+    step = Advice(action="Start it.", why="It is cold.", how=("Use the tap.",), premises=("s1p1", "s2p1"))
+    text = "\n\n".join(render_advice([step], References(library), "en"))
+    assert "1. **Start it.** [1][2] It is cold.\n" in text, "behind a sentence they would be what that rests on"
+
+
+def test_a_step_cites_in_its_sentences(library: SqliteLibrary) -> None:
     step = Advice(
         action="Start it.", why="It is cold. [s1p1]", how=("Use the tap [s2p1].",), premises=("s1p1", "s2p1", "s2p2")
     )

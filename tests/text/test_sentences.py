@@ -69,3 +69,8 @@ def test_blocks_hold_everything_but_white_space(text: str) -> None:
 )
 def test_hostile_texts_take_linear_time(text: str) -> None:
     assert sum(s.end - s.start for s in sentences(text)) <= len(text)
+
+
+def test_a_dot_in_code_ends_no_sentence() -> None:
+    text = "`<이름>.<확장자>`와 `a.가`를 채운다. 그다음 실행한다."
+    assert split(text) == ["`<이름>.<확장자>`와 `a.가`를 채운다.", "그다음 실행한다."]

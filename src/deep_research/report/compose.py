@@ -38,6 +38,7 @@ from deep_research.text.question_parts import question_parts
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
+from deep_research.verification.own_figures import renumbered
 from deep_research.verification.titles import founded_title
 
 
@@ -118,11 +119,13 @@ async def _compose(
         told_date=uniform or ground.told_date,
         named=_own_code(made),
         own=_own_code(made),
+        is_judged=ctx.reasoner.info.is_language_model,
     )
     made = made.model_copy(update={"sections": _titled(given, made.sections, ctx.library)})
     titles = (f"“{section.title}”" for section in made.sections)
     ground = ground._replace(known="\n".join([ground.known, *titles]))  # a step may send the reader to a section
     done = await _checked(ctx, given, made, ground)
+    done = _renumbered(done)
     given = await _with_judged_notes(ctx, _with_body(given, made.sections, done.body), made)
     known = {(c.text, c.passages) for c in given.claims}
     own = [c for part in done.frame for c in part.claims if (c.text, c.passages) not in known]
@@ -245,6 +248,33 @@ async def _checked(ctx: RunContext, given: ReportInput, made: Composition, groun
     *frame, sides = checked[: len(around)]
     worded = {section.title: text for section, text in zip(body, checked[len(around) :], strict=True)}
     return _CheckedTexts(frame, worded, sides, advised, limited)
+
+
+def _renumbered(done: _CheckedTexts) -> _CheckedTexts:
+    """Return the texts with the numbers that the steps have which they name, where a step was cut before these."""
+    numbers = done.advised.numbers
+    if not numbers:
+        return done
+
+    def right(text: str) -> str:
+        return renumbered(text, numbers)
+
+    steps = tuple(
+        step.model_copy(
+            update={
+                **{name: right(getattr(step, name)) for name in ("case", "action", "why", "condition", "fallback")},
+                "how": tuple(map(right, step.how)),
+            }
+        )
+        for step in done.advised.advice
+    )
+    limits = tuple(limit.model_copy(update={"text": right(limit.text)}) for limit in done.limits.limits)
+    return done._replace(
+        frame=[part._replace(content=right(part.content)) for part in done.frame],
+        body={title: part._replace(content=right(part.content)) for title, part in done.body.items()},
+        advised=replace(done.advised, advice=steps),
+        limits=replace(done.limits, limits=limits),
+    )
 
 
 def _with_body(given: ReportInput, body: Sequence[SectionText], worded: Mapping[str, Checked]) -> ReportInput:

@@ -157,7 +157,8 @@ class References:
         sources = [
             s for key in dict.fromkeys(p.split("p")[0] for p in side.passages) if (s := self._library.source(key))
         ]
-        dates = "; ".join(source.published or phrase("no_date", language) for source in sources)
+        found = [dated_source(self._library, source.id).date for source in sources]
+        dates = "; ".join(written_date(day, language) if day else phrase("no_date", language) for day in found)
         cells = (f"{fold(side.statement)} {self.cite(side.passages)}", "; ".join(s.title for s in sources), dates)
         return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
@@ -203,8 +204,8 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         blocks.append(_nothing(checked))
     body, contents, found = _body(checked, references, {after: steps} if after else {})
     blocks += body
-    if checked.contradictions:
-        blocks.append(references.contradiction_tables(checked.contradictions, language))
+    if untold := [found for found in checked.contradictions if not _is_told(found, checked)]:
+        blocks.append(references.contradiction_tables(untold, language))
     if parts.conclusion:
         blocks.append(f"## {phrase('conclusion', language)}\n\n{_cited(parts.conclusion, references)}")
     elif checked.is_answered and not checked.reasoner.is_language_model and checked.workflow != "quick":
@@ -228,6 +229,13 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     text = workings_once("\n\n".join(blocks).strip(), phrase("computed", language))
     text = _LONE_GENERAL.sub("", text)  # the line that explains the marks says it of all code
     return Rendered(make_inert(text) + "\n", contents, found, entries)
+
+
+def _is_told(found: Contradiction, checked: CheckedReport) -> bool:
+    """Tell whether a section of the report cites each side of a disagreement in one paragraph: it says what holds."""
+    sides = [{*side.passages} for side in found.sides]
+    paragraphs = (part for section in checked.given.sections for part in section.content.split("\n\n"))
+    return any(all(side & {*ids_in(paragraph)} for side in sides) for paragraph in paragraphs)
 
 
 def _body(
@@ -394,9 +402,10 @@ def _step(advice: Advice, references: References, language: str) -> str:
     action = fold(advice.action)
     said.append(f"**{action if action.endswith(_STOPS) else action + phrase('full_stop', language)}**")
     said += [_once(render_citations(fold(advice.why), references.cite))] * bool(advice.why)
-    told = {key for text in (advice.why, *advice.how, advice.condition, advice.fallback) for key in ids_in(text)}
-    sources = {key.partition("p")[0] for key in told}
-    cited = references.cite([key for key in advice.premises if key.partition("p")[0] not in sources])
+    # A premise that no sentence cites stands behind the action: behind a sentence it would be taken for what that rests on.
+    told = any(ids_in(text) for text in (advice.why, *advice.how, advice.condition, advice.fallback))
+    if not told and advice.premises:
+        said.insert(-1 if advice.why else len(said), references.cite(advice.premises))
     colon = colon_of(language)
     needed = [f"*{phrase('condition', language)}*{colon}{fold(advice.condition)}"] * bool(advice.condition)
     otherwise = [f"*{phrase('fallback', language)}*{colon}{fold(advice.fallback)}"] * bool(advice.fallback)
@@ -404,9 +413,7 @@ def _step(advice: Advice, references: References, language: str) -> str:
         f"   - {_once(render_citations(text, references.cite))}"
         for text in (*needed, *map(fold, advice.how), *otherwise)
     ]
-    line = " ".join(said)
-    gap = "" if line.endswith("]") or not cited else " "
-    return "\n".join([f"{line}{gap}{cited}", *points])
+    return "\n".join([" ".join(said), *points])
 
 
 def _standing_of_parts(checked: CheckedReport, references: References) -> str:

@@ -1,8 +1,8 @@
 """Check what a report advises and what it says it did not find: our own statements, never passed off as a source's."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from deep_research.concurrency import in_background
@@ -43,11 +43,13 @@ _CLOSEST, _TOUCHES = 2, 0.4
 
 @dataclass(frozen=True)
 class CheckedAdvice:
-    """Advice that stands, the claims it makes (also those that were cut), and what failed."""
+    """Advice that stands, the claims it makes (also those that were cut), and what failed; `numbers` gives the number that a
+    step has now by the one it was written with."""
 
     advice: tuple[Advice, ...]
     claims: tuple[Claim, ...]
     failures: tuple[Gap, ...] = ()
+    numbers: Mapping[int, int] = field(default_factory=dict)
 
 
 async def check_advice(
@@ -69,7 +71,9 @@ async def check_advice(
     given, judged = [advice for advice, _ in pairs], [claim for _, claim in pairs]
     if judge is None:
         kept = [i for i, claim in enumerate(judged) if claim.stands]
-        return CheckedAdvice(tuple(_known_only(given[i], judged[i]) for i in kept), tuple(judged))
+        return CheckedAdvice(
+            tuple(_known_only(given[i], judged[i]) for i in kept), tuple(judged), (), _numbers(len(given), kept)
+        )
     failures: list[Gap] = []
     # What code refuses goes along, with the reason: a step is missed by those behind it, so the judge says what it should be.
     asked = [i for i, claim in enumerate(judged) if claim.stands or (claim.passages and not is_error_text(claim.text))]
@@ -120,7 +124,12 @@ async def check_advice(
         key for step in steps for text in (step.why, *step.how, step.condition, step.fallback) for key in ids_in(text)
     }
     stated = [claim for claim in cited if shown & {*claim.passages}]
-    return CheckedAdvice(steps, (*judged, *stated), tuple(failures))
+    return CheckedAdvice(steps, (*judged, *stated), tuple(failures), _numbers(len(given), kept))
+
+
+def _numbers(given: int, kept: Sequence[int]) -> dict[int, int]:
+    """Return the new number of each step that was kept, by its old one; nothing where all were."""
+    return {} if len(kept) == given else {old + 1: new for new, old in enumerate(sorted(kept), 1)}
 
 
 def _lacks_name(claim: Claim) -> bool:
@@ -205,7 +214,8 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
             return verdict_of("unverified", "computation_missing")
         said, loose = _parted(text)
         own = without_placeholders(f"{said[:1].lower()}{said[1:]}")  # its first word is a verb, not a name
-        return is_unfounded(own, grounds, "\n".join([known, *also]), ground.named) or next(
+        told = "\n".join([known, *also])
+        return is_unfounded(own, grounds, told, ground.named, is_judged=ground.is_judged) or next(
             (bad for sentence in loose if (bad := is_too_specific(sentence))), None
         )
 

@@ -130,21 +130,26 @@ async def note_draft(
     draft, checked, open_ = await in_background(
         check_sentences, draft_markdown, library, ground, has_judge=True, is_note=True
     )
-    noted = await in_background(_noted, draft, checked, open_, library)
+    noted = await in_background(_noted, draft, checked, open_, library, ground)
     judged = _as_settled(noted, settled)
     kept = {i for i, j in enumerate(judged) if j.shown}
     return await in_background(_rendered, draft, judged, kept, _Work(section, library, ground, []))
 
 
 def _noted(
-    draft: Draft, checked: Sequence[CheckedSentence], open_: Collection[int], library: Library
+    draft: Draft, checked: Sequence[CheckedSentence], open_: Collection[int], library: Library, ground: Ground
 ) -> list[CheckedSentence]:
-    """Return the sentences of a note: pending where a judge will have to decide, and so is code that stands in no passage."""
+    """Return the sentences of a note: pending where a judge will have to decide, and so is code that stands in no passage.
+
+    A name may be a term of the question, or of another passage of the note.
+    """
+    cited = dict.fromkeys(key for sentence in draft.sentences for key in sentence.passages)
+    named = "\n".join([ground.known, *(p.text for key in cited if (p := library.passage(key)) is not None)])
     noted: list[CheckedSentence] = []
     for i, (sentence, item) in enumerate(zip(draft.sentences, checked, strict=True)):
         is_loose = sentence.kind == "code" and item.passages and not item.shown and not is_error_text(item.text)
         is_open = i in open_ and item.shown
-        is_pending = is_open or is_loose or (not item.shown and stands_around(item, library))
+        is_pending = is_open or is_loose or (not item.shown and stands_around(item, library, named))
         noted.append(replace(item, verdict=PENDING) if is_pending and item.kind != "computed" else item)
     return noted
 

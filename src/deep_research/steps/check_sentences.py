@@ -35,7 +35,14 @@ from deep_research.verification.conclusions import (
     without_code,
 )
 from deep_research.verification.currency import Dated, flags_of, with_note
-from deep_research.verification.drafts import PLACEHOLDER, Draft, parse_draft, settle_marks, without_general_cells
+from deep_research.verification.drafts import (
+    PLACEHOLDER,
+    Draft,
+    parse_draft,
+    settle_marks,
+    without_general_cells,
+    without_id_columns,
+)
 from deep_research.verification.numbers import quantities, same
 from deep_research.verification.procedures import steps_left_out
 from deep_research.verification.verify import (
@@ -70,7 +77,7 @@ class Ground(NamedTuple):
     question and the terms of the plan), what was `sought` (the facts planned and the searches made), what a conclusion may
     take names from (`named`: all that the draft cites), whether general knowledge may stand, the `language` of the report, and `today`, by which what sources say of their own time is dated
     (None: not at all); `told_date` is the date that the report names for the whole text; figures of the `question` may be
-    reckoned with; `own` is the code of the report, which gives names of its own."""
+    reckoned with; `own` is the code of the report, which gives names of its own; `is_judged` tells that a judge decides on what is our own."""
 
     computations: Sequence[Computation] = ()
     known: str = ""
@@ -82,6 +89,7 @@ class Ground(NamedTuple):
     told_date: str = ""
     question: str = ""
     own: str = ""
+    is_judged: bool = False
 
 
 NO_GROUND = Ground()
@@ -138,7 +146,7 @@ def check_sentences(
 
     Of a note, which is judged later, facts that may stand are not measured.
     """
-    draft = parse_draft(settle_marks(draft_markdown))
+    draft = parse_draft(without_id_columns(settle_marks(draft_markdown)))
     said = "\n".join(s.text for s in draft.sentences if s.role != "limit")
     ground = ground._replace(
         sought=f"{ground.sought}\n{said}",
@@ -265,13 +273,14 @@ def names_are_known(text: str, ids: Sequence[str], library: Library, also: str) 
     return not missing_names(text, f"{_documents(ids, library)}\n{also}")
 
 
-def stands_around(item: CheckedSentence, library: Library) -> bool:
-    """Tell whether the name or number that the passages of a statement lack stands elsewhere in their documents."""
+def stands_around(item: CheckedSentence, library: Library, named: str = "") -> bool:
+    """Tell whether the name or number that the passages of a statement lack stands elsewhere in their documents; a name also
+    in `named`."""
     lacking = set(item.verdict.codes)
     if not item.passages or item.kind not in ("fact", "inference"):
         return False
     if "name_missing" in lacking:
-        return names_are_known(item.claim, item.passages, library, "")
+        return names_are_known(item.claim, item.passages, library, named)
     if not lacking & {"number_missing", "number_unit"}:
         return False
     there = {q.value for q in quantities(_documents(item.passages, library))}
@@ -300,10 +309,14 @@ def _open(text: str, ground: Ground) -> Verdict:
 def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: Sequence[str] = ()) -> CheckedSentence:
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
     premises = [*(f"{e.about}\n{e.text}" for e in evidence), *more]
-    unfounded = is_unfounded(judged.bare or judged.text, premises, ground.known, ground.named)
+    unfounded = is_unfounded(
+        judged.bare or judged.text, premises, ground.known, ground.named, is_judged=ground.is_judged
+    )
     if unfounded and ground.background and is_instruction(judged.bare or judged.text):
         # What an instruction types may be general knowledge, marked as such; what it says besides may not.
-        unfounded = is_unfounded(without_code(judged.bare or judged.text), premises, ground.known, ground.named)
+        unfounded = is_unfounded(
+            without_code(judged.bare or judged.text), premises, ground.known, ground.named, is_judged=ground.is_judged
+        )
         known = "\n".join([*premises, ground.known])
         judged = judged if unfounded else replace(judged, text=open_instruction(judged.text, known))
     if is_error_text(judged.text, premises):

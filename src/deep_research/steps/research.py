@@ -32,6 +32,7 @@ from deep_research.steps.check_claims import Checked, Judge, check_draft, note_d
 from deep_research.steps.check_sentences import NO_GROUND, PENDING, Ground
 from deep_research.steps.work_out import computed_results
 from deep_research.text.contents_lists import is_contents_list
+from deep_research.text.joined_tables import with_rows_joined
 from deep_research.text.near_duplicates import distinct_passages
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids
@@ -359,7 +360,7 @@ def joined_notes(earlier: str, added: str) -> str:
         for part in (above, *below):
             heading, _, body = part.partition("\n") if part.startswith("#") else ("", "", part)
             parts.setdefault(heading.strip(), []).append(body.strip())
-    told = ((heading, "\n\n".join(filter(None, bodies))) for heading, bodies in parts.items())
+    told = ((heading, with_rows_joined("\n\n".join(filter(None, bodies)))) for heading, bodies in parts.items())
     return "\n\n".join("\n\n".join(filter(None, each)) for each in told if each[1])
 
 
@@ -390,7 +391,7 @@ async def check_text(
     )
     for gap in checked.failures:
         ctx.report_gap(gap)
-    return _with_founded_headings(checked, section, ctx.library)
+    return _with_founded_headings(checked, section, ctx.library, ground)
 
 
 async def note_text(
@@ -398,11 +399,12 @@ async def note_text(
 ) -> Checked:
     """Check a section by code alone (`note_draft`): its judge comes with the report."""
     checked = await note_draft(text, section=section, library=ctx.library, settled=settled, ground=ground)
-    return _with_founded_headings(checked, section, ctx.library)
+    return _with_founded_headings(checked, section, ctx.library, ground)
 
 
-def _with_founded_headings(checked: Checked, section: str, library: Library) -> Checked:
-    return checked._replace(content=founded_headings(checked.content, [section, *_said_by(checked, library)]))
+def _with_founded_headings(checked: Checked, section: str, library: Library, ground: Ground) -> Checked:
+    evidence = [section, ground.known, *_said_by(checked, library)]
+    return checked._replace(content=founded_headings(checked.content, evidence))
 
 
 def _said_by(checked: Checked, library: Library) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from deep_research.data import Verdict
+from deep_research.i18n.language import detect
 from deep_research.ports import Library
 from deep_research.steps.check_sentences import CheckedSentence
 from deep_research.text.tokens import content_terms
@@ -11,19 +12,22 @@ from deep_research.verification.verify import Evidence, may_be_supported
 
 _TRIED, _OFFERED = 8, 2
 """How many passages are looked at for one sentence, and for how many the judge is asked."""
-_SHARED = 2
-"""Terms that sentence and passage share; in another language these are names and code."""
+_LEAST, _SHARE = 2, 0.4
+"""How many terms of the sentence a passage must have, and which share of them; in another language, of its names and code."""
 
 
 def as_facts(text: str, library: Library) -> list[CheckedSentence]:
     """Return a sentence of general knowledge as a fact that rests on each of the passages that may say it, without its mark."""
     said = without_mark(text)
-    terms = set(content_terms(said))
     found: list[CheckedSentence] = []
     for hit in library.search(said, limit=_TRIED):
         passage = hit.passage
+        terms = set(content_terms(said))
+        if detect(passage.text) != detect(said):
+            terms = {term for term in terms if term.isascii()}
         shared = terms & set(content_terms(f"{passage.heading} {passage.text}"))
-        if len(shared) >= _SHARED and may_be_supported(said, Evidence(passage.text, passage.heading)):
+        is_near = len(shared) >= max(_LEAST, _SHARE * len(terms))
+        if is_near and may_be_supported(said, Evidence(passage.text, passage.heading)):
             found.append(CheckedSentence(said, (passage.id,), BACKGROUND, kind="fact", repair="passage"))
     return found[:_OFFERED]
 

@@ -49,6 +49,9 @@ _NEVER_LAST = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|Dr|Mr|Mrs|Ms|Prof|Fig|Figs|Eq
 _BEGINNING = re.compile(rf"\s+[\"'“‘(\[*_]*(?:[A-Z0-9{CJK}“\"'`]|[a-z]{{1,3}}[A-Z])")
 
 
+_CODE = re.compile(r"`(?! )[^`\n]{1,80}(?<! )`")
+
+
 def blocks(text: str) -> Iterator[Block]:
     """Yield the blocks of `text` in order; blank lines belong to none."""
     kind: BlockKind | None = None
@@ -120,7 +123,10 @@ def _split(text: str, block: Block) -> Iterator[Sentence]:
     start = block.start
     if block.kind == "item" and (marker := ITEM_MARKER.match(text, block.start, block.end)):
         start = marker.end()
+    code = [found.span() for found in _CODE.finditer(text, start, block.end)] if "`" in text else ()
     for match in _END.finditer(text, start, block.end):
+        if any(begin < match.start() < end for begin, end in code):
+            continue  # "`name.<확장자>`" is one word
         if _ends_sentence(text, match, block.end):
             end = match.end()
             if text.startswith("**", end) and text.count("**", start, end) % 2:

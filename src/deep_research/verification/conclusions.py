@@ -14,7 +14,7 @@ from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.lexicon import any_word
 from deep_research.verification.names import has_short_options, names_occur
 from deep_research.verification.numbers import numbers_agree, quantities
-from deep_research.verification.own_figures import is_part_of, written_quantities
+from deep_research.verification.own_figures import is_part_of, is_small, written_quantities
 from deep_research.verification.quotations import quotations, quotations_occur
 from deep_research.verification.units import CALENDAR, Quantity
 
@@ -24,11 +24,14 @@ BACKGROUND = verdict_of("unverified", "background")
 """The verdict on a statement of general knowledge: shown and marked, never as a fact."""
 
 
-def is_unfounded(claim: str, premises: Sequence[str], also: str = "", named: str = "") -> Verdict | None:
+def is_unfounded(
+    claim: str, premises: Sequence[str], also: str = "", named: str = "", *, is_judged: bool = False
+) -> Verdict | None:
     """Return why a conclusion may not stand: a figure, date, name or quotation that its premises lack; else None.
 
     `premises` are the texts it rests on with the titles of their sources; `also` is what was known before, such as the
-    question. A name may also come from `named`: what the text around the conclusion rests on.
+    question. A name may also come from `named`: what the text around the conclusion rests on. Where it `is_judged` besides, a
+    judge decides on small bare counts.
     """
     if not premises:
         return verdict_of("unverified", "no_premises")
@@ -37,7 +40,7 @@ def is_unfounded(claim: str, premises: Sequence[str], also: str = "", named: str
     if not quoted.ok:
         return verdict_of("unverified", "quotation_missing", quotation=quoted.missing[0].text[:80])
     missing = numbers_agree(claim, ground, written_quantities(claim)).missing
-    missing = [q for q in missing if not is_part_of(q, claim, ground)]
+    missing = [q for q in missing if not is_part_of(q, claim, ground) and not (is_judged and is_small(q))]
     if missing:
         number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
         return verdict_of("unverified", "number_missing", number=number)

@@ -251,6 +251,32 @@ def settle_marks(text: str) -> str:
     return _MARK_AFTER_STOP.sub(r" \2\1", text)
 
 
+def without_id_columns(text: str) -> str:
+    """Return a draft whose tables have no column for the ids alone: a row's ids end its last cell."""
+    lines = text.split("\n")
+    for place, line in enumerate(lines):
+        if not place or not _SEPARATOR.match("|".join(_cells(line))) or "|" not in lines[place - 1]:
+            continue
+        rows = list(itertools.takewhile(lambda row: row.lstrip().startswith("|"), lines[place + 1 :]))
+        tables = [_cells(row) for row in (lines[place - 1], line, *rows)]
+        width = len(tables[0])
+        if width < _LEAST_COLUMNS or any(len(cells) != width for cells in tables) or not _is_for_ids(tables[2:]):
+            continue
+        joined = [[*cells[:-2], f"{cells[-2].rstrip()} {cells[-1].strip()} "] for cells in tables[2:]]
+        short = [f"|{'|'.join(cells)}|" for cells in (tables[0][:-1], tables[1][:-1], *joined)]
+        lines[place - 1 : place + 1 + len(rows)] = short
+    return "\n".join(lines)
+
+
+def _is_for_ids(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the last cell of each row holds ids and nothing else."""
+    last = [row[-1] for row in rows]
+    return bool(rows) and all(any(groups(cell)) and not _plain_cell(cell).strip() for cell in last)
+
+
+_LEAST_COLUMNS = 3
+
+
 @lru_cache(maxsize=64)
 def parse_draft(text: str) -> Draft:
     """Read a draft, which nothing changes: several steps read the same one. Headings, labels ("**Benefits**", "It offers:" before a list), a table's header row and

@@ -8,7 +8,7 @@ from deep_research.i18n.lexicon import any_word
 from deep_research.verification.numbers import quantities, same
 from deep_research.verification.units import Quantity
 
-_MOST_STEPS = 20
+_MOST_STEPS, _SMALL = 20, 10
 _FACTORS: Mapping[str, Decimal] = {
     "half": Decimal(1) / 2,
     "third": Decimal(1) / 3,
@@ -36,6 +36,11 @@ def written_quantities(text: str) -> list[Quantity]:
     ]
 
 
+def is_small(number: Quantity) -> bool:
+    """Tell whether a number is a bare count of at most ten, as one starts with or compares to ("from 2 workers on")."""
+    return not number.unit and number.value == int(number.value) and abs(number.value) <= _SMALL
+
+
 def is_step(text: str, number: Quantity) -> bool:
     """Tell whether a number names a step or point of the report ("step 3", "points 1 to 3", "3단계")."""
     if number.unit not in ("", "ordinal") or number.value > _MOST_STEPS:
@@ -53,3 +58,13 @@ def is_part_of(figure: Quantity, text: str, known: str) -> bool:
     there = quantities(known)
     others = [q for q in quantities(text) if q.start != figure.start and any(same(q, other, known) for other in there)]
     return any(same(figure, other._replace(value=other.value * factor), text) for other in others for factor in named)
+
+
+def renumbered(text: str, numbers: Mapping[int, int]) -> str:
+    """Return a text in which steps of the report that it names have the numbers they have now, by the ones they had."""
+    for number in reversed([q for q in quantities(text) if is_step(text, q)] if numbers else []):
+        written = text[number.start : number.end]
+        new = numbers.get(int(number.value))
+        if new is not None and written.strip().isdigit():
+            text = text[: number.start] + written.replace(written.strip(), str(new)) + text[number.end :]
+    return text
