@@ -68,9 +68,6 @@ def _note(
 def test_a_report_says_who_wrote_and_judged_and_what_became_of_the_statements() -> None:
     text = _note("en")
     assert "Researched, written and judged by w-1 (compatible)." in text
-    assert "A model judged 3 of them." in text
-    assert "Given a better passage: 1." in text
-    assert "Reworded to what their passages carry: 1." in text
     assert "1 cut, 1 left unverified" in text
     assert "Tides sing" not in text  # why it was cut stands in the result
     assert "Left in the text although nobody could judge it: Not judged. HTTP 500\n\n- Tides rest." in text
@@ -126,3 +123,10 @@ def test_a_gap_in_english_is_what_its_data_says() -> None:
     gap = gap_from("plan", BUDGET, "without_model")
     assert explain(gap, "en") == gap.why
     assert name_subject(gap_of("plans: Tides", "section_empty"), "zh") == "plans: Tides"
+
+
+def test_kinds_of_statements_are_counted_where_there_is_more_than_facts() -> None:
+    own = _claim("So sail early.", JUDGED, kind="inference")
+    computed = _claim("It rises 3 m in all.", JUDGED, kind="computed")
+    assert "(5 facts, 1 computed, 1 of our own)" in _note("en", claims=(*CLAIMS, own, computed))
+    assert "of our own" not in _note("en")

@@ -1,4 +1,4 @@
-"""“How this was checked”: who wrote and judged, what became of the statements, and what it cost."""
+"""“How this was checked”: what became of the statements, who wrote and judged, and what was read. More is in the result."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -38,19 +38,21 @@ def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = 
     cut = [c for c in failed if (c.text, c.passages) not in kept]
     total = len(checked.claims) - len(general)
     counts = {"claims": total, "supported": total - len(failed), "cut": len(cut), "left": len(left)}
-    lines = [phrase("checked_counts", language, **counts)]
+    own = sum(claim.kind in ("inference", "advice", "limit") for claim in checked.claims)
+    computed = sum(claim.kind == "computed" for claim in checked.claims)
+    kinds = {"facts": total - own - computed, "computed": computed, "own": own}
+    lines = [phrase("checked_kinds" if own + computed else "checked_counts", language, **counts, **kinds)]
     lines += [phrase("cut_where", language)] * bool(cut)
     lines += [phrase("checked_general", language, count=len(general))] * bool(general)
     lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(
         verbatim and not reasoner.is_language_model
     )
-    lines.append(phrase("checked_how", language))
     if reasoner.is_language_model:
         is_judge = any(claim.verdict.by_model for claim in checked.claims)
-        who = _who(reasoner, language, is_judge=is_judge)
-        lines += [who] * bool(reasoner.models) + _judged(checked.claims, language)
-    elif reasoner.ranker:
-        lines.append(phrase("ranked_by", language, ranker=reasoner.ranker))
+        lines += [_who(reasoner, language, is_judge=is_judge)] * bool(reasoner.models)
+    else:
+        lines.append(phrase("checked_how", language))
+        lines += [phrase("ranked_by", language, ranker=reasoner.ranker)] * bool(reasoner.ranker)
     asked = [f"{bold_heading('question', language)}{given.original}"] * (len(given.original) > LONG_QUESTION)
     blocks = [
         f"## {phrase('checked', language)}",
@@ -75,26 +77,8 @@ def _who(reasoner: ReasonerInfo, language: str, *, is_judge: bool) -> str:
     return phrase("thought_by_each", language, models=each, provider=reasoner.provider)
 
 
-def _judged(claims: Sequence[Claim], language: str) -> list[str]:
-    """Say what the model judged, and what was changed to make a statement stand."""
-    lines = [phrase("judged", language, judged=sum(c.verdict.by_model for c in claims))]
-    for name, repair in (("moved", "passage"), ("rewritten", "rewritten")):
-        if count := sum(c.repair == repair for c in claims):
-            lines.append(phrase(name, language, count=count))
-    return lines
-
-
 def _cost(ledger: Ledger, read_on: str, language: str) -> str:
-    lines = [
-        phrase(
-            "cost",
-            language,
-            seconds=f"{ledger.seconds:.1f}",
-            searches=ledger.searches,
-            sources=ledger.fetches,
-            calls=ledger.model_calls,
-        )
-    ]
+    lines = [phrase("cost", language, searches=ledger.searches, sources=ledger.fetches)]
     lines += [phrase("all_retrieved", language, date=read_on)] * bool(read_on)
     return join_sentences(lines, language)
 
