@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from deep_research.events import ReportReady
-from deep_research.reasoners.model.reporting_calls import _distinct_facts, _is_open
+from deep_research.reasoners.model.reporting_calls import _distinct_facts
 from deep_research.verification.citations import cite_ids, cut_cited
 from tests.model.harness import ENGINES, PLAN, assert_presentable, engines, research, served
 from tests.support.scripted_provider import Script
@@ -221,18 +221,6 @@ def test_the_steps_stand_behind_the_section_that_they_call(tmp_path: Path, monke
         report = research(tmp_path).report.report
     assert report.index(f"## {ENGINES[2]}") < report.index("## What to do now")
     assert report.index("## Abstract") < report.index(f"## {ENGINES[2]}")
-
-
-@pytest.mark.parametrize(
-    ("fault", "is_open"),
-    [
-        ("“the engine never stops” goes too far", True),
-        ("“the engine always starts” goes too far", False),
-        ("The order of the two steps misleads.", True),
-    ],
-)
-def test_a_doubt_whose_words_were_put_right_is_not_told_the_writer(fault: str, is_open: bool) -> None:
-    assert _is_open(fault, "- As a rule the engine never stops. [s1p1]") is is_open
 
 
 def test_a_missing_fact_that_two_sections_word_alike_is_told_once() -> None:

@@ -14,12 +14,13 @@ from deep_research.verification.own_figures import renumbered, written_quantitie
 from tests.steps.test_check_sentences import judged
 from tests.verification.test_check_claims import check, shelf
 
+JUDGED = Ground(is_judged=True)
 OIL = "The engine needs oil before each start. Without oil it stops after 5 minutes."
 
 
 def test_a_thought_between_cited_sentences_is_judged_as_one_and_cites_nothing() -> None:
     draft = "The engine needs oil before each start. [s1p1] So fill it in the evening already."
-    checked, asked = judged(draft, shelf(One=OIL))
+    checked, asked = judged(draft, shelf(One=OIL), ground=JUDGED)
     assert checked.content == draft
     (thought,) = [claim for claim in asked if "evening" in claim.text]
     assert (thought.kind, thought.passages) == ("inference", ("s1p1",))
@@ -36,7 +37,7 @@ def test_a_thought_between_cited_sentences_is_judged_as_one_and_cites_nothing() 
 )
 def test_a_thought_that_brings_something_in_or_does_not_follow_goes(thought: str, kind: str) -> None:
     draft = f"The engine needs oil before each start. [s1p1] {thought}"
-    checked, _ = judged(draft, shelf(One=OIL), kind)  # type: ignore[arg-type]
+    checked, _ = judged(draft, shelf(One=OIL), kind, JUDGED)  # type: ignore[arg-type]
     assert thought not in checked.content
 
 
@@ -48,7 +49,7 @@ def test_without_a_judge_what_cites_nothing_and_stands_nowhere_goes() -> None:
 def test_what_explains_code_rests_on_what_leads_to_it() -> None:
     draft = "→ Start it so: [s1p1]\n\n```sh\nengine start --oil\n```\n\nPut the line into the script that starts the engine."
     passage = "Type `engine start --oil`: the engine needs oil before each start."
-    checked, _ = judged(draft, shelf(One=passage))
+    checked, _ = judged(draft, shelf(One=passage), ground=JUDGED)
     assert checked.content == draft
 
 

@@ -160,8 +160,7 @@ def check_sentences(
     )
     results = results_of(ground.computations, library, ground.question)
     judged = [
-        (is_note and _as_noted(s, library, ground))
-        or _check_fact(s, library, ground, has_judge=has_judge, is_note=is_note)
+        (is_note and _as_noted(s, library, ground)) or _check_fact(s, library, ground, has_judge=has_judge)
         if s.role == "fact"
         else _check_own(s, library, ground, results)
         for s in draft.sentences
@@ -324,14 +323,12 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
     return replace(judged, verdict=unfounded) if unfounded else judged
 
 
-def _check_fact(
-    sentence: CitedSentence, library: Library, ground: Ground, *, has_judge: bool, is_note: bool
-) -> CheckedSentence:
+def _check_fact(sentence: CitedSentence, library: Library, ground: Ground, *, has_judge: bool) -> CheckedSentence:
     """Judge what is not marked as the writer's own. What joins the cited sentences around it and cites nothing itself ("so set
     it in both") is a thought of the writer's, on which a judge decides as on any other: it must follow from what they cite."""
     found = _check_sentence(sentence, library, ground, has_judge=has_judge)
     joins = not sentence.passages and sentence.kind in ("prose", "item") and bool(found.passages)
-    if found.shown or not joins or not has_judge or is_note or found.verdict.kind == "contradicted":
+    if found.shown or not joins or not ground.is_judged or found.verdict.kind == "contradicted":
         return found
     thought = CheckedSentence(sentence.text, found.passages, FOLLOWS, kind="inference", joins=True)
     thought = _judge_own(thought, library, ground)

@@ -12,12 +12,12 @@ from deep_research.data import Brief, Claim, Gap, Review, Section, SectionDraft,
 from deep_research.events import Reviewed, SectionReviewed
 from deep_research.run_context.context import RunContext
 from deep_research.text.cleaning import fold
+from deep_research.text.quoted_words import plain_words, still_said
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.citations import cite_ids
 from deep_research.verification.drafts import parse_draft
 
 _MOST_GAPS = 4
-_QUOTED_CHARS = 4
 _BETWEEN_FACTS = re.compile(r"[;；]|。(?=.)")
 _FAULTED = 2
 """Statements that one fault is about."""
@@ -77,34 +77,11 @@ async def _judged(ctx: RunContext, section: Section, brief: Brief, claims: Seque
     )
 
 
-_QUOTED = re.compile(r"[“\"'‘「『《]([^”\"'’」』》\n]{4,200})[”\"'’」』》]")
-
-
 def without_mended(draft: SectionReview, section: Section) -> SectionReview:
     """Return the review of an earlier text without the faults whose words the check, or a further attempt, has taken out."""
-    text = _plain(section.content)
-    left = tuple(
-        fault
-        for fault in draft.faults
-        if not (quoted := _QUOTED.findall(fault)) or any(piece in text for piece in _pieces(quoted[0]))
-    )
+    left = tuple(fault for fault in draft.faults if still_said(fault, section.content))
     retry = draft.retry and bool(left or draft.queries or not draft.faults)
     return draft.model_copy(update={"faults": left, "retry": retry})
-
-
-_MARKS = re.compile(r"\[(?:s\d+p\d+|open)\]|[†*_]", re.IGNORECASE)
-
-
-def _plain(text: str) -> str:
-    """Return a text without ids and marks, as it is compared."""
-    return " ".join(normalise(_MARKS.sub("", text)).split())
-
-
-def _pieces(words: str) -> list[str]:
-    """Return what a quotation says between its omissions ("it was … and is")."""
-    return [
-        piece for part in re.split(r"…|\.\.\.", words) if len(piece := _plain(part).strip(" .,;:")) >= _QUOTED_CHARS
-    ]
 
 
 def _mostly_cut(claims: Sequence[Claim]) -> list[str]:
@@ -218,8 +195,8 @@ def with_contradictions(sections: Sequence[Section], judged: Review) -> list[Sec
     for found in judged.contradictions:
         said = " – ".join(f"“{fold(side.statement)}” {cite_ids(side.passages)}" for side in found.sides)
         told = f"{found.topic}: {said}" + (f" → {found.prevails}" if found.prevails else "")
-        statements = [_plain(side.statement) for side in found.sides]
-        home = next((s for s in sections if any(words in _plain(s.content) for words in statements)), None)
+        statements = [plain_words(side.statement) for side in found.sides]
+        home = next((s for s in sections if any(words in plain_words(s.content) for words in statements)), None)
         if home is not None:
             faults[home.title] = (*faults.get(home.title, ()), told)
     return [s.model_copy(update={"faults": (*s.faults, *faults[s.title])}) for s in sections if s.title in faults]

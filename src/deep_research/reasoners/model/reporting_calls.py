@@ -34,10 +34,9 @@ from deep_research.reasoners.model.research_turns import remarked
 from deep_research.reasoners.model.structured_calls import fitted
 from deep_research.reasoners.model.text_lengths import is_too_short, length_in, within_length
 from deep_research.search.source_standing import uniform_standing
+from deep_research.text.quoted_words import still_said
 from deep_research.text.token_count import estimate_tokens
 from deep_research.text.tokens import content_terms
-from deep_research.verification.citations import lift
-from deep_research.verification.quotations import is_verbatim, quotations
 
 
 class Judging(Thinker):
@@ -250,7 +249,7 @@ class Reporting(Thinker):
             "parts": analysis.parts or (question.text,),
             "wants_advice": analysis.wants_advice,
             "output_format": analysis.output_format,
-            "doubts": [f"{s.title}: {fault}" for s in sections for fault in s.faults if _is_open(fault, s.content)],
+            "doubts": [f"{s.title}: {fault}" for s in sections for fault in s.faults if still_said(fault, s.content)],
             "missing": _distinct_facts(fact for s in sections for fact in s.missing),
             "searched": list(dict.fromkeys(query for s in sections for query in s.searched[-_LAST_SEARCHES:])),
             "background": self._background,
@@ -285,12 +284,6 @@ class Reporting(Thinker):
             return await make([{"title": s.title, "content": t} for s, t in zip(written, texts, strict=True)])
 
         return await fitted([s.content for s in written], room, shown)
-
-
-def _is_open(fault: str, content: str) -> bool:
-    """Tell whether what a reviewer doubts still stands: a later attempt may have put right the words it quotes."""
-    quoted = [quotation.text for quotation in quotations(fault)]
-    return not quoted or any(is_verbatim(words.strip(" .…"), lift(content)[0]) for words in quoted)
 
 
 def _distinct_facts(facts: Iterable[str]) -> list[str]:
