@@ -57,6 +57,13 @@ def test_a_page_of_one_part_is_one_call_and_made_up_ids_are_dropped() -> None:
     assert all(passage.text.strip() in prompts[0] for passage in library.passages("s1"))
 
 
+def test_of_a_short_page_no_model_chooses_except_in_depth() -> None:
+    library = _library(20)
+    named, prompts, gaps = _read(library, lambda _: ["s1p1"], depth="standard")
+    assert (prompts, gaps) == ([], [])
+    assert {passage.id for passage in library.passages("s1")} >= {*named} != set()
+
+
 def test_a_longer_page_is_read_to_its_end_and_the_best_of_each_part_comes_first() -> None:
     library = _library(200)
     parts = iter((["s1p1", "s1p2"], ["s1p9999"], ["s1p30"], []))

@@ -645,3 +645,20 @@ def test_what_the_judge_finds_supported_stands_without_the_marks_of_a_quotation_
     assert "carries 80 GB" in checked.content
     assert "“" not in checked.content
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("note", "kept"),
+    [
+        ("- 官方把“少做检查点”列为防线。 [s1p1]", "- 官方把少做检查点列为防线。 [s1p1]"),
+        ("- It is a “line of defence” of theirs. [s1p1]", ""),
+        ("- It checks UNIQUE/CHECK rules and keeps the first checkpoint rare. [s1p1]", None),
+        ("- Keep Checkpoint 7 rare. It runs rarely on purpose. [s1p1]", None),
+    ],
+    ids=["translated", "no quotation of the source", "several names in one", "a sentence that joins"],
+)
+def test_a_note_keeps_what_the_report_made_from_it_is_checked_for(note: str, kept: str | None) -> None:
+    library = shelf(
+        One="Run checkpoints rarely: this is a defence. UNIQUE and CHECK rules are checked at the first one."
+    )
+    assert asyncio.run(note_draft(note, section="S", library=library)).content == (note if kept is None else kept)

@@ -149,8 +149,14 @@ def _noted(
     for i, (sentence, item) in enumerate(zip(draft.sentences, checked, strict=True)):
         is_loose = sentence.kind == "code" and item.passages and not item.shown and not is_error_text(item.text)
         is_open = i in open_ and item.shown
-        is_pending = is_open or is_loose or (not item.shown and stands_around(item, library, named))
-        noted.append(replace(item, verdict=PENDING) if is_pending and item.kind != "computed" else item)
+        # What joins its neighbours rests on what they cite; without it these lose what they speak of.
+        is_joint = not sentence.passages and bool(item.passages) and sentence.kind in ("prose", "item")
+        is_joint = is_joint and not is_error_text(item.text)
+        is_pending = is_open or is_loose or (not item.shown and (is_joint or stands_around(item, library, named)))
+        # What is quoted in other words than the source's is no quotation.
+        text = unquoted(item.text) if "quotation_missing" in item.verdict.codes else item.text
+        is_pending = is_pending and item.kind != "computed"
+        noted.append(replace(item, text=text, verdict=PENDING) if is_pending else item)
     return noted
 
 

@@ -43,8 +43,9 @@ from deep_research.verification.drafts import (
     without_general_cells,
     without_id_columns,
 )
-from deep_research.verification.numbers import quantities, same
+from deep_research.verification.numbers import numbers_agree, quantities, same
 from deep_research.verification.procedures import steps_left_out
+from deep_research.verification.quotations import unquoted
 from deep_research.verification.verify import (
     VERBATIM,
     Evidence,
@@ -274,16 +275,23 @@ def names_are_known(text: str, ids: Sequence[str], library: Library, also: str) 
 
 def stands_around(item: CheckedSentence, library: Library, named: str = "") -> bool:
     """Tell whether the name or number that the passages of a statement lack stands elsewhere in their documents; a name also
-    in `named`."""
+    in `named`. What it quotes in another language than theirs is its own wording."""
     lacking = set(item.verdict.codes)
     if not item.passages or item.kind not in ("fact", "inference"):
         return False
     if "name_missing" in lacking:
         return names_are_known(item.claim, item.passages, library, named)
+    documents = _documents(item.passages, library)
+    if "quotation_missing" in lacking:
+        told = replace(item, text=unquoted(item.text))
+        wrong = certain_disproof(told.claim, [_evidence(p, library) for p in _known(item.passages, library)])
+        is_translated = detect(item.text) != detect(documents)
+        return is_translated and (wrong is None or stands_around(replace(told, verdict=wrong), library, named))
     if not lacking & {"number_missing", "number_unit"}:
         return False
-    there = {q.value for q in quantities(_documents(item.passages, library))}
-    return all(q.value in there or q.unit == "ordinal" for q in quantities(item.claim))
+    there = {q.value for q in quantities(documents)}
+    missing = numbers_agree(item.claim, documents).missing
+    return all(q.value in there or q.unit == "ordinal" for q in missing)
 
 
 def _documents(ids: Sequence[str], library: Library) -> str:

@@ -191,7 +191,7 @@ def names_occur(claim: str, evidence: str) -> NameAgreement:
     """Return whether every name of `claim` stands in `evidence` (the passage with its title and headings).
 
     Accepted are differences of case, hyphens and possessives, an acronym for its expansion and the
-    reverse, a family name for the full name (unless the evidence gives it another first name), an
+    reverse, several names in one ("UNIQUE/CHECK"), a family name for the full name (unless the evidence gives it another first name), an
     adjective for its country, and short options in one word (`-vH`) for each of them.
     """
     wanted = names(claim)
@@ -203,6 +203,9 @@ def names_occur(claim: str, evidence: str) -> NameAgreement:
         and not there.has(name)
         and not _are_options(name, claim, evidence)
         and not _is_acronym_alone(name, evidence)
+        and not (
+            "/" in name.text and all(part and there.has(name._replace(text=part)) for part in name.text.split("/"))
+        )
     )
     return NameAgreement(not missing, missing, len(wanted) - len(missing))
 

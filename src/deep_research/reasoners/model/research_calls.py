@@ -25,6 +25,8 @@ _SAMPLED = 20
 """Calls that the reading of one page may take."""
 _MOST = 12
 """Passages named of a page, and of each of its parts."""
+_SHORT = 16
+"""Passages of a page that no model chooses from, except in depth."""
 _AT_ONCE = 4
 """Searches of a plan that are made together."""
 _BATCH = 3
@@ -40,9 +42,12 @@ class Reading(Thinker):
         """See `ports.Reasoner.read_page`. The parts are read at the same time.
 
         Of a page that is longer than one part, the passages with the section's words are read, from all over the page: two
-        parts where it is in another language, whose words say less; four in depth.
+        parts where it is in another language, whose words say less; four in depth. Of a short page nearly all would be
+        named: it goes to the writer as its words rank it.
         """
         ranked = await self._fallback.read_page(*told_plainly(section, brief), passages, library)
+        if len(passages) <= _SHORT and self._depth != "deep":
+            return list(ranked)[:_MOST]
 
         async def make() -> Sequence[str]:
             most = _PARTS_IN_DEPTH if self._depth == "deep" else 1 if _language_of(passages) == brief.language else 2
