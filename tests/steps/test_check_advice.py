@@ -433,3 +433,13 @@ async def test_the_steps_behind_one_that_is_cut_have_new_numbers(library: Sqlite
     assert [kept.action for kept in checked.advice] == [ACTION, "Start the engine."]
     assert checked.numbers == {1: 1, 3: 2}
     assert not (await check_advice(steps[:1], [], library, GROUND, judging("supported"))).numbers
+
+
+async def test_a_point_of_two_sentences_stays_one_where_its_step_is_worded_anew(library: SqliteLibrary) -> None:
+    how = ("Start with oil. It is what the engine needs. [s1p1]", "Look at the clock.")
+    advice = Advice(action=ACTION, why="It always stops.", how=how, premises=("s1p1",))
+    mended = wording(
+        f"{ACTION} Why: Without oil it stops. How: Start with oil. It is what the engine needs. Look at the clock."
+    )
+    checked = await check_advice([advice], [], library, GROUND, judging("unverified", "supported"), mended)
+    assert [kept.how for kept in checked.advice] == [how]

@@ -413,6 +413,6 @@ def test_a_step_of_one_case_keeps_its_place_among_those_of_all(library: SqliteLi
 
 def test_what_a_step_needs_stands_before_its_actions_and_its_way_out_behind_them(library: SqliteLibrary) -> None:
     step = Advice(action="Dry it.", how=("Open it.",), condition="It must be cold.", fallback="Without a fan, wait.")
-    assert "   - *Condition*: It must be cold.\n   - Open it.\n   - *Otherwise*: Without a fan, wait." in "\n".join(
+    assert "   - *Condition*: It must be cold.\n   - Open it.\n   - Without a fan, wait." in "\n".join(
         render_advice([step], References(library), "en")
     )

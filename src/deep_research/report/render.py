@@ -408,7 +408,7 @@ def _step(advice: Advice, references: References, language: str) -> str:
         said.insert(-1 if advice.why else len(said), references.cite(advice.premises))
     colon = colon_of(language)
     needed = [f"*{phrase('condition', language)}*{colon}{fold(advice.condition)}"] * bool(advice.condition)
-    otherwise = [f"*{phrase('fallback', language)}*{colon}{fold(advice.fallback)}"] * bool(advice.fallback)
+    otherwise = [fold(advice.fallback)] * bool(advice.fallback)  # it says itself for whom it is: "Without a key, …"
     points = [
         f"   - {_once(render_citations(text, references.cite))}"
         for text in (*needed, *map(fold, advice.how), *otherwise)

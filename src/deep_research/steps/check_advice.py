@@ -152,14 +152,14 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     fields = {names[label]: said.strip() for label, said in zip(pieces[1::2], pieces[2::2], strict=True)}
     case, action = _case_and_action(pieces[0].strip(), before, language)
     new: dict[str, Any] = {"case": case, "action": action, **{name: fields.get(name, "") for name in _REASONS}}
-    new["how"] = tuple(split(new["how"]))
+    new["how"] = split(new["how"])
     # What it leaves as it was keeps what it cites.
     cited = {
         _bare(said).rstrip(".。"): said
         for text in (before.why, *before.how, before.condition, before.fallback)
         for said in _cited_sentences(text)
     }
-    new["how"] = tuple(cited.get(said.rstrip(".。"), said) for said in new["how"])
+    new["how"] = _in_points(new["how"], cited, before, language)
     for name in ("why", "condition", "fallback"):
         new[name] = join_sentences([cited.get(said.rstrip(".。"), said) for said in split(new[name])], language)
     # A step that is worded anew without a word on its commands keeps them: code looks at them again.
@@ -169,6 +169,21 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
         if not action or all(getattr(before, name) == said for name, said in new.items())
         else before.model_copy(update=new)
     )
+
+
+def _in_points(said: Sequence[str], cited: Mapping[str, str], before: Advice, language: str) -> tuple[str, ...]:
+    """Return the sentences of `how` as points, each with what it cites: those of one point before are one now."""
+    old = [_bare(point) for point in before.how]
+    points: list[list[str]] = []
+    place: int | None = None
+    for sentence in said:
+        words = sentence.rstrip(".。")
+        now = next((n for n, point in enumerate(old) if words in point), None)
+        if now is None or now != place:
+            points.append([])
+        points[-1].append(cited.get(words, sentence))
+        place = now
+    return tuple(join_sentences(point, language) for point in points)
 
 
 def _cited_sentences(text: str) -> list[str]:
