@@ -103,7 +103,7 @@ class Judging(Thinker):
 _R = TypeVar("_R")
 _REPORT_TOKENS = 12_000
 """The most that a report may take; its sections get half of it at least."""
-_PASSAGE_TOKENS = 26_000
+_PASSAGE_TOKENS = 22_000
 """How much of what the sections cite the writer of the report sees."""
 _NOT_JUDGED = 5
 """The score of a report that no model has reviewed."""
