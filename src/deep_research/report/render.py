@@ -252,6 +252,7 @@ def _body(
         contents[section.title] = make_inert(_cited(section.content, references))
         found[section.title] = tuple(make_inert(_cited(f, references)) for f in section.key_findings)
         shown = without_lone_marks(contents[section.title])
+        shown = marks_in_heads(shown) if checked.reasoner.is_language_model else shown
         if shown and not checked.reasoner.is_language_model:  # what is quoted in front is not quoted again
             shown = without_repeats(shown, make_inert(_cited(parts.abstract, references)))
             # A heading of the documents says where to look; one of the program's own, with nothing below it, says nothing.
@@ -276,7 +277,7 @@ def _cited(markdown: str, references: References) -> str:
     """Render the citations of a text; of sentences of a paragraph that follow one another and rest on the same sources the
     last one carries the numbers. A conclusion that closes a paragraph becomes one of its own: its mark begins a line."""
     lines = render_citations(markdown, references.cite).split("\n")
-    return marks_in_heads("\n".join(_apart(_once(line)) for line in lines))
+    return "\n".join(_apart(_once(line)) for line in lines)
 
 
 def _apart(line: str) -> str:
@@ -339,7 +340,10 @@ def _opening(checked: CheckedReport, references: References) -> list[str]:
     """Render the answer, how its marks are read where there are any, what was assumed, and the table."""
     parts, language = checked.parts, checked.given.language
     shown = (("abstract", parts.abstract), ("at_a_glance", parts.table))
-    blocks = [f"## {phrase(name, language)}\n\n{_cited(text, references)}" for name, text in shown if text]
+    texts = ((name, _cited(text, references)) for name, text in shown if text)
+    # What is quoted keeps its citations where they are.
+    told = marks_in_heads if checked.reasoner.is_language_model else str
+    blocks = [f"## {phrase(name, language)}\n\n{told(text)}" for name, text in texts]
     notes = [f"*{marks}*"] if (marks := _marks(checked)) else []
     if state := _state_of(_common_state(checked, references), language):
         notes.append(state)

@@ -253,10 +253,15 @@ def _thought(name: str, reasoner: Reasoner, m: Material) -> Awaitable[Any]:
     return method(**{name: given[name] for name in wanted if name in given})
 
 
+def _asking(name: str, settings: Settings) -> Settings:
+    """Return the settings with which a step asks its model whatever it is given: of a short page it does so in depth alone."""
+    return settings.model_copy(update={"depth": "deep"}) if name == "read_page" else settings
+
+
 async def run_step(name: str, inputs: Material, settings: Settings, *, home: Path) -> StepResult:
     """Do one step and return all about it. Raises ConfigError for an unknown step or provider, and a missing key."""
     keys = load_keys(key_variables())
-    settings = settings.model_copy(update={"model_provider": resolve_provider(settings, keys)})
+    settings = _asking(name, settings.model_copy(update={"model_provider": resolve_provider(settings, keys)}))
     requests: list[tuple[Role, ModelRequest]] = []
     gaps: list[Gap] = []
     journal = SqliteJournal(":memory:")
@@ -296,7 +301,7 @@ async def render_prompt(name: str, inputs: Material, settings: Settings, *, home
     context = settings.max_context_tokens
     reasoner = model_reasoner(
         complete,
-        settings,
+        _asking(name, settings),
         info=ReasonerInfo(kind="model"),
         home=home,
         on_gap=lambda _: None,
