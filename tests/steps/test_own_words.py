@@ -134,3 +134,19 @@ def test_a_judge_decides_on_a_small_count_of_our_own() -> None:
 def test_steps_are_named_by_the_numbers_that_they_have(said: str, now: str) -> None:
     assert renumbered(said, {1: 1, 2: 2, 3: 3, 5: 4, 6: 5}) == now
     assert renumbered(said, {}) == said
+
+
+def test_a_judge_decides_on_the_unit_of_a_number_that_stands_without_one() -> None:
+    for said, stands in (("It waits 60 seconds.", True), ("It waits 90 seconds.", False)):
+        assert (is_unfounded(said, ["It waits (wait_seconds: 60)."], is_judged=True) is None) is stands
+    assert is_unfounded("It waits 60 seconds.", ["It waits (wait_count: 60)."]) is not None
+
+
+def test_a_step_of_a_runbook_is_the_writer_s_own_also_where_it_cites() -> None:
+    runbook = "→ Do it in this order: [s1p1]\n\n1. Fill it. [s1p1]\n2. Type `start('engine2');` next. [s1p1]"
+    ground = JUDGED._replace(background=True)
+    checked, asked = judged(runbook, shelf(One=OIL), ground=ground)
+    assert [claim.kind for claim in asked] == ["inference"] * 3
+    assert "2. Type `start('engine2');` next †. [s1p1]" in checked.content
+    points = runbook.replace("1. ", "- ").replace("2. ", "- ")
+    assert "fact" in {claim.kind for claim in judged(points, shelf(One=OIL), ground=ground)[1]}

@@ -37,7 +37,7 @@ READ: list[tuple[str, list[str], str]] = [
     ),
     (
         "→ In this order: [s1p1]\n\n1. First. [s1p2]",
-        ["inference [s1p1] In this order:", "fact! [s1p2] <In this order:> First."],
+        ["inference [s1p1] In this order:", "inference! [s1p2] <In this order:> First."],
         "1. First. [s1p2]",
     ),
     (

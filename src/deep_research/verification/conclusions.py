@@ -31,7 +31,7 @@ def is_unfounded(
 
     `premises` are the texts it rests on with the titles of their sources; `also` is what was known before, such as the
     question. A name may also come from `named`: what the text around the conclusion rests on. Where it `is_judged` besides, a
-    judge decides on small bare counts.
+    judge decides on small bare counts, and on the unit of a number that stands there without one.
     """
     if not premises:
         return verdict_of("unverified", "no_premises")
@@ -40,7 +40,10 @@ def is_unfounded(
     if not quoted.ok:
         return verdict_of("unverified", "quotation_missing", quotation=quoted.missing[0].text[:80])
     missing = numbers_agree(claim, ground, written_quantities(claim)).missing
-    missing = [q for q in missing if not is_part_of(q, claim, ground) and not (is_judged and is_small(q))]
+    missing = [q for q in missing if not is_part_of(q, claim, ground)]
+    if is_judged and missing:  # "60 seconds" of "wait_seconds: 60"
+        bare = {q.value for q in quantities(ground) if not q.unit}
+        missing = [q for q in missing if not is_small(q) and q.value not in bare]
     if missing:
         number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
         return verdict_of("unverified", "number_missing", number=number)

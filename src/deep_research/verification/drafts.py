@@ -301,7 +301,8 @@ def parse_draft(text: str) -> Draft:
             _read_flow(draft, text, block, following)
             is_item = block.kind == "item"
             if own_list and is_item:
-                draft.sentences[first:] = [_as_own(s, lead) for s in draft.sentences[first:]]
+                is_step = _NUMBERED.match(draft._parts[-1].frame) is not None if draft._parts else False
+                draft.sentences[first:] = [_as_own(s, lead, is_step=is_step) for s in draft.sentences[first:]]
             if not is_item:
                 own_list, lead = _opens_own_list(draft), _lead_ids(draft)
     _found_leads(draft)
@@ -336,10 +337,10 @@ def _opens_own_list(draft: Draft) -> bool:
     return last.kind == "prose" and bool(said) and said[-1].role == "inference" and said[-1].text.endswith((":", "："))
 
 
-def _as_own(sentence: CitedSentence, lead: tuple[str, ...]) -> CitedSentence:
+def _as_own(sentence: CitedSentence, lead: tuple[str, ...], *, is_step: bool = False) -> CitedSentence:
     """Return a point or cell below a lead of the writer's own as one too, which rests on what the lead cites; what cites
-    something itself below a lead that does is a fact."""
-    is_own = sentence.role == "fact" and not (lead and sentence.passages)
+    something itself below a lead that does is a fact, but for the step of a runbook, which says what to do."""
+    is_own = sentence.role == "fact" and (is_step or not (lead and sentence.passages))
     return sentence._replace(role="inference", near=sentence.near or lead) if is_own else sentence
 
 
