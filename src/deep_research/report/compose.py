@@ -114,11 +114,12 @@ async def _compose(
     # Around and above the sections, what may have changed since the sources may be said as general knowledge.
     cited = dict.fromkeys(key.split("p")[0] for c in given.claims if c.stands for key in c.passages)
     uniform = await in_background(uniform_standing, ctx.library, tuple(cited)) if cited else ""
+    code = _own_code(made)
     ground = ground._replace(
         background=ctx.settings.background != "none",
         told_date=uniform or ground.told_date,
-        named=_own_code(made),
-        own=_own_code(made),
+        named=code,
+        own=code,
         is_judged=ctx.reasoner.info.is_language_model,
     )
     made = made.model_copy(update={"sections": _titled(given, made.sections, ctx.library)})

@@ -19,12 +19,12 @@ _LEAST, _SHARE = 2, 0.5
 def as_facts(text: str, library: Library) -> list[CheckedSentence]:
     """Return a sentence of general knowledge as a fact that rests on each of the passages that may say it, without its mark."""
     said = without_mark(text)
+    all_terms, language = set(content_terms(said)), detect(said)
+    plain_terms = {term for term in all_terms if term.isascii()}
     found: list[CheckedSentence] = []
     for hit in library.search(said, limit=_TRIED):
         passage = hit.passage
-        terms = set(content_terms(said))
-        if detect(passage.text) != detect(said):
-            terms = {term for term in terms if term.isascii()}
+        terms = all_terms if detect(passage.text) == language else plain_terms
         shared = terms & set(content_terms(f"{passage.heading} {passage.text}"))
         is_near = len(shared) >= max(_LEAST, _SHARE * len(terms))
         if is_near and may_be_supported(said, Evidence(passage.text, passage.heading)):
