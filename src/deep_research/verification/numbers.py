@@ -134,6 +134,7 @@ _NOT_NUMBERS = re.compile(
     r"|\bversions? \d+(?:\.\d+)*",
     re.ASCII,
 )
+_NAMED_ORDINAL = compile_on_use(any_word("numerals.ordinal_name_patterns"))
 _DIGITS = r"(?:\d+,\d{1,2}(?= ?%)|\d{1,3}(?:,\d{3})+(?!\d)|(?<![\d.])\d{1,3}(?: \d{3})+(?![\d,])|\d+)(?:\.\d+)?"
 _SCALE = "|".join(sorted((s for s in SCALES if not s.isascii()), key=len, reverse=True))
 
@@ -185,6 +186,7 @@ def _quantities(text: str) -> tuple[Quantity, ...]:
     if "\n" in plain:  # a line may be broken between a number and its unit
         plain = _BROKEN.sub(" ", plain)
     plain = _DOTTED_TIME.sub(" ", plain)
+    plain = _NAMED_ORDINAL.sub(lambda name: " " * len(name[0]), plain) if not plain.isascii() else plain
     plain = _NO_UNIT.sub(lambda verb: " " * len(verb[0]), plain)
     found: list[Quantity] = []
     left = _blank(plain, [match.span() for match in _find_others(plain)])

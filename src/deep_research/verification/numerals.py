@@ -45,7 +45,7 @@ ENGLISH_NUMBERS = compile_on_use(
     re.IGNORECASE | re.ASCII,
 )
 _ORDINAL = compile_on_use(
-    rf"\b(?P<digits>\d{{1,4}})(?:st|nd|rd|th)\b|(?<!one )(?<!one-)(?<!two )(?<!two-)(?<!a )\b(?P<word>{'|'.join(units.ORDINALS)})\b(?!s|-part)"
+    rf"\b(?P<digits>\d{{1,4}})(?:st|nd|rd|th)\b|(?<!one )(?<!one-)(?<!two )(?<!two-)(?<!a )\b(?P<word>{'|'.join(units.ORDINALS)})\b(?!s|[- ]part(?:y|ies)\b)"
     rf"|{_HAN_PREFIX} ?(?P<han>[{_ONES}{_TENS}]{{1,3}}|\d+)|{_KOREAN_PREFIX} ?(?P<ko>\d+)(?=[{HANGUL} ])",
     re.IGNORECASE | re.ASCII,
 )
