@@ -215,6 +215,13 @@ def test_grounds_that_no_sentence_of_a_step_cites_stand_behind_its_action(librar
     assert "1. **Start it.** [1][2] It is cold.\n" in text, "behind a sentence they would be what that rests on"
 
 
+def test_lines_to_type_stand_behind_the_sentence_that_leads_to_them(library: SqliteLibrary) -> None:
+    how = ("Choose a name.", "Then run, on the primary: [s1p1]", "It works when a file appears.")
+    steps = [Advice(action="Start it.", how=how, commands=("a", "b")), Advice(action="Stop it.")]
+    text = "\n\n".join(render_advice(steps, References(library), "en"))
+    assert "primary: [1]\n\n```\na\nb\n```\n\n   - It works when a file appears.\n2. **Stop it.**" in text
+
+
 def test_a_step_cites_in_its_sentences(library: SqliteLibrary) -> None:
     step = Advice(
         action="Start it.", why="It is cold. [s1p1]", how=("Use the tap [s2p1].",), premises=("s1p1", "s2p1", "s2p2")

@@ -41,7 +41,7 @@ from deep_research.text.cleaning import fold
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
-from deep_research.verification.citations import ids_in, render_citations
+from deep_research.verification.citations import ids_in, lift, render_citations
 from deep_research.verification.currency import Dated, written_date
 from deep_research.verification.quotations import is_verbatim
 
@@ -378,10 +378,12 @@ def render_advice(advice: Sequence[Advice], references: References, language: st
         return []
     blocks, items = [f"## {phrase('advice', language)}"], list[str]()
     for number, step in enumerate(advice, 1):
-        items.append(f"{number}. {_step(step, references, language)}")
+        told, before, behind = _step(step, references, language)
+        items += [f"{number}. {told}", *before]
         if step.commands:  # a block of its own: the list goes on behind it with the next number
             blocks += ["\n".join(items), *_typed(step.commands)]
             items = []
+        items += behind
     return [*blocks, *["\n".join(items)] * bool(items)]
 
 
@@ -400,8 +402,9 @@ _LONE_GENERAL = re.compile(rf"(?<=```)\n\n{_GENERAL}$", re.MULTILINE)
 """The mark below a piece of code."""
 
 
-def _step(advice: Advice, references: References, language: str) -> str:
-    """Render one step: for whom, what to do and why; below it how, what must be true first, and what to do else."""
+def _step(advice: Advice, references: References, language: str) -> tuple[str, list[str], list[str]]:
+    """Render one step: for whom, what to do and why; and its points (how, what must be true first, what to do else), those
+    before its lines to type and those behind. What leads to the lines ends with a colon."""
     said = [f"*{fold(advice.case)}{colon_of(language).rstrip()}*"] * bool(advice.case)
     action = fold(advice.action)
     said.append(f"**{action if action.endswith(_STOPS) else action + phrase('full_stop', language)}**")
@@ -413,11 +416,11 @@ def _step(advice: Advice, references: References, language: str) -> str:
     colon = colon_of(language)
     needed = [f"*{phrase('condition', language)}*{colon}{fold(advice.condition)}"] * bool(advice.condition)
     otherwise = [fold(advice.fallback)] * bool(advice.fallback)  # it says itself for whom it is: "Without a key, …"
-    points = [
-        f"   - {_once(render_citations(text, references.cite))}"
-        for text in (*needed, *map(fold, advice.how), *otherwise)
-    ]
-    return "\n".join([" ".join(said), *points])
+    points = [*needed, *map(fold, advice.how), *otherwise]
+    shown = [f"   - {_once(render_citations(text, references.cite))}" for text in points]
+    leads = (at for at, text in enumerate(points, 1) if lift(text)[0].rstrip().endswith((":", "：")))
+    cut = next(leads, len(points)) if advice.commands else len(points)
+    return " ".join(said), shown[:cut], shown[cut:]
 
 
 def _standing_of_parts(checked: CheckedReport, references: References) -> str:

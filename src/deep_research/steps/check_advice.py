@@ -254,6 +254,8 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
     kept["how"] = tuple(said for text in given.how if (said := stands_of(text)))
     told = "\n".join([given.action, kept["why"], *kept["how"]])
     kept["commands"] = _fit_commands(given.commands, [*grounds, known], told, general=ground.background)
+    if given.commands and not kept["commands"]:  # what led to them would lead nowhere
+        kept["how"] = tuple(text for text in kept["how"] if not _bare(text).endswith((":", "：")))
     advice = given.model_copy(update=kept)
     text = _as_text(advice, ground.language)
     claim = Claim(
