@@ -385,7 +385,7 @@ async def test_a_step_may_say_what_was_computed_and_name_a_section_of_the_report
     how = ("Look after {k1}.", "Do as “Where it stops” says.", "Look after {k2}.", "Do as “Elsewhere” says.")
     advice = Advice(action=ACTION, how=how, premises=("s1p1",))
     (kept,) = (await check_advice([advice], [], library, ground, judging("supported"))).advice
-    assert kept.how == ("Look after 2.5 minutes (computed: 5 minutes ÷ 2).", "Do as “Where it stops” says.")
+    assert kept.how == ("Look after 2.5 minutes (= 5 minutes ÷ 2).", "Do as “Where it stops” says.")
 
 
 async def test_a_version_that_general_knowledge_names_may_be_what_the_step_is_about(library: SqliteLibrary) -> None:

@@ -292,7 +292,7 @@ def test_what_is_reckoned_with_figures_of_the_question_needs_no_passage() -> Non
     )
     (claim,) = checked.claims
     assert (claim.kind, claim.stands, claim.passages) == ("computed", True, ())
-    assert "33.0 hours (computed: 9 hours + 24 hours)" in checked.content
+    assert "33.0 hours (= 9 hours + 24 hours)" in checked.content
 
 
 def test_a_computation_rests_on_the_passages_of_its_operands() -> None:
@@ -308,7 +308,7 @@ def test_a_computation_rests_on_the_passages_of_its_operands() -> None:
             noted = note_draft(said, section="S", library=library, ground=Ground(computations=(computation,)))
             assert only(asyncio.run(noted)).verdict.codes == (code,)
     missing = only(check("→ The first is heavier by {k1}. [s1p1]", library))
-    assert (missing.verdict.codes, missing.text) == (("computation_missing",), "The first is heavier by .")
+    assert (missing.verdict.codes, missing.text) == (("computation_missing",), "The first is heavier by ….")
 
 
 @pytest.mark.parametrize(

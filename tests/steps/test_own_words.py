@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from deep_research.data import Claim, Verdict
+from deep_research.data import Claim, Computation, Operand, Verdict
 from deep_research.ports import Library
 from deep_research.steps.check_claims import check_draft
 from deep_research.steps.check_sentences import Ground
@@ -51,6 +51,37 @@ def test_what_explains_code_rests_on_what_leads_to_it() -> None:
     passage = "Type `engine start --oil`: the engine needs oil before each start."
     checked, _ = judged(draft, shelf(One=passage), ground=JUDGED)
     assert checked.content == draft
+
+
+def test_a_table_of_chosen_values_may_reckon_and_name_what_the_report_s_code_sets() -> None:
+    question = "The server has 8 GB of memory; a process takes 60 MB."
+    operands = tuple(Operand(name=n, value=v, passage="question") for n, v in (("m", "8 GB"), ("p", "60 MB")))
+    ground = Ground(
+        computations=(Computation(name="k1", expression="m*1024/2/p", decimals=0, operands=operands),),
+        question=question,
+        own="MaxWorkers 150",
+        is_judged=True,
+    )
+    table = "→ Set these:\n\n| Setting | Now | Then |\n| --- | --- | --- |\n| MaxWorkers | {k1} (default 256) | {then} [s1p1] |"
+    library = shelf(One="MaxWorkers limits the processes. The default is 256.")
+    for then, stands in (("150", True), ("170", False)):
+        checked, asked = judged(table.replace("{then}", then), library, ground=ground)
+        assert ("68 (= 8 GB × 1024 ÷ 2 ÷ 60 MB) (default 256)" in checked.content) is stands
+        assert any(claim.kind == "computed" for claim in asked) is stands
+
+
+def test_what_is_reckoned_from_an_assumption_says_so() -> None:
+    operands = (Operand(name="n", value="800", passage="question"), Operand(name="p", value="15 %", passage="assumed"))
+    ground = Ground(
+        computations=(Computation(name="k1", expression="n*p/100", decimals=0, operands=operands),),
+        question="We can call 800 customers.",
+        is_judged=True,
+    )
+    draft = "→ If 15 % of them would leave, the calls reach {k1} of them. [s1p1]"
+    checked, _ = judged(
+        draft, shelf(One="Calls are made each month."), ground=ground._replace(known="120 (800 × 15 %)")
+    )
+    assert "120 (= 800 × 15 %; assumed: 15 %) of them" in checked.content
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,7 @@ def test_any_text_is_read_and_written(draft: str) -> None:
         ("它有效（https://a.b/c）。", "它有效。"),
         ("用 https://wiki.example.org/x 中的 `deb3` 命令。", "用 wiki.example.org 中的 `deb3` 命令。"),
         ("Ask https://a.b/c for more.", "Ask a.b for more."),
+        ("Run `curl https://localhost/` and look.", "Run `curl https://localhost/` and look."),
     ],
 )
 def test_addresses_and_numbers_are_taken_out(text: str, plain: str) -> None:

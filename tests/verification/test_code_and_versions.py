@@ -18,10 +18,16 @@ FOUND = [
     ),
     ("`asyncio.TaskGroup` holds tasks.", Evidence("Added the TaskGroup class, which holds tasks.", "What's New")),
     ("`Runner.close()` closes the loop.", Evidence("close()\n\nClose the loop.", "Runners")),
+    ("By default it waits 60 seconds.", Evidence("Parameter retry, default 60: how long it waits.", "Parameters")),
+    (
+        '| Socket | `Handler "unix:/run/a.sock\\|fcgi://localhost"` |',
+        Evidence('Handler "unix:/run/a.sock|fcgi://localhost"'),
+    ),
     ("`count -vH` shows the size.", Evidence("-v, --verbose\nShow the size.\n-H\nFor people.", "count")),
 ]
 ABSENT = [
     ("`to_thread()` exists since 3.7.", Evidence("to_thread() runs a function.\n\nNew in version 3.9.", "Coroutines")),
+    ("It waits 60 minutes.", Evidence("It waits 60 seconds.")),
     ("It weighs 3.9 kg.", Evidence("New in version 3.9.")),
     ("`asyncio.TaskFarm` holds tasks.", Evidence("Added the TaskGroup class, which holds tasks.", "What's New")),
     ("`count -vX` shows the size.", Evidence("-v, --verbose\nShow the size.\n-H\nFor people.", "count")),

@@ -155,7 +155,7 @@ Engines like to be warmed up. † They need 20 minutes. †"""
     assert "**A workhorse.** The Alpha engine turns" in checked.content
     assert "→ A heavy boat is better served by it. Small boats should look at the hull first. [s1p1]" in checked.content
     assert "12 %" not in checked.content
-    assert "37.5 (computed: 3,000 ÷ 80)" in checked.content
+    assert "37.5 (= 3,000 ÷ 80)" in checked.content
     assert "Twice" not in checked.content
     assert "Engines like to be warmed up †." in checked.content
     assert "20 minutes" not in checked.content

@@ -37,6 +37,7 @@ from deep_research.text.near_duplicates import are_several
 from deep_research.text.question_parts import question_parts
 from deep_research.text.tokens import content_terms
 from deep_research.verification.citations import cite_ids
+from deep_research.verification.conclusions import with_open_values
 from deep_research.verification.drafts import parse_draft
 from deep_research.verification.own_figures import renumbered
 from deep_research.verification.titles import founded_title
@@ -114,7 +115,7 @@ async def _compose(
     # Around and above the sections, what may have changed since the sources may be said as general knowledge.
     cited = dict.fromkeys(key.split("p")[0] for c in given.claims if c.stands for key in c.passages)
     uniform = await in_background(uniform_standing, ctx.library, tuple(cited)) if cited else ""
-    code = _own_code(made)
+    code = await in_background(_own_code, made, ground.known, ctx.library)
     ground = ground._replace(
         background=ctx.settings.background != "none",
         told_date=uniform or ground.told_date,
@@ -144,11 +145,17 @@ async def _compose(
     return given, shown, list(new.values()), done.sides.claims
 
 
-def _own_code(made: Composition) -> str:
-    """Return the code and commands of a report: the names that they give are the report's own, wherever it speaks of them."""
+def _own_code(made: Composition, known: str, library: Library) -> str:
+    """Return the code and commands of a report: the names that they give are the report's own, wherever it speaks of them, and
+    so are their values, but for those that nothing read or `known` has."""
     texts = (made.abstract, made.conclusion, made.table, *(section.content for section in made.sections))
-    code = [s.text for text in texts for s in parse_draft(text).sentences if s.kind == "code"]
-    return "\n".join([*code, *(line for step in made.advice for line in step.commands)])
+    drafts = [parse_draft(text) for text in texts]
+    code = [s.text for draft in drafts for s in draft.sentences if s.kind == "code"]
+    lines = "\n".join([*code, *(line for step in made.advice for line in step.commands)])
+    cited = [key for draft in drafts for s in draft.sentences for key in s.passages]
+    ids = dict.fromkeys([*cited, *(key for step in made.advice for key in step.premises)])
+    read = [passage.text for key in ids if (passage := library.passage(key)) is not None]
+    return with_open_values(lines, "\n".join([known, *read]))
 
 
 async def _with_judged_notes(ctx: RunContext, given: ReportInput, made: Composition) -> ReportInput:

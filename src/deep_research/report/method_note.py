@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from deep_research.data import Claim, Ledger, ReasonerInfo
 from deep_research.i18n.catalog import bold_heading, bracket, explain, join_list, join_sentences, phrase
 from deep_research.report.report_input import CheckedReport
+from deep_research.text.cleaning import fold
 from deep_research.verification.citations import claim_text
 from deep_research.verification.drafts import parse_draft
 
 LONG_QUESTION = 140
-"""Characters of a question from which on it is repeated at the end of its report, not at the head."""
+"""Characters of a question from which on its beginning stands at the end of its report, not the whole at the head."""
 _ROLES = {
     "research": "research",
     "read": "research",
@@ -22,11 +23,11 @@ _ROLES = {
 """The roles of models, and the steps they are named after."""
 
 
-def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = "") -> str:
+def render_method_note(checked: CheckedReport, *, verbatim: int, general_marks: int = 0, read_on: str = "") -> str:
     """Return the part of a report that says what its checks found; what was cut stands in the result, not in the text.
 
     An unsupported claim whose sentence is in a text of the report was left there. `verbatim` counts the claims that
-    are word for word in a passage, `read_on` is the day on which all sources were read, where it is one.
+    are word for word in a passage, `general_marks` what the text marks as general knowledge, `read_on` is the day on which all sources were read, where it is one.
     """
     given, parts, reasoner, language = checked.given, checked.parts, checked.reasoner, checked.given.language
     shown = (parts.abstract, parts.conclusion, parts.table, *(s.content for s in given.sections))
@@ -42,8 +43,7 @@ def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = 
     computed = sum(claim.kind == "computed" for claim in checked.claims)
     kinds = {"facts": total - own - computed, "computed": computed, "own": own}
     lines = [phrase("checked_kinds" if own + computed else "checked_counts", language, **counts, **kinds)]
-    lines += [phrase("cut_where", language)] * bool(cut)
-    lines += [phrase("checked_general", language, count=len(general))] * bool(general)
+    lines += [phrase("checked_general", language, count=general_marks)] * bool(general_marks)
     lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(
         verbatim and not reasoner.is_language_model
     )
@@ -53,7 +53,7 @@ def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = 
     else:
         lines.append(phrase("checked_how", language))
         lines += [phrase("ranked_by", language, ranker=reasoner.ranker)] * bool(reasoner.ranker)
-    asked = [f"{bold_heading('question', language)}{given.original}"] * (len(given.original) > LONG_QUESTION)
+    asked = [f"{bold_heading('question', language)}{_short(given.original)}"] * (len(given.original) > LONG_QUESTION)
     blocks = [
         f"## {phrase('checked', language)}",
         *asked,
@@ -62,6 +62,11 @@ def render_method_note(checked: CheckedReport, *, verbatim: int, read_on: str = 
         *_left(listed, language),
     ]
     return "\n\n".join(blocks)
+
+
+def _short(question: str) -> str:
+    """Return the beginning of a long question, to a border of its words: the whole of it is in the result."""
+    return f"{fold(question)[:LONG_QUESTION].rsplit(' ', 1)[0].rstrip()} …"
 
 
 def _who(reasoner: ReasonerInfo, language: str, *, is_judge: bool) -> str:

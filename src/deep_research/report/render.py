@@ -46,14 +46,14 @@ from deep_research.verification.currency import Dated, written_date
 from deep_research.verification.quotations import is_verbatim
 
 _NAVIGATION = re.compile(r" \| .* \| |»")
-_QUOTED_CHARS = (300, 220, 160, 120)
-"""How many characters of a source its reference quotes: so many that the list stays within its share of the report. A
-shorter piece of a sentence tells nothing: where these are too many, the sources that carry least are not quoted."""
+_QUOTED_CHARS = 300
+"""How many characters of a source its reference quotes. Where the list would be more than its share of the report, the second
+sentences go, then those of the sources that carry least: a piece of a sentence tells nothing."""
 _SEVERAL = 4
 """From this number of references on, the one day on which all were read is said once, in the method note."""
 _REFERENCES = 1 / 3
 """Characters of the list of references for one of what stands before it: a quarter of the whole."""
-_MOST_QUOTES, _LEAST_QUOTE, _FEW_TERMS = 2, 60, 3
+_MOST_QUOTES, _FEW_TERMS = 2, 3
 _LETTERS, _FEW_WORDS = 0.75, 5
 """Share of letters and spaces in a sentence that is no code and no address; words of one that is no mere pointer."""
 
@@ -222,11 +222,14 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     none = "no_gaps" if checked.reasoner.is_language_model else "no_gaps_noticed"
     blocks.append(_gaps(listed, parts.limits, language, none=none))
     verbatim, day = sum(references.verbatim(c) for c in checked.claims if c.stands), references.one_day(entries)
-    blocks.append(render_method_note(checked, verbatim=verbatim, read_on=day))
+    marks = sum(text.count(_GENERAL) for text in blocks) - sum(
+        text.startswith("*") and _GENERAL in text for text in blocks
+    )
+    blocks.append(render_method_note(checked, verbatim=verbatim, general_marks=marks, read_on=day))
     if entries:
         room = int(_REFERENCES * sum(map(len, blocks)))
         blocks.append(_reference_list(entries, checked.claims, references, language, room, is_dated=not day))
-    text = workings_once("\n\n".join(blocks).strip(), phrase("computed", language))
+    text = workings_once("\n\n".join(blocks).strip())
     text = _LONE_GENERAL.sub("", text)  # the line that explains the marks says it of all code
     return Rendered(make_inert(text) + "\n", contents, found, entries)
 
@@ -395,6 +398,8 @@ def _typed(lines: Sequence[str]) -> list[str]:
     return [block, _GENERAL] if any(line.endswith(_GENERAL) for line in lines) else [block]
 
 
+_ENDS = (".", "!", "?", "。", "！", "？", "”", '"', "」", ")", "）")
+"""What a whole sentence ends with: a piece that breaks off at the markup of a page says nothing."""
 _STOPS = (".", "!", "?", "。", "！", "？", ":", "：", "†")
 _GENERAL = "†"
 """Ends a line to type that is general knowledge."""
@@ -409,10 +414,10 @@ def _step(advice: Advice, references: References, language: str) -> tuple[str, l
     action = fold(advice.action)
     said.append(f"**{action if action.endswith(_STOPS) else action + phrase('full_stop', language)}**")
     said += [_once(render_citations(fold(advice.why), references.cite))] * bool(advice.why)
-    # A premise that no sentence cites stands behind the action: behind a sentence it would be taken for what that rests on.
+    # Premises that no sentence cites are told as such: a number alone would be taken for what a sentence says.
     told = any(ids_in(text) for text in (advice.why, *advice.how, advice.condition, advice.fallback))
-    if not told and advice.premises:
-        said.insert(-1 if advice.why else len(said), references.cite(advice.premises))
+    if not told and (cited := references.cite(advice.premises)):
+        said.append(phrase("rests_on", language, cited=cited).strip())
     colon = colon_of(language)
     needed = [f"*{phrase('condition', language)}*{colon}{fold(advice.condition)}"] * bool(advice.condition)
     otherwise = [fold(advice.fallback)] * bool(advice.fallback)  # it says itself for whom it is: "Without a key, …"
@@ -483,14 +488,13 @@ def _reference_list(
     quoted = {entry.number: references.quotes(entry, claims) for entry in entries}
     weights = {entry.number: sum(not set(entry.passages).isdisjoint(c.passages) for c in claims) for entry in entries}
     least_first = sorted(weights, key=lambda number: (weights[number], -number))
-    spared = list[int]()
+    spared = [*((number, 1) for number in least_first), *((number, 0) for number in least_first)]
     while True:
-        for most in _QUOTED_CHARS if not spared else _QUOTED_CHARS[-1:]:
-            text = "\n\n".join(told[number] + quoted_line(quoted[number], most) for number in told)
-            if len(text) <= room or not any(quoted.values()):
-                return f"## {phrase('references', language)}\n\n{text}"
-        spared.append(least_first[len(spared)])
-        quoted[spared[-1]] = []
+        text = "\n\n".join(told[number] + quoted_line(quoted[number], _QUOTED_CHARS) for number in told)
+        if len(text) <= room or not spared:
+            return f"## {phrase('references', language)}\n\n{text}"
+        number, left = spared.pop(0)
+        quoted[number] = quoted[number][:left]
 
 
 def _place_of(source: Source, passages: Sequence[Passage], retrieved: str, language: str) -> str:
@@ -531,16 +535,12 @@ def quoted_line(quotes: Sequence[str], most: int) -> str:
 
 
 def _within(quotes: Sequence[str], most: int) -> list[str]:
-    """Return the first of the quotations that fit in so many characters, the last one shortened."""
+    """Return the quotations that fit in so many characters together; a single one that does not is shortened."""
     found: list[str] = []
-    left = most
     for text in quotes:
-        if left < _LEAST_QUOTE and found:
-            break
-        shown = text if len(text) <= left else f"{text[: _to_word(text, left - 2)].rstrip()} …"
-        found.append(shown)
-        left -= len(shown)
-    return found
+        if len(text) + sum(map(len, found)) <= most:
+            found.append(text)
+    return found or [f"{text[: _to_word(text, most - 2)].rstrip()} …" for text in quotes[:1]]
 
 
 def _prose(text: str) -> str:
@@ -579,7 +579,7 @@ def _is_prose(sentence: str) -> bool:
     """Tell whether a sentence says something by itself: no code, no address, no pointer ("See also: …")."""
     plain = sum(c.isalpha() or c.isspace() for c in sentence)
     words = len(sentence.split()) if not is_cjk(detect(sentence)) else len(sentence)
-    return plain >= _LETTERS * len(sentence) and words >= _FEW_WORDS
+    return plain >= _LETTERS * len(sentence) and words >= _FEW_WORDS and sentence.rstrip().endswith(_ENDS)
 
 
 def _to_word(text: str, end: int) -> int:

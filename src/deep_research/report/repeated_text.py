@@ -51,8 +51,11 @@ def without_lone_marks(content: str) -> str:
     return "\n\n".join(kept)
 
 
-def workings_once(text: str, computed: str) -> str:
-    """Return a report in which the working of a figure (" (computed: 2 × 3)") stands where it is first told."""
+_WORKING = re.compile(r" ?[(（]= (?:[^()（）\n]|\([^()\n]*\))*[)）]")
+
+
+def workings_once(text: str) -> str:
+    """Return a report in which the working of a figure (" (= 2 × 3)", "（= 2 × 3）") stands where it is first told."""
     shown: set[str] = set()
 
     def kept(found: re.Match[str]) -> str:
@@ -60,7 +63,7 @@ def workings_once(text: str, computed: str) -> str:
         shown.add(found[0])
         return found[0] if is_new else ""
 
-    return re.sub(rf" \({re.escape(computed)}: (?:[^()\n]|\([^()\n]*\))*\)", kept, text)
+    return _WORKING.sub(kept, text)
 
 
 _ROW_MARKS = re.compile(r"((?:\s*\[\d+\])+)\s*\|\s*$")

@@ -229,7 +229,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
             return verdict_of("unverified", "computation_missing")
         said, loose = _parted(text)
         own = without_placeholders(f"{said[:1].lower()}{said[1:]}")  # its first word is a verb, not a name
-        told = "\n".join([known, *also])
+        told = "\n".join([known, ground.given, *also])
         return is_unfounded(own, grounds, told, ground.named, is_judged=ground.is_judged) or next(
             (bad for sentence in loose if (bad := is_too_specific(sentence))), None
         )

@@ -92,6 +92,12 @@ class Ground(NamedTuple):
     own: str = ""
     is_judged: bool = False
 
+    @property
+    def given(self) -> str:
+        """What a thought of the writer's own may take its figures from besides its premises: what was known before and, where a
+        judge decides on it, the report's own code."""
+        return f"{self.known}\n{self.own}" if self.is_judged else self.known
+
 
 NO_GROUND = Ground()
 """Passages alone."""
@@ -262,7 +268,8 @@ def _check_own(
     bare = PLACEHOLDER.sub("", sentence.text)
     worked = with_results(sentence.text, results, ground.language)
     if isinstance(worked, Verdict):
-        return CheckedSentence(bare, cited_ids(sentence, library), worked, kind="computed", bare=bare)
+        left_open = PLACEHOLDER.sub("…", sentence.text)
+        return CheckedSentence(left_open, cited_ids(sentence, library), worked, kind="computed", bare=bare)
     ids = tuple(dict.fromkeys([*cited_ids(sentence, library), *worked.passages]))
     own = CheckedSentence(worked.text, ids, FOLLOWS, kind=sentence.role, bare=bare)
     return _judge_own(own, library, ground, [ground.question] if worked.is_own else [])
@@ -317,14 +324,14 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
     premises = [*(f"{e.about}\n{e.text}" for e in evidence), *more]
     unfounded = is_unfounded(
-        judged.bare or judged.text, premises, ground.known, ground.named, is_judged=ground.is_judged
+        judged.bare or judged.text, premises, ground.given, ground.named, is_judged=ground.is_judged
     )
     if unfounded and ground.background and is_instruction(judged.bare or judged.text):
         # What an instruction types may be general knowledge, marked as such; what it says besides may not.
         unfounded = is_unfounded(
-            without_code(judged.bare or judged.text), premises, ground.known, ground.named, is_judged=ground.is_judged
+            without_code(judged.bare or judged.text), premises, ground.given, ground.named, is_judged=ground.is_judged
         )
-        known = "\n".join([*premises, ground.known])
+        known = "\n".join([*premises, ground.given])
         judged = judged if unfounded else replace(judged, text=open_instruction(judged.text, known))
     if is_error_text(judged.text, premises):
         unfounded = verdict_of("unverified", "error_text")

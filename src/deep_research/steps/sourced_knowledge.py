@@ -12,7 +12,7 @@ from deep_research.verification.verify import Evidence, may_be_supported
 
 _TRIED, _OFFERED = 8, 2
 """How many passages are looked at for one sentence, and for how many the judge is asked."""
-_LEAST, _SHARE = 2, 0.5
+_LEAST, _SHARE = 2, 0.65
 """How many terms of the sentence a passage must have, and which share of them; in another language, of its names and code."""
 
 

@@ -1,10 +1,11 @@
 """Carry out the arithmetic that a writer asks for, over figures of passages and of the question, and write it into a text."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from deep_research.data import Computation, Verdict
-from deep_research.i18n.catalog import phrase, verdict_of
+from deep_research.i18n.catalog import bracket, colon_of, phrase, verdict_of
 from deep_research.ports import Library
 from deep_research.verification.computations import QUESTION, ComputationError, Result, carry_out
 from deep_research.verification.drafts import PLACEHOLDER
@@ -29,10 +30,20 @@ def with_results(text: str, results: Mapping[str, Result | ComputationError], la
         result = results.get(name)
         if not isinstance(result, Result):
             return verdict_of("unverified", result.code, score=None, **result.values) if result else _NO_COMPUTATION
-        text = text.replace(f"{{{name}}}", f"{result.value} ({phrase('computed', language)}: {result.working})")
+        shown = worked_out(result, language)
+        gap = " ?" if shown.endswith("）") else ""  # a wide bracket brings its own space
+        text = re.sub(rf"\{{{name}\}}{gap}", lambda _mark, shown=shown: shown, text)
         used += result.passages
         is_own |= result.is_own
     return Worked(text, tuple(dict.fromkeys(used)), is_own)
+
+
+def worked_out(result: Result, language: str) -> str:
+    """Return a result with its working in brackets."""
+    assumed = (
+        f"; {phrase('assumed', language)}{colon_of(language)}{', '.join(result.assumed)}" if result.assumed else ""
+    )
+    return f"{result.value}{bracket(f'= {result.working}{assumed}', language)}"
 
 
 def results_of(

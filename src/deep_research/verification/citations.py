@@ -66,6 +66,8 @@ _LINK = re.compile(r"\[([^\[\]]*)\]\(\s*<?(?:https?:|www\.|mailto:)[^()\s]*>?(?:
 _BARE_URL = re.compile(
     r"\s{0,3}[(（<]?\b(?:https?://|www\.)[^\s<>()（）\]」。，、]*[^\s<>()（）\]」。，、.,;:!?][)）>]?"
 )
+_CODE_OR_URL = re.compile(rf"(`[^`\n]+`)|{_BARE_URL.pattern}")
+"""An address in code is something to type."""
 OPEN_MARK = re.compile(r"\s*\[open\]", re.IGNORECASE)
 """What a sentence ends with in a draft that says what the sources do not; a reader needs no mark for it."""
 _GONE = "\x00"
@@ -152,7 +154,7 @@ def without_links(text: str) -> str:
     """Return `text` without addresses and bracketed numbers that stand where a citation would; link texts stay, and of an
     address within a sentence its site."""
     text = _LINK.sub(lambda link: _GONE if link[1].strip(" ^").isdigit() else link[1], text)
-    text = _NUMBERS.sub(_GONE, _BARE_URL.sub(_site_of, text))
+    text = _NUMBERS.sub(_GONE, _CODE_OR_URL.sub(lambda found: found[0] if found[1] else _site_of(found), text))
     # Brackets and commas that held nothing else go along; `run()` and `[]` of the text stay.
     text = re.sub(rf"\s{{0,3}}[(（\[]\s{{0,3}}{_GONE}\s{{0,3}}[)）\]]", _GONE, text)
     text = re.sub(rf"[,;、，\s]{{0,3}}{_GONE}(?=[,;、，\s{_GONE}]{{0,9}}(?:[.。]|$))", "", text)

@@ -22,10 +22,12 @@ _MAX_EXPRESSION, _MAX_NODES, _MAX_POWER, _MAX_DIGITS, _MAX_UNIT = 300, 80, 64, 3
 _DIGITS = 50
 QUESTION = "question"
 """What an operand names in place of a passage where its figure is the reader's own, of the question."""
-_CONSTANTS = frozenset(
-    {0, 1, 2, 3, 4, 7, 10, 12, 24, 30, 60, 100, 365, 1000, 1024, 1440, 3600, 86_400, 1_000_000, 1_000_000_000}
-)
-"""Numbers that may stand in an expression without a source: counts of operands, percent, scales, the calendar."""
+ASSUMED = "assumed"
+"""What an operand names in place of a passage where its figure is an assumption, which is told with the result."""
+_CONSTANTS = frozenset({24, 30, 60, 100, 365, 1000, 1024, 1440, 3600, 86_400, 1_000_000, 1_000_000_000})
+"""Numbers that may stand in an expression without a source: percent, scales, the calendar."""
+_MOST_COUNTED = 12
+"""Up to here a whole number is a count or a factor that the reader sees in the working."""
 
 
 class ComputationError(ValueError):
@@ -38,12 +40,14 @@ class ComputationError(ValueError):
 
 class Result(NamedTuple):
     """A computation carried out: the rounded `value` with its unit, its `working` ("1.2 ÷ 1.1"), and the passages of
-    its operands in the order of their first use; `is_own` where a figure of the question is among them."""
+    its operands in the order of their first use; `is_own` where a figure of the question or an assumption is among them,
+    and the values that are `assumed`."""
 
     value: str
     working: str
     passages: tuple[str, ...]
     is_own: bool = False
+    assumed: tuple[str, ...] = ()
 
 
 class _Number(NamedTuple):
@@ -69,8 +73,9 @@ def carry_out(computation: Computation, text_of: Callable[[str], str | None]) ->
     return Result(
         _written(number.value, computation),
         _working(computation.expression, operands),
-        tuple(dict.fromkeys(key for name in used if (key := operands[name].passage) != QUESTION)),
-        any(operands[name].passage == QUESTION for name in used),
+        tuple(dict.fromkeys(key for name in used if (key := operands[name].passage) not in (QUESTION, ASSUMED))),
+        any(operands[name].passage in (QUESTION, ASSUMED) for name in used),
+        tuple(operands[name].value.strip() for name in used if operands[name].passage == ASSUMED),
     )
 
 
@@ -90,7 +95,7 @@ def _parsed(expression: str) -> ast.Expression:
 def _figure(operand: Operand, text_of: Callable[[str], str | None]) -> _Number | datetime.date:
     """Return an operand's value. Raises ComputationError where it is no single figure, or not in its passage."""
     found = quantities(operand.value)
-    text = text_of(operand.passage)
+    text = operand.value if operand.passage == ASSUMED else text_of(operand.passage)
     if text is None or len(found) != 1:
         raise ComputationError("figure_not_in_passage", figure=operand.value[:40], passage=operand.passage)
     (figure,) = found
@@ -145,7 +150,13 @@ def _value(node: ast.expr, known: Mapping[str, "_Number | datetime.date"], count
 def _constant(value: float, count: int) -> _Number:
     """A number of the expression itself: only one that needs no source."""
     exact = Fraction(str(value))
-    if exact not in _CONSTANTS and exact != count and (exact.numerator != 1 or exact.denominator > _MAX_POWER):
+    is_count = exact.denominator == 1 and 0 <= exact <= _MOST_COUNTED
+    if (
+        exact not in _CONSTANTS
+        and not is_count
+        and exact != count
+        and (exact.numerator != 1 or exact.denominator > _MAX_POWER)
+    ):
         raise ComputationError("figure_without_source", figure=str(value)[:40])
     return _Number(exact, free=True)
 
@@ -159,7 +170,8 @@ def _combined(operation: ast.operator, a: _Number, b: _Number) -> _Number:
         case ast.Div():
             if b.value == 0:
                 raise ComputationError("computation_by_zero")
-            return _Number(a.value / b.value, "" if b.unit else a.unit)
+            is_share = a.unit == "%" and b.free and b.value == 100  # 3 % ÷ 100 is a number
+            return _Number(a.value / b.value, "" if b.unit or is_share else a.unit)
         case ast.Pow():
             return _power(a, b)
         case _:
@@ -290,7 +302,9 @@ def _written(value: Fraction, computation: Computation) -> str:
 def _working(expression: str, operands: Mapping[str, Operand]) -> str:
     """Return the expression with the figures in place of their names."""
     names = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
-    text = names.sub(lambda m: operands[m[0]].value.strip() if m[0] in operands else m[0], expression.strip())
+    spaced = re.sub(r"(?<=[\w)])\s*-\s*(?=[\w(])", " - ", expression.strip())  # before the hyphens of dates come in
+    text = names.sub(lambda m: operands[m[0]].value.strip() if m[0] in operands else m[0], spaced)
     text = text.replace("**", "^").replace("*", "×").replace("/", "÷")
     text = re.sub(r"\s*\^\s*", "^", text)
+    text = re.sub(r"(%)\s*÷\s*100(?![\d.,])", r"\1", text)  # 800 × 3 %
     return re.sub(r"(?<=\S)\s*([×÷+])\s*(?=\S)", r" \1 ", text)

@@ -500,6 +500,10 @@ def _with_role(sentence: CitedSentence) -> CitedSentence:
         return sentence._replace(text=OPEN_MARK.sub("", sentence.text), role="limit", passages=(), marks=())
     if _MARKED.search(sentence.text):
         return sentence._replace(role="background")
+    return _reckoned(sentence)
+
+
+def _reckoned(sentence: CitedSentence) -> CitedSentence:
     return sentence._replace(role="computed") if PLACEHOLDER.search(sentence.text) else sentence
 
 
@@ -577,7 +581,7 @@ def _whole_row(line: str, at: int, header: Sequence[str]) -> CitedSentence | Non
     if len(header) == len(cells) and cited == [len(cells) - 1] and not _plain_cell(cells[-1]).strip():
         raw += " |"  # a column of its own for the ids
     about = " | ".join(name for name in header if name)
-    return CitedSentence(raw, ids, at, at + len(line), "cell", raw, context=about)
+    return _reckoned(CitedSentence(raw, ids, at, at + len(line), "cell", raw, context=about))
 
 
 _VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?![\w.])")
@@ -623,5 +627,6 @@ def _read_row(draft: Draft, at: int, cells: list[str], header: list[str], *, is_
             continue
         about = " ".join(filter(None, (subject if column else "", *header[column : column + 1])))
         read = CitedSentence(text, ids, at, end, "cell", clean, row_ids, about)
-        draft.sentences.append(read._replace(role="background", near=()) if _MARKED.search(text) and not ids else read)
+        is_general = _MARKED.search(text) and not ids
+        draft.sentences.append(read._replace(role="background", near=()) if is_general else _reckoned(read))
         yield len(draft.sentences) - 1

@@ -78,6 +78,7 @@ def quotations_occur(claim: str, evidence: str) -> QuotationAgreement:
     ellipsis must follow each other.
     """
     texts = dict.fromkeys((evidence, _COMMENT.sub("", evidence)))
+    claim = claim.replace("\\|", "|")  # in a cell of a table a bar is written so
     missing = tuple(q for q in quotations(claim) if not any(_quoted_from(q.text, text) for text in texts))
     if not missing:
         return QuotationAgreement(True)

@@ -152,12 +152,13 @@ def certain_disproof(claim: str, evidence: Sequence[Evidence]) -> Verdict | None
     whole, about, lines = _laid_out(evidence)
     if refused := _refused_as_a_whole(claim, whole, about):
         return refused
-    there = {q.value for q in quantities(f"{whole}\n{about}")}
+    there = list(quantities(f"{whole}\n{about}"))
+    values, bare = {q.value for q in there}, {q.value for q in there if not q.unit}
     kinds = labels(claim)
     counted = [q for q in amounts(claim) if q not in kinds and _is_written(claim, q) and not is_step(claim, q)]
     missing = numbers_agree(claim, f"{whole}\n{about}", counted).missing
-    # Without its unit a number may be written in short: "5.6 (months)".
-    if any(q.unit or q.value not in there for q in missing):
+    # Without its unit a number may be written in short, here ("5.6 (months)") or there ("wait: 60").
+    if any(q.value not in (bare if q.unit else values) for q in missing):
         return _number_missing(claim, whole, about, lines)
     absent = names_occur(claim, f"{about}\n{whole}").missing
     foreign = detect(claim) != detect(whole)

@@ -125,7 +125,9 @@ class OperandAnswer(Answer):
 
     name: str
     value: str = Field(description="as it stands in the passage, with its unit")
-    passage: str = Field(description="an id; “question” for a figure of the question")
+    passage: str = Field(
+        description="an id; “question” for a figure of the question, “assumed” for an assumption that the text names"
+    )
 
 
 class ComputationAnswer(Answer):

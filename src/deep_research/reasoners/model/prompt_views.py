@@ -159,9 +159,9 @@ _LENGTHS = {
     "standard": {
         "section": (150, 420),
         "addition": (40, 220),
-        "body": (300, 650),
+        "body": (400, 850),
         "total": (1_000, 1_400),
-        "answer": (80, 130),
+        "answer": (90, 145),
         "conclusion": (0, 80),
     },
     "deep": {
