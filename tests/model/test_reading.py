@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -73,6 +74,14 @@ def test_a_longer_page_is_read_to_its_end_and_the_best_of_each_part_comes_first(
     assert all(passage.text.strip() in shown for passage in library.passages("s1"))
     assert named[0] == "s1p1"
     assert "s1p9999" not in named
+
+
+def test_what_the_parts_of_a_page_name_first_comes_first() -> None:
+    library = _library(200)
+    named, prompts, _ = _read(library, lambda prompt: re.findall(r'id="(s1p\d+)"', prompt)[-2:])
+    ids = [re.findall(r'id="(s1p\d+)"', prompt)[-2:] for prompt in prompts]
+    assert {*named[: len(ids)]} == {first for first, _second in ids}
+    assert {*named} == {key for pair in ids for key in pair}
 
 
 def test_of_a_very_long_page_what_has_the_words_of_the_section_is_read_wherever_it_stands() -> None:

@@ -86,10 +86,10 @@ def test_of_what_the_last_calls_brought_the_best_of_each_comes_first() -> None:
         ),
     )
     noted = [p.id for p in noted_passages([turn], library, limit=12)]
-    assert _room([turn], 1) == 1 + 8 + 3
+    assert _room([turn], 1) == 1 + 10 + 3
     assert noted[0] == here[9]
-    assert noted[1:9] == there[:8]
-    assert noted[9:] == here[:3]
+    assert noted[1:11] == there[:10]
+    assert noted[11:] == here[:1]
 
 
 def test_what_a_reviewer_doubts_is_shown_again_with_its_passages(library: SqliteLibrary) -> None:

@@ -85,7 +85,7 @@ def _read_of(turn: Turn) -> list[str]:
 
 
 _FROM = re.compile(r"\bs\d+p\d+\b")
-_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST, _OF_READ = 20, 12, 7, 3, 8
+_NOTED, _NAMED, _NOTED_AGAIN, _OF_LAST, _OF_READ = 20, 12, 7, 3, 10
 _READ_MORE = 5
 """How many passages a writer gets beyond `_NOTED` where pages were read for it in the last turn."""
 _GAIN = 4

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from deep_research.concurrency import side_by_side
 from deep_research.data import Action, Brief, ModelMessage, Passage, Section, SectionDraft, Turn, tool_calls_made
@@ -62,12 +63,9 @@ class Reading(Thinker):
                 raise failed[0]
             for error in failed:
                 self._on_gap(gap_from(f"reading: {section.title}", error, "part_unread"))
-            if len(parts) == 1:
-                return list(dict.fromkeys(key for answer in named if isinstance(answer, list) for key in answer))
-            relevant = {key for answer in named if isinstance(answer, list) for key in answer}
-            # Parts are not equally good: across them the order is that of the section's words.
-            order = {key: rank for rank, key in enumerate(ranked)}
-            return sorted(relevant, key=lambda key: order.get(key, len(order)))[: _MOST * 2]
+            # Each part names its best first; words rank nothing across languages, so the parts take turns.
+            rows = zip_longest(*(answer for answer in named if isinstance(answer, list)))
+            return list(dict.fromkeys(key for row in rows for key in row if key is not None))[: _MOST * 2]
 
         async def instead() -> Sequence[str]:
             return ranked
