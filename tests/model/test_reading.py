@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import re
 from collections.abc import Callable
 from typing import Any
 
