@@ -244,6 +244,15 @@ async def test_a_step_that_is_worded_anew_keeps_its_commands(library: SqliteLibr
     assert (kept.why, kept.commands) == ("Without oil it stops after 5 minutes.", typed)
 
 
+async def test_what_leads_to_the_lines_to_type_still_does_when_it_is_worded_anew(library: SqliteLibrary) -> None:
+    advice = Advice(
+        action=ACTION, why="It always stops.", how=("Then run:",), commands=("engine oil",), premises=("s1p1",)
+    )
+    mended = wording(f"{ACTION} Why: Without oil it stops after 5 minutes. How: Then run:. Commands: `engine oil`")
+    (kept,) = (await check_advice([advice], [], library, GROUND, judging("unverified"), mended)).advice
+    assert (kept.how, kept.commands) == (("Then run:",), ("engine oil",))
+
+
 def fact(text: str, *passages: str) -> Claim:
     return Claim(
         id=f"c{text[:3]}", section="S", text=text, passages=passages, verdict=Verdict(kind="supported", reason="")

@@ -650,7 +650,7 @@ def test_what_the_judge_finds_supported_stands_without_the_marks_of_a_quotation_
 @pytest.mark.parametrize(
     ("note", "kept"),
     [
-        ("- 官方把“少做检查点”列为防线。 [s1p1]", "- 官方把少做检查点列为防线。 [s1p1]"),
+        ("- 官方把“少做检查点”列为防线。 [s1p1]", "- 官方把‘少做检查点’列为防线。 [s1p1]"),
         ("- It is a “line of defence” of theirs. [s1p1]", ""),
         ("- It checks UNIQUE/CHECK rules and keeps the first checkpoint rare. [s1p1]", None),
         ("- Keep Checkpoint 7 rare. It runs rarely on purpose. [s1p1]", None),

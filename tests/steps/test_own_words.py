@@ -9,6 +9,7 @@ from deep_research.data import Claim, Computation, Operand, Verdict
 from deep_research.ports import Library
 from deep_research.steps.check_claims import check_draft
 from deep_research.steps.check_sentences import Ground
+from deep_research.steps.work_out import computed_results
 from deep_research.verification.conclusions import is_unfounded
 from deep_research.verification.own_figures import renumbered, written_quantities
 from tests.steps.test_check_sentences import judged
@@ -39,6 +40,13 @@ def test_a_thought_that_brings_something_in_or_does_not_follow_goes(thought: str
     draft = f"The engine needs oil before each start. [s1p1] {thought}"
     checked, _ = judged(draft, shelf(One=OIL), kind, JUDGED)  # type: ignore[arg-type]
     assert thought not in checked.content
+
+
+def test_an_instruction_in_a_paragraph_of_its_own_rests_on_what_is_cited_before_it() -> None:
+    draft = "The engine needs oil before each start. [s1p1]\n\nCompare the level with the mark each week."
+    checked, asked = judged(draft, shelf(One=OIL), ground=JUDGED)
+    assert checked.content == draft
+    assert asked[-1].passages == ("s1p1",)
 
 
 def test_without_a_judge_what_cites_nothing_and_stands_nowhere_goes() -> None:
@@ -78,9 +86,9 @@ def test_what_is_reckoned_from_an_assumption_says_so() -> None:
         is_judged=True,
     )
     draft = "→ If 15 % of them would leave, the calls reach {k1} of them. [s1p1]"
-    checked, _ = judged(
-        draft, shelf(One="Calls are made each month."), ground=ground._replace(known="120 (800 × 15 %)")
-    )
+    library = shelf(One="Calls are made each month.")
+    known = computed_results(ground.computations, library, ground.question)
+    checked, _ = judged(draft, library, ground=ground._replace(known=known))
     assert "120 (= 800 × 15 %; assumed: 15 %) of them" in checked.content
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deep_research.verification.quotations import find_verbatim, is_verbatim, quotations, quotations_occur
+from deep_research.verification.quotations import find_verbatim, is_verbatim, quotations, quotations_occur, unquoted
 
 
 def test_quotation_marks_of_many_languages() -> None:
@@ -194,3 +194,8 @@ def test_a_sentence_of_a_comment_in_code_is_quoted_without_its_signs() -> None:
     assert quotations_occur("“in general it is preferable to run them in a process pool”", code).ok
     assert not quotations_occur("“in general it is preferable to run them in a thread pool”", code).ok
     assert quotations_occur("“run them in a # process pool”", code).ok
+
+
+def test_what_nobody_said_gets_single_marks_and_code_keeps_its_own() -> None:
+    text = 'As “nobody leaves” is mostly right, call `fit(method="new")`.'
+    assert unquoted(text) == 'As ‘nobody leaves’ is mostly right, call `fit(method="new")`.'

@@ -32,6 +32,8 @@ from deep_research.verification.verify import is_error_text
 _MARK = "†"
 _REASONS = ("why", "how", "condition", "fallback")
 _COMMAND, _BLOCK = re.compile(r"`([^`]+)`"), re.compile(r"```\n(.*?)\n```", re.DOTALL)
+_LEADS = re.compile(r"([:：])[.。]$")
+"""What leads to the lines to type, with the full stop that it gets in the text that a judge reads."""
 _ENDS = (".", "!", "?", "。", "！", "？", "†")
 _UNQUOTED = str.maketrans("", "", "\"'")
 """Quotation marks are syntax in a line to type."""
@@ -152,7 +154,7 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     fields = {names[label]: said.strip() for label, said in zip(pieces[1::2], pieces[2::2], strict=True)}
     case, action = _case_and_action(pieces[0].strip(), before, language)
     new: dict[str, Any] = {"case": case, "action": action, **{name: fields.get(name, "") for name in _REASONS}}
-    new["how"] = split(new["how"])
+    new["how"] = [_LEADS.sub(r"\1", said) for said in split(new["how"])]
     # What it leaves as it was keeps what it cites.
     cited = {
         _bare(said).rstrip(".。"): said

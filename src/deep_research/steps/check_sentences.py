@@ -167,10 +167,11 @@ def check_sentences(
     )
     results = results_of(ground.computations, library, ground.question)
     judged = [
-        (is_note and _as_noted(s, library, ground)) or _check_fact(s, library, ground, has_judge=has_judge)
+        (is_note and _as_noted(s, library, ground))
+        or _check_fact(s, library, ground, _beside(draft, i), has_judge=has_judge)
         if s.role == "fact"
         else _check_own(s, library, ground, results)
-        for s in draft.sentences
+        for i, s in enumerate(draft.sentences)
     ]
     for i, sentence in enumerate(draft.sentences):
         if sentence.kind == "code" and not judged[i].shown:
@@ -338,14 +339,24 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
     return replace(judged, verdict=unfounded) if unfounded else judged
 
 
-def _check_fact(sentence: CitedSentence, library: Library, ground: Ground, *, has_judge: bool) -> CheckedSentence:
+def _beside(draft: Draft, number: int) -> tuple[str, ...]:
+    """Return what is cited nearest to a sentence that cites nothing, before it or else behind: what a thought of the writer's in
+    its place rests on."""
+    before, behind = draft.sentences[:number][::-1], draft.sentences[number + 1 :]
+    return next((ids for s in (*before, *behind) if (ids := s.passages or s.near)), ())
+
+
+def _check_fact(
+    sentence: CitedSentence, library: Library, ground: Ground, beside: Sequence[str], *, has_judge: bool
+) -> CheckedSentence:
     """Judge what is not marked as the writer's own. What joins the cited sentences around it and cites nothing itself ("so set
     it in both") is a thought of the writer's, on which a judge decides as on any other: it must follow from what they cite."""
     found = _check_sentence(sentence, library, ground, has_judge=has_judge)
-    joins = not sentence.passages and sentence.kind in ("prose", "item") and bool(found.passages)
+    premises = found.passages or tuple(p.id for p in _known(beside, library))
+    joins = not sentence.passages and sentence.kind in ("prose", "item") and bool(premises)
     if found.shown or not joins or not ground.is_judged or found.verdict.kind == "contradicted":
         return found
-    thought = CheckedSentence(sentence.text, found.passages, FOLLOWS, kind="inference", joins=True)
+    thought = CheckedSentence(sentence.text, premises, FOLLOWS, kind="inference", joins=True)
     thought = _judge_own(thought, library, ground)
     return thought if thought.shown else found
 

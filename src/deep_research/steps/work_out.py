@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from deep_research.data import Computation, Verdict
 from deep_research.i18n.catalog import bracket, colon_of, phrase, verdict_of
+from deep_research.i18n.language import CJK
 from deep_research.ports import Library
 from deep_research.verification.computations import QUESTION, ComputationError, Result, carry_out
 from deep_research.verification.drafts import PLACEHOLDER
@@ -31,7 +32,7 @@ def with_results(text: str, results: Mapping[str, Result | ComputationError], la
         if not isinstance(result, Result):
             return verdict_of("unverified", result.code, score=None, **result.values) if result else _NO_COMPUTATION
         shown = worked_out(result, language)
-        gap = " ?" if shown.endswith("）") else ""  # a wide bracket brings its own space
+        gap = f"(?: (?=[{CJK}]))?" if shown.endswith("）") else ""  # a wide bracket brings its own space
         text = re.sub(rf"\{{{name}\}}{gap}", lambda _mark, shown=shown: shown, text)
         used += result.passages
         is_own |= result.is_own
@@ -54,9 +55,10 @@ def results_of(
 
 
 def computed_results(computations: Sequence[Computation], library: Library, question: str) -> str:
-    """Return the results of the computations that can be carried out, one a line: what a report may go on to say."""
-    results = (_computed(computation, library, question) for computation in computations)
-    return "\n".join(f"{r.value} ({r.working})" for r in results if isinstance(r, Result))
+    """Return the results of the computations that can be carried out, with what they assume, one a line: what a report may go on
+    to say."""
+    results = [r for c in computations if isinstance(r := _computed(c, library, question), Result)]
+    return "\n".join(said for r in results for said in (f"{r.value} ({r.working})", *r.assumed))
 
 
 def _computed(computation: Computation, library: Library, question: str) -> Result | ComputationError:

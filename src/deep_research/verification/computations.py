@@ -307,4 +307,5 @@ def _working(expression: str, operands: Mapping[str, Operand]) -> str:
     text = text.replace("**", "^").replace("*", "×").replace("/", "÷")
     text = re.sub(r"\s*\^\s*", "^", text)
     text = re.sub(r"(%)\s*÷\s*100(?![\d.,])", r"\1", text)  # 800 × 3 %
+    text = re.sub(r"(?<![\d.,])100 - (?=[\d.,]+ ?%)", "100 % - ", text).replace("sqrt(", "√(")
     return re.sub(r"(?<=\S)\s*([×÷+])\s*(?=\S)", r" \1 ", text)

@@ -47,6 +47,7 @@ _FOLDS = {
 } | FULL_WIDTH
 _PLAIN = re.compile(r"[^\x80-\U0010ffff*_]*")
 _DECIMAL = re.compile(r"\d[.,]\d")
+_CODE = re.compile(r"`[^`\n]+`")
 _EDGES = " \t\n.,;:!?。，；：！？、"
 _COMMENT = re.compile(r"^[ \t]*(?:#+|//+)[ \t]+", re.MULTILINE)
 """What a line of a comment in code begins with: its sentences go on over several lines."""
@@ -64,9 +65,11 @@ def quotations(text: str) -> list[Quotation]:
 
 
 def unquoted(text: str) -> str:
-    """Return a text without the marks of its quotations."""
+    """Return a text with single marks around what it quotes, which make no quotation of a source; code stays as it is."""
+    coded = [span.span() for span in _CODE.finditer(text)]
     for quoted in reversed(quotations(text)):
-        text = text[: quoted.start - 1] + quoted.text + text[quoted.end + 1 :]
+        if not any(start < quoted.start < end for start, end in coded):
+            text = f"{text[: quoted.start - 1]}‘{quoted.text}’{text[quoted.end + 1 :]}"
     return text
 
 

@@ -48,7 +48,7 @@ _HIGH = re.compile(r"^#{1,2}\s+(?=\S)")
 """A heading of the level of the report's own."""
 _FRAME = re.compile(r"^[\s#*_]*(?:\d+(?:\.\d+)*[.)、．]?\s+)?|[\s*_:：#]+$")
 _UNSURE = 0.4
-_MAX_PARTS, _MAX_QUERIES, _MAX_COVERS, _MAX_TERMS, _MAX_MISSING, _MAX_ADVICE = 8, 4, 12, 12, 6, 12
+_MAX_PARTS, _MAX_QUERIES, _MAX_COVERS, _MAX_TERMS, _MAX_MISSING, _MAX_ADVICE = 12, 4, 12, 12, 6, 12
 _MAX_COMMANDS = 80
 
 
