@@ -85,11 +85,12 @@ def test_what_is_reckoned_from_an_assumption_says_so() -> None:
         question="We can call 800 customers.",
         is_judged=True,
     )
-    draft = "→ If 15 % of them would leave, the calls reach {k1} of them. [s1p1]"
+    draft = "→ The calls reach {k1} leavers. [s1p1]\n\n→ If 15 % of them would leave, they reach {k1} of those. [s1p1]"
     library = shelf(One="Calls are made each month.")
     known = computed_results(ground.computations, library, ground.question)
     checked, _ = judged(draft, library, ground=ground._replace(known=known))
-    assert "120 (= 800 × 15 %; assumed: 15 %) of them" in checked.content
+    assert "120 (= 800 × 15 %; assumed: 15 %) leavers" in checked.content
+    assert "120 (= 800 × 15 %) of those" in checked.content, "the sentence tells what it assumes"
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,12 @@ class Worked(NamedTuple):
 def with_results(text: str, results: Mapping[str, Result | ComputationError], language: str) -> Worked | Verdict:
     """Return a text with the result and its working in place of each {k1}; the verdict on it where one cannot be shown."""
     used: list[str] = []
-    is_own = False
+    is_own, told = False, text
     for name in dict.fromkeys(PLACEHOLDER.findall(text)):
         result = results.get(name)
         if not isinstance(result, Result):
             return verdict_of("unverified", result.code, score=None, **result.values) if result else _NO_COMPUTATION
-        shown = worked_out(result, language)
+        shown = worked_out(result, language, told)
         gap = f"(?: (?=[{CJK}]))?" if shown.endswith("）") else ""  # a wide bracket brings its own space
         text = re.sub(rf"\{{{name}\}}{gap}", lambda _mark, shown=shown: shown, text)
         used += result.passages
@@ -39,12 +39,11 @@ def with_results(text: str, results: Mapping[str, Result | ComputationError], la
     return Worked(text, tuple(dict.fromkeys(used)), is_own)
 
 
-def worked_out(result: Result, language: str) -> str:
-    """Return a result with its working in brackets."""
-    assumed = (
-        f"; {phrase('assumed', language)}{colon_of(language)}{', '.join(result.assumed)}" if result.assumed else ""
-    )
-    return f"{result.value}{bracket(f'= {result.working}{assumed}', language)}"
+def worked_out(result: Result, language: str, told: str = "") -> str:
+    """Return a result with its working in brackets, and what it assumes but for what the text around it has `told`."""
+    assumed = ", ".join(value for value in result.assumed if value not in told)
+    named = f"; {phrase('assumed', language)}{colon_of(language)}{assumed}" if assumed else ""
+    return f"{result.value}{bracket(f'= {result.working}{named}', language)}"
 
 
 def results_of(
