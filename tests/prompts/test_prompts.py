@@ -123,7 +123,14 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "outside": ["search_stories", "get_story"],
         "mcp_prompt": "Ask for stories before all else.",
     },
-    "read_page": {"section": SECTION, "passages": PASSAGE, "part": 2, "parts": 3, "most": 8},
+    "read_page": {
+        "question": "Which engine?",
+        "section": SECTION,
+        "passages": PASSAGE,
+        "part": 2,
+        "parts": 3,
+        "most": 8,
+    },
     "research_now": {
         "calls": 7,
         "leads": ["Superseded-By: 734"],

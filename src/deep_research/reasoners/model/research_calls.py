@@ -54,9 +54,9 @@ class Reading(Thinker):
             most = _PARTS_IN_DEPTH if self._depth == "deep" else 1 if _language_of(passages) == brief.language else 2
             budget = self._passage_tokens if self._depth == "deep" else min(self._passage_tokens, _READ_TOKENS)
             parts = _parts(passages, ranked, library, budget=budget, most=most)
-            system = self._system(brief.question or brief.title, brief.language, brief)
+            question = brief.question or brief.title
             named = await side_by_side(
-                self._tried(system, section, part, (n, len(parts))) for n, part in enumerate(parts, 1)
+                self._tried(question, section, part, (n, len(parts))) for n, part in enumerate(parts, 1)
             )
             failed = [answer for answer in named if isinstance(answer, ModelError | LimitReached)]
             if len(failed) == len(named):
@@ -73,20 +73,21 @@ class Reading(Thinker):
         return await self._or_else(f"reading: {section.title}", make(), instead)
 
     async def _tried(
-        self, system: ModelMessage, section: Section, part: dict[str, str], place: tuple[int, int]
+        self, question: str, section: Section, part: dict[str, str], place: tuple[int, int]
     ) -> list[str] | ModelError | LimitReached:
         """A part that fails costs only itself."""
         try:
-            return await self._relevant(system, section, part, place)
+            return await self._relevant(question, section, part, place)
         except (ModelError, LimitReached) as error:
             return error
 
     async def _relevant(
-        self, system: ModelMessage, section: Section, part: dict[str, str], place: tuple[int, int]
+        self, question: str, section: Section, part: dict[str, str], place: tuple[int, int]
     ) -> list[str]:
         """The ids of a part that answer; `place` is its number and that of all. Too long a part is read in halves."""
         text = self._render(
             "read_page",
+            question=question,
             section=section,
             passages="\n".join(part.values()),
             part=place[0],
@@ -94,13 +95,13 @@ class Reading(Thinker):
             most=_MOST,
         )
         try:
-            answer = await self._ask.structured("read", [system, user(text)], ReadAnswer, max_output_tokens=400)
+            answer = await self._ask.structured("read", [user(text)], ReadAnswer, max_output_tokens=400)
         except ContextTooLong:
             if len(part) < 2:
                 raise
             rows = list(part.items())
             halves = (dict(rows[: len(rows) // 2]), dict(rows[len(rows) // 2 :]))
-            return [key for half in halves for key in await self._relevant(system, section, half, place)]
+            return [key for half in halves for key in await self._relevant(question, section, half, place)]
         return [key for key in (one.strip("[] ") for one in answer.relevant) if key in part][:_MOST]
 
 
