@@ -324,7 +324,7 @@ async def test_advice_stands_on_the_facts_of_its_passages_and_the_titles_of_its_
         (Advice(action="Oil it", why="it stops"), "Oil it. Why: it stops."),
         (Advice(case="it is cold", action="Oil it!"), "it is cold. Oil it!"),
         (Advice(action="Oil it.", condition="It is cold", fallback="Push it?"), "Oil it. Condition: It is cold. Otherwise: Push it?"),
-        (Advice(action="Oil it", commands=("oil --engine †",)), "Oil it. Commands: `oil --engine †`"),
+        (Advice(action="Oil it", commands=("oil --engine †",)), "Oil it. Commands: `oil --engine` †"),
     ],
 )  # fmt: skip
 async def test_advice_is_one_claim_with_all_it_says(advice: Advice, text: str, library: SqliteLibrary) -> None:

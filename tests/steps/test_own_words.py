@@ -10,7 +10,7 @@ from deep_research.ports import Library
 from deep_research.steps.check_claims import check_draft
 from deep_research.steps.check_sentences import Ground
 from deep_research.steps.work_out import computed_results
-from deep_research.verification.conclusions import is_unfounded
+from deep_research.verification.conclusions import is_too_specific, is_unfounded
 from deep_research.verification.own_figures import renumbered, written_quantities
 from tests.steps.test_check_sentences import judged
 from tests.verification.test_check_claims import check, shelf
@@ -97,6 +97,10 @@ def test_what_is_reckoned_from_an_assumption_says_so() -> None:
     ("said", "stands"),
     [
         ("Alarm at 150 seconds, half of the five minutes.", True),
+        ("Alarm when the 95th percentile rises.", True),
+        ("平时看 95 分位。", True),
+        ("95 백분위가 오르면 알린다.", True),
+        ("Alarm when 95 workers wait.", False),
         ("Alarm at 140 seconds, half of the five minutes.", False),
         ("Alarm at 150 seconds.", False),
         ("警报设为150秒，即5分钟的一半。", True),
@@ -107,6 +111,25 @@ def test_what_is_reckoned_from_an_assumption_says_so() -> None:
 def test_a_part_of_a_known_figure_is_reckoned_in_words(said: str, stands: bool) -> None:
     premises = ["Lose at most five minutes.", "最多丢5分钟。", "최대 5분의 데이터만 잃는다."]
     assert (is_unfounded(said, premises) is None) is stands
+
+
+@pytest.mark.parametrize(
+    ("said", "known", "stands"),
+    [
+        ("5.2는 PostgreSQL 14 이상을 요구한다 †.", "Django 3.2를 계속 써도 되는가?", True),
+        ("4.1 brought the asynchronous queries †.", "We use Django 3.2.", True),
+        ("4.1 brought the asynchronous queries †.", "We use Django.", False),
+        ("It takes 4.1 seconds †.", "We use Django 3.2.", False),
+        ("It grows by 4.1 % †.", "We use Django 3.2.", False),
+    ],
+)
+def test_general_knowledge_may_name_a_release_where_the_question_does(said: str, known: str, stands: bool) -> None:
+    assert (is_too_specific(said, known) is None) is stands
+
+
+def test_words_of_the_trade_are_no_names_of_a_thought() -> None:
+    assert is_unfounded("So keep JSON values under the URL.", ["It keeps values."], is_judged=True) is None
+    assert is_unfounded("So keep JSON values under the URL.", ["It keeps values."]) is not None
 
 
 @pytest.mark.parametrize(

@@ -221,8 +221,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
     grounds = [*(p.text for p in passages), *(fact.text for fact in premises)]
     grounds += [source.title for p in passages if (source := library.source(p.source)) is not None]
     known = f"{ground.known}\n{' '.join(f.text for f in facts if f.stands)}"
-    # A version that a sentence of general knowledge names is that of the step: "Upgrade to 3.51.3".
-    general = [s for text in fields for s in _parted(text)[1] if not is_too_specific(s)] if ground.background else []
+    general = _general(fields, ground)
 
     def refused(text: str, also: Sequence[str] = ()) -> Verdict | None:
         if is_error_text(text, grounds):
@@ -233,7 +232,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         own = without_placeholders(f"{said[:1].lower()}{said[1:]}")  # its first word is a verb, not a name
         told = "\n".join([known, ground.given, *also])
         return is_unfounded(own, grounds, told, ground.named, is_judged=ground.is_judged) or next(
-            (bad for sentence in loose if (bad := is_too_specific(sentence))), None
+            (bad for sentence in loose if (bad := is_too_specific(sentence, ground.known))), None
         )
 
     def stands(sentence: str) -> bool:
@@ -270,6 +269,12 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         premises=tuple(fact.id for fact in premises),
     )
     return advice, claim
+
+
+def _general(texts: Sequence[str], ground: Ground) -> list[str]:
+    """Return the sentences of general knowledge that may stand in a step: a version that one names is that of the step."""
+    loose = (s for text in texts for s in _parted(text)[1]) if ground.background else ()
+    return [s for s in loose if not is_too_specific(s, ground.known)]
 
 
 def _with_results(given: Advice, library: Library, ground: Ground) -> tuple[Advice, tuple[str, ...]]:
@@ -323,7 +328,7 @@ def _as_text(advice: Advice, language: str) -> str:
 def _as_typed(lines: Sequence[str]) -> str:
     """Return lines to type within a text; a script, whose indents and blank lines count, as a block with one mark for all."""
     if all(line and line == line.strip() and "`" not in line for line in lines):
-        return " ".join(f"`{line}`" for line in lines)
+        return " ".join(f"`{line.removesuffix(_MARK).rstrip()}`{f' {_MARK}' * line.endswith(_MARK)}" for line in lines)
     script = "\n".join(line.removesuffix(_MARK).rstrip() for line in lines)
     return f"\n```\n{script}\n```" + f" {_MARK}" * any(line.endswith(_MARK) for line in lines)
 

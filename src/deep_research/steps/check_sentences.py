@@ -367,21 +367,21 @@ def _check_sentence(sentence: CitedSentence, library: Library, ground: Ground, *
     The library is not searched where a judge will decide on what is cited anyway.
     """
     cited = _known(sentence.passages, library)
-    first = _judge_text(sentence, cited, library)
+    first = _judge_text(sentence, cited, library, ground.known)
     if first.shown or is_error_text(sentence.text, [passage.text for passage in cited]):
         return first
     if first.verdict.kind == "contradicted" and first.verdict.score is not None:
         return first  # the passage says the opposite: agreement elsewhere would be an accident
     beside = _known(sentence.near, library)
     if sentence.kind == "cell" and beside:
-        whole = _judge_text(sentence, beside, library)  # what a cell says may be told where its row cites
+        whole = _judge_text(sentence, beside, library, ground.known)  # what a cell says may be told where its row cites
         if whole.shown:
             return whole
         first = replace(first, passages=whole.passages) if cited and has_judge else first
     near = [] if cited else beside
     for neighbour in near:
         if _may_support(sentence, neighbour, library):
-            second = _judge_text(sentence, [neighbour], library)
+            second = _judge_text(sentence, [neighbour], library, ground.known)
             if second.verdict == VERBATIM:
                 return second  # one citation at the end of a stretch stands for all of it
             if second.shown:
@@ -445,8 +445,11 @@ def _may_support(sentence: CitedSentence, passage: Passage, library: Library) ->
     return is_sentence_of(sentence.raw, passage.text) or may_be_supported(claim, _evidence(passage, library))
 
 
-def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: Library) -> CheckedSentence:
-    """Judge the sentence as written where it is verbatim, else without the addresses and numbers it carries."""
+def _judge_text(
+    sentence: CitedSentence, passages: Sequence[Passage], library: Library, known: str = ""
+) -> CheckedSentence:
+    """Judge the sentence as written where it is verbatim, else without the addresses and numbers it carries; `known` tells
+    what its cells of general knowledge may take for a version."""
     ids = tuple(p.id for p in passages)
     if not passages:
         unknown = ", ".join(sentence.passages)
@@ -457,7 +460,7 @@ def _judge_text(sentence: CitedSentence, passages: Sequence[Passage], library: L
     if verbatim:
         return CheckedSentence(sentence.raw, tuple(p.id for p in verbatim), VERBATIM)
     said, general = without_general_cells(sentence.text)
-    if refused := next((bad for cell in general if (bad := is_too_specific(cell))), None):
+    if refused := next((bad for cell in general if (bad := is_too_specific(cell, known))), None):
         return CheckedSentence(sentence.text, ids, refused, sentence.context)
     claim = claim_text(said, sentence.context)
     evidence = [_evidence(p, library) for p in passages]
@@ -551,10 +554,10 @@ def check_again(
     # Ids that come with the new words may be those of all passages that carry them, or of further ones.
     again = again._replace(context=before.context)
     passages = _known(again.passages, library)
-    second = _judge_text(again, passages, library) if passages else None
+    second = _judge_text(again, passages, library, ground.known) if passages else None
     if second is None or not second.shown:
         passages = _known(dict.fromkeys((*before.passages, *again.passages)), library)
-        second = _judge_text(again, passages, library)
+        second = _judge_text(again, passages, library, ground.known)
     if by_judge and second.shown and second.verdict != VERBATIM:
         # A part that code takes for enough may be half of what the judge's sentence rests on.
         second = replace(second, passages=tuple(p.id for p in passages))

@@ -40,7 +40,10 @@ def with_results(text: str, results: Mapping[str, Result | ComputationError], la
 
 
 def worked_out(result: Result, language: str, told: str = "") -> str:
-    """Return a result with its working in brackets, and what it assumes but for what the text around it has `told`."""
+    """Return a result with its working in brackets, and what it assumes but for what the text around it has `told`; a figure
+    that is declared and not reckoned with stands alone."""
+    if result.value.replace(" ", "") == result.working.replace(" ", ""):
+        return result.value
     assumed = ", ".join(value for value in result.assumed if value not in told)
     named = f"; {phrase('assumed', language)}{colon_of(language)}{assumed}" if assumed else ""
     return f"{result.value}{bracket(f'= {result.working}{named}', language)}"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from deep_research.data import Verdict
 from deep_research.i18n.catalog import verdict_of
 from deep_research.i18n.language import detect, is_cjk
-from deep_research.i18n.lexicon import any_word
+from deep_research.i18n.lexicon import any_word, words
 from deep_research.verification.names import has_short_options, names_occur
 from deep_research.verification.numbers import numbers_agree, quantities
 from deep_research.verification.own_figures import is_part_of, is_small, written_quantities
@@ -48,7 +48,13 @@ def is_unfounded(
         number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
         return verdict_of("unverified", "number_missing", number=number)
     absent = missing_names(claim, f"{ground}\n{named}")
+    if is_judged:  # words of the trade, which bring in nothing
+        absent = [name for name in absent if name not in _TRADE]
     return verdict_of("unverified", "name_missing", name=", ".join(absent[:4])) if absent else None
+
+
+_TRADE = frozenset(words("names.trade", "en"))
+"""Short forms that everybody in computing reads as words."""
 
 
 def missing_names(claim: str, ground: str) -> list[str]:
@@ -71,12 +77,14 @@ def is_too_specific(text: str, known: str = "") -> Verdict | None:
     """Return why a statement without a source may not stand: it has a figure, a date or a quotation; else None.
 
     A number without a unit that stands in what is `known` (the question, the terms of the report) brings nothing in. A
-    version behind the name of what it is of ("Python 3.14") is a name, and so is a level or format ("level 13"); what stands in code marks is a name too.
+    version behind the name of what it is of ("Python 3.14") is a name, and so is a level or format ("level 13"), and where the question
+    names a release ("Django 3.2") any other bare "5.2"; what stands in code marks is a name too.
     """
     plain = _CODE.sub(lambda code: " " * len(code[0]), text)
     said = {q.value for q in quantities(known) if not q.unit} if known else set()
     new = (q for q in written_quantities(plain) if q.unit or q.value not in said)
-    if any(not _is_version(q, plain) for q in new) or quotations(plain):
+    is_about_versions = _RELEASED.search(known) is not None
+    if any(not _is_version(q, plain, is_about_versions) for q in new) or quotations(plain):
         return verdict_of("unverified", "background_specific")
     return None
 
@@ -211,13 +219,20 @@ _SINCE_BEHIND = re.compile(any_word("numbers.since_behind_patterns"))
 _NAMED_BEFORE = re.compile(r"(?:\b[A-Z][\w+]*|[A-Za-z]\w*[A-Z]\w*) ?$")
 
 
-def _is_version(quantity: Quantity, text: str) -> bool:
+_RELEASED = re.compile(r"[A-Za-z][\w+#-]* v?\d+(?:\.\d+)+(?![\d.]*\s?%)")
+"""A release of something that is named."""
+
+
+def _is_version(quantity: Quantity, text: str, is_about_versions: bool) -> bool:
     written = text[quantity.start : quantity.end].strip()
     if re.fullmatch(r"\d+(?:\.\d+)*", written) is None:
         return False
     before, behind = text[: quantity.start].rstrip(), text[quantity.end :].lstrip()
     if _NUMBERED_NAME.search(before) or _CONSTRAINT.search(before) or _NUMBERED.match(behind):
         return True
+    is_named = _NAMED_BEFORE.search(text[: quantity.start]) is not None
+    if is_about_versions and not quantity.unit and ("." in written or is_named):
+        return True
     if "." not in written:
         return False
-    return bool(_NAMED_BEFORE.search(text[: quantity.start]) or _SINCE.search(before) or _SINCE_BEHIND.match(behind))
+    return bool(is_named or _SINCE.search(before) or _SINCE_BEHIND.match(behind))

@@ -24,15 +24,20 @@ _STEP_BEHIND = re.compile(rf"(?:\s?{_AND}\s?\d{{1,2}})*\s?(?:{any_word('numbers.
 """Of several numbers the word stands before the first or behind the last: "steps 1 to 3", "1～3단계"."""
 
 
+_PERCENTILE = re.compile(rf"\d+\s?(?:{any_word('numbers.percentile_patterns')})", re.IGNORECASE)
+"""What makes a name of the number before it: "the 95th percentile"."""
+
+
 def written_quantities(text: str) -> list[Quantity]:
     """Return what is written in digits or has a unit: "both", "twice" and "the first two" are language, not figures. A bare 0
-    or 1 is none either, with a minus or without, nor is the number of a step of the report."""
+    or 1 is none either, with a minus or without, nor is the number of a step of the report or of a percentile."""
     return [
         q
         for q in quantities(text)
         if (q.unit not in ("", "ordinal", "times") or re.search(r"\d", text[q.start : q.end]))
         and not (abs(q.value) <= 1 and q.value == int(q.value) and not q.unit and not q.bound)
         and not is_step(text, q)
+        and not _PERCENTILE.match(text, q.start)
     ]
 
 
