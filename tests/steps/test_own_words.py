@@ -27,19 +27,30 @@ def test_a_thought_between_cited_sentences_is_judged_as_one_and_cites_nothing() 
     assert (thought.kind, thought.passages) == ("inference", ("s1p1",))
 
 
+def test_a_thought_that_does_not_follow_goes() -> None:
+    draft = "The engine needs oil before each start. [s1p1] So fill it early."
+    checked, _ = judged(draft, shelf(One=OIL), "unverified", JUDGED)
+    assert "So fill it early" not in checked.content
+
+
 @pytest.mark.parametrize(
-    ("thought", "kind"),
+    ("thought", "shown"),
     [
-        ("So fill it within 7 minutes.", "supported"),
-        ("So ask Mr Harlow to fill it.", "supported"),
-        ("So fill it early.", "unverified"),
+        ("So fill it within 7 minutes.", "So fill it within 7 minutes (our own value: 7 minutes)."),
+        ("So ask Mr Harlow to fill it.", "So ask Mr Harlow to fill it †."),
+        ("So fill it before 3 May 2031.", ""),
+        ("So “fill it quickly” is the rule.", ""),
     ],
-    ids=["another figure", "another name", "refused by the judge"],
+    ids=["figure", "name", "date", "quotation"],
 )
-def test_a_thought_that_brings_something_in_or_does_not_follow_goes(thought: str, kind: str) -> None:
+def test_what_a_thought_brings_in_is_marked_where_a_judge_lets_it_stand(thought: str, shown: str) -> None:
     draft = f"The engine needs oil before each start. [s1p1] {thought}"
-    checked, _ = judged(draft, shelf(One=OIL), kind, JUDGED)  # type: ignore[arg-type]
-    assert thought not in checked.content
+    ground = JUDGED._replace(background=True)
+    checked, asked = judged(draft, shelf(One=OIL), ground=ground)
+    assert checked.content == f"The engine needs oil before each start. [s1p1] {shown}".strip()
+    assert [claim.text for claim in asked if claim.kind == "inference"] == [shown] * bool(shown)
+    refused, _ = judged(draft, shelf(One=OIL), "unverified", ground)
+    assert "So " not in refused.content
 
 
 def test_an_instruction_in_a_paragraph_of_its_own_rests_on_what_is_cited_before_it() -> None:

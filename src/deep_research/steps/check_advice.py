@@ -22,6 +22,7 @@ from deep_research.verification.conclusions import (
     are_known_commands,
     is_too_specific,
     is_unfounded,
+    marked_as_own,
     with_general_mark,
     with_open_values,
     without_placeholders,
@@ -209,6 +210,74 @@ def _known_only(advice: Advice, claim: Claim) -> Advice:
     return advice.model_copy(update={"premises": tuple(ids)})
 
 
+@dataclass(frozen=True)
+class _CodeCheck:
+    """What code can say of the sentences of a step: the texts of its premises (`grounds`, of the passages `ids`), what is `known`
+    besides, and the sentences of `general` knowledge that the step has."""
+
+    grounds: Sequence[str]
+    ids: Sequence[str]
+    known: str
+    general: Sequence[str]
+    library: Library
+    ground: Ground
+
+    def refused(self, text: str, also: Sequence[str] = ()) -> Verdict | None:
+        """Return why code refuses a text of the step, or None."""
+        if is_error_text(text, self.grounds):
+            return verdict_of("unverified", "error_text")
+        if PLACEHOLDER.search(text):
+            return verdict_of("unverified", "computation_missing")
+        said, loose = _parted(text)
+        own = without_placeholders(f"{said[:1].lower()}{said[1:]}")  # its first word is a verb, not a name
+        told = "\n".join([self.known, self.ground.given, *also])
+        return is_unfounded(own, self.grounds, told, self.ground.named, is_judged=self.ground.is_judged) or next(
+            (bad for sentence in loose if (bad := is_too_specific(sentence, self.ground.known))), None
+        )
+
+    def stands(self, sentence: str) -> bool:
+        """Tell whether a sentence may stand; a name that the documents of the premises have is for the judge."""
+        bad = self.refused(sentence)
+        return bad is None or (
+            bad.codes == ("name_missing",) and names_are_known(sentence, self.ids, self.library, self.known)
+        )
+
+    def marked(self, sentence: str) -> str:
+        """Return a sentence that is refused with what it brings in marked as the writer's own, where a judge decides on it and
+        marks make it right; else ""."""
+        if not self.ground.is_judged or PLACEHOLDER.search(sentence) or _MARK in sentence:
+            return ""
+        if is_error_text(sentence, self.grounds) or without_placeholders(sentence) != sentence:
+            return ""
+        told = "\n".join([self.known, self.ground.given])
+        return (
+            marked_as_own(
+                sentence,
+                self.grounds,
+                told,
+                self.ground.named,
+                self.ground.language,
+                general=self.ground.background,
+            )
+            or ""
+        )
+
+    def standing(self, text: str) -> str:
+        """Return a text without the sentences that are refused; each keeps what it cites."""
+        said: list[str] = []
+        for sentence in parse_draft(settle_marks(text)).sentences:
+            shown = sentence.text
+            if not self.stands(shown):
+                is_general = self.general and self.refused(shown, self.general) is None
+                shown = with_general_mark(shown) if is_general else self.marked(shown)
+                if is_general:
+                    said.append(shown)
+                    continue
+            cited = cite_ids([key for key in sentence.passages if key in self.ids])
+            said += [f"{shown} {cited}".strip()] * bool(shown)
+        return join_sentences(said, self.ground.language)
+
+
 def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Ground) -> tuple[Advice, Claim]:
     """Return one piece of advice without what code refuses of its reasons and conditions, and as a claim with the verdict
     on what it says to do."""
@@ -221,50 +290,27 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
     grounds = [*(p.text for p in passages), *(fact.text for fact in premises)]
     grounds += [source.title for p in passages if (source := library.source(p.source)) is not None]
     known = f"{ground.known}\n{' '.join(f.text for f in facts if f.stands)}"
-    general = _general(fields, ground)
-
-    def refused(text: str, also: Sequence[str] = ()) -> Verdict | None:
-        if is_error_text(text, grounds):
-            return verdict_of("unverified", "error_text")
-        if PLACEHOLDER.search(text):
-            return verdict_of("unverified", "computation_missing")
-        said, loose = _parted(text)
-        own = without_placeholders(f"{said[:1].lower()}{said[1:]}")  # its first word is a verb, not a name
-        told = "\n".join([known, ground.given, *also])
-        return is_unfounded(own, grounds, told, ground.named, is_judged=ground.is_judged) or next(
-            (bad for sentence in loose if (bad := is_too_specific(sentence, ground.known))), None
-        )
-
-    def stands(sentence: str) -> bool:
-        """Tell whether a sentence may stand; a name that the documents of the premises have is for the judge."""
-        bad = refused(sentence)
-        return bad is None or (bad.codes == ("name_missing",) and names_are_known(sentence, ids, library, known))
-
-    def stands_of(text: str) -> str:
-        """Return the text without the sentences that are refused; each keeps what it cites."""
-        said: list[str] = []
-        for sentence in parse_draft(settle_marks(text)).sentences:
-            if stands(sentence.text):
-                cited = cite_ids([key for key in sentence.passages if key in ids])
-                said.append(f"{sentence.text} {cited}".strip())
-            elif general and refused(sentence.text, general) is None:
-                said.append(with_general_mark(sentence.text))
-        return join_sentences(said, ground.language)
-
-    kept: dict[str, Any] = {name: stands_of(getattr(given, name)) for name in _REASONS if name != "how"}
-    kept["how"] = tuple(said for text in given.how if (said := stands_of(text)))
+    check = _CodeCheck(grounds, ids, known, _general(fields, ground), library, ground)
+    kept: dict[str, Any] = {name: check.standing(getattr(given, name)) for name in _REASONS if name != "how"}
+    kept["how"] = tuple(said for text in given.how if (said := check.standing(text)))
+    if check.refused(given.action) is not None:
+        kept["action"] = check.marked(given.action) or given.action
+    action = kept.get("action", given.action)
     told = "\n".join([given.action, kept["why"], *kept["how"]])
     kept["commands"] = _fit_commands(given.commands, [*grounds, known], told, general=ground.background)
     if given.commands and not kept["commands"]:  # what led to them would lead nowhere
         kept["how"] = tuple(text for text in kept["how"] if not _bare(text).endswith((":", "：")))
     advice = given.model_copy(update=kept)
     text = _as_text(advice, ground.language)
+    is_marked = action != given.action
     claim = Claim(
         id=claim_id(f"advice\0{text}"),
         section="",
         text=text,
         passages=ids,
-        verdict=refused(advice.action) or (refused(advice.case) if advice.case else None) or FOLLOWS,
+        verdict=(None if is_marked else check.refused(action))
+        or (check.refused(advice.case) if advice.case else None)
+        or FOLLOWS,
         kind="advice",
         premises=tuple(fact.id for fact in premises),
     )

@@ -222,8 +222,10 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kep
     sentence = draft.sentences[number]
     if sentence.kind == "cell" and (cited := tuple(key for key in own if key in sentence.passages)):
         return cited  # the others stand in the cells beside it
-    if sentence.role == "inference" and not sentence.passages:
-        return ()  # it sums up its paragraph: what follows, or what stands before it, cites
+    is_reckoned = sentence.role == "computed" and sentence.kind == "item"
+    if (sentence.role == "inference" or is_reckoned) and not sentence.passages:
+        # It sums up its paragraph, or stands in a list: what follows, or what stands before it, cites.
+        return tuple(key for key in own if is_reckoned and key not in sentence.near)
     if sentence.kind == "code" and not sentence.passages and judged[number].kind == "inference":
         return ()  # the sentence that leads to it cites
     if sentence.passages or (sentence.role == "background" and judged[number].kind == "fact"):

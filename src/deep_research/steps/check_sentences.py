@@ -30,6 +30,7 @@ from deep_research.verification.conclusions import (
     is_known_code,
     is_too_specific,
     is_unfounded,
+    marked_as_own,
     missing_names,
     open_instruction,
     without_code,
@@ -336,6 +337,12 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
         judged = judged if unfounded else replace(judged, text=open_instruction(judged.text, known))
     if is_error_text(judged.text, premises):
         unfounded = verdict_of("unverified", "error_text")
+    if unfounded and ground.is_judged and not judged.bare:
+        own = marked_as_own(
+            judged.text, premises, ground.given, ground.named, ground.language, general=ground.background
+        )
+        if own is not None and unfounded.codes != ("error_text",):
+            return replace(judged, text=own)
     return replace(judged, verdict=unfounded) if unfounded else judged
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from deep_research.data import Verdict
-from deep_research.i18n.catalog import verdict_of
+from deep_research.i18n.catalog import bracket, colon_of, phrase, verdict_of
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.lexicon import any_word, words
 from deep_research.verification.names import has_short_options, names_occur
@@ -51,6 +51,34 @@ def is_unfounded(
     if is_judged:  # words of the trade, which bring in nothing
         absent = [name for name in absent if name not in _TRADE]
     return verdict_of("unverified", "name_missing", name=", ".join(absent[:4])) if absent else None
+
+
+def marked_as_own(
+    text: str, premises: Sequence[str], also: str, named: str, language: str, *, general: bool
+) -> str | None:
+    """Return a conclusion that code would refuse, with what it brings in marked as the writer's own: a figure as an own value, a
+    name, where `general` knowledge may stand, as that (†). None for what no mark makes right: a date, a quotation, an empty
+    ground. A judge decides on it then."""
+    said, own = text, list[str]()
+    refused = is_unfounded(text, premises, also, named, is_judged=True)
+    if refused is not None and refused.codes == ("number_missing",):
+        ground = "\n".join([*premises, also])
+        missing = numbers_agree(text, ground, written_quantities(text)).missing
+        if any(q.unit in CALENDAR for q in missing):
+            return None
+        own = list(dict.fromkeys(text[q.start : q.end].strip() for q in missing if not is_small(q)))
+        refused = is_unfounded(text, premises, "\n".join([also, *own]), named, is_judged=True)
+        said = with_remark(text, f"{phrase('own_value', language)}{colon_of(language)}{', '.join(own)}", language)
+    if refused is None:
+        return said
+    return with_general_mark(said) if general and refused.codes == ("name_missing",) else None
+
+
+def with_remark(text: str, remark: str, language: str) -> str:
+    """Return a sentence with a remark in brackets at its end, before its full stop."""
+    said = text.rstrip()
+    stop = said[-1:] if said.endswith((".", "。", "!", "！", ";", "；", ":", "：")) else ""
+    return f"{said.removesuffix(stop)}{bracket(remark, language)}{stop}"
 
 
 _TRADE = frozenset(words("names.trade", "en"))
