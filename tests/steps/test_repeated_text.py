@@ -2,7 +2,7 @@
 
 import pytest
 
-from deep_research.report.repeated_text import marks_in_heads, without_lone_marks, without_repeats, workings_once
+from deep_research.report.repeated_text import marks_in_heads, without_lone_marks, without_repeats, workings_apart
 
 ABSTRACT = "The gate opens at dawn. It closes at noon. [1]\n\nThe keeper may: [1]\n\n- wait [1]\n- sleep [1]"
 
@@ -36,10 +36,13 @@ def test_code_is_not_cited_again_below_what_announces_it() -> None:
     assert without_lone_marks(other) == other
 
 
-def test_the_working_of_a_figure_is_shown_once() -> None:
-    text = "Copy 5 MB/s (= (2 + 3) × 1 MB). A day has 9 GB (= 3 × 3). So 5 MB/s (= (2 + 3) × 1 MB) it is."
-    once = "Copy 5 MB/s (= (2 + 3) × 1 MB). A day has 9 GB (= 3 × 3). So 5 MB/s it is."
-    assert workings_once(text) == once
+def test_the_working_of_a_figure_is_told_apart_once() -> None:
+    text = "Copy 5 MB/s (= (2 + 3) × 1 MB). A day has 9 GB (= 3 × 3). So 5 MB/s (= (2 + 3) × 1 MB) it is. 约 68 个（= 8 ÷ 2）可用。"
+    assert workings_apart(text) == (
+        "Copy 5 MB/s⁼. A day has 9 GB⁼. So 5 MB/s⁼ it is. 约 68 个⁼可用。",
+        ["5 MB/s = (2 + 3) × 1 MB", "9 GB = 3 × 3", "68 个 = 8 ÷ 2"],
+    )
+    assert workings_apart("Call f(a=1) (see = below).") == ("Call f(a=1) (see = below).", [])
 
 
 TABLE = (

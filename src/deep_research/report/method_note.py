@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from deep_research.data import Claim, Ledger, ReasonerInfo
 from deep_research.i18n.catalog import bold_heading, bracket, explain, join_list, join_sentences, phrase
 from deep_research.report.report_input import CheckedReport
-from deep_research.text.cleaning import fold
 from deep_research.verification.citations import claim_text
 from deep_research.verification.drafts import parse_draft
 
 LONG_QUESTION = 140
-"""Characters of a question from which on its beginning stands at the end of its report, not the whole at the head."""
+"""Characters of a question from which on it does not stand at the head of its report: whoever asked knows it, and the result has
+it."""
 _ROLES = {
     "research": "research",
     "read": "research",
@@ -23,11 +23,13 @@ _ROLES = {
 """The roles of models, and the steps they are named after."""
 
 
-def render_method_note(checked: CheckedReport, *, verbatim: int, general_marks: int = 0, read_on: str = "") -> str:
+def render_method_note(
+    checked: CheckedReport, *, verbatim: int, general_marks: int = 0, workings: Sequence[str] = (), read_on: str = ""
+) -> str:
     """Return the part of a report that says what its checks found; what was cut stands in the result, not in the text.
 
     An unsupported claim whose sentence is in a text of the report was left there. `verbatim` counts the claims that
-    are word for word in a passage, `general_marks` what the text marks as general knowledge, `read_on` is the day on which all sources were read, where it is one.
+    are word for word in a passage, `general_marks` what the text marks as general knowledge, `workings` say how its figures were reckoned, `read_on` is the day on which all sources were read, where it is one.
     """
     given, parts, reasoner, language = checked.given, checked.parts, checked.reasoner, checked.given.language
     shown = (parts.abstract, parts.conclusion, parts.table, *(s.content for s in given.sections))
@@ -53,20 +55,14 @@ def render_method_note(checked: CheckedReport, *, verbatim: int, general_marks: 
     else:
         lines.append(phrase("checked_how", language))
         lines += [phrase("ranked_by", language, ranker=reasoner.ranker)] * bool(reasoner.ranker)
-    asked = [f"{bold_heading('question', language)}{_short(given.original)}"] * (len(given.original) > LONG_QUESTION)
     blocks = [
         f"## {phrase('checked', language)}",
-        *asked,
         join_sentences(lines, language),
         _cost(checked.ledger, read_on, language),
         *_left(listed, language),
+        *[f"{bold_heading('workings', language)}{'; '.join(workings)}"] * bool(workings),
     ]
     return "\n\n".join(blocks)
-
-
-def _short(question: str) -> str:
-    """Return the beginning of a long question, to a border of its words: the whole of it is in the result."""
-    return f"{fold(question)[:LONG_QUESTION].rsplit(' ', 1)[0].rstrip()} …"
 
 
 def _who(reasoner: ReasonerInfo, language: str, *, is_judge: bool) -> str:

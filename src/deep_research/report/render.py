@@ -34,7 +34,12 @@ from deep_research.i18n.catalog import (
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.ports import Library
 from deep_research.report.method_note import LONG_QUESTION, render_method_note
-from deep_research.report.repeated_text import marks_in_heads, without_lone_marks, without_repeats, workings_once
+from deep_research.report.repeated_text import (
+    marks_in_heads,
+    without_lone_marks,
+    without_repeats,
+    workings_apart,
+)
 from deep_research.report.report_input import CheckedReport
 from deep_research.search.source_standing import dated_source, standing_of_most, uniform_standing
 from deep_research.text.cleaning import fold
@@ -225,11 +230,12 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     marks = sum(text.count(_GENERAL) for text in blocks) - sum(
         text.startswith("*") and _GENERAL in text for text in blocks
     )
-    blocks.append(render_method_note(checked, verbatim=verbatim, general_marks=marks, read_on=day))
+    told, workings = workings_apart("\n\n".join(blocks))
+    blocks = [told, render_method_note(checked, verbatim=verbatim, general_marks=marks, workings=workings, read_on=day)]
     if entries:
         room = int(_REFERENCES * sum(map(len, blocks)))
         blocks.append(_reference_list(entries, checked.claims, references, language, room, is_dated=not day))
-    text = workings_once("\n\n".join(blocks).strip())
+    text = "\n\n".join(blocks).strip()
     text = _LONE_GENERAL.sub("", text)  # the line that explains the marks says it of all code
     return Rendered(make_inert(text) + "\n", contents, found, entries)
 
@@ -369,6 +375,8 @@ def _marks(checked: CheckedReport) -> str:
     typed = [line for step in parts.advice for line in step.commands]
     used = {
         "marks_inference": any(claim.kind == "inference" and claim.stands for claim in checked.claims),
+        "marks_reckoned": any(claim.kind == "computed" and claim.stands for claim in checked.claims)
+        or bool(workings_apart("\n".join((parts.abstract, parts.conclusion, parts.table, advised)))[1]),
         "marks_background": _GENERAL in advised or any("```" not in text for text in general),
         "marks_code": any(line.endswith(_GENERAL) for line in typed) or any("```" in text for text in general),
     }
