@@ -2,7 +2,8 @@
 
 import pytest
 
-from deep_research.report.repeated_text import marks_in_heads, without_lone_marks, without_repeats, workings_apart
+from deep_research.report.repeated_text import marks_in_heads, without_lone_marks, without_repeats
+from deep_research.text.workings import workings_apart
 
 ABSTRACT = "The gate opens at dawn. It closes at noon. [1]\n\nThe keeper may: [1]\n\n- wait [1]\n- sleep [1]"
 

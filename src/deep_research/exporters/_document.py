@@ -14,6 +14,7 @@ from deep_research.exporters.table_formats import VERDICTS, count_verdicts
 from deep_research.i18n.catalog import phrase
 from deep_research.text.cleaning import letters_of
 from deep_research.text.tokens import content_terms
+from deep_research.text.workings import workings_apart
 
 _LONGEST_HEADING, _SUBHEADING = 100, 3
 _CITATION = re.compile(r"\[(\d{1,4})\]")
@@ -362,7 +363,7 @@ class CitedPassages:
         self._titles = {section.title for section in report.sections}
         self._claims: dict[str, list[tuple[str, Claim]]] = defaultdict(list)
         for claim in report.claims:
-            self._claims[claim.section].append((letters_of(claim.text), claim))
+            self._claims[claim.section].append((letters_of(workings_apart(claim.text)[0]), claim))
         self._section = ""
 
     def enter_section(self, title: str) -> None:

@@ -38,7 +38,6 @@ from deep_research.report.repeated_text import (
     marks_in_heads,
     without_lone_marks,
     without_repeats,
-    workings_apart,
 )
 from deep_research.report.report_input import CheckedReport
 from deep_research.search.source_standing import dated_source, standing_of_most, uniform_standing
@@ -46,6 +45,7 @@ from deep_research.text.cleaning import fold
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
+from deep_research.text.workings import workings_apart
 from deep_research.verification.citations import ids_in, lift, render_citations
 from deep_research.verification.currency import Dated, written_date
 from deep_research.verification.quotations import is_verbatim

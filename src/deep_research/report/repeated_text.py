@@ -51,23 +51,6 @@ def without_lone_marks(content: str) -> str:
     return "\n\n".join(kept)
 
 
-_WORKING = re.compile(r"(-?\d[\d.,]*[^\d()（）|*\n]{0,24}?) ?[(（]= ((?:[^()（）\n]|\([^()\n]*\))*)[)）]")
-RECKONED = "⁼"
-"""Stands behind a figure that was reckoned, where the working is told apart."""
-
-
-def workings_apart(text: str) -> tuple[str, list[str]]:
-    """Return a report with a mark in place of each working ("67 % (= 2 ÷ 3)", "67 %（= 2 ÷ 3）"), and the workings ("67 % = 2 ÷
-    3"), each once: within a sentence they are in the reader's way."""
-    told: dict[str, None] = {}
-
-    def marked(found: re.Match[str]) -> str:
-        told[f"{found[1].strip()} = {found[2]}"] = None
-        return f"{found[1].rstrip()}{RECKONED}"
-
-    return _WORKING.sub(marked, text), list(told)
-
-
 _ROW_MARKS = re.compile(r"((?:\s*\[\d+\])+)\s*\|\s*$")
 
 

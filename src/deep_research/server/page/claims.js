@@ -7,7 +7,9 @@ export const KINDS = ["fact", "computed", "inference", "advice", "limit", "backg
 export const VERDICTS = ["supported", "unverified", "contradicted"];
 export const KIND_ICONS = { fact: "quote", computed: "sum", inference: "bulb", advice: "compass", limit: "limit", background: "book" };
 
-const plain = (text) => text.replace(/\[(?:\d{1,4}|s\d+p\d+)(?:\s*[,;]\s*s\d+p\d+)*\]/g, "").replace(/\\([!-/:-@[-`{-~])/g, "$1").replace(/\*\*|__|`/g, "").replace(/(^|\W)[*_](?=\S)|(?<=\S)[*_](?=\W|$)/g, "$1");
+// Where the report tells workings apart, a claim still has them: "68 (= 8 \u00d7 1024 \u00f7 120)".
+const WORKING = / ?[(\uff08]= (?:[^()\uff08\uff09\n]|\([^()\n]*\))*[)\uff09]/g;
+const plain = (text) => text.replace(WORKING, "").replace(/\[(?:\d{1,4}|s\d+p\d+)(?:\s*[,;]\s*s\d+p\d+)*\]/g, "").replace(/\\([!-/:-@[-`{-~])/g, "$1").replace(/\*\*|__|`/g, "").replace(/(^|\W)[*_](?=\S)|(?<=\S)[*_](?=\W|$)/g, "$1");
 
 // Return a text without spaces and marks, with the place of each sign that is left.
 function squeezed(text) {
@@ -15,7 +17,7 @@ function squeezed(text) {
   const places = [];
   let at = 0;
   for (const sign of text.normalize("NFC")) {
-    if (!/[\s*_`\u2020\u2021]/.test(sign)) { signs.push(sign.toLowerCase()); places.push(at); }
+    if (!/[\s*_`\u2020\u2021\u207c]/.test(sign)) { signs.push(sign.toLowerCase()); places.push(at); }
     at += sign.length;
   }
   return [signs.join(""), places];
@@ -60,7 +62,7 @@ export class ClaimMarks {
       const from = places[at];
       let to = at + entry.key.length < places.length ? places[at + entry.key.length] : text.length;
       if (found.some((one) => from < one.to && to > one.from)) continue;
-      const tail = /^[.\u3002!?\uff01\uff1f\u2026"\u201d\u2019)\uff09\u2020\u2021\]]*/.exec(text.slice(to))[0].length;
+      const tail = /^[.\u3002!?\uff01\uff1f\u2026"\u201d\u2019)\uff09\u2020\u2021\u207c\]]*/.exec(text.slice(to))[0].length;
       found.push({ ...entry, from, to: to + tail });
     }
     for (const one of found.sort((a, b) => b.from - a.from)) this.wrap(nodes, one);
