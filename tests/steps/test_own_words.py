@@ -53,6 +53,13 @@ def test_what_a_thought_brings_in_is_marked_where_a_judge_lets_it_stand(thought:
     assert "So " not in refused.content
 
 
+def test_where_an_arrow_says_whose_a_value_is_a_flag_tells_the_judge() -> None:
+    draft = "→ Fill it within 7 minutes. [s1p1]"
+    checked, (asked,) = judged(draft, shelf(One=OIL), ground=JUDGED)
+    assert (checked.content, asked.flags) == (draft, ("own_value",))
+    assert checked.claims[0].flags == ("own_value",)
+
+
 def test_an_instruction_in_a_paragraph_of_its_own_rests_on_what_is_cited_before_it() -> None:
     draft = "The engine needs oil before each start. [s1p1]\n\nCompare the level with the mark each week."
     checked, asked = judged(draft, shelf(One=OIL), ground=JUDGED)
@@ -83,10 +90,17 @@ def test_a_table_of_chosen_values_may_reckon_and_name_what_the_report_s_code_set
     )
     table = "→ Set these:\n\n| Setting | Now | Then |\n| --- | --- | --- |\n| MaxWorkers | {k1} (default 256) | {then} [s1p1] |"
     library = shelf(One="MaxWorkers limits the processes. The default is 256.")
-    for then, stands in (("150", True), ("170", False)):
+    for then, flags in (("150", ()), ("170", ("own_value",))):
         checked, asked = judged(table.replace("{then}", then), library, ground=ground)
-        assert ("68 (= 8 GB × 1024 ÷ 2 ÷ 60 MB) (default 256)" in checked.content) is stands
-        assert any(claim.kind == "computed" for claim in asked) is stands
+        assert "68 (= 8 GB × 1024 ÷ 2 ÷ 60 MB) (default 256)" in checked.content
+        assert [claim.flags for claim in asked if claim.kind == "computed"] == [flags]
+
+
+def test_a_row_of_chosen_values_that_cites_nothing_rests_on_what_is_cited_near_it() -> None:
+    draft = "Workers wait for a request. [s1p1]\n\n→ Set these:\n\n| Setting | Value |\n| --- | --- |\n| MaxIdle | 40 seconds |"
+    checked, asked = judged(draft, shelf(One="Workers wait for a request. MaxIdle ends them."), ground=JUDGED)
+    assert "| MaxIdle | 40 seconds |" in checked.content
+    assert any("40 seconds" in claim.text and claim.passages == ("s1p1",) for claim in asked)
 
 
 def test_what_is_reckoned_from_an_assumption_says_so() -> None:

@@ -43,7 +43,7 @@ def render_method_note(
     counts = {"claims": total, "supported": total - len(failed), "cut": len(cut), "left": len(left)}
     own = sum(claim.kind in ("inference", "advice", "limit") for claim in checked.claims)
     computed = sum(claim.kind == "computed" for claim in checked.claims)
-    kinds = {"facts": total - own - computed, "computed": computed, "own": own}
+    kinds = {"facts": total - own - computed, "computed": max(computed, len(workings)), "own": own}
     lines = [phrase("checked_kinds" if own + computed else "checked_counts", language, **counts, **kinds)]
     lines += [phrase("checked_general", language, count=general_marks)] * bool(general_marks)
     lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(

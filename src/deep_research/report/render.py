@@ -212,7 +212,7 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     if untold := [found for found in checked.contradictions if not _is_told(found, checked)]:
         blocks.append(references.contradiction_tables(untold, language))
     if parts.conclusion:
-        blocks.append(f"## {phrase('conclusion', language)}\n\n{_cited(parts.conclusion, references)}")
+        blocks.append(f"## {phrase('conclusion', language)}\n\n{_cited(parts.conclusion, references, language)}")
     elif checked.is_answered and not checked.reasoner.is_language_model and checked.workflow != "quick":
         blocks.append(f"## {phrase('conclusion', language)}\n\n{_standing_of_parts(checked, references)}")
     entries = references.entries()
@@ -258,12 +258,12 @@ def _body(
     found: dict[str, tuple[str, ...]] = {}
     state = _common_state(checked, references)
     for section in given.sections:
-        contents[section.title] = make_inert(_cited(section.content, references))
-        found[section.title] = tuple(make_inert(_cited(f, references)) for f in section.key_findings)
+        contents[section.title] = make_inert(_cited(section.content, references, language))
+        found[section.title] = tuple(make_inert(_cited(f, references, language)) for f in section.key_findings)
         shown = without_lone_marks(contents[section.title])
         shown = marks_in_heads(shown) if checked.reasoner.is_language_model else shown
         if shown and not checked.reasoner.is_language_model:  # what is quoted in front is not quoted again
-            shown = without_repeats(shown, make_inert(_cited(parts.abstract, references)))
+            shown = without_repeats(shown, make_inert(_cited(parts.abstract, references, language)))
             # A heading of the documents says where to look; one of the program's own, with nothing below it, says nothing.
             is_own = section.title in (phrase("answer", language), phrase("head_to_head", language))
             shown = shown or ("" if is_own else phrase("said_above", language))
@@ -282,11 +282,13 @@ _MARK = re.compile(r" ?(?:\[\d+\])+")
 _WIDE_STOPS = ("。", "！", "？")
 
 
-def _cited(markdown: str, references: References) -> str:
+def _cited(markdown: str, references: References, language: str) -> str:
     """Render the citations of a text; of sentences of a paragraph that follow one another and rest on the same sources the
-    last one carries the numbers. A conclusion that closes a paragraph becomes one of its own: its mark begins a line."""
+    last one carries the numbers. A conclusion that closes a paragraph becomes one of its own: its mark begins a line; what it is
+    drawn from stands behind it as that, not as what says it."""
     lines = render_citations(markdown, references.cite).split("\n")
-    return "\n".join(_apart(_once(line)) for line in lines)
+    told = "\n".join(_apart(_once(line)) for line in lines)
+    return _DRAWN.sub(lambda found: f"{found[1]}{phrase('rests_on', language, cited=found[2])}", told)
 
 
 def _apart(line: str) -> str:
@@ -294,6 +296,8 @@ def _apart(line: str) -> str:
 
 
 _NO_PROSE = re.compile(r"\s|[-*+|>#→`~]|\d+[.)]")
+_DRAWN = re.compile(r"^((?:\s*(?:[-*+]|\d+[.)])\s+)?→ .*?\S) ?((?:\[\d+\])+)[ \t]*$", re.MULTILINE)
+"""A conclusion, with the numbers at its end."""
 _CLOSING = re.compile(r"(?<=[\].。！？!?†]) ?→ ")
 
 
@@ -349,7 +353,7 @@ def _opening(checked: CheckedReport, references: References) -> list[str]:
     """Render the answer, how its marks are read where there are any, what was assumed, and the table."""
     parts, language = checked.parts, checked.given.language
     shown = (("abstract", parts.abstract), ("at_a_glance", parts.table))
-    texts = ((name, _cited(text, references)) for name, text in shown if text)
+    texts = ((name, _cited(text, references, language)) for name, text in shown if text)
     # What is quoted keeps its citations where they are.
     told = marks_in_heads if checked.reasoner.is_language_model else str
     blocks = [f"## {phrase(name, language)}\n\n{told(text)}" for name, text in texts]
@@ -418,7 +422,7 @@ _LONE_GENERAL = re.compile(rf"(?<=```)\n\n{_GENERAL}$", re.MULTILINE)
 def _step(advice: Advice, references: References, language: str) -> tuple[str, list[str], list[str]]:
     """Render one step: for whom, what to do and why; and its points (how, what must be true first, what to do else), those
     before its lines to type and those behind. What leads to the lines ends with a colon."""
-    said = [f"*{fold(advice.case)}{colon_of(language).rstrip()}*"] * bool(advice.case)
+    said = [f"*{fold(advice.case).rstrip(' ,，、;；:：.。')}{colon_of(language).rstrip()}*"] * bool(advice.case)
     action = fold(advice.action)
     said.append(f"**{action if action.endswith(_STOPS) else action + phrase('full_stop', language)}**")
     said += [_once(render_citations(fold(advice.why), references.cite))] * bool(advice.why)

@@ -12,7 +12,7 @@ from deep_research.i18n.catalog import colon_of, gap_from, gap_of, join_sentence
 from deep_research.ports import Library
 from deep_research.steps.advice_sentences import as_judged, sentences_of
 from deep_research.steps.check_claims import Judge, Rewrite
-from deep_research.steps.check_sentences import Ground, claim_id, names_are_known
+from deep_research.steps.check_sentences import OWN_VALUE, Ground, claim_id, names_are_known
 from deep_research.steps.work_out import results_of, with_results
 from deep_research.text.sentences import split
 from deep_research.text.tokens import content_terms, normalise
@@ -258,6 +258,7 @@ class _CodeCheck:
                 self.ground.named,
                 self.ground.language,
                 general=self.ground.background,
+                is_told=True,
             )
             or ""
         )
@@ -293,26 +294,25 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
     check = _CodeCheck(grounds, ids, known, _general(fields, ground), library, ground)
     kept: dict[str, Any] = {name: check.standing(getattr(given, name)) for name in _REASONS if name != "how"}
     kept["how"] = tuple(said for text in given.how if (said := check.standing(text)))
-    if check.refused(given.action) is not None:
-        kept["action"] = check.marked(given.action) or given.action
-    action = kept.get("action", given.action)
+    marked = check.marked(given.action) if check.refused(given.action) is not None else ""
+    action = kept["action"] = marked or given.action
     told = "\n".join([given.action, kept["why"], *kept["how"]])
     kept["commands"] = _fit_commands(given.commands, [*grounds, known], told, general=ground.background)
     if given.commands and not kept["commands"]:  # what led to them would lead nowhere
         kept["how"] = tuple(text for text in kept["how"] if not _bare(text).endswith((":", "：")))
     advice = given.model_copy(update=kept)
     text = _as_text(advice, ground.language)
-    is_marked = action != given.action
     claim = Claim(
         id=claim_id(f"advice\0{text}"),
         section="",
         text=text,
         passages=ids,
-        verdict=(None if is_marked else check.refused(action))
+        verdict=(None if marked else check.refused(action))
         or (check.refused(advice.case) if advice.case else None)
         or FOLLOWS,
         kind="advice",
         premises=tuple(fact.id for fact in premises),
+        flags=OWN_VALUE if check.refused("\n".join([action, kept["why"], *kept["how"]])) is not None else (),
     )
     return advice, claim
 

@@ -65,6 +65,8 @@ PENDING = verdict_of("supported", "judged_later")
 _CODE = verdict_of("unverified", "loose_code")
 _UNCITED = verdict_of("unverified", "uncited")
 _BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
+OWN_VALUE = ("own_value",)
+"""The flag of a thought that brings in a value of the writer's own."""
 _ROW_BORDER = re.compile(r"\s\|\s?")
 _FENCED, _INLINE = re.compile(r"\s*(?:```|~~~)"), re.compile(r"`([^`\n]+)`")
 _FEW = 3
@@ -171,7 +173,7 @@ def check_sentences(
         (is_note and _as_noted(s, library, ground))
         or _check_fact(s, library, ground, _beside(draft, i), has_judge=has_judge)
         if s.role == "fact"
-        else _check_own(s, library, ground, results)
+        else _check_own(_with_ground(s, draft, i) if ground.is_judged else s, library, ground, results)
         for i, s in enumerate(draft.sentences)
     ]
     for i, sentence in enumerate(draft.sentences):
@@ -205,7 +207,7 @@ def _put_together(judged: CheckedSentence, before: CitedSentence, library: Libra
 
 def _flags(judged: CheckedSentence, library: Library, ground: Ground) -> tuple[str, ...]:
     if ground.today is None or judged.kind != "fact" or not judged.shown or judged.verdict == PENDING:
-        return ()
+        return judged.flags if judged.kind != "fact" else ()
     said = "\n".join(passage.text for passage in _known(judged.passages, library))
     return flags_of(judged.claim, _dated(judged, library), ground.today, said)
 
@@ -337,12 +339,20 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
         judged = judged if unfounded else replace(judged, text=open_instruction(judged.text, known))
     if is_error_text(judged.text, premises):
         unfounded = verdict_of("unverified", "error_text")
-    if unfounded and ground.is_judged and not judged.bare:
+    if unfounded and ground.is_judged and unfounded.codes != ("error_text",):
+        bare = judged.bare or judged.text
         own = marked_as_own(
-            judged.text, premises, ground.given, ground.named, ground.language, general=ground.background
+            bare,
+            premises,
+            ground.given,
+            ground.named,
+            ground.language,
+            general=ground.background,
+            is_told=not judged.joins,
         )
-        if own is not None and unfounded.codes != ("error_text",):
-            return replace(judged, text=own)
+        if own is not None and bare in (own, judged.text):
+            flags = OWN_VALUE if unfounded.codes == ("number_missing",) else ()
+            return replace(judged, text=judged.text if own == bare else own, flags=flags)
     return replace(judged, verdict=unfounded) if unfounded else judged
 
 
@@ -351,6 +361,12 @@ def _beside(draft: Draft, number: int) -> tuple[str, ...]:
     its place rests on."""
     before, behind = draft.sentences[:number][::-1], draft.sentences[number + 1 :]
     return next((ids for s in (*before, *behind) if (ids := s.passages or s.near)), ())
+
+
+def _with_ground(sentence: CitedSentence, draft: Draft, number: int) -> CitedSentence:
+    """Return a conclusion that names no premises, such as a row of chosen values, on what is cited nearest to it."""
+    is_bare = sentence.role == "inference" and not (sentence.passages or sentence.near)
+    return sentence._replace(near=_beside(draft, number)) if is_bare else sentence
 
 
 def _check_fact(

@@ -54,10 +54,10 @@ def is_unfounded(
 
 
 def marked_as_own(
-    text: str, premises: Sequence[str], also: str, named: str, language: str, *, general: bool
+    text: str, premises: Sequence[str], also: str, named: str, language: str, *, general: bool, is_told: bool
 ) -> str | None:
-    """Return a conclusion that code would refuse, with what it brings in marked as the writer's own: a figure as an own value, a
-    name, where `general` knowledge may stand, as that (†). None for what no mark makes right: a date, a quotation, an empty
+    """Return a conclusion that code would refuse, with what it brings in marked as the writer's own: a figure as an own value (not
+    where `is_told`: an arrow or a step says already whose it is), a name, where `general` knowledge may stand, as that (†). None for what no mark makes right: a date, a quotation, an empty
     ground. A judge decides on it then."""
     said, own = text, list[str]()
     refused = is_unfounded(text, premises, also, named, is_judged=True)
@@ -68,7 +68,8 @@ def marked_as_own(
             return None
         own = list(dict.fromkeys(text[q.start : q.end].strip() for q in missing if not is_small(q)))
         refused = is_unfounded(text, premises, "\n".join([also, *own]), named, is_judged=True)
-        said = with_remark(text, f"{phrase('own_value', language)}{colon_of(language)}{', '.join(own)}", language)
+        remark = f"{phrase('own_value', language)}{colon_of(language)}{', '.join(own)}"
+        said = text if is_told else with_remark(text, remark, language)
     if refused is None:
         return said
     return with_general_mark(said) if general and refused.codes == ("name_missing",) else None
