@@ -29,7 +29,8 @@ def render_method_note(
     """Return the part of a report that says what its checks found; what was cut stands in the result, not in the text.
 
     An unsupported claim whose sentence is in a text of the report was left there. `verbatim` counts the claims that
-    are word for word in a passage, `general_marks` what the text marks as general knowledge, `workings` say how its figures were reckoned, `read_on` is the day on which all sources were read, where it is one.
+    are word for word in a passage, `general_marks` what the text marks as general knowledge, `workings` say how
+    its figures were reckoned, `read_on` is the day on which all sources were read, where it is one.
     """
     given, parts, reasoner, language = checked.given, checked.parts, checked.reasoner, checked.given.language
     shown = (parts.abstract, parts.conclusion, parts.table, *(s.content for s in given.sections))
@@ -43,7 +44,7 @@ def render_method_note(
     counts = {"claims": total, "supported": total - len(failed), "cut": len(cut), "left": len(left)}
     own = sum(claim.kind in ("inference", "advice", "limit") for claim in checked.claims)
     computed = sum(claim.kind == "computed" for claim in checked.claims)
-    kinds = {"facts": total - own - computed, "computed": max(computed, len(workings)), "own": own}
+    kinds = {"facts": total - own - computed, "computed": computed, "own": own}
     lines = [phrase("checked_kinds" if own + computed else "checked_counts", language, **counts, **kinds)]
     lines += [phrase("checked_general", language, count=general_marks)] * bool(general_marks)
     lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(

@@ -34,11 +34,7 @@ from deep_research.i18n.catalog import (
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.ports import Library
 from deep_research.report.method_note import LONG_QUESTION, render_method_note
-from deep_research.report.repeated_text import (
-    marks_in_heads,
-    without_lone_marks,
-    without_repeats,
-)
+from deep_research.report.repeated_text import marks_in_heads, without_lone_marks, without_repeats
 from deep_research.report.report_input import CheckedReport
 from deep_research.search.source_standing import dated_source, standing_of_most, uniform_standing
 from deep_research.text.cleaning import fold
@@ -227,9 +223,8 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     none = "no_gaps" if checked.reasoner.is_language_model else "no_gaps_noticed"
     blocks.append(_gaps(listed, parts.limits, language, none=none))
     verbatim, day = sum(references.verbatim(c) for c in checked.claims if c.stands), references.one_day(entries)
-    marks = sum(text.count(_GENERAL) for text in blocks) - sum(
-        text.startswith("*") and _GENERAL in text for text in blocks
-    )
+    key = f"*{_marks(checked)}*"
+    marks = sum(text.count(_GENERAL) for text in blocks if text != key)
     told, workings = workings_apart("\n\n".join(blocks))
     blocks = [told, render_method_note(checked, verbatim=verbatim, general_marks=marks, workings=workings, read_on=day)]
     if entries:
@@ -377,10 +372,11 @@ def _marks(checked: CheckedReport) -> str:
     general = [claim.text for claim in checked.claims if claim.kind == "background"]
     advised = " ".join(f"{a.why}{a.how}{a.fallback}{a.condition}{a.action}" for a in parts.advice)
     typed = [line for step in parts.advice for line in step.commands]
+    bodies = (section.content for section in checked.given.sections)
     used = {
         "marks_inference": any(claim.kind == "inference" and claim.stands for claim in checked.claims),
         "marks_reckoned": any(claim.kind == "computed" and claim.stands for claim in checked.claims)
-        or bool(workings_apart("\n".join((parts.abstract, parts.conclusion, parts.table, advised)))[1]),
+        or bool(workings_apart("\n".join((parts.abstract, parts.conclusion, parts.table, advised, *bodies)))[1]),
         "marks_background": _GENERAL in advised or any("```" not in text for text in general),
         "marks_code": any(line.endswith(_GENERAL) for line in typed) or any("```" in text for text in general),
     }

@@ -249,33 +249,28 @@ class _CodeCheck:
             return ""
         if is_error_text(sentence, self.grounds) or without_placeholders(sentence) != sentence:
             return ""
-        told = "\n".join([self.known, self.ground.given])
-        return (
-            marked_as_own(
-                sentence,
-                self.grounds,
-                told,
-                self.ground.named,
-                self.ground.language,
-                general=self.ground.background,
-                is_told=True,
-            )
-            or ""
+        own = marked_as_own(
+            f"{sentence[:1].lower()}{sentence[1:]}",  # its first word is a verb, not a name
+            self.grounds,
+            "\n".join([self.known, self.ground.given]),
+            self.ground.named,
+            self.ground.language,
+            general=self.ground.background,
+            is_told=True,
         )
+        return f"{sentence[:1]}{own[1:]}" if own else ""
 
     def standing(self, text: str) -> str:
         """Return a text without the sentences that are refused; each keeps what it cites."""
         said: list[str] = []
         for sentence in parse_draft(settle_marks(text)).sentences:
-            shown = sentence.text
-            if not self.stands(shown):
-                is_general = self.general and self.refused(shown, self.general) is None
-                shown = with_general_mark(shown) if is_general else self.marked(shown)
-                if is_general:
-                    said.append(shown)
-                    continue
             cited = cite_ids([key for key in sentence.passages if key in self.ids])
-            said += [f"{shown} {cited}".strip()] * bool(shown)
+            if self.stands(sentence.text):
+                said.append(f"{sentence.text} {cited}".strip())
+            elif self.general and self.refused(sentence.text, self.general) is None:
+                said.append(with_general_mark(sentence.text))
+            elif marked := self.marked(sentence.text):
+                said.append(f"{marked} {cited}".strip())
         return join_sentences(said, self.ground.language)
 
 
@@ -302,6 +297,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         kept["how"] = tuple(text for text in kept["how"] if not _bare(text).endswith((":", "：")))
     advice = given.model_copy(update=kept)
     text = _as_text(advice, ground.language)
+    bad = check.refused("\n".join([action, kept["why"], *kept["how"]]))
     claim = Claim(
         id=claim_id(f"advice\0{text}"),
         section="",
@@ -312,7 +308,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
         or FOLLOWS,
         kind="advice",
         premises=tuple(fact.id for fact in premises),
-        flags=OWN_VALUE if check.refused("\n".join([action, kept["why"], *kept["how"]])) is not None else (),
+        flags=OWN_VALUE if bad is not None and bad.codes == ("number_missing",) else (),
     )
     return advice, claim
 

@@ -171,7 +171,7 @@ def check_sentences(
     results = results_of(ground.computations, library, ground.question)
     judged = [
         (is_note and _as_noted(s, library, ground))
-        or _check_fact(s, library, ground, _beside(draft, i), has_judge=has_judge)
+        or _check_fact(s, library, ground, _beside(draft, i) if ground.is_judged else (), has_judge=has_judge)
         if s.role == "fact"
         else _check_own(_with_ground(s, draft, i) if ground.is_judged else s, library, ground, results)
         for i, s in enumerate(draft.sentences)

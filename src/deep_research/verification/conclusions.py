@@ -56,9 +56,12 @@ def is_unfounded(
 def marked_as_own(
     text: str, premises: Sequence[str], also: str, named: str, language: str, *, general: bool, is_told: bool
 ) -> str | None:
-    """Return a conclusion that code would refuse, with what it brings in marked as the writer's own: a figure as an own value (not
-    where `is_told`: an arrow or a step says already whose it is), a name, where `general` knowledge may stand, as that (†). None for what no mark makes right: a date, a quotation, an empty
-    ground. A judge decides on it then."""
+    """Return a conclusion that code would refuse, with what it brings in marked as the writer's own, for a judge to decide on.
+
+    A figure is marked as an own value, but not where `is_told`: an arrow or a step says already whose it is. A name is marked
+    as general knowledge (†), where `general` knowledge may stand. None for what no mark makes right: a date, a quotation, a
+    conclusion without premises.
+    """
     said, own = text, list[str]()
     refused = is_unfounded(text, premises, also, named, is_judged=True)
     if refused is not None and refused.codes == ("number_missing",):
@@ -77,9 +80,12 @@ def marked_as_own(
 
 def with_remark(text: str, remark: str, language: str) -> str:
     """Return a sentence with a remark in brackets at its end, before its full stop."""
-    said = text.rstrip()
+    return _before_stop(text.rstrip(), bracket(remark, language))
+
+
+def _before_stop(said: str, mark: str) -> str:
     stop = said[-1:] if said.endswith((".", "。", "!", "！", ";", "；", ":", "：")) else ""
-    return f"{said.removesuffix(stop)}{bracket(remark, language)}{stop}"
+    return f"{said.removesuffix(stop)}{mark}{stop}"
 
 
 _TRADE = frozenset(words("names.trade", "en"))
@@ -162,8 +168,7 @@ def with_general_mark(text: str) -> str:
     said = text.rstrip()
     if "†" in said[-3:]:
         return said
-    stop = said[-1:] if said.endswith((".", "。", "!", "！", ";", "；", ":", "：")) else ""
-    return f"{said.removesuffix(stop) if stop else said} †{stop}"
+    return _before_stop(said, " †")
 
 
 def are_known_commands(lines: Sequence[str], grounds: Sequence[str]) -> bool:
