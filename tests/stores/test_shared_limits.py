@@ -106,10 +106,12 @@ async def test_turns_at_a_host_are_taken_by_all(url: str) -> None:
         async with pace.turn("a.test"):
             begun.append(time.monotonic())
 
+    asked = time.monotonic()
     async with asyncio.TaskGroup() as group:
         for number in range(8):
             group.create_task(ask(paces[number % 2]))
-    assert max(begun) - min(begun) > 0.6
+    # Measured from before the first turn: a busy machine may begin a turn late, never before its time.
+    assert max(begun) - asked > 0.65
     paces[0].hold("a.test", 100)
     await known("host a.test", url)
     with pytest.raises(RateLimited, match="another 100 seconds"):
