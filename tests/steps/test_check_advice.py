@@ -56,6 +56,16 @@ async def test_a_step_that_brings_something_in_is_cut(library: SqliteLibrary) ->
     assert [claim.stands for claim in checked.claims] == [False]
 
 
+async def test_a_step_that_carries_out_what_the_report_designs_needs_no_premises_where_a_judge_decides(
+    library: SqliteLibrary,
+) -> None:
+    advice = Advice(action="Check it at once, and go back if it fails.", how=("Go on when it runs.",))
+    judged = GROUND._replace(is_judged=True)
+    assert (await check_advice([advice], [], library, judged, judging("supported"))).advice == (advice,)
+    assert (await check_advice([advice], [], library, judged, judging("unverified"))).advice == ()
+    assert (await check_advice([advice], [], library, GROUND, judging("supported"))).advice == ()
+
+
 async def test_what_the_judge_refuses_is_put_right_as_it_says(library: SqliteLibrary) -> None:
     advice = Advice(action=ACTION, why="It always stops.", premises=("s1p1",))
     mended = wording(f"{ACTION} Why: Without oil it stops after 5 minutes.")

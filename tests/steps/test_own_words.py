@@ -7,11 +7,12 @@ import pytest
 
 from deep_research.data import Claim, Computation, Operand, Verdict
 from deep_research.ports import Library
+from deep_research.reasoners.model.prompt_views import numbered
 from deep_research.steps.check_claims import check_draft
 from deep_research.steps.check_sentences import Ground
 from deep_research.steps.work_out import computed_results
 from deep_research.verification.conclusions import is_too_specific, is_unfounded
-from deep_research.verification.own_figures import renumbered, written_quantities
+from deep_research.verification.own_figures import renumbered, without_true_sums, written_quantities
 from tests.steps.test_check_sentences import judged
 from tests.verification.test_check_claims import check, shelf
 
@@ -36,7 +37,7 @@ def test_a_thought_that_does_not_follow_goes() -> None:
 @pytest.mark.parametrize(
     ("thought", "shown"),
     [
-        ("So fill it within 7 minutes.", "So fill it within 7 minutes (our own value: 7 minutes)."),
+        ("So fill it within 7 minutes.", "So fill it within 7 minutes."),
         ("So ask Mr Harlow to fill it.", "So ask Mr Harlow to fill it †."),
         ("So fill it before 3 May 2031.", ""),
         ("So “fill it quickly” is the rule.", ""),
@@ -53,11 +54,42 @@ def test_what_a_thought_brings_in_is_marked_where_a_judge_lets_it_stand(thought:
     assert "So " not in refused.content
 
 
-def test_where_an_arrow_says_whose_a_value_is_a_flag_tells_the_judge() -> None:
-    draft = "→ Fill it within 7 minutes. [s1p1]"
-    checked, (asked,) = judged(draft, shelf(One=OIL), ground=JUDGED)
+@pytest.mark.parametrize("draft", ["→ Fill it within 7 minutes. [s1p1]", f"{OIL} [s1p1]\n\nFill it within 7 minutes."])
+def test_a_flag_tells_the_judge_and_the_result_of_a_value_of_our_own(draft: str) -> None:
+    checked, (*_, asked) = judged(draft, shelf(One=OIL), ground=JUDGED)
     assert (checked.content, asked.flags) == (draft, ("own_value",))
-    assert checked.claims[0].flags == ("own_value",)
+    assert checked.claims[-1].flags == ("own_value",)
+
+
+def test_a_row_that_cites_nothing_is_a_thought_as_a_whole() -> None:
+    table = "| Oil | Starts |\n| --- | --- |\n| little | 30 a day |\n| much | 90 a day |\n| none | 5 minutes at most [s1p1] |"
+    draft = f"The engine needs oil before each start. [s1p1]\n\nSo you get:\n\n{table}"
+    checked, asked = judged(draft, shelf(One=OIL), ground=JUDGED)
+    assert checked.content == draft
+    rows = [(claim.kind, claim.flags) for claim in asked if " | " in claim.text]
+    assert rows == [("inference", ("own_value",))] * 2
+    assert {row["kind"] for row in numbered(asked) if " | " in row["text"]} == {"CONCLUSION, ROW"}
+    assert "30 a day" not in judged(draft, shelf(One=OIL), "unverified", JUDGED)[0].content
+
+
+@pytest.mark.parametrize(
+    ("said", "cites"), [("So fill it early.", ""), ("It stops after 5 minutes. [s1p1]", " [s1p1]")]
+)
+def test_a_thought_that_a_judge_words_anew_stays_one_unless_it_cites(said: str, cites: str) -> None:
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        return [
+            Verdict(kind="unverified" if "late" in c.text else "supported", reason="Too late.", by_model=True)
+            for c in claims
+        ]
+
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
+        return [said for _ in claims]
+
+    draft = "The engine needs oil before each start. [s1p1] So fill it late."
+    done = check_draft(draft, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewrite, ground=JUDGED)
+    checked = asyncio.run(done)
+    assert checked.content.endswith(said.removesuffix(" [s1p1]") + cites)
+    assert checked.claims[-1].kind == ("fact" if cites else "inference")
 
 
 def test_an_instruction_in_a_paragraph_of_its_own_rests_on_what_is_cited_before_it() -> None:
@@ -238,3 +270,35 @@ def test_a_step_of_a_runbook_is_the_writer_s_own_also_where_it_cites() -> None:
     assert "2. Type `start('engine2');` next †. [s1p1]" in checked.content
     points = runbook.replace("1. ", "- ").replace("2. ", "- ")
     assert "fact" in {claim.kind for claim in judged(points, shelf(One=OIL), ground=ground)[1]}
+
+
+@pytest.mark.parametrize(
+    ("sums", "right"),
+    [
+        ("3 × 200 = 600", True),
+        ("80 ÷ 5.5 ≈ 14.5", True),
+        ("1,000 + 24 - 4 = 1,020", True),
+        ("2 + 3 × 4 = 14", True),
+        ("80 ÷ 5.5 ≈ 14.6", False),
+        ("8 ÷ 0 = 8", False),
+    ],
+)
+def test_sums_that_are_written_out_are_reckoned_again(sums: str, right: bool) -> None:
+    assert (without_true_sums(f"So {sums}.") == "So  .") is right
+
+
+@pytest.mark.parametrize(
+    ("figures", "shown"), [("3 × 200 = 600 starts", True), ("3 × 200 = 700 starts", False), ("90 starts", False)]
+)
+def test_a_cited_sentence_may_reckon_with_what_the_report_chooses(figures: str, shown: bool) -> None:
+    draft = f"The engine needs oil before each start, here before {figures}. [s1p1]"
+    ground = JUDGED._replace(chosen="Plan 200 starts.")
+    assert (judged(draft, shelf(One=OIL), ground=ground)[0].content == draft) is shown
+
+
+def test_a_text_of_the_report_that_cites_nothing_at_all_is_judged() -> None:
+    draft = "If the starts double, plan the oil anew."
+    checked, (asked,) = judged(draft, shelf(One=OIL), ground=JUDGED)
+    assert (checked.content, asked.kind, asked.passages) == (draft, "inference", ())
+    assert judged(draft, shelf(One=OIL), "unverified", JUDGED)[0].content == ""
+    assert judged(draft, shelf(One=OIL))[0].content == "", "without a judge it has nothing to rest on"

@@ -36,7 +36,7 @@ from deep_research.steps.research import check_text, ground_of, judge_for, sourc
 from deep_research.text.near_duplicates import are_several
 from deep_research.text.question_parts import question_parts
 from deep_research.text.tokens import content_terms
-from deep_research.verification.citations import cite_ids
+from deep_research.verification.citations import cite_ids, ids_in
 from deep_research.verification.conclusions import with_open_values
 from deep_research.verification.drafts import parse_draft
 from deep_research.verification.own_figures import renumbered
@@ -121,6 +121,7 @@ async def _compose(
         told_date=uniform or ground.told_date,
         named=code,
         own=code,
+        chosen=_own_words(made) if ctx.reasoner.info.is_language_model else "",
         is_judged=ctx.reasoner.info.is_language_model,
     )
     made = made.model_copy(update={"sections": _titled(given, made.sections, ctx.library)})
@@ -156,6 +157,17 @@ def _own_code(made: Composition, known: str, library: Library) -> str:
     ids = dict.fromkeys([*cited, *(key for step in made.advice for key in step.premises)])
     read = [passage.text for key in ids if (passage := library.passage(key)) is not None]
     return with_open_values(lines, "\n".join([known, *read]))
+
+
+def _own_words(made: Composition) -> str:
+    """Return what a report says without citing it: its code and commands, and what its writer reckons, chooses and advises."""
+    texts = (made.abstract, made.conclusion, made.table, *(section.content for section in made.sections))
+    drafts = (parse_draft(text, own_rows=True) for text in texts)
+    uncited = [
+        s.text for draft in drafts for s in draft.sentences if not s.passages and s.role in ("fact", "inference")
+    ]
+    steps = [said for step in made.advice for said in (step.action, *step.how, *step.commands) if not ids_in(said)]
+    return "\n".join([*uncited, *steps])
 
 
 async def _with_judged_notes(ctx: RunContext, given: ReportInput, made: Composition) -> ReportInput:

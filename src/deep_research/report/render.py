@@ -189,7 +189,7 @@ def _state_of(uniform: str, language: str) -> str:
 def render_report(checked: CheckedReport, library: Library) -> Rendered:
     """Return the whole report; every citation is numbered, every frame sentence comes from the message catalogue."""
     given, parts, language = checked.given, checked.parts, checked.given.language
-    references = References(library)
+    references, own = References(library), checked.reasoner.is_language_model
     blocks = [
         _head(checked, references),
         *_opening(checked, references),
@@ -208,7 +208,8 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     if untold := [found for found in checked.contradictions if not _is_told(found, checked)]:
         blocks.append(references.contradiction_tables(untold, language))
     if parts.conclusion:
-        blocks.append(f"## {phrase('conclusion', language)}\n\n{_cited(parts.conclusion, references, language)}")
+        told = _cited(parts.conclusion, references, language, own=own)
+        blocks.append(f"## {phrase('conclusion', language)}\n\n{told}")
     elif checked.is_answered and not checked.reasoner.is_language_model and checked.workflow != "quick":
         blocks.append(f"## {phrase('conclusion', language)}\n\n{_standing_of_parts(checked, references)}")
     entries = references.entries()
@@ -251,14 +252,14 @@ def _body(
     blocks: list[str] = []
     contents: dict[str, str] = {}
     found: dict[str, tuple[str, ...]] = {}
-    state = _common_state(checked, references)
+    state, own = _common_state(checked, references), checked.reasoner.is_language_model
     for section in given.sections:
-        contents[section.title] = make_inert(_cited(section.content, references, language))
-        found[section.title] = tuple(make_inert(_cited(f, references, language)) for f in section.key_findings)
+        contents[section.title] = make_inert(_cited(section.content, references, language, own=own))
+        found[section.title] = tuple(make_inert(_cited(f, references, language, own=own)) for f in section.key_findings)
         shown = without_lone_marks(contents[section.title])
         shown = marks_in_heads(shown) if checked.reasoner.is_language_model else shown
         if shown and not checked.reasoner.is_language_model:  # what is quoted in front is not quoted again
-            shown = without_repeats(shown, make_inert(_cited(parts.abstract, references, language)))
+            shown = without_repeats(shown, make_inert(_cited(parts.abstract, references, language, own=own)))
             # A heading of the documents says where to look; one of the program's own, with nothing below it, says nothing.
             is_own = section.title in (phrase("answer", language), phrase("head_to_head", language))
             shown = shown or ("" if is_own else phrase("said_above", language))
@@ -277,12 +278,12 @@ _MARK = re.compile(r" ?(?:\[\d+\])+")
 _WIDE_STOPS = ("。", "！", "？")
 
 
-def _cited(markdown: str, references: References, language: str) -> str:
+def _cited(markdown: str, references: References, language: str, *, own: bool) -> str:
     """Render the citations of a text; of sentences of a paragraph that follow one another and rest on the same sources the
     last one carries the numbers. A conclusion that closes a paragraph becomes one of its own: its mark begins a line; what it is
-    drawn from stands behind it as that, not as what says it."""
+    drawn from stands behind it as that, not as what says it. Where a sentence without a number is `own`, each keeps its numbers."""
     lines = render_citations(markdown, references.cite).split("\n")
-    told = "\n".join(_apart(_once(line)) for line in lines)
+    told = "\n".join(_apart(line if own else _once(line)) for line in lines)
     return _DRAWN.sub(lambda found: f"{found[1]}{phrase('rests_on', language, cited=found[2])}", told)
 
 
@@ -348,9 +349,9 @@ def _opening(checked: CheckedReport, references: References) -> list[str]:
     """Render the answer, how its marks are read where there are any, what was assumed, and the table."""
     parts, language = checked.parts, checked.given.language
     shown = (("abstract", parts.abstract), ("at_a_glance", parts.table))
-    texts = ((name, _cited(text, references, language)) for name, text in shown if text)
-    # What is quoted keeps its citations where they are.
-    told = marks_in_heads if checked.reasoner.is_language_model else str
+    own = checked.reasoner.is_language_model
+    texts = ((name, _cited(text, references, language, own=own)) for name, text in shown if text)
+    told = marks_in_heads if own else str  # what is quoted keeps its citations where they are
     blocks = [f"## {phrase(name, language)}\n\n{told(text)}" for name, text in texts]
     notes = [f"*{marks}*"] if (marks := _marks(checked)) else []
     if state := _state_of(_common_state(checked, references), language):
@@ -372,9 +373,10 @@ def _marks(checked: CheckedReport) -> str:
     general = [claim.text for claim in checked.claims if claim.kind == "background"]
     advised = " ".join(f"{a.why}{a.how}{a.fallback}{a.condition}{a.action}" for a in parts.advice)
     typed = [line for step in parts.advice for line in step.commands]
-    bodies = (section.content for section in checked.given.sections)
+    bodies = [section.content for section in checked.given.sections]
     used = {
-        "marks_inference": any(claim.kind == "inference" and claim.stands for claim in checked.claims),
+        "marks_own": bool(parts.advice) or any(claim.kind == "inference" and claim.stands for claim in checked.claims),
+        "marks_inference": any("→ " in text for text in (parts.abstract, parts.conclusion, *bodies)),
         "marks_reckoned": any(claim.kind == "computed" and claim.stands for claim in checked.claims)
         or bool(workings_apart("\n".join((parts.abstract, parts.conclusion, parts.table, advised, *bodies)))[1]),
         "marks_background": _GENERAL in advised or any("```" not in text for text in general),
@@ -422,10 +424,6 @@ def _step(advice: Advice, references: References, language: str) -> tuple[str, l
     action = fold(advice.action)
     said.append(f"**{action if action.endswith(_STOPS) else action + phrase('full_stop', language)}**")
     said += [_once(render_citations(fold(advice.why), references.cite))] * bool(advice.why)
-    # Premises that no sentence cites are told as such: a number alone would be taken for what a sentence says.
-    told = any(ids_in(text) for text in (advice.why, *advice.how, advice.condition, advice.fallback))
-    if not told and (cited := references.cite(advice.premises)):
-        said.append(phrase("rests_on", language, cited=cited).strip())
     colon = colon_of(language)
     needed = [f"*{phrase('condition', language)}*{colon}{fold(advice.condition)}"] * bool(advice.condition)
     otherwise = [fold(advice.fallback)] * bool(advice.fallback)  # it says itself for whom it is: "Without a key, …"

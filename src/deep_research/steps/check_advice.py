@@ -231,7 +231,8 @@ class _CodeCheck:
         said, loose = _parted(text)
         own = without_placeholders(f"{said[:1].lower()}{said[1:]}")  # its first word is a verb, not a name
         told = "\n".join([self.known, self.ground.given, *also])
-        return is_unfounded(own, self.grounds, told, self.ground.named, is_judged=self.ground.is_judged) or next(
+        grounds = self.grounds or [self.known] * self.ground.is_judged  # a plan may carry out what sections design
+        return is_unfounded(own, grounds, told, self.ground.named, is_judged=self.ground.is_judged) or next(
             (bad for sentence in loose if (bad := is_too_specific(sentence, self.ground.known))), None
         )
 
@@ -251,12 +252,10 @@ class _CodeCheck:
             return ""
         own = marked_as_own(
             f"{sentence[:1].lower()}{sentence[1:]}",  # its first word is a verb, not a name
-            self.grounds,
+            self.grounds or [self.known],
             "\n".join([self.known, self.ground.given]),
             self.ground.named,
-            self.ground.language,
             general=self.ground.background,
-            is_told=True,
         )
         return f"{sentence[:1]}{own[1:]}" if own else ""
 

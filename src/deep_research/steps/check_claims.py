@@ -108,9 +108,7 @@ async def check_draft(
         # What code has refused already goes along where there is a rewrite: the judge says what it should be.
         refused = {i for i, j in enumerate(judged) if i not in kept and j.passages} if rewrite is not None else set()
         judged, kept, heard = await _ask(judge, draft, judged, unsure, refused, kept, work)
-    failed = [i for i, j in enumerate(judged) if i not in kept and j.passages]
-    # What a judge words anew, it words after the passages.
-    judged = [replace(j, kind="fact", joins=False) if i in failed and j.joins else j for i, j in enumerate(judged)]
+    failed = [i for i, j in enumerate(judged) if i not in kept and (j.passages or j.joins)]
     if rewrite is not None:
         judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
@@ -233,8 +231,8 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kep
     if judged[number].verdict == PENDING and sentence.kind != "cell":
         return ()
     beside = [i for i in draft.paragraph_of(number) if i != number]
-    if judged[number].joins and not any(draft.sentences[i].passages for i in beside):
-        return ()  # a thought about the code or list before it, which cites
+    if judged[number].joins:
+        return ()  # what cites nothing is the writer's own: a number would make it a source's
     others = [i for i in beside if i in kept]
     if judged[number].verdict.by_model and any(
         draft.sentences[i].passages and set(judged[i].passages) & set(own) for i in others

@@ -45,6 +45,7 @@ from deep_research.verification.drafts import (
     without_id_columns,
 )
 from deep_research.verification.numbers import numbers_agree, quantities, same
+from deep_research.verification.own_figures import without_true_sums
 from deep_research.verification.procedures import steps_left_out
 from deep_research.verification.quotations import unquoted
 from deep_research.verification.verify import (
@@ -81,7 +82,8 @@ class Ground(NamedTuple):
     question and the terms of the plan), what was `sought` (the facts planned and the searches made), what a conclusion may
     take names from (`named`: all that the draft cites), whether general knowledge may stand, the `language` of the report, and `today`, by which what sources say of their own time is dated
     (None: not at all); `told_date` is the date that the report names for the whole text; figures of the `question` may be
-    reckoned with; `own` is the code of the report, which gives names of its own; `is_judged` tells that a judge decides on what is our own."""
+    reckoned with; `own` is the code of the report, which gives names of its own, and `chosen` what the report says without citing
+    it, whose figures a cited sentence may repeat; `is_judged` tells that a judge decides on what is our own."""
 
     computations: Sequence[Computation] = ()
     known: str = ""
@@ -93,6 +95,7 @@ class Ground(NamedTuple):
     told_date: str = ""
     question: str = ""
     own: str = ""
+    chosen: str = ""
     is_judged: bool = False
 
     @property
@@ -156,7 +159,7 @@ def check_sentences(
 
     Of a note, which is judged later, facts that may stand are not measured.
     """
-    draft = parse_draft(without_id_columns(settle_marks(draft_markdown)))
+    draft = parse_draft(without_id_columns(settle_marks(draft_markdown)), own_rows=ground.is_judged)
     said = "\n".join(s.text for s in draft.sentences if s.role != "limit")
     ground = ground._replace(
         sought=f"{ground.sought}\n{said}",
@@ -326,7 +329,7 @@ def _open(text: str, ground: Ground) -> Verdict:
 
 def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: Sequence[str] = ()) -> CheckedSentence:
     evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
-    premises = [*(f"{e.about}\n{e.text}" for e in evidence), *more]
+    premises = [*(f"{e.about}\n{e.text}" for e in evidence), *more] or [ground.known] * ground.is_judged
     unfounded = is_unfounded(
         judged.bare or judged.text, premises, ground.given, ground.named, is_judged=ground.is_judged
     )
@@ -346,9 +349,7 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
             premises,
             ground.given,
             ground.named,
-            ground.language,
             general=ground.background,
-            is_told=not judged.joins,
         )
         if own is not None and bare in (own, judged.text):
             flags = OWN_VALUE if unfounded.codes == ("number_missing",) else ()
@@ -376,7 +377,7 @@ def _check_fact(
     it in both") is a thought of the writer's, on which a judge decides as on any other: it must follow from what they cite."""
     found = _check_sentence(sentence, library, ground, has_judge=has_judge)
     premises = found.passages or tuple(p.id for p in _known(beside, library))
-    joins = not sentence.passages and sentence.kind in ("prose", "item") and bool(premises)
+    joins = not sentence.passages and sentence.kind in ("prose", "item")
     if found.shown or not joins or not ground.is_judged or found.verdict.kind == "contradicted":
         return found
     thought = CheckedSentence(sentence.text, premises, FOLLOWS, kind="inference", joins=True)
@@ -528,8 +529,12 @@ def _without_given(text: str, ground: Ground) -> str:
     text = _INLINE.sub(lambda code: " " if ground.own and _in_code(code[1], ground.own) else code[0], text)
     asked = [q for q in quantities(ground.question) if q.unit] if ground.question else []
     given = [q for q in quantities(text) if q.unit and any(same(q, other, ground.question) for other in asked)]
-    for amount in reversed(given):
-        text = f"{text[: amount.start]} {text[amount.end :]}"
+    if ground.chosen:
+        own = {q.value for q in quantities(ground.chosen)}
+        text = without_true_sums(text)
+        given = [*given, *(q for q in quantities(text) if q.value in own)]
+    for start, end in sorted({(q.start, q.end) for q in given}, reverse=True):
+        text = f"{text[:start]} {text[end:]}"
     return text
 
 
@@ -538,8 +543,9 @@ def _in_code(name: str, code: str) -> bool:
 
 
 def _is_for_judge(judged: CheckedSentence, library: Library, ground: Ground) -> bool:
-    """Tell whether a claim needs the judge: it cites passages, is not verbatim, and code could not settle it."""
-    if not judged.passages or judged.verdict in (VERBATIM, _CODE):
+    """Tell whether a claim needs the judge: it cites passages or is the writer's own, is not verbatim, and code could not settle it."""
+    is_own = ground.is_judged and judged.kind in ("inference", "computed")
+    if not (judged.passages or is_own) or judged.verdict in (VERBATIM, _CODE):
         return False
     if judged.kind != "fact":
         return judged.shown
@@ -560,8 +566,10 @@ def check_again(
         known = f"{ground.named}\n{ground.known}\n{_documents(before.passages, library)}"
         fits = _FENCED.match(text) and is_known_code(text, known)
         return replace(before, text=text.strip(), verdict=FOLLOWS) if fits else None
+    bare, _places, citations = lift(text)
+    if before.joins and citations:  # worded anew after its passages, and cited: what they say
+        before = replace(before, kind="fact", joins=False)
     if before.kind in ("inference", "computed"):
-        bare, _places, citations = lift(text)
         ids = dict.fromkeys((*before.passages, *(key for _at, keys, _end in citations for key in keys)))
         passages = tuple(p.id for p in _known(ids, library))
         said = " ".join(bare.split()).lstrip("→ ")
@@ -584,7 +592,7 @@ def check_again(
     if by_judge and second.shown and second.verdict != VERBATIM:
         # A part that code takes for enough may be half of what the judge's sentence rests on.
         second = replace(second, passages=tuple(p.id for p in passages))
-    if by_judge and not second.shown and _may_stand(second, passages, library, known):
+    if by_judge and not second.shown and _may_stand(second, passages, library, known, ground):
         return replace(second, verdict=_BY_JUDGE)
     return second
 
@@ -644,10 +652,12 @@ def text_around(ids: Sequence[str], library: Library) -> str:
     return "\n".join(texts)
 
 
-def _may_stand(judged: CheckedSentence, passages: Sequence[Passage], library: Library, known: str) -> bool:
+def _may_stand(
+    judged: CheckedSentence, passages: Sequence[Passage], library: Library, known: str, ground: Ground
+) -> bool:
     """Tell whether nothing mechanical speaks against a claim; in its passages' language negation counts as well."""
     evidence = [*(_evidence(p, library) for p in passages), Evidence(known)]
-    said = without_general_cells(judged.text)[0]
+    said = _without_given(without_general_cells(judged.text)[0], ground)
     if judged.verdict == _CODE or certain_disproof(said, evidence) is not None:
         return False
     if known:

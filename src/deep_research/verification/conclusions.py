@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from deep_research.data import Verdict
-from deep_research.i18n.catalog import bracket, colon_of, phrase, verdict_of
+from deep_research.i18n.catalog import verdict_of
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.lexicon import any_word, words
 from deep_research.verification.names import has_short_options, names_occur
@@ -53,39 +53,23 @@ def is_unfounded(
     return verdict_of("unverified", "name_missing", name=", ".join(absent[:4])) if absent else None
 
 
-def marked_as_own(
-    text: str, premises: Sequence[str], also: str, named: str, language: str, *, general: bool, is_told: bool
-) -> str | None:
-    """Return a conclusion that code would refuse, with what it brings in marked as the writer's own, for a judge to decide on.
+def marked_as_own(text: str, premises: Sequence[str], also: str, named: str, *, general: bool) -> str | None:
+    """Return a conclusion that code would refuse for what it brings in, for a judge to decide on: that it cites nothing says whose it is.
 
-    A figure is marked as an own value, but not where `is_told`: an arrow or a step says already whose it is. A name is marked
-    as general knowledge (†), where `general` knowledge may stand. None for what no mark makes right: a date, a quotation, a
-    conclusion without premises.
+    A figure stands as it is; a name is marked as general knowledge (†), where `general` knowledge may stand. None for what no
+    mark makes right: a date, a quotation, a conclusion without premises.
     """
-    said, own = text, list[str]()
     refused = is_unfounded(text, premises, also, named, is_judged=True)
     if refused is not None and refused.codes == ("number_missing",):
         ground = "\n".join([*premises, also])
         missing = numbers_agree(text, ground, written_quantities(text)).missing
         if any(q.unit in CALENDAR for q in missing):
             return None
-        own = list(dict.fromkeys(text[q.start : q.end].strip() for q in missing if not is_small(q)))
+        own = [text[q.start : q.end].strip() for q in missing if not is_small(q)]
         refused = is_unfounded(text, premises, "\n".join([also, *own]), named, is_judged=True)
-        remark = f"{phrase('own_value', language)}{colon_of(language)}{', '.join(own)}"
-        said = text if is_told else with_remark(text, remark, language)
     if refused is None:
-        return said
-    return with_general_mark(said) if general and refused.codes == ("name_missing",) else None
-
-
-def with_remark(text: str, remark: str, language: str) -> str:
-    """Return a sentence with a remark in brackets at its end, before its full stop."""
-    return _before_stop(text.rstrip(), bracket(remark, language))
-
-
-def _before_stop(said: str, mark: str) -> str:
-    stop = said[-1:] if said.endswith((".", "。", "!", "！", ";", "；", ":", "：")) else ""
-    return f"{said.removesuffix(stop)}{mark}{stop}"
+        return text
+    return with_general_mark(text) if general and refused.codes == ("name_missing",) else None
 
 
 _TRADE = frozenset(words("names.trade", "en"))
@@ -168,7 +152,8 @@ def with_general_mark(text: str) -> str:
     said = text.rstrip()
     if "†" in said[-3:]:
         return said
-    return _before_stop(said, " †")
+    stop = said[-1:] if said.endswith((".", "。", "!", "！", ";", "；", ":", "：")) else ""
+    return f"{said.removesuffix(stop)} †{stop}"
 
 
 def are_known_commands(lines: Sequence[str], grounds: Sequence[str]) -> bool:

@@ -278,9 +278,12 @@ _LEAST_COLUMNS = 3
 
 
 @lru_cache(maxsize=64)
-def parse_draft(text: str) -> Draft:
-    """Read a draft, which nothing changes: several steps read the same one. Headings, labels ("**Benefits**", "It offers:" before a list), a table's header row and
-    its first column are no claims unless they cite; all other text is, cited or not."""
+def parse_draft(text: str, *, own_rows: bool = False) -> Draft:
+    """Read a draft, which nothing changes: several steps read the same one.
+
+    Headings, labels ("**Benefits**", "It offers:" before a list), a table's header row and its first column are no claims unless
+    they cite; all other text is, cited or not. With `own_rows` a row that cites nothing is a thought of the writer's own, whole.
+    """
     draft = Draft()
     found = list(blocks(text))
     own_list, lead = False, tuple[str, ...]()
@@ -290,7 +293,7 @@ def parse_draft(text: str) -> Draft:
             _read_heading(draft, text, block)
         elif block.kind == "table":
             first = len(draft.sentences)
-            _read_table(draft, text, block)
+            _read_table(draft, text, block, own_rows=own_rows)
             if own_list:
                 draft.sentences[first:] = [_as_own(s, lead) for s in draft.sentences[first:]]
             own_list = False
@@ -541,7 +544,7 @@ def _is_label(sentence: CitedSentence, following: str | None) -> bool:
     return text.endswith((":", "：")) and following in ("item", "table", "code")
 
 
-def _read_table(draft: Draft, text: str, block: Block) -> None:
+def _read_table(draft: Draft, text: str, block: Block, *, own_rows: bool) -> None:
     lines: list[tuple[str | int, ...]] = []
     rows: list[tuple[int, str]] = []
     position = block.start
@@ -552,7 +555,7 @@ def _read_table(draft: Draft, text: str, block: Block) -> None:
     header = [_plain_cell(cell) for cell in _cells(rows[0][1])] if head == 2 else []
     for number, (at, line) in enumerate(rows):
         cells = _cells(line)
-        if number >= head and (row := _whole_row(line, at, header)):
+        if number >= head and (row := _whole_row(line, at, header, own_rows=own_rows)):
             lines.append((len(draft.sentences),))
             draft.sentences.append(row)
             continue
@@ -560,8 +563,9 @@ def _read_table(draft: Draft, text: str, block: Block) -> None:
     draft._parts.append(_Part("table", level=head, lines=tuple(lines)))
 
 
-def _whole_row(line: str, at: int, header: Sequence[str]) -> CitedSentence | None:
-    """Return a row that cites once, at its end, as one claim under the headings of its columns; else None.
+def _whole_row(line: str, at: int, header: Sequence[str], *, own_rows: bool) -> CitedSentence | None:
+    """Return a row that cites once, at its end, as one claim under the headings of its columns; else None. With `own_rows` one
+    that cites nothing and tells something behind its first cell is one as well.
 
     Its text is its cells as they stand, without the outer bars.
     """
@@ -573,6 +577,13 @@ def _whole_row(line: str, at: int, header: Sequence[str]) -> CitedSentence | Non
         *(number for number in cited if _plain_cell(cells[number]).strip()),
     }  # a dash with ids says something
     behind = _ROW_IDS.search(line)
+    if own_rows and not cited:
+        if not told[1:] or any(_MARKED.search(cell) for cell in cells):
+            return None
+        raw = re.sub(r"(?:\s*\|)+\s*$", "", line.strip().removeprefix("|")).strip()
+        about = " | ".join(name for name in header if name)
+        own = _reckoned(CitedSentence(raw, (), at, at + len(line), "cell", raw, context=about))
+        return own if own.role == "computed" else own._replace(role="inference")
     if not behind and (len(cited) != 1 or len(filled) <= _FEW_CELLS or cited[0] < told[-1]):
         return None
     bare, _places, citations = lift(line)

@@ -73,3 +73,32 @@ def renumbered(text: str, numbers: Mapping[int, int]) -> str:
         if new is not None and written.strip().isdigit():
             text = text[: number.start] + written.replace(written.strip(), str(new)) + text[number.end :]
     return text
+
+
+_NUMBER = r"\d[\d,]*(?:\.\d+)?"
+_SUM = re.compile(rf"({_NUMBER}(?:\s?[-+−×*÷/]\s?{_NUMBER})+)\s?[=≈]\s?({_NUMBER})")
+_SIGNS = re.compile(r"\s?([-+−×*÷/])\s?")
+
+
+def without_true_sums(text: str) -> str:
+    """Return a text without the sums written out in it that are right ("3 × 200 = 600"): whoever reads them can follow. A result may
+    be rounded to the digits it has."""
+    return _SUM.sub(lambda found: " " if _is_right(found[1], found[2]) else found[0], text)
+
+
+def _is_right(terms: str, result: str) -> bool:
+    first, *rest = _SIGNS.split(terms.replace(",", ""))
+    parts = [Decimal(first)]
+    for sign, number in zip(rest[::2], rest[1::2], strict=True):
+        value = Decimal(number)
+        if sign in "×*":
+            parts[-1] *= value
+        elif sign in "÷/":
+            if not value:
+                return False
+            parts[-1] /= value
+        else:
+            parts.append(value if sign == "+" else -value)
+    told = Decimal(result.replace(",", ""))
+    digits = -int(told.as_tuple().exponent)
+    return abs(sum(parts) - told) <= Decimal(10) ** -digits / 2

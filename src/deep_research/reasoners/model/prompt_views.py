@@ -69,7 +69,7 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
     refused them."""
     return [
         {
-            "kind": "ROW" if _ROW.search(_CODE.sub("", c.text)) else _KINDS.get(c.kind, "FACT"),
+            "kind": _kind_of(c),
             "text": c.text,
             "cited": "".join(f"[{key}]" for key in c.passages),
             "flag": "; ".join(phrase(f"flag_{flag}", "en") for flag in c.flags),
@@ -79,6 +79,12 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
         }
         for c in claims
     ]
+
+
+def _kind_of(claim: Claim) -> str:
+    kind = _KINDS.get(claim.kind, "FACT")
+    is_row = _ROW.search(_CODE.sub("", claim.text)) is not None and claim.kind != "advice"
+    return kind if not is_row else "CONCLUSION, ROW" if claim.kind == "inference" else "ROW"
 
 
 def for_review(section: Section, claims: Sequence[Claim], library: Library) -> dict[str, object]:
@@ -159,9 +165,9 @@ _LENGTHS = {
     "standard": {
         "section": (150, 420),
         "addition": (40, 220),
-        "body": (400, 850),
-        "total": (1_000, 1_400),
-        "answer": (90, 145),
+        "body": (1_000, 2_200),
+        "total": (1_500, 2_800),
+        "answer": (90, 150),
         "conclusion": (0, 80),
     },
     "deep": {
