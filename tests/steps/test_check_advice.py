@@ -152,6 +152,9 @@ async def test_a_value_that_no_source_has_is_left_to_the_reader(line: str, shown
     advice = Advice(action=ACTION, commands=(line,), premises=("s1p1", "s2p1"))
     (kept,) = (await check_advice([advice], [], library, GROUND, judging("supported"))).advice
     assert kept.commands == (shown,)
+    ground = GROUND._replace(is_judged=True)
+    (kept,) = (await check_advice([advice], [], library, ground, judging("supported"))).advice
+    assert kept.commands == (f"{line.removesuffix(' †')} †",), "where a judge decides the writer chooses values"
 
 
 async def test_advice_cites_in_its_sentences_and_is_judged_without_the_ids(library: SqliteLibrary) -> None:

@@ -43,6 +43,8 @@ def test_the_working_of_a_figure_is_told_apart_once() -> None:
         "Copy 5 MB/s⁼. A day has 9 GB⁼. So 5 MB/s⁼ it is. 约 68 个⁼可用。",
         ["5 MB/s = (2 + 3) × 1 MB", "9 GB = 3 × 3", "68 个 = 8 ÷ 2"],
     )
+    twice = "85 (= 5 × 17; assumed: 5), and so 85 (= 5 × 17)"
+    assert workings_apart(twice)[1] == ["85 = 5 × 17; assumed: 5"], "its assumption is told with it"
     assert workings_apart("Call f(a=1) (see = below).") == ("Call f(a=1) (see = below).", [])
 
 

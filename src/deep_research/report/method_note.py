@@ -61,7 +61,7 @@ def render_method_note(
         join_sentences(lines, language),
         _cost(checked.ledger, read_on, language),
         *_left(listed, language),
-        *[f"{bold_heading('workings', language)}{'; '.join(workings)}"] * bool(workings),
+        *[f"{bold_heading('workings', language)}{' · '.join(workings)}"] * bool(workings),
     ]
     return "\n\n".join(blocks)
 

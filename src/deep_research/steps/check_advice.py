@@ -291,7 +291,7 @@ def _by_code(given: Advice, facts: Sequence[Claim], library: Library, ground: Gr
     marked = check.marked(given.action) if check.refused(given.action) is not None else ""
     action = kept["action"] = marked or given.action
     told = "\n".join([given.action, kept["why"], *kept["how"]])
-    kept["commands"] = _fit_commands(given.commands, [*grounds, known], told, general=ground.background)
+    kept["commands"] = _fit_commands(given.commands, [*grounds, known], told, ground)
     if given.commands and not kept["commands"]:  # what led to them would lead nowhere
         kept["how"] = tuple(text for text in kept["how"] if not _bare(text).endswith((":", "：")))
     advice = given.model_copy(update=kept)
@@ -338,16 +338,18 @@ def _with_results(given: Advice, library: Library, ground: Ground) -> tuple[Advi
     return given.model_copy(update=changed), tuple(used)
 
 
-def _fit_commands(lines: Sequence[str], known: Sequence[str], said: str, *, general: bool) -> tuple[str, ...]:
+def _fit_commands(lines: Sequence[str], known: Sequence[str], said: str, ground: Ground) -> tuple[str, ...]:
     """Return the lines to type that may stand: all or none, since they belong together. A line that no source has is marked as
-    `general` knowledge (†), where that is wanted; a value that it brings in, and what is `said` of it does not reckon from a
-    known one, is left for the reader to fill in."""
+    general knowledge (†), where that is wanted; a value that it brings in, and what is `said` of it does not reckon from a
+    known one, is left for the reader to fill in, but where a judge decides on what the writer chooses."""
     known_lines = {line for line in lines if are_known_commands([line], known)}
-    if not general:
+    if not ground.background:
         return tuple(lines) if known_lines.issuperset(lines) else ()
     told = "\n".join(known)
     marked = (line if line in known_lines else f"{line.removesuffix(_MARK).rstrip(' #')} {_MARK}" for line in lines)
-    return tuple(line if line in known_lines else with_open_values(line, told, said) for line in marked)
+    return tuple(
+        line if line in known_lines or ground.is_judged else with_open_values(line, told, said) for line in marked
+    )
 
 
 def _parted(text: str) -> tuple[str, list[str]]:

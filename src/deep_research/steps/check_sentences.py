@@ -33,6 +33,7 @@ from deep_research.verification.conclusions import (
     marked_as_own,
     missing_names,
     open_instruction,
+    with_general_mark,
     without_code,
 )
 from deep_research.verification.currency import Dated, flags_of, with_note
@@ -338,8 +339,10 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
         unfounded = is_unfounded(
             without_code(judged.bare or judged.text), premises, ground.given, ground.named, is_judged=ground.is_judged
         )
-        known = "\n".join([*premises, ground.given])
-        judged = judged if unfounded else replace(judged, text=open_instruction(judged.text, known))
+        if not unfounded and ground.is_judged:
+            judged = replace(judged, text=with_general_mark(judged.text))
+        elif not unfounded:
+            judged = replace(judged, text=open_instruction(judged.text, "\n".join([*premises, ground.given])))
     if is_error_text(judged.text, premises):
         unfounded = verdict_of("unverified", "error_text")
     if unfounded and ground.is_judged and unfounded.codes != ("error_text",):

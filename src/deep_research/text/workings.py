@@ -9,11 +9,12 @@ RECKONED = "⁼"
 
 def workings_apart(text: str) -> tuple[str, list[str]]:
     """Return a report with a mark in place of each working ("67 % (= 2 ÷ 3)", "67 %（= 2 ÷ 3）"), and the workings ("67 % = 2 ÷
-    3"), each once: within a sentence they are in the reader's way."""
+    3"), each once, with its assumptions where one of them tells these: within a sentence they are in the reader's way."""
     told: dict[str, None] = {}
 
     def marked(found: re.Match[str]) -> str:
         told[f"{found[1].strip()} = {found[2]}"] = None
         return f"{found[1].rstrip()}{RECKONED}"
 
-    return _WORKING.sub(marked, text), list(told)
+    shown = _WORKING.sub(marked, text)
+    return shown, [each for each in told if not any(other.startswith(f"{each};") for other in told)]
