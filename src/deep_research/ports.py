@@ -381,8 +381,11 @@ class Reasoner(Protocol):
         """
         ...
 
-    async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:
-        """Say of each claim what its passages support, in one sentence without ids; "" where nothing (or nobody can)."""
+    async def rewrite(self, claims: Sequence[Claim], library: Library, question: str = "") -> Sequence[str]:
+        """Say of each claim what its passages support, in one sentence without ids; "" where nothing (or nobody can).
+
+        `question` is as in `judge`.
+        """
         ...
 
     async def review_section(

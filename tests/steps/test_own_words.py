@@ -302,3 +302,17 @@ def test_a_text_of_the_report_that_cites_nothing_at_all_is_judged() -> None:
     assert (checked.content, asked.kind, asked.passages) == (draft, "inference", ())
     assert judged(draft, shelf(One=OIL), "unverified", JUDGED)[0].content == ""
     assert judged(draft, shelf(One=OIL))[0].content == "", "without a judge it has nothing to rest on"
+
+
+def test_code_that_handles_failures_is_no_error_of_the_research() -> None:
+    code = "```python\ntry:\n    start()\nexcept OSError:  # connection failed: timed out\n    fail('Request failed: HTTP 503')\n```"
+    draft = f"The engine needs oil before each start. [s1p1] So start it like this:\n\n{code}"
+    checked, _ = judged(draft, shelf(One=OIL), ground=JUDGED._replace(background=True))
+    assert "HTTP 503" in checked.content
+
+
+def test_words_of_the_trade_and_of_the_question_need_no_passage_where_a_judge_decides() -> None:
+    draft = "The HTTP engine of the ORM needs oil before each start. [s1p1]"
+    ground = JUDGED._replace(known="How do we oil our ORM?", chosen="Oil it.")
+    assert judged(draft, shelf(One=OIL), ground=ground)[0].content == draft
+    assert judged(draft, shelf(One=OIL), ground=JUDGED)[0].content == ""

@@ -32,7 +32,7 @@ from deep_research.steps.check_claims import Checked
 from deep_research.steps.check_sentences import PENDING, Ground, with_premises
 from deep_research.steps.confirm_contradictions import Confirmed, confirm, pending_sides
 from deep_research.steps.judging_together import JudgingTogether
-from deep_research.steps.research import check_text, ground_of, judge_for, sources_of, standing_findings
+from deep_research.steps.research import check_text, ground_of, judge_for, rewrite_for, sources_of, standing_findings
 from deep_research.text.near_duplicates import are_several
 from deep_research.text.question_parts import question_parts
 from deep_research.text.tokens import content_terms
@@ -247,7 +247,7 @@ async def _checked(ctx: RunContext, given: ReportInput, made: Composition, groun
 
     async def advise() -> CheckedAdvice:
         with together.check(len(texts)) as judge:
-            rewrite = ctx.reasoner.rewrite if made.advice else None
+            rewrite = rewrite_for(ctx, given.brief.question) if made.advice else None
             return await check_advice(
                 made.advice, given.claims, ctx.library, ground, judge if made.advice else None, rewrite
             )

@@ -28,6 +28,7 @@ from deep_research.verification.conclusions import (
     has_amounts,
     is_instruction,
     is_known_code,
+    is_of_trade,
     is_too_specific,
     is_unfounded,
     marked_as_own,
@@ -70,6 +71,7 @@ _BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_mo
 OWN_VALUE = ("own_value",)
 """The flag of a thought that brings in a value of the writer's own."""
 _ROW_BORDER = re.compile(r"\s\|\s?")
+_LATIN_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z]+(?![a-z])")
 _FENCED, _INLINE = re.compile(r"\s*(?:```|~~~)"), re.compile(r"`([^`\n]+)`")
 _FEW = 3
 _NAMED = 3
@@ -194,8 +196,8 @@ def _put_together(judged: CheckedSentence, before: CitedSentence, library: Libra
     """Return code that stands in no passage as the writer's own where all that it calls is in what the draft cites; it
     rests on what it cites, or on what the sentence before it does. Other code is general knowledge, where that may stand."""
     ids = judged.passages or cited_ids(before, library)
-    if any(map(is_error_text, bare_code(judged.text).splitlines())):  # what it prints of failures is its subject
-        return judged
+    if not ground.is_judged and any(map(is_error_text, bare_code(judged.text).splitlines())):
+        return judged  # what it prints of failures is its subject
     general = replace(judged, passages=(), verdict=BACKGROUND, kind="background") if ground.background else judged
     if not ids:
         return general
@@ -534,6 +536,9 @@ def _without_given(text: str, ground: Ground) -> str:
     given = [q for q in quantities(text) if q.unit and any(same(q, other, ground.question) for other in asked)]
     if ground.chosen:
         own = {q.value for q in quantities(ground.chosen)}
+        text = _LATIN_NAME.sub(
+            lambda name: " " if is_of_trade(name[0]) or _in_code(name[0], ground.known) else name[0], text
+        )
         text = without_true_sums(text)
         given = [*given, *(q for q in quantities(text) if q.value in own)]
     for start, end in sorted({(q.start, q.end) for q in given}, reverse=True):

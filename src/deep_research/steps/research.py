@@ -28,7 +28,7 @@ from deep_research.ports import Library
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import standing_of_most, uniform_standing
 from deep_research.steps import review, search
-from deep_research.steps.check_claims import Checked, Judge, check_draft, note_draft
+from deep_research.steps.check_claims import Checked, Judge, Rewrite, check_draft, note_draft
 from deep_research.steps.check_sentences import NO_GROUND, PENDING, Ground
 from deep_research.steps.work_out import computed_results
 from deep_research.text.contents_lists import is_contents_list
@@ -369,6 +369,11 @@ def judge_for(ctx: RunContext, question: str) -> Judge:
     return functools.partial(ctx.reasoner.judge, question=question)
 
 
+def rewrite_for(ctx: RunContext, question: str) -> Rewrite:
+    """Return who puts statements of a run right, knowing what was asked."""
+    return functools.partial(ctx.reasoner.rewrite, question=question)
+
+
 async def check_text(
     ctx: RunContext,
     text: str,
@@ -385,7 +390,7 @@ async def check_text(
         section=section,
         library=ctx.library,
         judge=judge or judge_for(ctx, ground.question),
-        rewrite=ctx.reasoner.rewrite,
+        rewrite=rewrite_for(ctx, ground.question),
         settled=settled,
         ground=ground,
     )

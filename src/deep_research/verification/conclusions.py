@@ -49,7 +49,7 @@ def is_unfounded(
         return verdict_of("unverified", "number_missing", number=number)
     absent = missing_names(claim, f"{ground}\n{named}")
     if is_judged:  # words of the trade, which bring in nothing
-        absent = [name for name in absent if name not in _TRADE]
+        absent = [name for name in absent if not is_of_trade(name)]
     return verdict_of("unverified", "name_missing", name=", ".join(absent[:4])) if absent else None
 
 
@@ -74,6 +74,11 @@ def marked_as_own(text: str, premises: Sequence[str], also: str, named: str, *, 
 
 _TRADE = frozenset(words("names.trade", "en"))
 """Short forms that everybody in computing reads as words."""
+
+
+def is_of_trade(name: str) -> bool:
+    """Tell whether a name is a short form that everybody in computing reads as a word (HTTP, JSON): it brings nothing in."""
+    return name in _TRADE
 
 
 def missing_names(claim: str, ground: str) -> list[str]:

@@ -147,7 +147,7 @@ class ExtractiveReasoner:
         """Return the verdicts unchanged: the mechanical checks and the scorer are all there is."""
         return [claim.verdict for claim in claims]
 
-    async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:
+    async def rewrite(self, claims: Sequence[Claim], library: Library, question: str = "") -> Sequence[str]:
         """Rewrite nothing: it never invents a sentence."""
         return [""] * len(claims)
 

@@ -82,7 +82,7 @@ class Judging(Thinker):
         second, more = await self._judged(claims[half:], library, question)
         return first | {n + half: f for n, f in second.items()}, checked | {n + half for n in more}
 
-    async def rewrite(self, claims: Sequence[Claim], library: Library) -> Sequence[str]:
+    async def rewrite(self, claims: Sequence[Claim], library: Library, question: str = "") -> Sequence[str]:
         """See `ports.Reasoner.rewrite`. What the judge proposed is not asked for again.
 
         Raises ModelError: the check step then cuts the claims.
@@ -91,7 +91,7 @@ class Judging(Thinker):
         left = [claim for claim in claims if claim not in texts]
         if left:
             shown = "\n".join(cited(left, library).values())
-            prompt = self._render("rewrite", date=self._date, passages=shown, claims=numbered(left))
+            prompt = self._render("rewrite", date=self._date, question=question, passages=shown, claims=numbered(left))
             answer = await self._ask.structured("judge", [user(prompt)], RewriteAnswer, max_output_tokens=3000)
             given = {s.number: s for s in answer.statements}
             for number, claim in enumerate(left, 1):
