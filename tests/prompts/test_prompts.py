@@ -152,7 +152,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "subsections": True,
     },
     "judge": {"date": "2026-01-02", "question": "How many parts?", "passages": PASSAGE, "claims": [CLAIM, CLAIM]},
-    "rewrite": {"date": "2026-01-02", "passages": PASSAGE, "claims": [CLAIM, CLAIM]},
+    "rewrite": {"date": "2026-01-02", "question": "How many parts?", "passages": PASSAGE, "claims": [CLAIM, CLAIM]},
     "rank": {"question": "How many parts has an engine?", "texts": ["An engine has 5 parts.", "Engines are loud."]},
     "review_section": {
         "section": SECTION,

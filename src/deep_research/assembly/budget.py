@@ -29,7 +29,7 @@ _SHARES: dict[Role, float] = {
     "review": 0.55,
     "write": 0.65,
     "judge": 0.7,
-    "report": 0.9,
+    "report": 0.95,
 }
 """Up to which share of a budget each kind of work may spend. Where it is tight, sections are written
 rather than reviewed; the rest is for the report, and for its check when it is written."""
