@@ -316,3 +316,23 @@ def test_words_of_the_trade_and_of_the_question_need_no_passage_where_a_judge_de
     ground = JUDGED._replace(known="How do we oil our ORM?", chosen="Oil it.")
     assert judged(draft, shelf(One=OIL), ground=ground)[0].content == draft
     assert judged(draft, shelf(One=OIL), ground=JUDGED)[0].content == ""
+
+
+def test_a_fact_that_mixes_in_a_choice_is_parted_into_what_the_source_says_and_our_own() -> None:
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        return [
+            Verdict(kind="unverified" if "300" in c.text else "supported", reason="", by_model=True) for c in claims
+        ]
+
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
+        return ["The engine needs oil before each start. [s1p1] Plan 300 starts." for _ in claims]
+
+    draft = "So fill it early. Plan 300 starts, because the engine needs oil before each of them. [s1p1]"
+    done = check_draft(draft, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewrite, ground=JUDGED)
+    told = "So fill it early. Plan 300 starts. The engine needs oil before each start. [s1p1]"
+    assert asyncio.run(done).content == told
+
+
+def test_a_word_in_code_is_no_quotation_of_a_thought() -> None:
+    draft = 'The engine needs oil before each start. [s1p1] Call the rest `"other"`.'
+    assert judged(draft, shelf(One=OIL), ground=JUDGED)[0].content == draft

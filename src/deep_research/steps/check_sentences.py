@@ -536,9 +536,8 @@ def _without_given(text: str, ground: Ground) -> str:
     given = [q for q in quantities(text) if q.unit and any(same(q, other, ground.question) for other in asked)]
     if ground.chosen:
         own = {q.value for q in quantities(ground.chosen)}
-        text = _LATIN_NAME.sub(
-            lambda name: " " if is_of_trade(name[0]) or _in_code(name[0], ground.known) else name[0], text
-        )
+        known = f"{ground.known}\n{ground.chosen}"
+        text = _LATIN_NAME.sub(lambda name: " " if is_of_trade(name[0]) or _in_code(name[0], known) else name[0], text)
         text = without_true_sums(text)
         given = [*given, *(q for q in quantities(text) if q.value in own)]
     for start, end in sorted({(q.start, q.end) for q in given}, reverse=True):
@@ -615,16 +614,21 @@ def _several_again(
     each = [
         _check_own(s, library, ground, {})
         if s.role == "background"
+        else _judge_own(replace(before, text=s.text, verdict=FOLLOWS, kind="inference"), library, ground)
+        if ground.is_judged and not s.passages and any(other.passages for other in said)
         else check_again(f"{s.text} {cite_ids(s.passages)}", before, library, ground, by_judge=True, known=known)
         for s in said
     ]
     stand = [one for one in each if one is not None and one.shown]
     if len(stand) < len(said):
         return None
-    ids = tuple(dict.fromkeys(key for one in stand for key in one.passages))
+    # What is the writer's own comes first: the ids at the end are those of what sources say.
+    stand.sort(key=lambda one: one.kind != "inference")
+    cited = [one for one in stand if one.kind != "inference"] or stand
+    ids = tuple(dict.fromkeys(key for one in cited for key in one.passages))
     if not ids:
         return None
-    return replace(stand[0], text=" ".join(one.text for one in stand), passages=ids, verdict=_BY_JUDGE)
+    return replace(cited[0], text=" ".join(one.text for one in stand), passages=ids, verdict=_BY_JUDGE)
 
 
 def _sentence_of(text: str, before: CheckedSentence) -> CitedSentence | None:

@@ -36,7 +36,7 @@ def is_unfounded(
     if not premises:
         return verdict_of("unverified", "no_premises")
     ground = "\n".join([*premises, also])
-    quoted = quotations_occur(claim, ground)
+    quoted = quotations_occur(without_code(claim) if is_judged else claim, ground)
     if not quoted.ok:
         return verdict_of("unverified", "quotation_missing", quotation=quoted.missing[0].text[:80])
     missing = numbers_agree(claim, ground, written_quantities(claim)).missing
