@@ -308,4 +308,5 @@ def _working(expression: str, operands: Mapping[str, Operand]) -> str:
     text = re.sub(r"\s*\^\s*", "^", text)
     text = re.sub(r"(%)\s*÷\s*100(?![\d.,])", r"\1", text)  # 800 × 3 %
     text = re.sub(r"(?<![\d.,])100 - (?=[\d.,]+ ?%)", "100 % - ", text).replace("sqrt(", "√(")
+    text = re.sub(r"(\(100 % - [\d.,]+ ?%\))\s*÷\s*100(?![\d.,])", r"\1", text)  # (100 % - 3 %) is 0.97
     return re.sub(r"(?<=\S)\s*([×÷+])\s*(?=\S)", r" \1 ", text)
