@@ -336,3 +336,9 @@ def test_a_fact_that_mixes_in_a_choice_is_parted_into_what_the_source_says_and_o
 def test_a_word_in_code_is_no_quotation_of_a_thought() -> None:
     draft = 'The engine needs oil before each start. [s1p1] Call the rest `"other"`.'
     assert judged(draft, shelf(One=OIL), ground=JUDGED)[0].content == draft
+
+
+def test_a_cell_beside_one_of_general_knowledge_is_judged_as_our_own() -> None:
+    table = "| Find | Do |\n| --- | --- |\n| old oil | change it early |\n| rust in the tank † | empty the tank |"
+    draft = f"The engine needs oil before each start. [s1p1]\n\nSo do this:\n\n{table}"
+    assert "empty the tank" in judged(draft, shelf(One=OIL), ground=JUDGED._replace(background=True))[0].content

@@ -54,7 +54,7 @@ _SEVERAL = 4
 """From this number of references on, the one day on which all were read is said once, in the method note."""
 _REFERENCES = 1 / 3
 """Characters of the list of references for one of what stands before it: a quarter of the whole."""
-_MOST_QUOTES, _FEW_TERMS = 2, 3
+_MOST_QUOTES, _FEW_TERMS, _LEAST_SHARED = 2, 3, 2
 _LETTERS, _FEW_WORDS = 0.75, 5
 """Share of letters and spaces in a sentence that is no code and no address; words of one that is no mere pointer."""
 
@@ -569,7 +569,8 @@ def _nearest(claim: str, text: str) -> tuple[int, int] | None:
 
     spans = _prose_sentences(text)
     best = max(spans, key=shared, default=None)
-    return best if best and shared(best)[0] else None
+    least = min(_LEAST_SHARED, len(terms)) if detect(claim) == detect(text) else 1  # a name is all that languages share
+    return best if best and shared(best)[0] >= max(1, least) else None
 
 
 @lru_cache(maxsize=200)

@@ -382,10 +382,10 @@ def _check_fact(
     it in both") is a thought of the writer's, on which a judge decides as on any other: it must follow from what they cite."""
     found = _check_sentence(sentence, library, ground, has_judge=has_judge)
     premises = found.passages or tuple(p.id for p in _known(beside, library))
-    joins = not sentence.passages and sentence.kind in ("prose", "item")
+    joins = not sentence.passages and sentence.kind != "code"
     if found.shown or not joins or not ground.is_judged or found.verdict.kind == "contradicted":
         return found
-    thought = CheckedSentence(sentence.text, premises, FOLLOWS, kind="inference", joins=True)
+    thought = CheckedSentence(sentence.text, premises, FOLLOWS, sentence.context, kind="inference", joins=True)
     thought = _judge_own(thought, library, ground)
     return thought if thought.shown else found
 

@@ -10,10 +10,10 @@ from deep_research.text.tokens import content_terms
 from deep_research.verification.conclusions import BACKGROUND
 from deep_research.verification.verify import Evidence, may_be_supported
 
-_TRIED, _OFFERED = 8, 2
-"""How many passages are looked at for one sentence, and for how many the judge is asked."""
-_LEAST, _SHARE = 2, 0.65
-"""How many terms of the sentence a passage must have, and which share of them; in another language, of its names and code."""
+_TRIED = 8
+"""How many passages are looked at for one sentence; the judge is asked about the first that fits."""
+_LEAST, _SHARE = 2, 0.75
+"""How many terms of the sentence a passage must have, and which share of them; in another language all of its names and code."""
 
 
 def as_facts(text: str, library: Library) -> list[CheckedSentence]:
@@ -24,12 +24,13 @@ def as_facts(text: str, library: Library) -> list[CheckedSentence]:
     found: list[CheckedSentence] = []
     for hit in library.search(said, limit=_TRIED):
         passage = hit.passage
-        terms = all_terms if detect(passage.text) == language else plain_terms
+        is_same = detect(passage.text) == language
+        terms, share = (all_terms, _SHARE) if is_same else (plain_terms, 1)
         shared = terms & set(content_terms(f"{passage.heading} {passage.text}"))
-        is_near = len(shared) >= max(_LEAST, _SHARE * len(terms))
+        is_near = len(shared) >= max(_LEAST, share * len(terms))
         if is_near and may_be_supported(said, Evidence(passage.text, passage.heading)):
             found.append(CheckedSentence(said, (passage.id,), BACKGROUND, kind="fact", repair="passage"))
-    return found[:_OFFERED]
+    return found[:1]
 
 
 def without_mark(text: str) -> str:
