@@ -342,3 +342,14 @@ def test_a_cell_beside_one_of_general_knowledge_is_judged_as_our_own() -> None:
     table = "| Find | Do |\n| --- | --- |\n| old oil | change it early |\n| rust in the tank † | empty the tank |"
     draft = f"The engine needs oil before each start. [s1p1]\n\nSo do this:\n\n{table}"
     assert "empty the tank" in judged(draft, shelf(One=OIL), ground=JUDGED._replace(background=True))[0].content
+
+
+def test_what_is_reckoned_without_a_citation_shows_none_in_a_report() -> None:
+    operands = (Operand(name="a", value="5 minutes", passage="s1p1"), Operand(name="b", value="3", passage="question"))
+    ground = JUDGED._replace(
+        computations=(Computation(name="k1", expression="a*b", unit="minutes", decimals=0, operands=operands),),
+        question="We have 3 engines.",
+    )
+    checked, _ = judged("All of them stop within {k1}.", shelf(One=OIL), ground=ground)
+    assert checked.content == "All of them stop within 15 minutes (= 5 minutes × 3)."
+    assert checked.claims[0].passages == ("s1p1",)

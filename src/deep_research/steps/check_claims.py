@@ -163,7 +163,9 @@ def _rendered(draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[
     if work.ground.today is not None:
         judged = with_notes(draft, judged, kept, work.library, work.ground)
     changes = {
-        i: (_marked(j, draft.sentences[i]), _shown_ids(i, draft, judged, kept)) if i in kept else None
+        i: (_marked(j, draft.sentences[i]), _shown_ids(i, draft, judged, kept, is_judged=work.ground.is_judged))
+        if i in kept
+        else None
         for i, j in enumerate(judged)
     }
     return Checked(draft.render(changes), tuple(claims_of(judged, work.section)), tuple(dict.fromkeys(work.gaps)))
@@ -213,7 +215,9 @@ def _is_settled(claim: Claim) -> bool:
     return claim.stands and claim.verdict != PENDING
 
 
-def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[int]) -> tuple[str, ...]:
+def _shown_ids(
+    number: int, draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[int], *, is_judged: bool
+) -> tuple[str, ...]:
     """Return what a sentence cites in the text: nothing inside a verbatim stretch that was written with one citation at its
     end, as long as the next kept sentence of the paragraph cites the same."""
     own = judged[number].passages
@@ -231,7 +235,7 @@ def _shown_ids(number: int, draft: Draft, judged: Sequence[CheckedSentence], kep
     if judged[number].verdict == PENDING and sentence.kind != "cell":
         return ()
     beside = [i for i in draft.paragraph_of(number) if i != number]
-    if judged[number].joins:
+    if judged[number].joins or (is_judged and sentence.role == "computed" and not sentence.passages):
         return ()  # what cites nothing is the writer's own: a number would make it a source's
     others = [i for i in beside if i in kept]
     if judged[number].verdict.by_model and any(
