@@ -74,7 +74,7 @@ def test_a_report_says_who_wrote_and_judged_and_what_became_of_the_statements() 
 
 
 def test_models_of_single_roles_are_named_with_what_they_did() -> None:
-    assert "Models (compatible): w-1 (writing); j-1 (judge)." in _note("en", ROLES)
+    assert "Models (compatible): w-1; j-1 (judge)." in _note("en", ROLES)
 
 
 def test_what_did_not_happen_is_not_told() -> None:

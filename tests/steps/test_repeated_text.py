@@ -46,6 +46,21 @@ def test_the_working_of_a_figure_is_told_apart_once() -> None:
     twice = "85 (= 5 × 17; assumed: 5), and so 85 (= 5 × 17)"
     assert workings_apart(twice)[1] == ["85 = 5 × 17; assumed: 5"], "its assumption is told with it"
     assert workings_apart("Call f(a=1) (see = below).") == ("Call f(a=1) (see = below).", [])
+    nested = "1.3 points (= √(15 % × (100 % - 15 %) ÷ 800)) are noise."
+    assert workings_apart(nested) == ("1.3 points⁼ are noise.", ["1.3 points = √(15 % × (100 % - 15 %) ÷ 800)"])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("It takes 9 GB (= 3 × 3). Copies take 4 GB. [1]", "It takes 9 GB. Copies take 4 GB. [1]"),
+        ("It takes 0.5 GB (= 1 ÷ 2) of its 1.5 GB [1], and 9 MB.", "It takes 0.5 GB⁼ of its 1.5 GB [1], and 9 MB."),
+        ("约 68 个（= 8 ÷ 2）可用。默认是 5。[s1p2]", "约 68 个可用。默认是 5。[s1p2]"),
+        ("| 9 GB (= 3 × 3) | a day [1] |", "| 9 GB | a day [1] |"),
+    ],
+)
+def test_where_what_has_no_number_is_our_own_a_figure_is_marked_only_beside_a_number(text: str, shown: str) -> None:
+    assert workings_apart(text, is_own=True)[0] == shown
 
 
 TABLE = (

@@ -58,8 +58,7 @@ def render_method_note(
         lines += [phrase("ranked_by", language, ranker=reasoner.ranker)] * bool(reasoner.ranker)
     blocks = [
         f"## {phrase('checked', language)}",
-        join_sentences(lines, language),
-        _cost(checked.ledger, read_on, language),
+        join_sentences([*lines, _cost(checked.ledger, read_on, language)], language),
         *_left(listed, language),
         *[f"{bold_heading('workings', language)}{' · '.join(workings)}"] * bool(workings),
     ]
@@ -75,7 +74,11 @@ def _who(reasoner: ReasonerInfo, language: str, *, is_judge: bool) -> str:
     steps: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for role, model in models.items():
         steps[model][phrase(f"step_{_ROLES[role]}", language)] = None
-    each = "; ".join(f"{model}{bracket(join_list(list(named), language), language)}" for model, named in steps.items())
+    most = max(steps, key=lambda model: len(steps[model]), default="")  # did what no other is named for
+    each = "; ".join(
+        model if model == most else f"{model}{bracket(join_list(list(named), language), language)}"
+        for model, named in steps.items()
+    )
     return phrase("thought_by_each", language, models=each, provider=reasoner.provider)
 
 

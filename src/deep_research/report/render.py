@@ -41,7 +41,7 @@ from deep_research.text.cleaning import fold
 from deep_research.text.inert_markdown import make_inert
 from deep_research.text.sentences import sentences
 from deep_research.text.tokens import content_terms
-from deep_research.text.workings import workings_apart
+from deep_research.text.workings import RECKONED, workings_apart
 from deep_research.verification.citations import ids_in, lift, render_citations
 from deep_research.verification.currency import Dated, written_date
 from deep_research.verification.quotations import is_verbatim
@@ -54,7 +54,7 @@ _SEVERAL = 4
 """From this number of references on, the one day on which all were read is said once, in the method note."""
 _REFERENCES = 1 / 3
 """Characters of the list of references for one of what stands before it: a quarter of the whole."""
-_MOST_QUOTES, _FEW_TERMS, _LEAST_SHARED = 2, 3, 2
+_MOST_QUOTES, _FEW_TERMS, _LEAST_SHARED, _LONG_NAME = 2, 3, 2, 9
 _LETTERS, _FEW_WORDS = 0.75, 5
 """Share of letters and spaces in a sentence that is no code and no address; words of one that is no mere pointer."""
 
@@ -226,7 +226,7 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
     verbatim, day = sum(references.verbatim(c) for c in checked.claims if c.stands), references.one_day(entries)
     key = f"*{_marks(checked)}*"
     marks = sum(text.count(_GENERAL) for text in blocks if text != key)
-    told, workings = workings_apart("\n\n".join(blocks))
+    told, workings = workings_apart("\n\n".join(blocks), is_own=own)
     blocks = [told, render_method_note(checked, verbatim=verbatim, general_marks=marks, workings=workings, read_on=day)]
     if entries:
         room = int(_REFERENCES * sum(map(len, blocks)))
@@ -374,11 +374,11 @@ def _marks(checked: CheckedReport) -> str:
     advised = " ".join(f"{a.why}{a.how}{a.fallback}{a.condition}{a.action}" for a in parts.advice)
     typed = [line for step in parts.advice for line in step.commands]
     bodies = [section.content for section in checked.given.sections]
+    texts = "\n".join((parts.abstract, parts.conclusion, parts.table, advised, *bodies))
     used = {
         "marks_own": bool(parts.advice) or any(claim.kind == "inference" and claim.stands for claim in checked.claims),
         "marks_inference": any("→ " in text for text in (parts.abstract, parts.conclusion, *bodies)),
-        "marks_reckoned": any(claim.kind == "computed" and claim.stands for claim in checked.claims)
-        or bool(workings_apart("\n".join((parts.abstract, parts.conclusion, parts.table, advised, *bodies)))[1]),
+        "marks_reckoned": RECKONED in workings_apart(texts, is_own=checked.reasoner.is_language_model)[0],
         "marks_background": _GENERAL in advised or any("```" not in text for text in general),
         "marks_code": any(line.endswith(_GENERAL) for line in typed) or any("```" in text for text in general),
     }
@@ -411,6 +411,8 @@ def _typed(lines: Sequence[str]) -> list[str]:
 _ENDS = (".", "!", "?", "。", "！", "？", "”", '"', "」", ")", "）")
 """What a whole sentence ends with: a piece that breaks off at the markup of a page says nothing."""
 _STOPS = (".", "!", "?", "。", "！", "？", ":", "：", "†")
+_IN_ONE_BREATH = 420
+"""Characters of what a step says besides its action; half as many ideographs."""
 _GENERAL = "†"
 """Ends a line to type that is general knowledge."""
 _LONE_GENERAL = re.compile(rf"(?<=```)\n\n{_GENERAL}$", re.MULTILINE)
@@ -428,10 +430,25 @@ def _step(advice: Advice, references: References, language: str) -> tuple[str, l
     needed = [f"*{phrase('condition', language)}*{colon}{fold(advice.condition)}"] * bool(advice.condition)
     otherwise = [fold(advice.fallback)] * bool(advice.fallback)  # it says itself for whom it is: "Without a key, …"
     points = [*needed, *map(fold, advice.how), *otherwise]
+    if not advice.commands and _is_brief(points, language):
+        rest = join_sentences((_whole(text, language) for text in points), language)
+        said += [_once(render_citations(rest, references.cite))] * bool(rest)
+        return " ".join(said), [], []
     shown = [f"   - {_once(render_citations(text, references.cite))}" for text in points]
     leads = (at for at, text in enumerate(points, 1) if lift(text)[0].rstrip().endswith((":", "：")))
     cut = next(leads, len(points)) if advice.commands else len(points)
     return " ".join(said), shown[:cut], shown[cut:]
+
+
+def _whole(text: str, language: str) -> str:
+    """Return a point as a sentence of running text."""
+    return text if text.endswith((*_ENDS, *_STOPS, "]")) else text + phrase("full_stop", language)
+
+
+def _is_brief(texts: Sequence[str], language: str) -> bool:
+    """Tell whether what a step says besides is read in one breath, so that points would only tear it apart."""
+    most = _IN_ONE_BREATH // 2 if is_cjk(language) else _IN_ONE_BREATH
+    return sum(map(len, texts)) <= most and not any(lift(text)[0].rstrip().endswith((":", "：")) for text in texts)
 
 
 def _standing_of_parts(checked: CheckedReport, references: References) -> str:
@@ -462,6 +479,8 @@ def _gap_line(alike: Sequence[Gap], language: str) -> str:
     if "few_sources" in told.codes and len(alike) > 1:
         names = join_list([f"**{fold(name_subject(gap, language))}**" for gap in alike], language)
         return f"- {names}{colon_of(language)}{phrase('few_sources_each', language)}"
+    if "few_sources" in told.codes:
+        return f"- {fold(explain(told, language))}"  # it names the section itself
     count = len(alike) - ("given_up" in told.codes)
     times = f" (×{count})" if count > 1 else ""
     return f"- **{fold(name_subject(told, language))}**{times}{colon_of(language)}{fold(explain(told, language))}"
@@ -557,20 +576,32 @@ def _prose(text: str) -> str:
 
 
 def _nearest(claim: str, text: str) -> tuple[int, int] | None:
-    """Return the sentence of `text` that shares most terms with `claim`, if any; a sentence said word for word is itself."""
+    """Return the sentence of `text` that shares most terms with `claim`, if any; a sentence said word for word is itself.
+
+    A term counts by how few sentences of the text have it: what all speak of leads to none.
+    """
     at = text.find(claim)
     terms = set(content_terms(claim))
     if at >= 0 and len(terms) > _FEW_TERMS:
         return at, at + len(claim)
 
-    def shared(span: tuple[int, int]) -> tuple[int, bool]:
+    def shared(span: tuple[int, int]) -> tuple[float, bool]:
         there = spans[span]
-        return len(terms & there), len(there) > _FEW_TERMS  # "--unshallow" alone quotes nothing
+        return sum(1 / had[term] for term in terms & there), len(
+            there
+        ) > _FEW_TERMS  # "--unshallow" alone quotes nothing
 
     spans = _prose_sentences(text)
+    had = Counter(term for there in spans.values() for term in there)
     best = max(spans, key=shared, default=None)
-    least = min(_LEAST_SHARED, len(terms)) if detect(claim) == detect(text) else 1  # a name is all that languages share
-    return best if best and shared(best)[0] >= max(1, least) else None
+    if best is None:
+        return None
+    is_near = len(terms & spans[best]) >= max(1, min(_LEAST_SHARED, len(terms)))
+    # Across languages a name is all that is shared: it has to be one that this sentence alone has, and no plain word.
+    is_named = detect(claim) != detect(text) and any(
+        had[term] == 1 and (not term.isalpha() or len(term) >= _LONG_NAME) for term in terms & spans[best]
+    )
+    return best if is_near or is_named else None
 
 
 @lru_cache(maxsize=200)

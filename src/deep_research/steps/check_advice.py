@@ -22,7 +22,7 @@ from deep_research.verification.conclusions import (
     are_known_commands,
     is_too_specific,
     is_unfounded,
-    marked_as_own,
+    left_to_judge,
     with_general_mark,
     with_open_values,
     without_placeholders,
@@ -250,7 +250,7 @@ class _CodeCheck:
             return ""
         if is_error_text(sentence, self.grounds) or without_placeholders(sentence) != sentence:
             return ""
-        own = marked_as_own(
+        own = left_to_judge(
             f"{sentence[:1].lower()}{sentence[1:]}",  # its first word is a verb, not a name
             self.grounds or [self.known],
             "\n".join([self.known, self.ground.given]),

@@ -31,7 +31,7 @@ from deep_research.verification.conclusions import (
     is_of_trade,
     is_too_specific,
     is_unfounded,
-    marked_as_own,
+    left_to_judge,
     missing_names,
     open_instruction,
     with_general_mark,
@@ -349,7 +349,7 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
         unfounded = verdict_of("unverified", "error_text")
     if unfounded and ground.is_judged and unfounded.codes != ("error_text",):
         bare = judged.bare or judged.text
-        own = marked_as_own(
+        own = left_to_judge(
             bare,
             premises,
             ground.given,

@@ -53,7 +53,7 @@ def is_unfounded(
     return verdict_of("unverified", "name_missing", name=", ".join(absent[:4])) if absent else None
 
 
-def marked_as_own(text: str, premises: Sequence[str], also: str, named: str, *, general: bool) -> str | None:
+def left_to_judge(text: str, premises: Sequence[str], also: str, named: str, *, general: bool) -> str | None:
     """Return a conclusion that code would refuse for what it brings in, for a judge to decide on: that it cites nothing says whose it is.
 
     A figure stands as it is; a name is marked as general knowledge (†), where `general` knowledge may stand. None for what no

@@ -165,8 +165,8 @@ _LENGTHS = {
     "standard": {
         "section": (150, 420),
         "addition": (40, 220),
-        "body": (1_000, 2_200),
-        "total": (1_500, 2_800),
+        "body": (1_000, 1_900),
+        "total": (1_500, 2_400),
         "answer": (90, 150),
         "conclusion": (0, 80),
     },

@@ -69,7 +69,7 @@ class Judging(Thinker):
         passages = "\n".join(cited(claims, library).values())
         prompt = self._render("judge", date=self._date, question=question, passages=passages, claims=numbered(claims))
         try:
-            answer = await self._ask.structured("judge", [user(prompt)], JudgeAnswer)
+            answer = await self._ask.structured("judge", [user(prompt)], JudgeAnswer, max_output_tokens=_JUDGE_TOKENS)
         except ContextTooLong:
             if len(claims) < 2:
                 raise
@@ -101,16 +101,18 @@ class Judging(Thinker):
 
 
 _R = TypeVar("_R")
+_JUDGE_TOKENS = 8_000
+"""The most that the failures among a hundred statements may take."""
 _REPORT_TOKENS = 12_000
 """The most that a report may take; its sections get half of it at least."""
 _PASSAGE_TOKENS = 22_000
 """How much of what the sections cite the writer of the report sees."""
 _NOT_JUDGED = 5
 """The score of a report that no model has reviewed."""
-_LAST_SEARCHES = 10
+_LAST_SEARCHES = 5
+"""Searches of each section, the last ones, of which a limit may name those made for it."""
 _ALIKE = 0.6
 """From this share of their words on, two facts that are missing are one."""
-"""Searches of each section, the last ones, of which a limit may name those made for it."""
 
 
 class Reporting(Thinker):
