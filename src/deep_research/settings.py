@@ -103,7 +103,7 @@ class Settings(BaseModel):
         4096, "models", "Maximum output of a review call, in tokens.", advanced=True, ge=256, le=200_000
     )
     report_max_tokens: int = _setting(
-        12_000,
+        16_000,
         "models",
         "Maximum output of the call that writes the report from the sections, in tokens; below 7,000 the sections stay as "
         "they were researched, and the call writes what stands around them.",
@@ -112,7 +112,7 @@ class Settings(BaseModel):
         le=200_000,
     )
     judge_max_tokens: int = _setting(
-        4096, "models", "Maximum output of a call that judges claims, in tokens.", advanced=True, ge=256, le=200_000
+        8192, "models", "Maximum output of a call that judges claims, in tokens.", advanced=True, ge=256, le=200_000
     )
     compression_target_tokens: int = _setting(
         8_000,

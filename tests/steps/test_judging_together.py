@@ -69,9 +69,9 @@ def test_one_call_has_all_statements_in_the_order_of_the_checks(order: tuple[int
 
 def test_many_statements_go_in_several_calls() -> None:
     judge = Heard()
-    many = [[f"{number}" for number in range(70)], [f"{number}" for number in range(70, 140)]]
+    many = [[f"{number}" for number in range(150)], [f"{number}" for number in range(150, 300)]]
     assert asyncio.run(checks(judge, many, (0, 1))) == many
-    assert [len(call) for call in judge.calls] == [70, 70]
+    assert [len(call) for call in judge.calls] == [150, 150]
 
 
 def test_a_failure_reaches_every_check_and_a_short_answer_speaks_for_none() -> None:
@@ -84,5 +84,5 @@ def test_a_failure_reaches_every_check_and_a_short_answer_speaks_for_none() -> N
 
 def test_a_call_that_fails_costs_only_the_checks_that_had_a_part_in_it() -> None:
     error = ProviderDown("away")
-    many = [[f"{number}" for number in range(70)], [f"{number}" for number in range(70, 140)]]
-    assert asyncio.run(checks(Heard(error, at="99"), many, (0, 1))) == [many[0], error]
+    many = [[f"{number}" for number in range(150)], [f"{number}" for number in range(150, 300)]]
+    assert asyncio.run(checks(Heard(error, at="199"), many, (0, 1))) == [many[0], error]

@@ -353,3 +353,42 @@ def test_what_is_reckoned_without_a_citation_shows_none_in_a_report() -> None:
     checked, _ = judged("All of them stop within {k1}.", shelf(One=OIL), ground=ground)
     assert checked.content == "All of them stop within 15 minutes (= 5 minutes × 3)."
     assert checked.claims[0].passages == ("s1p1",)
+
+
+JOINED = "The engine needs oil before each start [s1p1], so fill it within 7 minutes."
+
+
+def test_behind_the_citation_of_a_fact_the_writer_may_go_on_with_a_thought() -> None:
+    checked, (asked,) = judged(JOINED, shelf(One=OIL), ground=JUDGED)
+    assert checked.content == JOINED
+    assert (asked.kind, asked.flags) == ("fact", ("own_part",))
+    assert "so fill it within 7 minutes." in numbered([asked])[0]["flag"]
+    assert "7 minutes" not in judged(JOINED, shelf(One=OIL), "unverified", JUDGED)[0].content
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "The engine needs oil after 9 starts [s1p1], so fill it within 7 minutes.",
+        "The engine needs oil before each start [s1p1], so Mr Harlow fills it.",
+        "The engine needs oil before each start [s1p1], so fill it by 3 May 2031.",
+    ],
+    ids=["the fact is wrong", "the thought names", "the thought dates"],
+)
+def test_neither_the_fact_nor_the_thought_brings_in_what_it_may_not(draft: str) -> None:
+    assert "so " not in judged(draft, shelf(One=OIL), ground=JUDGED)[0].content
+
+
+def test_a_fact_worded_anew_before_a_thought_keeps_its_citation_between_the_two() -> None:
+    better = "Before each start the engine needs oil, so fill it within 7 minutes."
+    asked: list[Claim] = []
+
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        asked.extend(claims)
+        return [Verdict(kind="unverified", reason="", by_model=True) for _ in claims]
+
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
+        return [better for _ in claims]
+
+    done = check_draft(JOINED, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewrite, ground=JUDGED)
+    assert asyncio.run(done).content == better.replace(", so", " [s1p1], so")

@@ -18,6 +18,7 @@ TEXTS = {
     "s3p1": "Accepted on 16 June 2025; released on 7 October 2025. The draft is of 2022-03-08.",
     "s4p1": "It opens on 16 June and shuts on 7 October, at 12:30.",
     "s3p2": "The pipe is 3 km long and weighs 250 kg.",
+    "s5p1": "There are 3 TB of files and a dump of 60 GB; the server holds 6 TB; 30 GB a day go over a line of 100 Mbit/s.",
 }
 
 
@@ -40,6 +41,21 @@ def _made(expression: str, unit: str = "", decimals: int = 1, **figures: tuple[s
         (_made("a-a*c/100", "", 0, a=("1,250", "s2p1"), c=("4.7%", "s1p2")), "1,191", "1,250 - 1,250 × 4.7%"),
         (_made("sqrt(c*(100-c)/8)", "%", 1, c=("4.7%", "s1p2")), "7.5%", "√(4.7% × (100 % - 4.7%) ÷ 8)"),
         (_made("a*(100-c)/100", "", 0, a=("1,250", "s2p1"), c=("4.7%", "s1p2")), "1,191", "1,250 × (100 % - 4.7%)"),
+        (
+            _made("sqrt(a*c*(100-c))/100", "", 0, a=("1,250", "s2p1"), c=("4.7%", "s1p2")),
+            "7",
+            "√(1,250 × 4.7 × (100 - 4.7)) ÷ 100",
+        ),
+        (
+            _made("(f*1000+d)*8*1000/l/3600", "hours", 0, f=("3 TB", "s5p1"), d=("60 GB", "s5p1"), l=("100 Mbit/s", "s5p1")),
+            "68 hours",
+            "(3 TB × 1000 + 60 GB) × 8 × 1000 ÷ 100 Mbit/s ÷ 3600",
+        ),
+        (
+            _made("((s-f)*1024-d)/n", "days", 0, s=("6 TB", "s5p1"), f=("3 TB", "s5p1"), d=("60 GB", "s5p1"), n=("30 GB", "s5p1")),
+            "100 days",
+            "((6 TB - 3 TB) × 1024 - 60 GB) ÷ 30 GB",
+        ),
         (_made("(1-c/100)*8", "", 1, c=("4.7%", "s1p2")), "7.6", "(1 - 4.7%) × 8"),
         (_made("sum(a, b)", "", 0, a=("1,250", "s2p1"), b=("1,500", "s2p1")), "2,750", "sum(1,250, 1,500)"),
         (_made("mean(a, b)", "", 1, a=("1,250", "s2p1"), b=("1,500", "s2p1")), "1,375.0", "mean(1,250, 1,500)"),
@@ -89,6 +105,9 @@ def test_figures_of_the_question_are_reckoned_with_and_are_no_passage() -> None:
         (_made("2 + 2"), "computation_without_figures"),
         (_made("a + b", a=("3 km", "s3p2"), b=("250 kg", "s3p2")), "computation_units"),
         (_made("sum(a, b)", a=("3 km", "s3p2"), b=("250 kg", "s3p2")), "computation_units"),
+        (_made("a + b", a=("3 TB", "s5p1"), b=("60 GB", "s5p1")), "computation_units"),
+        (_made("a * 100 + b", a=("3 TB", "s5p1"), b=("60 GB", "s5p1")), "computation_units"),
+        (_made("a * 1000 + b", a=("3 TB", "s5p1"), b=("250 kg", "s3p2")), "computation_units"),
         (_made("a / (b - b)", a=("3 km", "s3p2"), b=("250 kg", "s3p2")), "computation_by_zero"),
         (_made("__import__('os').getcwd()", a=("3 km", "s3p2")), "computation_without_figures"),
         (_made("a.real", a=("3 km", "s3p2")), "computation_unreadable"),

@@ -172,9 +172,11 @@ class Claim(Noun):
 
 
 class AskedClaim(Claim):
-    """A claim as a judge is asked about it: with the heading or words that it stands under."""
+    """A claim as a judge is asked about it: with the heading or words that it stands under, and the thought of the writer's
+    own that it ends with."""
 
     lead: str = ""
+    thought: str = ""
 
 
 class Operand(Noun):

@@ -55,6 +55,8 @@ _SEVERAL = 4
 _REFERENCES = 1 / 3
 """Characters of the list of references for one of what stands before it: a quarter of the whole."""
 _MOST_QUOTES, _FEW_TERMS, _LEAST_SHARED, _LONG_NAME = 2, 3, 2, 9
+_QUOTED_SHARE = 0.3
+"""Share of the terms of a claim that a sentence has which is quoted for it."""
 _LETTERS, _FEW_WORDS = 0.75, 5
 """Share of letters and spaces in a sentence that is no code and no address; words of one that is no mere pointer."""
 
@@ -195,11 +197,8 @@ def render_report(checked: CheckedReport, library: Library) -> Rendered:
         *_opening(checked, references),
     ]
     steps = render_advice(parts.advice, references, language)
-    # What is compared first, where the question asks for it first, stands before the steps that rest on it.
-    is_after = bool(steps and given.sections and parts.parts) and ADVICE not in parts.parts[0].where
-    is_after = is_after and "|---" in given.sections[0].content.replace(" ", "") and parts.table == ""
     titles = [section.title for section in given.sections if section.content]
-    after = parts.advice_after if parts.advice_after in titles else titles[0] if is_after and titles else ""
+    after = parts.advice_after if parts.advice_after in titles else titles[-1] if titles else ""
     blocks += [] if after else steps
     if not checked.is_answered:
         blocks.append(_nothing(checked))
@@ -596,7 +595,7 @@ def _nearest(claim: str, text: str) -> tuple[int, int] | None:
     best = max(spans, key=shared, default=None)
     if best is None:
         return None
-    is_near = len(terms & spans[best]) >= max(1, min(_LEAST_SHARED, len(terms)))
+    is_near = len(terms & spans[best]) >= max(1, min(_LEAST_SHARED, len(terms)), _QUOTED_SHARE * len(terms))
     # Across languages a name is all that is shared: it has to be one that this sentence alone has, and no plain word.
     is_named = detect(claim) != detect(text) and any(
         had[term] == 1 and (not term.isalpha() or len(term) >= _LONG_NAME) for term in terms & spans[best]

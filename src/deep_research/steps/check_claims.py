@@ -32,7 +32,7 @@ from deep_research.steps.check_sentences import (
 from deep_research.steps.sourced_knowledge import as_facts, first_supported
 from deep_research.text.cleaning import fold
 from deep_research.text.tokens import content_terms, normalise
-from deep_research.verification.citations import CitedSentence, lift
+from deep_research.verification.citations import CitedSentence, cite_ids, lift
 from deep_research.verification.conclusions import BACKGROUND
 from deep_research.verification.drafts import Draft
 from deep_research.verification.negation import negated
@@ -108,7 +108,11 @@ async def check_draft(
         # What code has refused already goes along where there is a rewrite: the judge says what it should be.
         refused = {i for i, j in enumerate(judged) if i not in kept and j.passages} if rewrite is not None else set()
         judged, kept, heard = await _ask(judge, draft, judged, unsure, refused, kept, work)
-    failed = [i for i, j in enumerate(judged) if i not in kept and (j.passages or j.joins)]
+    failed = [
+        i
+        for i, j in enumerate(judged)
+        if i not in kept and (j.passages or j.joins or (j.kind == "background" and j.verdict.by_model))
+    ]
     if rewrite is not None:
         judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
@@ -162,13 +166,17 @@ def _rendered(draft: Draft, judged: Sequence[CheckedSentence], kept: Collection[
     """Return the draft with the sentences that are kept, and with what a reader must know of their time and standing."""
     if work.ground.today is not None:
         judged = with_notes(draft, judged, kept, work.library, work.ground)
-    changes = {
-        i: (_marked(j, draft.sentences[i]), _shown_ids(i, draft, judged, kept, is_judged=work.ground.is_judged))
-        if i in kept
-        else None
-        for i, j in enumerate(judged)
-    }
+    shown = {i: _shown_ids(i, draft, judged, kept, is_judged=work.ground.is_judged) for i in kept}
+    changes = {i: _worded(j, draft.sentences[i], shown[i]) if i in shown else None for i, j in enumerate(judged)}
     return Checked(draft.render(changes), tuple(claims_of(judged, work.section)), tuple(dict.fromkeys(work.gaps)))
+
+
+def _worded(judged: CheckedSentence, sentence: CitedSentence, ids: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return the text of a sentence with the ids that stand behind it; where its fact is worded anew before a thought of the
+    writer's own, they stand between the two."""
+    if judged.tail and judged.text != sentence.text:
+        return f"{judged.fact} {cite_ids(ids)}{judged.tail}", ()
+    return _marked(judged, sentence), ids
 
 
 def _marked(judged: CheckedSentence, sentence: CitedSentence) -> str:
@@ -263,7 +271,14 @@ async def _ask(
     verdicts on them do not bind code.
     """
     asked = sorted({*unsure, *refused})
-    claims = [AskedClaim(**dict(judged[i].as_claim(f"c{i}", work.section)), lead=draft.lead_of(i)) for i in asked]
+    claims = [
+        AskedClaim(
+            **dict(judged[i].as_claim(f"c{i}", work.section)),
+            lead=_lead_of(draft, i, judged[i]),
+            thought=judged[i].tail,
+        )
+        for i in asked
+    ]
     known = await in_background(_sourced, draft, judged, asked, work.library)
     facts = [fact.as_claim(f"k{i}", work.section) for i, found in known.items() for fact in found]
     try:
@@ -287,6 +302,12 @@ async def _ask(
         done[i] = told if told is not None and done[i].verdict == BACKGROUND else done[i]
     stands = {i: verdict.kind == "supported" for i, verdict in zip(asked, verdicts, strict=True)}
     return done, {i for i, j in enumerate(done) if j.shown}, stands
+
+
+def _lead_of(draft: Draft, number: int, judged: CheckedSentence) -> str:
+    """Return what a sentence stands under; of a row or cell of the writer's own the headings of its columns as well."""
+    columns = draft.sentences[number].context if judged.kind in ("inference", "computed") else ""
+    return " > ".join(filter(None, (draft.lead_of(number), columns)))
 
 
 def _sourced(

@@ -70,10 +70,13 @@ _UNCITED = verdict_of("unverified", "uncited")
 _BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
 OWN_VALUE = ("own_value",)
 """The flag of a thought that brings in a value of the writer's own."""
+OWN_PART = ("own_part",)
+"""The flag of a fact that ends with a thought of the writer's own."""
 _ROW_BORDER = re.compile(r"\s\|\s?")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z]+(?![a-z])")
 _FENCED, _INLINE = re.compile(r"\s*(?:```|~~~)"), re.compile(r"`([^`\n]+)`")
 _FEW = 3
+_WORDS_OF_A_THOUGHT = 2
 _NAMED = 3
 """How many passages of the library are looked at for a name in code."""
 _CANDIDATES = 8
@@ -118,7 +121,8 @@ class CheckedSentence:
 
     `context` is what a table cell is about; a cell that is a whole sentence of a passage needs none. `repair` says
     what was changed to make it stand. `bare` is a conclusion without the results of arithmetic in it. `joins` tells that it
-    cites nothing itself and is judged as a thought about what its neighbours cite.
+    cites nothing itself and is judged as a thought about what its neighbours cite. `tail` is how it ends behind its last
+    citation, where that is a thought of the writer's own ("… [s1p2], so set it in both").
     """
 
     text: str
@@ -130,6 +134,12 @@ class CheckedSentence:
     bare: str = ""
     flags: tuple[str, ...] = ()
     joins: bool = False
+    tail: str = ""
+
+    @property
+    def fact(self) -> str:
+        """The text without the thought that it ends with."""
+        return self.text.removesuffix(self.tail)
 
     @property
     def claim(self) -> str:
@@ -177,9 +187,10 @@ def check_sentences(
     results = results_of(ground.computations, library, ground.question)
     judged = [
         (is_note and _as_noted(s, library, ground))
+        or (ground.is_judged and has_judge and _check_joined(s, library, ground))
         or _check_fact(s, library, ground, _beside(draft, i) if ground.is_judged else (), has_judge=has_judge)
         if s.role == "fact"
-        else _check_own(_with_ground(s, draft, i) if ground.is_judged else s, library, ground, results)
+        else _check_own(_as_own(s, draft, i) if ground.is_judged else s, library, ground, results)
         for i, s in enumerate(draft.sentences)
     ]
     for i, sentence in enumerate(draft.sentences):
@@ -212,10 +223,13 @@ def _put_together(judged: CheckedSentence, before: CitedSentence, library: Libra
 
 
 def _flags(judged: CheckedSentence, library: Library, ground: Ground) -> tuple[str, ...]:
-    if ground.today is None or judged.kind != "fact" or not judged.shown or judged.verdict == PENDING:
-        return judged.flags if judged.kind != "fact" else ()
+    if judged.kind != "fact":
+        return judged.flags
+    own = OWN_PART if judged.tail else ()
+    if ground.today is None or not judged.shown or judged.verdict == PENDING:
+        return own
     said = "\n".join(passage.text for passage in _known(judged.passages, library))
-    return flags_of(judged.claim, _dated(judged, library), ground.today, said)
+    return (*flags_of(judged.claim, _dated(judged, library), ground.today, said), *own)
 
 
 def _steps_left_out(
@@ -369,8 +383,11 @@ def _beside(draft: Draft, number: int) -> tuple[str, ...]:
     return next((ids for s in (*before, *behind) if (ids := s.passages or s.near)), ())
 
 
-def _with_ground(sentence: CitedSentence, draft: Draft, number: int) -> CitedSentence:
-    """Return a conclusion that names no premises, such as a row of chosen values, on what is cited nearest to it."""
+def _as_own(sentence: CitedSentence, draft: Draft, number: int) -> CitedSentence:
+    """Return a conclusion that names no premises, such as a row of chosen values, on what is cited nearest to it; and so a lead
+    before general knowledge that has no mark itself."""
+    if sentence.role == "background" and sentence.kind in ("prose", "item") and "†" not in sentence.text:
+        sentence = sentence._replace(role="inference")
     is_bare = sentence.role == "inference" and not (sentence.passages or sentence.near)
     return sentence._replace(near=_beside(draft, number)) if is_bare else sentence
 
@@ -388,6 +405,23 @@ def _check_fact(
     thought = CheckedSentence(sentence.text, premises, FOLLOWS, sentence.context, kind="inference", joins=True)
     thought = _judge_own(thought, library, ground)
     return thought if thought.shown else found
+
+
+def _check_joined(sentence: CitedSentence, library: Library, ground: Ground) -> CheckedSentence | None:
+    """Judge a fact that goes on behind its last citation with a thought of the writer's own: the fact by what it cites, the
+    thought as any other; a judge decides on both. None where there is none, and where one of them may not stand."""
+    tail = sentence.text[sentence.marks[-1][0] :] if sentence.marks and sentence.kind in ("prose", "item") else ""
+    if len(set(content_terms(tail))) < _WORDS_OF_A_THOUGHT:
+        return None
+    said = sentence.text.removesuffix(tail)
+    fact = _check_sentence(sentence._replace(text=said, raw=said), library, ground, has_judge=True)
+    thought = CheckedSentence(tail.lstrip(" ,，、;；"), fact.passages, FOLLOWS, kind="inference")
+    own = _judge_own(thought, library, ground)
+    is_open = fact.shown or _is_for_judge(fact, library, ground)
+    if not (is_open and set(fact.passages) <= set(sentence.passages) and own.shown and own.text == thought.text):
+        return None
+    verdict = FOLLOWS if fact.verdict == VERBATIM else fact.verdict
+    return replace(fact, text=sentence.text, verdict=verdict, tail=tail)
 
 
 def _check_sentence(sentence: CitedSentence, library: Library, ground: Ground, *, has_judge: bool) -> CheckedSentence:
@@ -556,7 +590,7 @@ def _is_for_judge(judged: CheckedSentence, library: Library, ground: Ground) -> 
         return False
     if judged.kind != "fact":
         return judged.shown
-    return _may_be_judged(judged.text, _known(judged.passages, library), library, ground)
+    return _may_be_judged(judged.fact, _known(judged.passages, library), library, ground)
 
 
 def check_again(
@@ -569,23 +603,31 @@ def check_again(
     says stands where nothing speaks against it. In a sentence that the judge confirms as it is, names may come from what
     is `known`: the report's own terms, and the text just before and behind its passages.
     """
-    if before.kind == "inference" and _FENCED.match(before.text):
-        known = f"{ground.named}\n{ground.known}\n{_documents(before.passages, library)}"
-        fits = _FENCED.match(text) and is_known_code(text, known)
-        return replace(before, text=text.strip(), verdict=FOLLOWS) if fits else None
+    if before.kind in ("inference", "background") and _FENCED.match(before.text):
+        return _code_again(text, before, library, ground)
     bare, _places, citations = lift(text)
+    if before.kind == "background":
+        if citations:  # worded anew after a passage, and cited
+            return check_again(text, replace(before, kind="fact"), library, ground, by_judge=by_judge, known=known)
+        said = with_general_mark(_without_label(" ".join(bare.split()), before))
+        stands = ground.background and is_too_specific(said, ground.known) is None and not is_error_text(said)
+        return replace(before, text=said, verdict=BACKGROUND) if stands else None
     if before.joins and citations:  # worded anew after its passages, and cited: what they say
         before = replace(before, kind="fact", joins=False)
     if before.kind in ("inference", "computed"):
         ids = dict.fromkeys((*before.passages, *(key for _at, keys, _end in citations for key in keys)))
         passages = tuple(p.id for p in _known(ids, library))
-        said = " ".join(bare.split()).lstrip("→ ")
+        said = _without_label(" ".join(bare.split()).lstrip("→ "), before)
         own = replace(before, text=said, passages=passages, bare="", verdict=FOLLOWS, kind="inference")
         judged = _judge_own(own, library, ground)
         also = f"{ground.known}\n{ground.named}\n{known}"
         if known and judged.verdict.codes == ("name_missing",) and names_are_known(said, passages, library, also):
             judged = own  # the judge has confirmed it as it is, and the name stands elsewhere in its sources
         return judged if own.text else None
+    if before.tail and (said := text.rstrip()).endswith(before.tail):  # the thought stays, and is judged
+        fact = replace(before, text=before.fact, tail="")
+        second = check_again(said.removesuffix(before.tail), fact, library, ground, by_judge=by_judge, known=known)
+        return second and replace(second, text=f"{second.text}{before.tail}", tail=before.tail)
     again = _sentence_of(text, before)
     if again is None:
         return _several_again(text, before, library, ground, known) if by_judge else None
@@ -602,6 +644,20 @@ def check_again(
     if by_judge and not second.shown and _may_stand(second, passages, library, known, ground):
         return replace(second, verdict=_BY_JUDGE)
     return second
+
+
+def _code_again(text: str, before: CheckedSentence, library: Library, ground: Ground) -> CheckedSentence | None:
+    """Return code that was put right: with nothing in it that its sources lack, or, where a judge decides and general knowledge
+    may stand, most of its lines as they were."""
+    if not _FENCED.match(text):
+        return None
+    known = f"{ground.named}\n{ground.known}\n{_documents(before.passages, library)}"
+    if before.kind == "inference" and is_known_code(text, known):
+        return replace(before, text=text.strip(), verdict=FOLLOWS)
+    old, new = ({line.strip() for line in code.splitlines()} - {""} for code in (before.text, text))
+    is_mended = len(old & new) * 2 >= len(old)
+    general = replace(before, text=text.strip(), passages=(), verdict=BACKGROUND, kind="background")
+    return general if is_mended and ground.is_judged and ground.background else None
 
 
 def _several_again(
@@ -633,7 +689,7 @@ def _several_again(
 
 def _sentence_of(text: str, before: CheckedSentence) -> CitedSentence | None:
     """Return a rewritten statement as one sentence; None where it is several, or a row with other columns."""
-    bare = text.strip().removeprefix(f"{before.context}:").strip()
+    bare = _without_label(text, before)
     if _ROW_BORDER.search(before.text):
         row, _places, citations = lift(bare)
         row = row.strip("| ")
@@ -646,6 +702,11 @@ def _sentence_of(text: str, before: CheckedSentence) -> CitedSentence | None:
         bare = _cell_like(before.text, bare)  # a judge gives the whole row, where a cell was asked about
     again = parse_draft(bare).sentences
     return again[0] if len(again) == 1 else None
+
+
+def _without_label(text: str, before: CheckedSentence) -> str:
+    """Return what a cell was worded anew as without the names of its row and column, under which it was shown."""
+    return text.strip().removeprefix(f"{before.context}:").strip() if before.context else text.strip()
 
 
 def _cell_like(cell: str, row: str) -> str:

@@ -11,7 +11,7 @@ from deep_research.errors import LimitReached, ModelError
 from deep_research.ports import Library
 from deep_research.steps.check_claims import Judge
 
-_MOST = 100
+_MOST = 200
 """Statements in one call: the more of a report a judge sees at once, the more it sees of what does not fit together, and the rules
 and passages are sent less often."""
 

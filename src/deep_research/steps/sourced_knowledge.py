@@ -12,8 +12,9 @@ from deep_research.verification.verify import Evidence, may_be_supported
 
 _TRIED = 8
 """How many passages are looked at for one sentence; the judge is asked about the first that fits."""
-_LEAST, _SHARE = 2, 0.75
-"""How many terms of the sentence a passage must have, and which share of them; in another language all of its names and code."""
+_LEAST, _LEAST_NAMES, _SHARE = 2, 3, 0.75
+"""How many terms of the sentence a passage must have, and which share of them; in another language all of its names and code,
+which have to be a few: two names of the question's own stand everywhere."""
 
 
 def as_facts(text: str, library: Library) -> list[CheckedSentence]:
@@ -27,7 +28,7 @@ def as_facts(text: str, library: Library) -> list[CheckedSentence]:
         is_same = detect(passage.text) == language
         terms, share = (all_terms, _SHARE) if is_same else (plain_terms, 1)
         shared = terms & set(content_terms(f"{passage.heading} {passage.text}"))
-        is_near = len(shared) >= max(_LEAST, share * len(terms))
+        is_near = len(shared) >= max(_LEAST if is_same else _LEAST_NAMES, share * len(terms))
         if is_near and may_be_supported(said, Evidence(passage.text, passage.heading)):
             found.append(CheckedSentence(said, (passage.id,), BACKGROUND, kind="fact", repair="passage"))
     return found[:1]

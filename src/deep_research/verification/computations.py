@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from deep_research.data import Computation, Operand
 from deep_research.verification.numbers import quantities, same
-from deep_research.verification.units import CALENDAR, Quantity, date_parts
+from deep_research.verification.units import BASES, CALENDAR, Quantity, date_parts
 
 _MAX_EXPRESSION, _MAX_NODES, _MAX_POWER, _MAX_DIGITS, _MAX_UNIT = 300, 80, 64, 30, 24
 _DIGITS = 50
@@ -50,11 +50,16 @@ class Result(NamedTuple):
     assumed: tuple[str, ...] = ()
 
 
+_BASES = BASES | {"day": ("s", Decimal(86_400)), "week": ("s", Decimal(604_800))}
+
+
 class _Number(NamedTuple):
     value: Fraction
     unit: str = ""
     free: bool = False
     """Whether it comes from the expression itself, and so takes the unit of what it is added to."""
+    factor: Fraction = Fraction(1)
+    """What the expression itself has multiplied it by: 3 TB × 1000 may be added to GB."""
 
 
 def carry_out(computation: Computation, text_of: Callable[[str], str | None]) -> Result:
@@ -166,12 +171,15 @@ def _combined(operation: ast.operator, a: _Number, b: _Number) -> _Number:
         case ast.Add() | ast.Sub():
             return _sum(a, b if isinstance(operation, ast.Add) else b._replace(value=-b.value))
         case ast.Mult():
-            return _Number(a.value * b.value, "" if a.unit and b.unit else a.unit or b.unit)
+            factor = a.factor * b.value if b.free else b.factor * a.value if a.free else Fraction(1)
+            unit = "" if a.unit and b.unit else a.unit or b.unit
+            return _Number(a.value * b.value, unit, a.free and b.free, factor)
         case ast.Div():
             if b.value == 0:
                 raise ComputationError("computation_by_zero")
             is_share = a.unit == "%" and b.free and b.value == 100  # 3 % ÷ 100 is a number
-            return _Number(a.value / b.value, "" if b.unit or is_share else a.unit)
+            factor = a.factor / b.value if b.free else Fraction(1)
+            return _Number(a.value / b.value, "" if b.unit or is_share else a.unit, a.free and b.free, factor)
         case ast.Pow():
             return _power(a, b)
         case _:
@@ -179,10 +187,23 @@ def _combined(operation: ast.operator, a: _Number, b: _Number) -> _Number:
 
 
 def _sum(a: _Number, b: _Number) -> _Number:
-    """Add two numbers of one unit; of two of one kind (g, mg) the second is converted by the caller's own factor."""
-    if not a.free and not b.free and a.unit != b.unit:
+    """Add two numbers of one unit, or of two of one kind (TB, GB) where the expression has converted one by its own factor."""
+    if a.free or b.free:
+        return _Number(a.value + b.value, a.unit or b.unit, a.free and b.free)
+    if a.unit != b.unit and a.factor / b.factor not in _ratios(a.unit, b.unit):
         raise ComputationError("computation_units", units=f"{a.unit or '1'} + {b.unit or '1'}")
-    return _Number(a.value + b.value, a.unit or b.unit, a.free and b.free)
+    whole = a if a.factor == 1 else b
+    return whole._replace(value=a.value + b.value)
+
+
+def _ratios(unit: str, other: str) -> set[Fraction]:
+    """Return how many of another unit of its kind a unit may be taken for: a GB for 1,000 or 1,024 MB."""
+    (base, size), (other_base, other_size) = (_BASES.get(name, (name, Decimal(1))) for name in (unit, other))
+    if base != other_base:
+        return set()
+    ratio = Fraction(size) / Fraction(other_size)
+    steps = next((n for n in range(-4, 5) if base == "MB" and ratio == Fraction(1000) ** n), 0)
+    return {ratio, Fraction(1024) ** steps} if steps else {ratio}
 
 
 def _power(a: _Number, b: _Number) -> _Number:
@@ -303,10 +324,11 @@ def _working(expression: str, operands: Mapping[str, Operand]) -> str:
     """Return the expression with the figures in place of their names."""
     names = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
     spaced = re.sub(r"(?<=[\w)])\s*-\s*(?=[\w(])", " - ", expression.strip())  # before the hyphens of dates come in
-    text = names.sub(lambda m: operands[m[0]].value.strip() if m[0] in operands else m[0], spaced)
-    text = text.replace("**", "^").replace("*", "×").replace("/", "÷")
-    text = re.sub(r"\s*\^\s*", "^", text)
+    signs = re.sub(r"\s*\^\s*", "^", spaced.replace("**", "^").replace("*", "×").replace("/", "÷"))
+    text = names.sub(lambda m: operands[m[0]].value.strip() if m[0] in operands else m[0], signs)
     text = re.sub(r"(%)\s*÷\s*100(?![\d.,])", r"\1", text)  # 800 × 3 %
     text = re.sub(r"(?<![\d.,])100 - (?=[\d.,]+ ?%)", "100 % - ", text).replace("sqrt(", "√(")
     text = re.sub(r"(\(100 % - [\d.,]+ ?%\))\s*÷\s*100(?![\d.,])", r"\1", text)  # (100 % - 3 %) is 0.97
+    if re.search(r"÷\s*100(?![\d.,])", text):  # √(800 × 15 % × 85 %) ÷ 100 would divide twice
+        text = re.sub(r"(?<=\d) ?%", "", text)
     return re.sub(r"(?<=\S)\s*([×÷+])\s*(?=\S)", r" \1 ", text)

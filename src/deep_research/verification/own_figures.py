@@ -26,11 +26,16 @@ _STEP_BEHIND = re.compile(rf"(?:\s?{_AND}\s?\d{{1,2}})*\s?(?:{any_word('numbers.
 
 _PERCENTILE = re.compile(rf"\d+\s?(?:{any_word('numbers.percentile_patterns')})", re.IGNORECASE)
 """What makes a name of the number before it: "the 95th percentile"."""
+_EXAMPLE_BEFORE = re.compile(rf"(?:{any_word('numbers.example_before_patterns')})\W*$", re.IGNORECASE)
+_EXAMPLE_BEHIND = re.compile(rf"\W*(?:{any_word('numbers.example_behind_patterns')})")
+_NO_DAY = re.compile(r"(?:1900-01-01|1970-01-01|9999-12-31|0001-01-01)\b")
+"""Days that stand for none in a table of data."""
 
 
 def written_quantities(text: str) -> list[Quantity]:
     """Return what is written in digits or has a unit: "both", "twice" and "the first two" are language, not figures. A bare 0
-    or 1 is none either, with a minus or without, nor is the number of a step of the report or of a percentile."""
+    or 1 is none either, with a minus or without, nor is the number of a step of the report, of a percentile, or a day that shows
+    how days are written ("text such as 2025-03")."""
     return [
         q
         for q in quantities(text)
@@ -38,7 +43,17 @@ def written_quantities(text: str) -> list[Quantity]:
         and not (abs(q.value) <= 1 and q.value == int(q.value) and not q.unit and not q.bound)
         and not is_step(text, q)
         and not _PERCENTILE.match(text, q.start)
+        and not _is_example_day(text, q)
     ]
+
+
+def _is_example_day(text: str, day: Quantity) -> bool:
+    """Tell whether a date in figures is an example of a format, or one that stands for no day."""
+    written = text[day.start : day.end]
+    if day.unit not in ("yearmonth", "date") or not re.fullmatch(r"\s*\d{4}[-/]\d{1,2}(?:[-/]\d{1,2})?\s*", written):
+        return False
+    is_shown = _EXAMPLE_BEFORE.search(text[: day.start]) or _EXAMPLE_BEHIND.match(text, day.end)
+    return bool(is_shown or _NO_DAY.match(written.strip()))
 
 
 def is_small(number: Quantity) -> bool:

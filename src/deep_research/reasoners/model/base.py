@@ -47,7 +47,7 @@ class Thinker:
         on_gap: Callable[[Gap], object] = lambda _gap: None,
         prompt_folder: Path | None = None,
         depth: str = "standard",
-        report_tokens: int = 12_000,
+        report_tokens: int = 16_000,
         background: str = "advice",
         max_review_iterations: int = 2,
     ) -> None:

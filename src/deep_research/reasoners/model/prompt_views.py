@@ -72,13 +72,21 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
             "kind": _kind_of(c),
             "text": c.text,
             "cited": "".join(f"[{key}]" for key in c.passages),
-            "flag": "; ".join(phrase(f"flag_{flag}", "en") for flag in c.flags),
+            "flag": "; ".join(
+                [*(phrase(f"flag_{flag}", "en") for flag in c.flags if flag != "own_part"), *_thought(c)]
+            ),
             "reason": c.verdict.reason,
             "refused": c.verdict.reason if TELLING & {*c.verdict.codes} else "",
             "lead": c.lead if isinstance(c, AskedClaim) else "",
         }
         for c in claims
     ]
+
+
+def _thought(claim: Claim) -> list[str]:
+    """Return what a statement ends with, where that is the writer's own."""
+    thought = claim.thought.strip(" ,，、;；") if isinstance(claim, AskedClaim) else ""
+    return [f"this part is the writer's own: “{thought}”"] * bool(thought)
 
 
 def _kind_of(claim: Claim) -> str:

@@ -101,10 +101,12 @@ class Judging(Thinker):
 
 
 _R = TypeVar("_R")
-_JUDGE_TOKENS = 8_000
+_JUDGE_TOKENS = 8_192
 """The most that the failures among a hundred statements may take."""
 _REPORT_TOKENS = 12_000
 """The most that a report may take; its sections get half of it at least."""
+_REPORT_OUTPUT = 16_000
+"""The longest answer that holds a report: as JSON, with ids, and where a character may be a token, it is longer than what it says."""
 _PASSAGE_TOKENS = 22_000
 """How much of what the sections cite the writer of the report sees."""
 _NOT_JUDGED = 5
@@ -201,7 +203,7 @@ class Reporting(Thinker):
             passages = await asyncio.to_thread(cited_most, claims, library, room)
             messages = self._sections_shown("compose", brief, shown, **values, passages=passages, is_long=not is_whole)
             return await self._ask.structured(
-                "report", [*messages, *more], ComposeAnswer, max_output_tokens=_REPORT_TOKENS
+                "report", [*messages, *more], ComposeAnswer, max_output_tokens=_REPORT_OUTPUT
             )
 
         async def write(more: Sequence[ModelMessage] = ()) -> ComposeAnswer:
