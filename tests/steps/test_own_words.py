@@ -392,3 +392,20 @@ def test_a_fact_worded_anew_before_a_thought_keeps_its_citation_between_the_two(
 
     done = check_draft(JOINED, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewrite, ground=JUDGED)
     assert asyncio.run(done).content == better.replace(", so", " [s1p1], so")
+
+
+@pytest.mark.parametrize(("said", "shown"), [("Two starts take 10 minutes.", True), ("Two starts take ….", False)])
+def test_a_figure_that_code_could_not_reckon_is_the_judge_s_to_put_in(said: str, shown: bool) -> None:
+    asked: list[Claim] = []
+
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        asked.extend(claims)
+        return [Verdict(kind="unverified" if "…" in c.text else "supported", reason="", by_model=True) for c in claims]
+
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
+        return [said for _ in claims]
+
+    draft = "Before it starts the engine needs its oil. [s1p1] Two starts take {k1}."
+    done = check_draft(draft, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewrite, ground=JUDGED)
+    assert (said in asyncio.run(done).content) is shown
+    assert "Two starts take …." in [claim.text for claim in asked]

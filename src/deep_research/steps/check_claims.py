@@ -106,12 +106,14 @@ async def check_draft(
     heard: dict[int, bool] = {}
     if judge is not None and unsure:
         # What code has refused already goes along where there is a rewrite: the judge says what it should be.
-        refused = {i for i, j in enumerate(judged) if i not in kept and j.passages} if rewrite is not None else set()
+        told = (i for i, j in enumerate(judged) if i not in kept and (j.passages or j.kind == "computed"))
+        refused = set(told) if rewrite is not None else set()
         judged, kept, heard = await _ask(judge, draft, judged, unsure, refused, kept, work)
     failed = [
         i
         for i, j in enumerate(judged)
-        if i not in kept and (j.passages or j.joins or (j.kind == "background" and j.verdict.by_model))
+        if i not in kept
+        and (j.passages or j.joins or j.kind == "computed" or (j.kind == "background" and j.verdict.by_model))
     ]
     if rewrite is not None:
         judged = await _rewritten(rewrite, judged, failed, heard, work)
@@ -359,8 +361,8 @@ async def _rewritten(
     for i, said in zip(left, texts, strict=False):
         text = _ended_as(judged[i].text, said)
         repeated = text.strip() in (judged[i].text, judged[i].claim)
-        if repeated and heard.get(i) is False:
-            continue  # what a judge has refused does not stand because it is said again
+        if repeated and (heard.get(i) is False or judged[i].kind == "computed"):
+            continue  # what a judge has refused, or has a hole for its figure, does not stand because it is said again
         if repeated:
             second = await _confirmed(text, judged[i], work)
         else:
