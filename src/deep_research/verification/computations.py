@@ -173,6 +173,11 @@ def _combined(operation: ast.operator, a: _Number, b: _Number) -> _Number:
         case ast.Mult():
             factor = a.factor * b.value if b.free else b.factor * a.value if a.free else Fraction(1)
             unit = "" if a.unit and b.unit else a.unit or b.unit
+            if (
+                "%" in (a.unit, b.unit) and a.unit != b.unit and not (a.free or b.free)
+            ):  # 6 TB × 80 is 100 times so many TB
+                share, whole = (a, b) if a.unit == "%" else (b, a)
+                unit, factor = whole.unit, whole.factor * share.factor * 100
             return _Number(a.value * b.value, unit, a.free and b.free, factor)
         case ast.Div():
             if b.value == 0:
@@ -320,15 +325,19 @@ def _written(value: Fraction, computation: Computation) -> str:
     return f"{rounded:,}{space}{unit}"
 
 
+_HUNDRED = r"100(?![\d.,]|\s?[^\W\d_])"
+"""A hundred of the expression itself, not of "100 Mbit/s"."""
+
+
 def _working(expression: str, operands: Mapping[str, Operand]) -> str:
     """Return the expression with the figures in place of their names."""
     names = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
     spaced = re.sub(r"(?<=[\w)])\s*-\s*(?=[\w(])", " - ", expression.strip())  # before the hyphens of dates come in
     signs = re.sub(r"\s*\^\s*", "^", spaced.replace("**", "^").replace("*", "×").replace("/", "÷"))
     text = names.sub(lambda m: operands[m[0]].value.strip() if m[0] in operands else m[0], signs)
-    text = re.sub(r"(%)\s*÷\s*100(?![\d.,])", r"\1", text)  # 800 × 3 %
+    text = re.sub(rf"(%)\s*÷\s*{_HUNDRED}", r"\1", text)  # 800 × 3 %
     text = re.sub(r"(?<![\d.,])100 - (?=[\d.,]+ ?%)", "100 % - ", text).replace("sqrt(", "√(")
-    text = re.sub(r"(\(100 % - [\d.,]+ ?%\))\s*÷\s*100(?![\d.,])", r"\1", text)  # (100 % - 3 %) is 0.97
-    if re.search(r"÷\s*100(?![\d.,])", text):  # √(800 × 15 % × 85 %) ÷ 100 would divide twice
+    text = re.sub(rf"(\(100 % - [\d.,]+ ?%\))\s*÷\s*{_HUNDRED}", r"\1", text)  # (100 % - 3 %) is 0.97
+    if re.search(rf"÷\s*{_HUNDRED}", text):  # √(800 × 15 % × 85 %) ÷ 100 would divide twice
         text = re.sub(r"(?<=\d) ?%", "", text)
     return re.sub(r"(?<=\S)\s*([×÷+])\s*(?=\S)", r" \1 ", text)
