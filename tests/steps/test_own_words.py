@@ -329,7 +329,7 @@ def test_a_fact_that_mixes_in_a_choice_is_parted_into_what_the_source_says_and_o
 
     draft = "So fill it early. Plan 300 starts, because the engine needs oil before each of them. [s1p1]"
     done = check_draft(draft, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewrite, ground=JUDGED)
-    told = "So fill it early. Plan 300 starts. The engine needs oil before each start. [s1p1]"
+    told = "So fill it early. The engine needs oil before each start. [s1p1] Plan 300 starts."
     assert asyncio.run(done).content == told
 
 

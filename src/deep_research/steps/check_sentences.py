@@ -678,13 +678,18 @@ def _several_again(
     stand = [one for one in each if one is not None and one.shown]
     if len(stand) < len(said):
         return None
-    # What is the writer's own comes first: the ids at the end are those of what sources say.
-    stand.sort(key=lambda one: one.kind != "inference")
-    cited = [one for one in stand if one.kind != "inference"] or stand
+    is_own = [one.kind in ("inference", "background") for one in stand]
+    cited = [one for one, own in zip(stand, is_own, strict=True) if not own] or stand
     ids = tuple(dict.fromkeys(key for one in cited for key in one.passages))
     if not ids:
         return None
-    return replace(cited[0], text=" ".join(one.text for one in stand), passages=ids, verdict=_BY_JUDGE)
+    tail = ""
+    if is_own == sorted(is_own) and len(cited) < len(stand):  # the ids stand behind what sources say, before the rest
+        tail = "".join(f" {one.text}" for one in stand[len(cited) :])
+    else:
+        stand.sort(key=lambda one: one in cited)  # what is the writer's own comes first
+    text = " ".join(one.text for one in stand)
+    return replace(cited[0], text=text, passages=ids, verdict=_BY_JUDGE, tail=tail)
 
 
 def _sentence_of(text: str, before: CheckedSentence) -> CitedSentence | None:
