@@ -73,7 +73,12 @@ def test_a_row_that_cites_nothing_is_a_thought_as_a_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "cites"), [("So fill it early.", ""), ("It stops after 5 minutes. [s1p1]", " [s1p1]")]
+    ("said", "cites"),
+    [
+        ("So fill it early.", ""),
+        ("Without oil the engine stops after 5 minutes. [s1p1]", " [s1p1]"),
+        ("Ask somebody else to fill the tank. [s1p1]", ""),  # no word of what it cites
+    ],
 )
 def test_a_thought_that_a_judge_words_anew_stays_one_unless_it_cites(said: str, cites: str) -> None:
     async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
@@ -234,6 +239,15 @@ def test_general_knowledge_that_a_passage_of_the_run_says_cites_it(kind: str, sh
 def test_general_knowledge_that_no_passage_may_say_is_not_asked_about_as_a_fact() -> None:
     asked = judged("Boats rust in salt water †.", shelf(One=OIL), ground=Ground(background=True))[1]
     assert [claim.kind for claim in asked] == ["background"]
+
+
+def test_a_formula_in_quotation_marks_is_no_quotation() -> None:
+    for said, stands in (
+        ("Reckon “starts × minutes”.", True),
+        ("它约等于“每秒启动数 × 分钟”。", True),
+        ("Take “the oil”.", False),
+    ):
+        assert (is_unfounded(said, ["Engines start for minutes; 每秒启动数按分钟。"], is_judged=True) is None) is stands
 
 
 def test_a_judge_decides_on_a_small_count_of_our_own() -> None:

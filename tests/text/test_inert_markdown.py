@@ -53,6 +53,12 @@ def test_nothing_acts_in_whatever_is_made_of_these_characters(text: str) -> None
     assert make_inert(make_inert(text)) == make_inert(text)
 
 
+def test_a_colon_behind_a_citation_is_one() -> None:
+    for text in ("It stays as it is [7]: old ones remain.", "그대로 둔다[7]: 옛것은 남는다."):
+        assert make_inert(text) == text
+    assert make_inert("[7]: http://a.test").startswith("[7]\\:")
+
+
 def test_structure_and_code_stay() -> None:
     text = (
         "# Title\n\n> *quoted* **bold** a < b, 3 <4\n\n| a | b |\n|---|---|\n| `List<String>` | 1 |\n\n"

@@ -612,8 +612,8 @@ def check_again(
         said = with_general_mark(_without_label(" ".join(bare.split()), before))
         stands = ground.background and is_too_specific(said, ground.known) is None and not is_error_text(said)
         return replace(before, text=said, verdict=BACKGROUND) if stands else None
-    if before.joins and citations:  # worded anew after its passages, and cited: what they say
-        before = replace(before, kind="fact", joins=False)
+    if before.joins and any(_shares_words(bare, p) for _at, keys, _end in citations for p in _known(keys, library)):
+        before = replace(before, kind="fact", joins=False)  # worded anew after its passages, and cited: what they say
     if before.kind in ("inference", "computed"):
         ids = dict.fromkeys((*before.passages, *(key for _at, keys, _end in citations for key in keys)))
         passages = tuple(p.id for p in _known(ids, library))
@@ -644,6 +644,14 @@ def check_again(
     if by_judge and not second.shown and _may_stand(second, passages, library, known, ground):
         return replace(second, verdict=_BY_JUDGE)
     return second
+
+
+def _shares_words(text: str, passage: Passage) -> bool:
+    """Tell whether a passage has half of the words of a text that is in its language, or a few of the names of one that is not."""
+    terms = set(content_terms(text))
+    if detect(text) != detect(passage.text):
+        terms = {term for term in terms if term.isascii()}
+    return len(terms & set(content_terms(f"{passage.heading} {passage.text}"))) * 2 >= max(2, len(terms))
 
 
 def _code_again(text: str, before: CheckedSentence, library: Library, ground: Ground) -> CheckedSentence | None:

@@ -61,7 +61,7 @@ def _line(line: str, *, is_row: bool) -> str:
     at = 0
     while at < len(pieces):
         if pieces[at][0] != "`":
-            done.append(_escaped(pieces[at], "".join(pieces[at + 1 : at + 2])))
+            done.append(_escaped("".join(pieces[:at]), pieces[at], "".join(pieces[at + 1 : at + 2])))
             at += 1
         elif end := _span_end(pieces, at, is_row=is_row):
             done += pieces[at:end]
@@ -82,11 +82,15 @@ def _span_end(pieces: list[str], start: int, *, is_row: bool) -> int:
     return 0
 
 
-def _escaped(piece: str, follows: str) -> str:
+_CITES = re.compile(r".*[^\W\d_].*\[\d+")
+"""What stands before the "]:" of a citation and a colon: words, which no definition of a link has before it on its line."""
+
+
+def _escaped(before: str, piece: str, follows: str) -> str:
     if piece == "<" and _TAG_NEXT.match(follows):
         return "\\<"
     if piece == "!" and follows == "[":
         return "\\!"
-    if piece == "]" and follows in ("(", ":"):
+    if piece == "]" and (follows == "(" or (follows == ":" and not _CITES.fullmatch(before))):
         return "]\\"
     return piece

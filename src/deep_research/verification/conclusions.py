@@ -24,6 +24,10 @@ BACKGROUND = verdict_of("unverified", "background")
 """The verdict on a statement of general knowledge: shown and marked, never as a fact."""
 
 
+_FORMULA = re.compile(r"[“「‘'\"][^“”「」\"\n]*[×÷][^“”「」\"\n]*[”」’'\"]")
+"""A formula between quotation marks is the writer's own."""
+
+
 def is_unfounded(
     claim: str, premises: Sequence[str], also: str = "", named: str = "", *, is_judged: bool = False
 ) -> Verdict | None:
@@ -36,7 +40,7 @@ def is_unfounded(
     if not premises:
         return verdict_of("unverified", "no_premises")
     ground = "\n".join([*premises, also])
-    quoted = quotations_occur(without_code(claim) if is_judged else claim, ground)
+    quoted = quotations_occur(_FORMULA.sub(" ", without_code(claim)) if is_judged else claim, ground)
     if not quoted.ok:
         return verdict_of("unverified", "quotation_missing", quotation=quoted.missing[0].text[:80])
     missing = numbers_agree(claim, ground, written_quantities(claim)).missing
