@@ -10,7 +10,7 @@ from deep_research.ports import Library
 from deep_research.reasoners.model.prompt_views import numbered
 from deep_research.steps.check_claims import check_draft
 from deep_research.steps.check_sentences import Ground
-from deep_research.steps.work_out import computed_results
+from deep_research.steps.work_out import Worked, computed_results, results_of, with_results
 from deep_research.verification.conclusions import is_too_specific, is_unfounded
 from deep_research.verification.own_figures import renumbered, without_true_sums, written_quantities
 from tests.steps.test_check_sentences import judged
@@ -423,3 +423,23 @@ def test_a_figure_that_code_could_not_reckon_is_the_judge_s_to_put_in(said: str,
     done = check_draft(draft, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewrite, ground=JUDGED)
     assert (said in asyncio.run(done).content) is shown
     assert "Two starts take …." in [claim.text for claim in asked]
+
+
+@pytest.mark.parametrize(
+    ("unit", "text", "shown"),
+    [
+        (
+            "starts",
+            "It takes {k1} starts a day, {k1} in all.",
+            "It takes 30 starts (= 5 × 6) a day, 30 starts (= 5 × 6) in all.",
+        ),
+        ("个", "约 {k1} 个请求。", "约 30个 (= 5 × 6)请求。"),
+        ("s", "It takes {k1} seconds.", "It takes 30 s (= 5 × 6) seconds."),
+    ],
+)
+def test_the_unit_of_a_result_is_not_said_twice(unit: str, text: str, shown: str) -> None:
+    operands = [Operand(name=name, value=value, passage="question") for name, value in (("a", "5"), ("b", "6"))]
+    made = Computation(name="k1", expression="a*b", operands=tuple(operands), unit=unit, decimals=0)
+    done = with_results(text, results_of([made], shelf(One=OIL), "5 and 6"), "en")
+    assert isinstance(done, Worked)
+    assert done.text == shown

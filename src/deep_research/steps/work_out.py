@@ -33,7 +33,10 @@ def with_results(text: str, results: Mapping[str, Result | ComputationError], la
             return verdict_of("unverified", result.code, score=None, **result.values) if result else _NO_COMPUTATION
         shown = worked_out(result, language, told)
         gap = f"(?: (?=[{CJK}]))?" if shown.endswith("）") else ""  # a wide bracket brings its own space
-        text = re.sub(rf"\{{{name}\}}{gap}", lambda _mark, shown=shown: shown, text)
+        unit = result.value.lstrip("-0123456789., ")
+        # A writer may have set the unit behind the figure as well.
+        said = rf"(?:\s?{re.escape(unit)}(?![A-Za-z]))?" if unit else ""
+        text = re.sub(rf"\{{{name}\}}{said}{gap}", lambda _mark, shown=shown: shown, text)
         used += result.passages
         is_own |= result.is_own
     return Worked(text, tuple(dict.fromkeys(used)), is_own)
