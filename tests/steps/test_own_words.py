@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import date
 
 import pytest
 
@@ -443,3 +444,12 @@ def test_the_unit_of_a_result_is_not_said_twice(unit: str, text: str, shown: str
     done = with_results(text, results_of([made], shelf(One=OIL), "5 and 6"), "en")
     assert isinstance(done, Worked)
     assert done.text == shown
+
+
+def test_a_note_on_a_fact_stands_before_the_thought_behind_it() -> None:
+    old = "Status: Deprecated\n\nThe engine needs oil before each start."
+    draft = "The engine needs oil before each start [s1p1], so fill it within 7 minutes."
+    ground = JUDGED._replace(today=date(2026, 1, 1))
+    content = judged(draft, shelf(One=old), ground=ground)[0].content
+    assert content.count("so fill it") == 1
+    assert content.endswith(", so fill it within 7 minutes.")

@@ -139,7 +139,7 @@ class CheckedSentence:
     @property
     def fact(self) -> str:
         """The text without the thought that it ends with."""
-        return self.text.removesuffix(self.tail)
+        return self.text.removesuffix(self.tail) if self.tail else self.text
 
     @property
     def claim(self) -> str:
@@ -273,8 +273,8 @@ def with_notes(
             about["not_current"] = {key.split("p")[0] for key in item.passages}
         noted = [flag for flag in flags if flag not in about or not about[flag] <= told]
         told |= {one for flag in noted for one in about.get(flag, ())}
-        text = with_note(item.text, noted, sources, ground.language, left_out.get(i, ()))
-        done[i] = replace(done[i], text=text)
+        text = with_note(item.fact, noted, sources, ground.language, left_out.get(i, ()))
+        done[i] = replace(done[i], text=f"{text}{item.tail}")
     return done
 
 
