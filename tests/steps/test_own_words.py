@@ -394,7 +394,8 @@ def test_neither_the_fact_nor_the_thought_brings_in_what_it_may_not(draft: str) 
     assert "so " not in judged(draft, shelf(One=OIL), ground=JUDGED)[0].content
 
 
-def test_a_fact_worded_anew_before_a_thought_keeps_its_citation_between_the_two() -> None:
+@pytest.mark.parametrize("stop", ["", ". [s1p1]"])
+def test_a_fact_worded_anew_before_a_thought_keeps_its_citation_between_the_two(stop: str) -> None:
     better = "Before each start the engine needs oil, so fill it within 7 minutes."
     asked: list[Claim] = []
 
@@ -403,7 +404,7 @@ def test_a_fact_worded_anew_before_a_thought_keeps_its_citation_between_the_two(
         return [Verdict(kind="unverified", reason="", by_model=True) for _ in claims]
 
     async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
-        return [better for _ in claims]
+        return [better.replace(", so", f"{stop}, so") for _ in claims]
 
     done = check_draft(JOINED, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewrite, ground=JUDGED)
     assert asyncio.run(done).content == better.replace(", so", " [s1p1], so")

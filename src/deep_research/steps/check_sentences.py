@@ -627,7 +627,7 @@ def check_again(
     if before.tail and (said := text.rstrip()).endswith(before.tail):  # the thought stays, and is judged
         fact = replace(before, text=before.fact, tail="")
         second = check_again(said.removesuffix(before.tail), fact, library, ground, by_judge=by_judge, known=known)
-        return second and replace(second, text=f"{second.text}{before.tail}", tail=before.tail)
+        return second and replace(second, text=f"{second.text.rstrip('.。')}{before.tail}", tail=before.tail)
     again = _sentence_of(text, before)
     if again is None:
         return _several_again(text, before, library, ground, known) if by_judge else None
