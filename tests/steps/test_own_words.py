@@ -242,6 +242,51 @@ def test_general_knowledge_that_no_passage_may_say_is_not_asked_about_as_a_fact(
     assert [claim.kind for claim in asked] == ["background"]
 
 
+@pytest.mark.parametrize(
+    ("said", "stands"),
+    [
+        ("`month` is text such as 2025-03.", True),
+        ("Replace 1900-01-01 by nothing.", True),
+        ("`month`는 2025-03 같은 글자다.", True),
+        ("它是形如 2025-03 的文本。", True),
+        ("It was written 2025-03-01.", False),
+        ("It ended like 2025-03-01.", False),
+        ("Such a thing ended on 2025-03-01.", False),
+    ],
+)
+def test_a_date_that_shows_how_dates_are_written_is_no_date_where_a_judge_decides(said: str, stands: bool) -> None:
+    premise = ["`month` is text; `month`는 글자다. 它是文本。"]
+    assert (is_unfounded(said, premise, is_judged=True) is None) is stands
+    assert is_unfounded(said, premise) is not None
+
+
+CODE = "```\nengine oil\nengine start --dry\n```"
+
+
+@pytest.mark.parametrize(
+    ("draft", "said", "shown"),
+    [
+        (CODE, CODE.replace("--dry", "--wet"), True),
+        (CODE, "```\nrm -r engine\n```", False),  # another block is no repair
+        ("Engines rust in a year or so †.", "Engines rust in salt water.", True),
+        ("Engines rust in a year or so †.", "Engines rust within 7 days.", False),
+    ],
+    ids=["code", "other code", "general knowledge", "a figure"],
+)
+def test_a_judge_puts_right_what_rests_on_no_passage(draft: str, said: str, shown: bool) -> None:
+    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+        return [Verdict(kind="unverified", reason="Wrong.", by_model=True) for _ in claims]
+
+    async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
+        return [said for _ in claims]
+
+    ground = JUDGED._replace(background=True)
+    done = check_draft(draft, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewrite, ground=ground)
+    content = asyncio.run(done).content
+    assert (said.rstrip(".") in content) is shown
+    assert "†" in content or not shown
+
+
 def test_a_formula_in_quotation_marks_is_no_quotation() -> None:
     for said, stands in (
         ("Reckon “starts × minutes”.", True),

@@ -373,11 +373,11 @@ def _marks(checked: CheckedReport) -> str:
     advised = " ".join(f"{a.why}{a.how}{a.fallback}{a.condition}{a.action}" for a in parts.advice)
     typed = [line for step in parts.advice for line in step.commands]
     bodies = [section.content for section in checked.given.sections]
-    texts = "\n".join((parts.abstract, parts.conclusion, parts.table, advised, *bodies))
+    whole = "\n".join((parts.abstract, parts.conclusion, parts.table, advised, *bodies))
     used = {
         "marks_own": bool(parts.advice) or any(claim.kind == "inference" and claim.stands for claim in checked.claims),
         "marks_inference": any("→ " in text for text in (parts.abstract, parts.conclusion, *bodies)),
-        "marks_reckoned": RECKONED in workings_apart(texts, is_own=checked.reasoner.is_language_model)[0],
+        "marks_reckoned": RECKONED in workings_apart(whole, is_own=checked.reasoner.is_language_model)[0],
         "marks_background": _GENERAL in advised or any("```" not in text for text in general),
         "marks_code": any(line.endswith(_GENERAL) for line in typed) or any("```" in text for text in general),
     }
@@ -434,7 +434,7 @@ def _step(advice: Advice, references: References, language: str) -> tuple[str, l
         said += [_once(render_citations(rest, references.cite))] * bool(rest)
         return " ".join(said), [], []
     shown = [f"   - {_once(render_citations(text, references.cite))}" for text in points]
-    leads = (at for at, text in enumerate(points, 1) if lift(text)[0].rstrip().endswith((":", "：")))
+    leads = (at for at, text in enumerate(points, 1) if _leads_on(text))
     cut = next(leads, len(points)) if advice.commands else len(points)
     return " ".join(said), shown[:cut], shown[cut:]
 
@@ -447,7 +447,12 @@ def _whole(text: str, language: str) -> str:
 def _is_brief(texts: Sequence[str], language: str) -> bool:
     """Tell whether what a step says besides is read in one breath, so that points would only tear it apart."""
     most = _IN_ONE_BREATH // 2 if is_cjk(language) else _IN_ONE_BREATH
-    return sum(map(len, texts)) <= most and not any(lift(text)[0].rstrip().endswith((":", "：")) for text in texts)
+    return sum(map(len, texts)) <= most and not any(map(_leads_on, texts))
+
+
+def _leads_on(text: str) -> bool:
+    """Tell whether a point leads to what stands behind it."""
+    return lift(text)[0].rstrip().endswith((":", "："))
 
 
 def _standing_of_parts(checked: CheckedReport, references: References) -> str:
@@ -475,11 +480,11 @@ def _nothing(checked: CheckedReport) -> str:
 def _gap_line(alike: Sequence[Gap], language: str) -> str:
     """Return one line for gaps with one reason; that a place is not asked again says its failures as well."""
     told = next((gap for gap in alike if "given_up" in gap.codes), alike[0])
-    if "few_sources" in told.codes and len(alike) > 1:
+    if "few_sources" in told.codes:
+        if len(alike) == 1:
+            return f"- {fold(explain(told, language))}"  # it names the section itself
         names = join_list([f"**{fold(name_subject(gap, language))}**" for gap in alike], language)
         return f"- {names}{colon_of(language)}{phrase('few_sources_each', language)}"
-    if "few_sources" in told.codes:
-        return f"- {fold(explain(told, language))}"  # it names the section itself
     count = len(alike) - ("given_up" in told.codes)
     times = f" (×{count})" if count > 1 else ""
     return f"- **{fold(name_subject(told, language))}**{times}{colon_of(language)}{fold(explain(told, language))}"
@@ -586,9 +591,8 @@ def _nearest(claim: str, text: str) -> tuple[int, int] | None:
 
     def shared(span: tuple[int, int]) -> tuple[float, bool]:
         there = spans[span]
-        return sum(1 / had[term] for term in terms & there), len(
-            there
-        ) > _FEW_TERMS  # "--unshallow" alone quotes nothing
+        says_more = len(there) > _FEW_TERMS  # "--unshallow" alone quotes nothing
+        return sum(1 / had[term] for term in terms & there), says_more
 
     spans = _prose_sentences(text)
     had = Counter(term for there in spans.values() for term in there)

@@ -109,17 +109,19 @@ async def check_draft(
         told = (i for i, j in enumerate(judged) if i not in kept and (j.passages or j.kind == "computed"))
         refused = set(told) if rewrite is not None else set()
         judged, kept, heard = await _ask(judge, draft, judged, unsure, refused, kept, work)
-    failed = [
-        i
-        for i, j in enumerate(judged)
-        if i not in kept
-        and (j.passages or j.joins or j.kind == "computed" or (j.kind == "background" and j.verdict.by_model))
-    ]
+    failed = [i for i, j in enumerate(judged) if i not in kept and _may_be_put_right(j)]
     if rewrite is not None:
         judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
     kept |= {i for i, j in enumerate(judged) if _is_doubted_code(j, draft.sentences[i])}
     return await in_background(_rendered, draft, judged, kept, work)
+
+
+def _may_be_put_right(failed: CheckedSentence) -> bool:
+    """Tell whether a judge or rewrite can say what should stand in place of a sentence: there is something that it rests on, or a
+    judge has found general knowledge wrong."""
+    is_refuted = failed.kind == "background" and failed.verdict.by_model
+    return bool(failed.passages) or failed.joins or failed.kind == "computed" or is_refuted
 
 
 async def note_draft(
@@ -277,7 +279,7 @@ async def _ask(
         AskedClaim(
             **dict(judged[i].as_claim(f"c{i}", work.section)),
             lead=_lead_of(draft, i, judged[i]),
-            thought=judged[i].tail,
+            thought=judged[i].thought,
         )
         for i in asked
     ]

@@ -60,6 +60,7 @@ from deep_research.verification.verify import (
     is_plainly_said,
     is_sentence_of,
     may_be_supported,
+    terms_shared,
     verify,
 )
 
@@ -139,7 +140,12 @@ class CheckedSentence:
     @property
     def fact(self) -> str:
         """The text without the thought that it ends with."""
-        return self.text.removesuffix(self.tail) if self.tail else self.text
+        return self.text.removesuffix(self.tail)
+
+    @property
+    def thought(self) -> str:
+        """The thought of the writer's own that it ends with, as a statement."""
+        return self.tail.lstrip(" ,，、;；")
 
     @property
     def claim(self) -> str:
@@ -415,13 +421,12 @@ def _check_joined(sentence: CitedSentence, library: Library, ground: Ground) -> 
         return None
     said = sentence.text.removesuffix(tail)
     fact = _check_sentence(sentence._replace(text=said, raw=said), library, ground, has_judge=True)
-    thought = CheckedSentence(tail.lstrip(" ,，、;；"), fact.passages, FOLLOWS, kind="inference")
-    own = _judge_own(thought, library, ground)
+    # What stands there word for word goes to the judge as well, for the sake of the thought.
+    joined = replace(fact, text=sentence.text, tail=tail, verdict=FOLLOWS if fact.verdict == VERBATIM else fact.verdict)
+    own = _judge_own(CheckedSentence(joined.thought, fact.passages, FOLLOWS, kind="inference"), library, ground)
     is_open = fact.shown or _is_for_judge(fact, library, ground)
-    if not (is_open and set(fact.passages) <= set(sentence.passages) and own.shown and own.text == thought.text):
-        return None
-    verdict = FOLLOWS if fact.verdict == VERBATIM else fact.verdict
-    return replace(fact, text=sentence.text, verdict=verdict, tail=tail)
+    is_as_cited = set(fact.passages) <= set(sentence.passages)
+    return joined if is_open and is_as_cited and own.shown and own.text == joined.thought else None
 
 
 def _check_sentence(sentence: CitedSentence, library: Library, ground: Ground, *, has_judge: bool) -> CheckedSentence:
@@ -647,11 +652,9 @@ def check_again(
 
 
 def _shares_words(text: str, passage: Passage) -> bool:
-    """Tell whether a passage has half of the words of a text that is in its language, or a few of the names of one that is not."""
-    terms = set(content_terms(text))
-    if detect(text) != detect(passage.text):
-        terms = {term for term in terms if term.isascii()}
-    return len(terms & set(content_terms(f"{passage.heading} {passage.text}"))) * 2 >= max(2, len(terms))
+    """Tell whether a passage has half of the terms of a text that it could have."""
+    shared, wanted = terms_shared(text, Evidence(passage.text, passage.heading))
+    return shared * 2 >= max(2, wanted)
 
 
 def _code_again(text: str, before: CheckedSentence, library: Library, ground: Ground) -> CheckedSentence | None:
@@ -686,18 +689,18 @@ def _several_again(
     stand = [one for one in each if one is not None and one.shown]
     if len(stand) < len(said):
         return None
-    is_own = [one.kind in ("inference", "background") for one in stand]
-    cited = [one for one, own in zip(stand, is_own, strict=True) if not own] or stand
-    ids = tuple(dict.fromkeys(key for one in cited for key in one.passages))
+    own = [one for one in stand if one.kind in ("inference", "background")]
+    facts = [one for one in stand if one not in own]
+    if not facts:
+        facts, own = own, facts
+    ids = tuple(dict.fromkeys(key for one in facts for key in one.passages))
     if not ids:
         return None
-    tail = ""
-    if is_own == sorted(is_own) and len(cited) < len(stand):  # the ids stand behind what sources say, before the rest
-        tail = "".join(f" {one.text}" for one in stand[len(cited) :])
-    else:
-        stand.sort(key=lambda one: one in cited)  # what is the writer's own comes first
-    text = " ".join(one.text for one in stand)
-    return replace(cited[0], text=text, passages=ids, verdict=_BY_JUDGE, tail=tail)
+    # The ids stand behind what sources say: before the writer's own, or at the end.
+    is_behind = bool(own) and stand == [*facts, *own]
+    text = " ".join(one.text for one in (stand if is_behind else [*own, *facts]))
+    tail = "".join(f" {one.text}" for one in own) if is_behind else ""
+    return replace(facts[0], text=text, passages=ids, verdict=_BY_JUDGE, tail=tail)
 
 
 def _sentence_of(text: str, before: CheckedSentence) -> CitedSentence | None:

@@ -6,9 +6,8 @@ from deep_research.data import Verdict
 from deep_research.i18n.language import detect
 from deep_research.ports import Library
 from deep_research.steps.check_sentences import CheckedSentence
-from deep_research.text.tokens import content_terms
 from deep_research.verification.conclusions import BACKGROUND
-from deep_research.verification.verify import Evidence, may_be_supported
+from deep_research.verification.verify import Evidence, may_be_supported, terms_shared
 
 _TRIED = 8
 """How many passages are looked at for one sentence; the judge is asked about the first that fits."""
@@ -18,20 +17,18 @@ which have to be a few: two names of the question's own stand everywhere."""
 
 
 def as_facts(text: str, library: Library) -> list[CheckedSentence]:
-    """Return a sentence of general knowledge as a fact that rests on each of the passages that may say it, without its mark."""
+    """Return a sentence of general knowledge as a fact that rests on the first passage that may say it, without its mark."""
     said = without_mark(text)
-    all_terms, language = set(content_terms(said)), detect(said)
-    plain_terms = {term for term in all_terms if term.isascii()}
-    found: list[CheckedSentence] = []
+    language = detect(said)
     for hit in library.search(said, limit=_TRIED):
         passage = hit.passage
         is_same = detect(passage.text) == language
-        terms, share = (all_terms, _SHARE) if is_same else (plain_terms, 1)
-        shared = terms & set(content_terms(f"{passage.heading} {passage.text}"))
-        is_near = len(shared) >= max(_LEAST if is_same else _LEAST_NAMES, share * len(terms))
-        if is_near and may_be_supported(said, Evidence(passage.text, passage.heading)):
-            found.append(CheckedSentence(said, (passage.id,), BACKGROUND, kind="fact", repair="passage"))
-    return found[:1]
+        evidence = Evidence(passage.text, passage.heading)
+        shared, wanted = terms_shared(said, evidence)
+        is_near = shared >= (max(_LEAST, _SHARE * wanted) if is_same else max(_LEAST_NAMES, wanted))
+        if is_near and may_be_supported(said, evidence):
+            return [CheckedSentence(said, (passage.id,), BACKGROUND, kind="fact", repair="passage")]
+    return []
 
 
 def without_mark(text: str) -> str:

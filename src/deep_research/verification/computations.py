@@ -51,6 +51,7 @@ class Result(NamedTuple):
 
 
 _BASES = BASES | {"day": ("s", Decimal(86_400)), "week": ("s", Decimal(604_800))}
+"""Units as multiples of one base; days count as hours do where an expression converts them."""
 
 
 class _Number(NamedTuple):
@@ -171,14 +172,7 @@ def _combined(operation: ast.operator, a: _Number, b: _Number) -> _Number:
         case ast.Add() | ast.Sub():
             return _sum(a, b if isinstance(operation, ast.Add) else b._replace(value=-b.value))
         case ast.Mult():
-            factor = a.factor * b.value if b.free else b.factor * a.value if a.free else Fraction(1)
-            unit = "" if a.unit and b.unit else a.unit or b.unit
-            if (
-                "%" in (a.unit, b.unit) and a.unit != b.unit and not (a.free or b.free)
-            ):  # 6 TB × 80 is 100 times so many TB
-                share, whole = (a, b) if a.unit == "%" else (b, a)
-                unit, factor = whole.unit, whole.factor * share.factor * 100
-            return _Number(a.value * b.value, unit, a.free and b.free, factor)
+            return _product(a, b)
         case ast.Div():
             if b.value == 0:
                 raise ComputationError("computation_by_zero")
@@ -189,6 +183,17 @@ def _combined(operation: ast.operator, a: _Number, b: _Number) -> _Number:
             return _power(a, b)
         case _:
             raise ComputationError("computation_unreadable", expression=type(operation).__name__)
+
+
+def _product(a: _Number, b: _Number) -> _Number:
+    """Multiply two numbers. A share keeps the unit of what it is of: 6 TB × 80 % is 100 times so many TB, until it is divided."""
+    if a.free or b.free:
+        factor = a.factor * b.value if b.free else b.factor * a.value
+        return _Number(a.value * b.value, a.unit or b.unit, a.free and b.free, factor)
+    if "%" in (a.unit, b.unit) and a.unit != b.unit:
+        share, whole = (a, b) if a.unit == "%" else (b, a)
+        return _Number(a.value * b.value, whole.unit, factor=whole.factor * share.factor * 100)
+    return _Number(a.value * b.value, "" if a.unit and b.unit else a.unit or b.unit)
 
 
 def _sum(a: _Number, b: _Number) -> _Number:

@@ -14,7 +14,7 @@ from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.lexicon import any_word, words
 from deep_research.verification.names import has_short_options, names_occur
 from deep_research.verification.numbers import numbers_agree, quantities
-from deep_research.verification.own_figures import is_part_of, is_small, written_quantities
+from deep_research.verification.own_figures import is_example_day, is_part_of, is_small, written_quantities
 from deep_research.verification.quotations import quotations, quotations_occur
 from deep_research.verification.units import CALENDAR, Quantity
 
@@ -24,8 +24,8 @@ BACKGROUND = verdict_of("unverified", "background")
 """The verdict on a statement of general knowledge: shown and marked, never as a fact."""
 
 
-_FORMULA = re.compile(r"[“「‘'\"][^“”「」\"\n]*[×÷][^“”「」\"\n]*[”」’'\"]")
-"""A formula between quotation marks is the writer's own."""
+_FORMULA = re.compile("[×÷]")
+"""What is between quotation marks and has such a sign is a formula of the writer's own, where a judge decides on it."""
 
 
 def is_unfounded(
@@ -40,10 +40,10 @@ def is_unfounded(
     if not premises:
         return verdict_of("unverified", "no_premises")
     ground = "\n".join([*premises, also])
-    quoted = quotations_occur(_FORMULA.sub(" ", without_code(claim)) if is_judged else claim, ground)
-    if not quoted.ok:
-        return verdict_of("unverified", "quotation_missing", quotation=quoted.missing[0].text[:80])
-    missing = numbers_agree(claim, ground, written_quantities(claim)).missing
+    quoted = quotations_occur(without_code(claim) if is_judged else claim, ground).missing
+    if wrong := next((q for q in quoted if not (is_judged and _FORMULA.search(q.text))), None):
+        return verdict_of("unverified", "quotation_missing", quotation=wrong.text[:80])
+    missing = numbers_agree(claim, ground, _figures_of(claim, is_judged=is_judged)).missing
     missing = [q for q in missing if not is_part_of(q, claim, ground)]
     if is_judged and missing:  # "60 seconds" of "wait_seconds: 60"
         bare = {q.value for q in quantities(ground) if not q.unit}
@@ -57,6 +57,11 @@ def is_unfounded(
     return verdict_of("unverified", "name_missing", name=", ".join(absent[:4])) if absent else None
 
 
+def _figures_of(text: str, *, is_judged: bool) -> list[Quantity]:
+    """Return the figures of a conclusion; where a judge decides on it, without dates that are examples."""
+    return [q for q in written_quantities(text) if not (is_judged and is_example_day(text, q))]
+
+
 def left_to_judge(text: str, premises: Sequence[str], also: str, named: str, *, general: bool) -> str | None:
     """Return a conclusion that code would refuse for what it brings in, for a judge to decide on: that it cites nothing says whose it is.
 
@@ -66,7 +71,7 @@ def left_to_judge(text: str, premises: Sequence[str], also: str, named: str, *, 
     refused = is_unfounded(text, premises, also, named, is_judged=True)
     if refused is not None and refused.codes == ("number_missing",):
         ground = "\n".join([*premises, also])
-        missing = numbers_agree(text, ground, written_quantities(text)).missing
+        missing = numbers_agree(text, ground, _figures_of(text, is_judged=True)).missing
         if any(q.unit in CALENDAR for q in missing):
             return None
         own = [text[q.start : q.end].strip() for q in missing if not is_small(q)]

@@ -34,8 +34,7 @@ _NO_DAY = re.compile(r"(?:1900-01-01|1970-01-01|9999-12-31|0001-01-01)\b")
 
 def written_quantities(text: str) -> list[Quantity]:
     """Return what is written in digits or has a unit: "both", "twice" and "the first two" are language, not figures. A bare 0
-    or 1 is none either, with a minus or without, nor is the number of a step of the report, of a percentile, or a day that shows
-    how days are written ("text such as 2025-03")."""
+    or 1 is none either, with a minus or without, nor is the number of a step of the report or of a percentile."""
     return [
         q
         for q in quantities(text)
@@ -43,12 +42,11 @@ def written_quantities(text: str) -> list[Quantity]:
         and not (abs(q.value) <= 1 and q.value == int(q.value) and not q.unit and not q.bound)
         and not is_step(text, q)
         and not _PERCENTILE.match(text, q.start)
-        and not _is_example_day(text, q)
     ]
 
 
-def _is_example_day(text: str, day: Quantity) -> bool:
-    """Tell whether a date in figures is an example of a format, or one that stands for no day."""
+def is_example_day(text: str, day: Quantity) -> bool:
+    """Tell whether a date in figures shows how dates are written ("text such as 2025-03"), or stands for no day."""
     written = text[day.start : day.end]
     if day.unit not in ("yearmonth", "date") or not re.fullmatch(r"\s*\d{4}[-/]\d{1,2}(?:[-/]\d{1,2})?\s*", written):
         return False

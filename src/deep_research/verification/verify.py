@@ -118,6 +118,14 @@ def may_be_supported(claim: str, evidence: Evidence) -> bool:
     return names_occur(claim, whole).ok and numbers_agree(claim, whole, amounts(claim)).ok
 
 
+def terms_shared(claim: str, evidence: Evidence) -> tuple[int, int]:
+    """Return how many terms of a claim the evidence has, and how many it could have: in another language names and code."""
+    terms = set(content_terms(claim))
+    if detect(claim) != detect(evidence.text):
+        terms = {term for term in terms if term.isascii()}
+    return len(terms & set(content_terms(f"{evidence.about} {evidence.text}"))), len(terms)
+
+
 def is_plainly_said(claim: str, evidence: Evidence) -> bool:
     """Return whether one sentence of the evidence carries the claim: what a citation nobody gave must show."""
     lines = evidence_sentences(evidence.text)

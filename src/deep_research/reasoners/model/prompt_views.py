@@ -85,7 +85,7 @@ def numbered(claims: Sequence[Claim]) -> list[dict[str, str]]:
 
 def _thought(claim: Claim) -> list[str]:
     """Return what a statement ends with, where that is the writer's own."""
-    thought = claim.thought.strip(" ,，、;；") if isinstance(claim, AskedClaim) else ""
+    thought = claim.thought if isinstance(claim, AskedClaim) else ""
     return [f"this part is the writer's own: “{thought}”"] * bool(thought)
 
 

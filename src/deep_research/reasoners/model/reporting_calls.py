@@ -102,7 +102,7 @@ class Judging(Thinker):
 
 _R = TypeVar("_R")
 _JUDGE_TOKENS = 8_192
-"""The most that the failures among a hundred statements may take."""
+"""The most that the failures among the statements of a report may take."""
 _REPORT_TOKENS = 12_000
 """The most that a report may take; its sections get half of it at least."""
 _REPORT_OUTPUT = 16_000
