@@ -76,6 +76,23 @@ def test_sections_that_were_researched_apart_become_one_text_that_is_checked(
     assert set(report.sections[0].sources) <= set(report.sources)
 
 
+def test_a_name_that_another_section_cites_brings_nothing_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def script(request: Request) -> Reply:
+        if step_of(request) != "compose":
+            return PLAY(request)
+        alpha, beta = (next(p for p in passages_in(request) if name in p.text) for name in ("Graz", "Bergen"))
+        said = f"{_first(beta.text)} [{beta.id}]\n\nSo ask in Graz first. So ask in Turin first."
+        sections = [
+            {"title": "First", "notes": list(ENGINES[:2]), "content": f"{_first(alpha.text)} [{alpha.id}]"},
+            {"title": "Second", "notes": [ENGINES[2]], "content": said},
+        ]
+        return Reply(data={**instance_of(schema_of(request) or {}), "answer": "", "sections": sections})
+
+    with served(monkeypatch, script):
+        claims = research(tmp_path).report.claims
+    assert {"So ask in Graz first.", "So ask in Turin first †."} <= {claim.text for claim in claims}
+
+
 GUESS = "It pleases nearly everybody who tries it on a quiet summer evening."
 PLAY = ScriptedResearcher(sections=PLAN, sentences=4)
 

@@ -9,6 +9,7 @@ from deep_research.i18n.language import language_name
 from tests.model.harness import (
     ENGINES,
     PLAN,
+    QUESTION,
     assert_presentable,
     chinese,
     failing,
@@ -105,13 +106,15 @@ def test_the_judge_sees_the_cited_passages_and_no_others(tmp_path: Path, monkeyp
         assert shown == cited
 
 
+@pytest.mark.parametrize("question", [QUESTION, "Which machine suits the pumping station of the island?"])
 def test_a_section_whose_model_calls_all_fail_is_done_without_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str
 ) -> None:
+    """By its own words, be the question in others than the sources."""
     researcher = ScriptedResearcher(sections=PLAN, sentences=4)
     script = failing(researcher, "content_filter", where=lambda r: researcher.section_of(r) == "Beta engine")
     with served(monkeypatch, script):
-        ran = research(tmp_path)
+        ran = research(tmp_path, question)
     assert_presentable(ran)
     without = {gap.what for gap in ran.report.gaps if "without the model" in gap.why}
     assert without == {"research: Beta engine", "writing: Beta engine", "review: Beta engine"}

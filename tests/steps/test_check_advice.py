@@ -417,6 +417,15 @@ async def test_a_version_that_general_knowledge_names_may_be_what_the_step_is_ab
     assert kept.how == ("Install Engine 3.14 or newer †.",)
 
 
+async def test_what_a_step_types_needs_no_mark_but_a_name_that_it_brings_in_does(library: SqliteLibrary) -> None:
+    how = ("Look at `SHOW oil_level;` first.", "Type `oil 40` then.", "Ask Mr Harlow.", "Wait until `3 May 2031`.")
+    advice = Advice(action="Type `SHOW oil_level;`", how=how, premises=("s1p1",))
+    ground = GROUND._replace(is_judged=True)
+    (kept,) = (await check_advice([advice], [], library, ground, judging("supported"))).advice
+    assert kept.how == (*how[:2], "Ask Mr Harlow †.")
+    assert kept.action == "Type `SHOW oil_level;`"
+
+
 SCRIPT = ("cat > /etc/engine <<'EOF'", "if oil; then", "  start", "", "fi", "EOF")
 
 

@@ -42,8 +42,21 @@ def test_a_thought_that_does_not_follow_goes() -> None:
         ("So ask Mr Harlow to fill it.", "So ask Mr Harlow to fill it †."),
         ("So fill it before 3 May 2031.", ""),
         ("So “fill it quickly” is the rule.", ""),
+        ("Encrypt SSH keys, fill it early.", "Encrypt SSH keys, fill it early."),
+        ("So run `fill 6000` before it.", "So run `fill 6000` before it."),
+        ("So run `Fill_Up` before it.", "So run `Fill_Up` before it †."),
+        ("So run `fill --until 3 May 2031`.", ""),
     ],
-    ids=["figure", "name", "date", "quotation"],
+    ids=[
+        "figure",
+        "name",
+        "date",
+        "quotation",
+        "verb before a short form",
+        "figure to type",
+        "name to type",
+        "date to type",
+    ],
 )
 def test_what_a_thought_brings_in_is_marked_where_a_judge_lets_it_stand(thought: str, shown: str) -> None:
     draft = f"The engine needs oil before each start. [s1p1] {thought}"
@@ -139,6 +152,16 @@ def test_a_row_of_chosen_values_that_cites_nothing_rests_on_what_is_cited_near_i
     checked, asked = judged(draft, shelf(One="Workers wait for a request. MaxIdle ends them."), ground=JUDGED)
     assert "| MaxIdle | 40 seconds |" in checked.content
     assert any("40 seconds" in claim.text and claim.passages == ("s1p1",) for claim in asked)
+
+
+def test_a_row_may_hold_what_a_source_says_and_behind_it_what_the_writer_decides() -> None:
+    row = "| Oil | Without oil it stops after 5 minutes [s1p1] | Revoke the SSH key; 40 litres |"
+    draft = f"| What | So it is | For us |\n| --- | --- | --- |\n{row}"
+    checked, asked = judged(draft, shelf(One=OIL), ground=JUDGED)
+    assert row in checked.content
+    assert [(claim.kind, claim.flags) for claim in asked] == [("inference", ("own_value",))]
+    refused, _ = judged(draft, shelf(One=OIL), "unverified", JUDGED)
+    assert "| Oil | Without oil it stops after 5 minutes [s1p1] | — |" in refused.content
 
 
 def test_what_is_reckoned_from_an_assumption_says_so() -> None:

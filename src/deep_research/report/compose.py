@@ -115,11 +115,12 @@ async def _compose(
     # Around and above the sections, what may have changed since the sources may be said as general knowledge.
     cited = dict.fromkeys(key.split("p")[0] for c in given.claims if c.stands for key in c.passages)
     uniform = await in_background(uniform_standing, ctx.library, tuple(cited)) if cited else ""
-    code = await in_background(_own_code, made, ground.known, ctx.library)
+    read = await in_background(_read_for, made, ctx.library)
+    code = await in_background(_own_code, made, f"{ground.known}\n{read}")
     ground = ground._replace(
         background=ctx.settings.background != "none",
         told_date=uniform or ground.told_date,
-        named=code,
+        named=f"{code}\n{read}",
         own=code,
         chosen=_own_words(made) if ctx.reasoner.info.is_language_model else "",
         is_judged=ctx.reasoner.info.is_language_model,
@@ -146,17 +147,21 @@ async def _compose(
     return given, shown, list(new.values()), done.sides.claims
 
 
-def _own_code(made: Composition, known: str, library: Library) -> str:
-    """Return the code and commands of a report: the names that they give are the report's own, wherever it speaks of them, and
-    so are their values, but for those that nothing read or `known` has."""
+def _read_for(made: Composition, library: Library) -> str:
+    """Return the passages that a report cites."""
     texts = (made.abstract, made.conclusion, made.table, *(section.content for section in made.sections))
-    drafts = [parse_draft(text) for text in texts]
-    code = [s.text for draft in drafts for s in draft.sentences if s.kind == "code"]
-    lines = "\n".join([*code, *(line for step in made.advice for line in step.commands)])
-    cited = [key for draft in drafts for s in draft.sentences for key in s.passages]
+    cited = [key for text in texts for s in parse_draft(text).sentences for key in s.passages]
     ids = dict.fromkeys([*cited, *(key for step in made.advice for key in step.premises)])
-    read = [passage.text for key in ids if (passage := library.passage(key)) is not None]
-    return with_open_values(lines, "\n".join([known, *read]))
+    return "\n".join(passage.text for key in ids if (passage := library.passage(key)) is not None)
+
+
+def _own_code(made: Composition, known: str) -> str:
+    """Return the code and commands of a report: the names that they give are the report's own, wherever it speaks of them, and
+    so are their values, but for those that nothing `known` has."""
+    texts = (made.abstract, made.conclusion, made.table, *(section.content for section in made.sections))
+    code = [s.text for text in texts for s in parse_draft(text).sentences if s.kind == "code"]
+    lines = "\n".join([*code, *(line for step in made.advice for line in step.commands)])
+    return with_open_values(lines, known)
 
 
 def _own_words(made: Composition) -> str:

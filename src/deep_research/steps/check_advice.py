@@ -25,6 +25,7 @@ from deep_research.verification.conclusions import (
     left_to_judge,
     with_general_mark,
     with_open_values,
+    without_code,
     without_placeholders,
 )
 from deep_research.verification.drafts import PLACEHOLDER, parse_draft, settle_marks
@@ -250,14 +251,12 @@ class _CodeCheck:
             return ""
         if is_error_text(sentence, self.grounds) or without_placeholders(sentence) != sentence:
             return ""
-        own = left_to_judge(
-            f"{sentence[:1].lower()}{sentence[1:]}",  # its first word is a verb, not a name
-            self.grounds or [self.known],
-            "\n".join([self.known, self.ground.given]),
-            self.ground.named,
-            general=self.ground.background,
-        )
-        return f"{sentence[:1]}{own[1:]}" if own else ""
+        known = "\n".join([self.known, self.ground.given])
+        grounds = self.grounds or [self.known]
+        own = left_to_judge(sentence, grounds, known, self.ground.named, general=self.ground.background)
+        bare = without_code(sentence)
+        is_typed = own is not None and left_to_judge(bare, grounds, known, self.ground.named, general=False) is not None
+        return sentence if is_typed else own or ""  # a step says what to do: what it types needs no mark
 
     def standing(self, text: str) -> str:
         """Return a text without the sentences that are refused; each keeps what it cites."""

@@ -16,17 +16,16 @@ from deep_research.data import AskedClaim, Claim, Gap, Verdict
 from deep_research.errors import LimitReached, ModelError
 from deep_research.i18n.catalog import gap_from, gap_of, verdict_of
 from deep_research.ports import Library
+from deep_research.steps.check_repairs import check_again, text_around
 from deep_research.steps.check_sentences import (
     NO_GROUND,
     PENDING,
     CheckedSentence,
     Ground,
-    check_again,
     check_sentences,
     cited_ids,
     claims_of,
     stands_around,
-    text_around,
     with_notes,
 )
 from deep_research.steps.sourced_knowledge import as_facts, first_supported

@@ -18,7 +18,7 @@ from deep_research.search.source_standing import dated_source
 from deep_research.steps.work_out import results_of, with_results
 from deep_research.text.standing import UNDECIDED
 from deep_research.text.tokens import content_terms
-from deep_research.verification.citations import CitedSentence, cite_ids, claim_text, lift
+from deep_research.verification.citations import CitedSentence, claim_text
 from deep_research.verification.computations import ComputationError, Result
 from deep_research.verification.conclusions import (
     BACKGROUND,
@@ -60,23 +60,19 @@ from deep_research.verification.verify import (
     is_plainly_said,
     is_sentence_of,
     may_be_supported,
-    terms_shared,
     verify,
 )
 
 PENDING = verdict_of("supported", "judged_later")
 """The verdict on a statement of a note that code has no doubt about, until it is judged with the report."""
-_CODE = verdict_of("unverified", "loose_code")
+LOOSE_CODE = verdict_of("unverified", "loose_code")
 _UNCITED = verdict_of("unverified", "uncited")
-_BY_JUDGE = verdict_of("supported", "worded_by_judge").model_copy(update={"by_model": True})
 OWN_VALUE = ("own_value",)
 """The flag of a thought that brings in a value of the writer's own."""
 OWN_PART = ("own_part",)
 """The flag of a fact that ends with a thought of the writer's own."""
-_ROW_BORDER = re.compile(r"\s\|\s?")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z]+(?![a-z])")
-_FENCED, _INLINE = re.compile(r"\s*(?:```|~~~)"), re.compile(r"`([^`\n]+)`")
-_FEW = 3
+_INLINE = re.compile(r"`([^`\n]+)`")
 _WORDS_OF_A_THOUGHT = 2
 _NAMED = 3
 """How many passages of the library are looked at for a name in code."""
@@ -185,7 +181,10 @@ def check_sentences(
         named="\n".join(
             [
                 ground.named,
-                *(p.text for p in _known(dict.fromkeys(key for s in draft.sentences for key in s.passages), library)),
+                *(
+                    p.text
+                    for p in known_passages(dict.fromkeys(key for s in draft.sentences for key in s.passages), library)
+                ),
                 *(s.text for s in draft.sentences if s.kind == "code"),  # judged by itself; others speak of its names
             ]
         ),
@@ -196,7 +195,7 @@ def check_sentences(
         or (ground.is_judged and has_judge and _check_joined(s, library, ground))
         or _check_fact(s, library, ground, _beside(draft, i) if ground.is_judged else (), has_judge=has_judge)
         if s.role == "fact"
-        else _check_own(_as_own(s, draft, i) if ground.is_judged else s, library, ground, results)
+        else check_own(_as_own(s, draft, i) if ground.is_judged else s, library, ground, results)
         for i, s in enumerate(draft.sentences)
     ]
     for i, sentence in enumerate(draft.sentences):
@@ -219,7 +218,7 @@ def _put_together(judged: CheckedSentence, before: CitedSentence, library: Libra
     if not ids:
         return general
     known = f"{ground.named.replace(judged.text, '')}\n{ground.known}"
-    also = f"{known}\n{_documents(ids, library)}"
+    also = f"{known}\n{documents_of(ids, library)}"
     if not is_known_code(judged.text, known) and not is_known_code(judged.text, also):
         # A name that stands in another text of the run is no invention of the writer's.
         found = (hit.passage.text for name in called_names(judged.text) for hit in library.search(name, limit=_NAMED))
@@ -234,7 +233,7 @@ def _flags(judged: CheckedSentence, library: Library, ground: Ground) -> tuple[s
     own = OWN_PART if judged.tail else ()
     if ground.today is None or not judged.shown or judged.verdict == PENDING:
         return own
-    said = "\n".join(passage.text for passage in _known(judged.passages, library))
+    said = "\n".join(passage.text for passage in known_passages(judged.passages, library))
     return (*flags_of(judged.claim, _dated(judged, library), ground.today, said), *own)
 
 
@@ -246,7 +245,7 @@ def _steps_left_out(
     for steps in draft.numbered_lists():
         told = [" ".join(judged[i].text for i in step if i in kept) for step in steps]
         numbers = [i for step in steps for i in step if i in kept]
-        passages = _known(dict.fromkeys(key for i in numbers for key in judged[i].passages), library)
+        passages = known_passages(dict.fromkeys(key for i in numbers for key in judged[i].passages), library)
         said = [*told, *(judged[i].text for i in kept)]
         if missing := [step for passage in passages for step in steps_left_out(said, passage.text)]:
             left[numbers[-1]] = list(dict.fromkeys(missing))
@@ -284,7 +283,7 @@ def with_notes(
     return done
 
 
-def _check_own(
+def check_own(
     sentence: CitedSentence, library: Library, ground: Ground, results: Mapping[str, Result | ComputationError]
 ) -> CheckedSentence:
     """Judge what is the writer's own: a conclusion, a computation, or general knowledge."""
@@ -302,12 +301,12 @@ def _check_own(
         return CheckedSentence(left_open, cited_ids(sentence, library), worked, kind="computed", bare=bare)
     ids = tuple(dict.fromkeys([*cited_ids(sentence, library), *worked.passages]))
     own = CheckedSentence(worked.text, ids, FOLLOWS, kind=sentence.role, bare=bare)
-    return _judge_own(own, library, ground, [ground.question] if worked.is_own else [])
+    return judge_own(own, library, ground, [ground.question] if worked.is_own else [])
 
 
 def names_are_known(text: str, ids: Sequence[str], library: Library, also: str) -> bool:
     """Tell whether all names of a conclusion stand somewhere in the documents that these passages are of, or in `also`."""
-    return not missing_names(text, f"{_documents(ids, library)}\n{also}")
+    return not missing_names(text, f"{documents_of(ids, library)}\n{also}")
 
 
 def stands_around(item: CheckedSentence, library: Library, named: str = "") -> bool:
@@ -318,10 +317,10 @@ def stands_around(item: CheckedSentence, library: Library, named: str = "") -> b
         return False
     if "name_missing" in lacking:
         return names_are_known(item.claim, item.passages, library, named)
-    documents = _documents(item.passages, library)
+    documents = documents_of(item.passages, library)
     if "quotation_missing" in lacking:
         told = replace(item, text=unquoted(item.text))
-        wrong = certain_disproof(told.claim, [_evidence(p, library) for p in _known(item.passages, library)])
+        wrong = certain_disproof(told.claim, [evidence_of(p, library) for p in known_passages(item.passages, library)])
         is_translated = detect(item.text) != detect(documents)
         return is_translated and (wrong is None or stands_around(replace(told, verdict=wrong), library, named))
     if not lacking & {"number_missing", "number_unit"}:
@@ -331,7 +330,7 @@ def stands_around(item: CheckedSentence, library: Library, named: str = "") -> b
     return all(q.value in there or q.unit == "ordinal" for q in missing)
 
 
-def _documents(ids: Sequence[str], library: Library) -> str:
+def documents_of(ids: Sequence[str], library: Library) -> str:
     """Return the whole texts that passages are of."""
     sources = dict.fromkeys(key.split("p")[0] for key in ids)
     return "\n".join(snapshot.text for key in sources if (snapshot := library.snapshot(key)) is not None)
@@ -350,17 +349,17 @@ def _open(text: str, ground: Ground) -> Verdict:
     )
 
 
-def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: Sequence[str] = ()) -> CheckedSentence:
-    evidence = [_evidence(p, library) for p in _known(judged.passages, library)]
+def judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: Sequence[str] = ()) -> CheckedSentence:
+    """Judge what is the writer's own by what it rests on and what was known before; `more` are further premises."""
+    evidence = [evidence_of(p, library) for p in known_passages(judged.passages, library)]
     premises = [*(f"{e.about}\n{e.text}" for e in evidence), *more] or [ground.known] * ground.is_judged
-    unfounded = is_unfounded(
-        judged.bare or judged.text, premises, ground.given, ground.named, is_judged=ground.is_judged
-    )
-    if unfounded and ground.background and is_instruction(judged.bare or judged.text):
+    bare = judged.bare or judged.text
+    unfounded = is_unfounded(bare, premises, ground.given, ground.named, is_judged=ground.is_judged)
+    is_value = ground.is_judged and unfounded is not None and unfounded.codes == ("number_missing",)
+    if unfounded and not is_value and ground.background and is_instruction(bare):
         # What an instruction types may be general knowledge, marked as such; what it says besides may not.
-        unfounded = is_unfounded(
-            without_code(judged.bare or judged.text), premises, ground.given, ground.named, is_judged=ground.is_judged
-        )
+        said = without_code(bare)
+        unfounded = is_unfounded(said, premises, ground.given, ground.named, is_judged=ground.is_judged)
         if not unfounded and ground.is_judged:
             judged = replace(judged, text=with_general_mark(judged.text))
         elif not unfounded:
@@ -368,14 +367,7 @@ def _judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: 
     if is_error_text(judged.text, premises):
         unfounded = verdict_of("unverified", "error_text")
     if unfounded and ground.is_judged and unfounded.codes != ("error_text",):
-        bare = judged.bare or judged.text
-        own = left_to_judge(
-            bare,
-            premises,
-            ground.given,
-            ground.named,
-            general=ground.background,
-        )
+        own = left_to_judge(bare, premises, ground.given, ground.named, general=ground.background)
         if own is not None and bare in (own, judged.text):
             flags = OWN_VALUE if unfounded.codes == ("number_missing",) else ()
             return replace(judged, text=judged.text if own == bare else own, flags=flags)
@@ -404,12 +396,12 @@ def _check_fact(
     """Judge what is not marked as the writer's own. What joins the cited sentences around it and cites nothing itself ("so set
     it in both") is a thought of the writer's, on which a judge decides as on any other: it must follow from what they cite."""
     found = _check_sentence(sentence, library, ground, has_judge=has_judge)
-    premises = found.passages or tuple(p.id for p in _known(beside, library))
+    premises = found.passages or tuple(p.id for p in known_passages(beside, library))
     joins = not sentence.passages and sentence.kind != "code"
     if found.shown or not joins or not ground.is_judged or found.verdict.kind == "contradicted":
         return found
     thought = CheckedSentence(sentence.text, premises, FOLLOWS, sentence.context, kind="inference", joins=True)
-    thought = _judge_own(thought, library, ground)
+    thought = judge_own(thought, library, ground)
     return thought if thought.shown else found
 
 
@@ -423,7 +415,7 @@ def _check_joined(sentence: CitedSentence, library: Library, ground: Ground) -> 
     fact = _check_sentence(sentence._replace(text=said, raw=said), library, ground, has_judge=True)
     # What stands there word for word goes to the judge as well, for the sake of the thought.
     joined = replace(fact, text=sentence.text, tail=tail, verdict=FOLLOWS if fact.verdict == VERBATIM else fact.verdict)
-    own = _judge_own(CheckedSentence(joined.thought, fact.passages, FOLLOWS, kind="inference"), library, ground)
+    own = judge_own(CheckedSentence(joined.thought, fact.passages, FOLLOWS, kind="inference"), library, ground)
     is_open = fact.shown or _is_for_judge(fact, library, ground)
     is_as_cited = set(fact.passages) <= set(sentence.passages)
     return joined if is_open and is_as_cited and own.shown and own.text == joined.thought else None
@@ -434,22 +426,22 @@ def _check_sentence(sentence: CitedSentence, library: Library, ground: Ground, *
 
     The library is not searched where a judge will decide on what is cited anyway.
     """
-    cited = _known(sentence.passages, library)
-    first = _judge_text(sentence, cited, library, ground.known)
+    cited = known_passages(sentence.passages, library)
+    first = judge_text(sentence, cited, library, ground.known)
     if first.shown or is_error_text(sentence.text, [passage.text for passage in cited]):
         return first
     if first.verdict.kind == "contradicted" and first.verdict.score is not None:
         return first  # the passage says the opposite: agreement elsewhere would be an accident
-    beside = _known(sentence.near, library)
+    beside = known_passages(sentence.near, library)
     if sentence.kind == "cell" and beside:
-        whole = _judge_text(sentence, beside, library, ground.known)  # what a cell says may be told where its row cites
+        whole = judge_text(sentence, beside, library, ground.known)  # what a cell says may be told where its row cites
         if whole.shown:
             return whole
         first = replace(first, passages=whole.passages) if cited and has_judge else first
     near = [] if cited else beside
     for neighbour in near:
         if _may_support(sentence, neighbour, library):
-            second = _judge_text(sentence, [neighbour], library, ground.known)
+            second = judge_text(sentence, [neighbour], library, ground.known)
             if second.verdict == VERBATIM:
                 return second  # one citation at the end of a stretch stands for all of it
             if second.shown:
@@ -470,7 +462,7 @@ def _check_sentence(sentence: CitedSentence, library: Library, ground: Ground, *
 def _as_noted(sentence: CitedSentence, library: Library, ground: Ground) -> CheckedSentence | None:
     """Return a fact that is not certainly wrong by what it or its neighbours cite as it stands in a note; None for what a
     judge would not be asked as it is."""
-    cited = _known(cited_ids(sentence, library), library)
+    cited = known_passages(cited_ids(sentence, library), library)
     if verbatim := [p.id for p in cited if is_sentence_of(sentence.raw, p.text)]:
         return CheckedSentence(sentence.raw, tuple(verbatim), VERBATIM)
     if not cited or sentence.kind == "code" or not _may_be_judged(sentence.text, cited, library, ground):
@@ -482,8 +474,8 @@ def _supported_elsewhere(sentence: CitedSentence, cited: Sequence[Passage], libr
     """Return the sentence with another passage of the library that plainly says it, or None."""
     for candidate in _candidates(sentence, cited, library):
         if _may_support(sentence, candidate, library):
-            second = _judge_text(sentence, [candidate], library)
-            if second.shown and is_plainly_said(second.claim, _evidence(candidate, library)):
+            second = judge_text(sentence, [candidate], library)
+            if second.shown and is_plainly_said(second.claim, evidence_of(candidate, library)):
                 return replace(second, repair="passage")
     return None
 
@@ -492,7 +484,7 @@ def _leaves_to_judge(sentence: CitedSentence, cited: Sequence[Passage], library:
     """Tell whether a cited passage makes nearly the statement of the sentence: no better passage is to be expected, and a
     judge decides."""
     claim = claim_text(sentence.text, sentence.context)
-    return any(is_nearly_said(claim, _evidence(p, library)) for p in cited)
+    return any(is_nearly_said(claim, evidence_of(p, library)) for p in cited)
 
 
 def _candidates(sentence: CitedSentence, cited: Sequence[Passage], library: Library) -> list[Passage]:
@@ -510,10 +502,10 @@ def _candidates(sentence: CitedSentence, cited: Sequence[Passage], library: Libr
 def _may_support(sentence: CitedSentence, passage: Passage, library: Library) -> bool:
     """Tell whether a passage is worth a whole check: most that a search brings lack a name or number of the sentence."""
     claim = claim_text(sentence.text, sentence.context)
-    return is_sentence_of(sentence.raw, passage.text) or may_be_supported(claim, _evidence(passage, library))
+    return is_sentence_of(sentence.raw, passage.text) or may_be_supported(claim, evidence_of(passage, library))
 
 
-def _judge_text(
+def judge_text(
     sentence: CitedSentence, passages: Sequence[Passage], library: Library, known: str = ""
 ) -> CheckedSentence:
     """Judge the sentence as written where it is verbatim, else without the addresses and numbers it carries; `known` tells
@@ -531,13 +523,13 @@ def _judge_text(
     if refused := next((bad for cell in general if (bad := is_too_specific(cell, known))), None):
         return CheckedSentence(sentence.text, ids, refused, sentence.context)
     claim = claim_text(said, sentence.context)
-    evidence = [_evidence(p, library) for p in passages]
+    evidence = [evidence_of(p, library) for p in passages]
     verdict = verify(claim, evidence)
     if verdict.kind == "contradicted" and sentence.context and disproof(sentence.text, evidence) is None:
         # Only the names of its row and column are not in the passage: they are no statement of their own.
         verdict = verdict.model_copy(update={"kind": "unverified"})
     if is_code and verdict != VERBATIM:
-        verdict = _CODE
+        verdict = LOOSE_CODE
     return CheckedSentence(sentence.text, _useful(claim, ids, passages, verdict, library), verdict, sentence.context)
 
 
@@ -547,11 +539,11 @@ def _useful(
     """Keep of several cited passages those that support the claim alone; all where it takes them together."""
     if verdict.kind != "supported" or len(passages) < 2:
         return ids
-    alone = tuple(p.id for p in passages if verify(claim, [_evidence(p, library)]).kind == "supported")
+    alone = tuple(p.id for p in passages if verify(claim, [evidence_of(p, library)]).kind == "supported")
     return alone or ids
 
 
-def _evidence(passage: Passage, library: Library) -> Evidence:
+def evidence_of(passage: Passage, library: Library) -> Evidence:
     """Return a passage with what is known of it: its source's title, date and version, and its heading."""
     source = library.source(passage.source)
     told = dated_source(library, passage.source)
@@ -564,11 +556,11 @@ def _may_be_judged(text: str, cited: Sequence[Passage], library: Library, ground
 
     Of a table cell code settles its own text alone: the names of its row and column are context.
     """
-    said = _without_given(without_general_cells(text)[0], ground)
-    return certain_disproof(said, [_evidence(p, library) for p in cited]) is None
+    said = without_given(without_general_cells(text)[0], ground)
+    return certain_disproof(said, [evidence_of(p, library) for p in cited]) is None
 
 
-def _without_given(text: str, ground: Ground) -> str:
+def without_given(text: str, ground: Ground) -> str:
     """Return a statement without what no source need have: names that the report's own code gives, amounts of the question."""
     text = _INLINE.sub(lambda code: " " if ground.own and _in_code(code[1], ground.own) else code[0], text)
     asked = [q for q in quantities(ground.question) if q.unit] if ground.question else []
@@ -591,178 +583,20 @@ def _in_code(name: str, code: str) -> bool:
 def _is_for_judge(judged: CheckedSentence, library: Library, ground: Ground) -> bool:
     """Tell whether a claim needs the judge: it cites passages or is the writer's own, is not verbatim, and code could not settle it."""
     is_own = ground.is_judged and judged.kind in ("inference", "computed")
-    if not (judged.passages or is_own) or judged.verdict in (VERBATIM, _CODE):
+    if not (judged.passages or is_own) or judged.verdict in (VERBATIM, LOOSE_CODE):
         return False
     if judged.kind != "fact":
         return judged.shown
-    return _may_be_judged(judged.fact, _known(judged.passages, library), library, ground)
-
-
-def check_again(
-    text: str, before: CheckedSentence, library: Library, ground: Ground, *, by_judge: bool, known: str
-) -> CheckedSentence | None:
-    """Return a rewritten sentence as the mechanical checks judge it; None where it is none, or more than a judge may put in
-    its place.
-
-    Words that claim and passage share can be too few, above all across languages; then what the judge
-    says stands where nothing speaks against it. In a sentence that the judge confirms as it is, names may come from what
-    is `known`: the report's own terms, and the text just before and behind its passages.
-    """
-    if before.kind in ("inference", "background") and _FENCED.match(before.text):
-        return _code_again(text, before, library, ground)
-    bare, _places, citations = lift(text)
-    if before.kind == "background":
-        if citations:  # worded anew after a passage, and cited
-            return check_again(text, replace(before, kind="fact"), library, ground, by_judge=by_judge, known=known)
-        said = with_general_mark(_without_label(" ".join(bare.split()), before))
-        stands = ground.background and is_too_specific(said, ground.known) is None and not is_error_text(said)
-        return replace(before, text=said, verdict=BACKGROUND) if stands else None
-    if before.joins and any(_shares_words(bare, p) for _at, keys, _end in citations for p in _known(keys, library)):
-        before = replace(before, kind="fact", joins=False)  # worded anew after its passages, and cited: what they say
-    if before.kind in ("inference", "computed"):
-        ids = dict.fromkeys((*before.passages, *(key for _at, keys, _end in citations for key in keys)))
-        passages = tuple(p.id for p in _known(ids, library))
-        said = _without_label(" ".join(bare.split()).lstrip("→ "), before)
-        own = replace(before, text=said, passages=passages, bare="", verdict=FOLLOWS, kind="inference")
-        judged = _judge_own(own, library, ground)
-        also = f"{ground.known}\n{ground.named}\n{known}"
-        if known and judged.verdict.codes == ("name_missing",) and names_are_known(said, passages, library, also):
-            judged = own  # the judge has confirmed it as it is, and the name stands elsewhere in its sources
-        return judged if own.text else None
-    if before.tail and (said := text.rstrip()).endswith(before.tail):  # the thought stays, and is judged
-        fact = replace(before, text=before.fact, tail="")
-        second = check_again(said.removesuffix(before.tail), fact, library, ground, by_judge=by_judge, known=known)
-        return second and replace(second, text=f"{second.text.rstrip('.。')}{before.tail}", tail=before.tail)
-    again = _sentence_of(text, before)
-    if again is None:
-        return _several_again(text, before, library, ground, known) if by_judge else None
-    # Ids that come with the new words may be those of all passages that carry them, or of further ones.
-    again = again._replace(context=before.context)
-    passages = _known(again.passages, library)
-    second = _judge_text(again, passages, library, ground.known) if passages else None
-    if second is None or not second.shown:
-        passages = _known(dict.fromkeys((*before.passages, *again.passages)), library)
-        second = _judge_text(again, passages, library, ground.known)
-    if by_judge and second.shown and second.verdict != VERBATIM:
-        # A part that code takes for enough may be half of what the judge's sentence rests on.
-        second = replace(second, passages=tuple(p.id for p in passages))
-    if by_judge and not second.shown and _may_stand(second, passages, library, known, ground):
-        return replace(second, verdict=_BY_JUDGE)
-    return second
-
-
-def _shares_words(text: str, passage: Passage) -> bool:
-    """Tell whether a passage has half of the terms of a text that it could have."""
-    shared, wanted = terms_shared(text, Evidence(passage.text, passage.heading))
-    return shared * 2 >= max(2, wanted)
-
-
-def _code_again(text: str, before: CheckedSentence, library: Library, ground: Ground) -> CheckedSentence | None:
-    """Return code that was put right: with nothing in it that its sources lack, or, where a judge decides and general knowledge
-    may stand, most of its lines as they were."""
-    if not _FENCED.match(text):
-        return None
-    known = f"{ground.named}\n{ground.known}\n{_documents(before.passages, library)}"
-    if before.kind == "inference" and is_known_code(text, known):
-        return replace(before, text=text.strip(), verdict=FOLLOWS)
-    old, new = ({line.strip() for line in code.splitlines()} - {""} for code in (before.text, text))
-    is_mended = len(old & new) * 2 >= len(old)
-    general = replace(before, text=text.strip(), passages=(), verdict=BACKGROUND, kind="background")
-    return general if is_mended and ground.is_judged and ground.background else None
-
-
-def _several_again(
-    text: str, before: CheckedSentence, library: Library, ground: Ground, known: str
-) -> CheckedSentence | None:
-    """Return what a judge has put into a few sentences in place of one, where each of them stands; None where not."""
-    said = parse_draft(text.strip()).sentences
-    if before.context or not 1 < len(said) <= _FEW:
-        return None
-    each = [
-        _check_own(s, library, ground, {})
-        if s.role == "background"
-        else _judge_own(replace(before, text=s.text, verdict=FOLLOWS, kind="inference"), library, ground)
-        if ground.is_judged and not s.passages and any(other.passages for other in said)
-        else check_again(f"{s.text} {cite_ids(s.passages)}", before, library, ground, by_judge=True, known=known)
-        for s in said
-    ]
-    stand = [one for one in each if one is not None and one.shown]
-    if len(stand) < len(said):
-        return None
-    own = [one for one in stand if one.kind in ("inference", "background")]
-    facts = [one for one in stand if one not in own]
-    if not facts:
-        facts, own = own, facts
-    ids = tuple(dict.fromkeys(key for one in facts for key in one.passages))
-    if not ids:
-        return None
-    # The ids stand behind what sources say: before the writer's own, or at the end.
-    is_behind = bool(own) and stand == [*facts, *own]
-    text = " ".join(one.text for one in (stand if is_behind else [*own, *facts]))
-    tail = "".join(f" {one.text}" for one in own) if is_behind else ""
-    return replace(facts[0], text=text, passages=ids, verdict=_BY_JUDGE, tail=tail)
-
-
-def _sentence_of(text: str, before: CheckedSentence) -> CitedSentence | None:
-    """Return a rewritten statement as one sentence; None where it is several, or a row with other columns."""
-    bare = _without_label(text, before)
-    if _ROW_BORDER.search(before.text):
-        row, _places, citations = lift(bare)
-        row = row.strip("| ")
-        if len(_ROW_BORDER.split(row)) != len(_ROW_BORDER.split(before.text.strip("| "))):
-            return None
-        row += " |" * before.text.endswith(" |")  # a column of its own for the ids
-        ids = tuple(dict.fromkeys(key for _at, keys, _end in citations for key in keys))
-        return CitedSentence(row, ids, 0, len(row), "cell", row)
-    if before.context and _ROW_BORDER.search(bare):
-        bare = _cell_like(before.text, bare)  # a judge gives the whole row, where a cell was asked about
-    again = parse_draft(bare).sentences
-    return again[0] if len(again) == 1 else None
-
-
-def _without_label(text: str, before: CheckedSentence) -> str:
-    """Return what a cell was worded anew as without the names of its row and column, under which it was shown."""
-    return text.strip().removeprefix(f"{before.context}:").strip() if before.context else text.strip()
-
-
-def _cell_like(cell: str, row: str) -> str:
-    """Return the cell of a row that has most words of `cell`."""
-    words = set(content_terms(cell))
-    return max(_ROW_BORDER.split(row.strip("| ")), key=lambda text: len(words & set(content_terms(text))))
-
-
-def text_around(ids: Sequence[str], library: Library) -> str:
-    """Return the text of the passages next to these: a border may part what is said from what it is said of."""
-    texts: list[str] = []
-    for key in ids:
-        source, _, number = key.partition("p")
-        beside = (f"{source}p{int(number) + step}" for step in (-1, 1))
-        texts += [passage.text for other in beside if (passage := library.passage(other)) is not None]
-    return "\n".join(texts)
-
-
-def _may_stand(
-    judged: CheckedSentence, passages: Sequence[Passage], library: Library, known: str, ground: Ground
-) -> bool:
-    """Tell whether nothing mechanical speaks against a claim; in its passages' language negation counts as well."""
-    evidence = [*(_evidence(p, library) for p in passages), Evidence(known)]
-    said = _without_given(without_general_cells(judged.text)[0], ground)
-    if judged.verdict == _CODE or certain_disproof(said, evidence) is not None:
-        return False
-    if known:
-        return True  # the judge has said that it stands as it is: only what code is certain of binds it
-    foreign = detect(judged.text) != detect(" ".join(p.text for p in passages))
-    return foreign or (
-        judged.verdict.kind != "contradicted" and disproof(claim_text(said, judged.context), evidence) is None
-    )
+    return _may_be_judged(judged.fact, known_passages(judged.passages, library), library, ground)
 
 
 def cited_ids(sentence: CitedSentence, library: Library) -> tuple[str, ...]:
     """Return the passages of the library that a sentence cites, or else those that its neighbours cite."""
-    return tuple(p.id for p in _known(sentence.passages or sentence.near, library))
+    return tuple(p.id for p in known_passages(sentence.passages or sentence.near, library))
 
 
-def _known(ids: Iterable[str], library: Library) -> list[Passage]:
+def known_passages(ids: Iterable[str], library: Library) -> list[Passage]:
+    """Return those passages of the library that `ids` name."""
     return [passage for key in ids if (passage := library.passage(key)) is not None]
 
 

@@ -12,7 +12,7 @@ from deep_research.data import Verdict
 from deep_research.i18n.catalog import verdict_of
 from deep_research.i18n.language import detect, is_cjk
 from deep_research.i18n.lexicon import any_word, words
-from deep_research.verification.names import has_short_options, names_occur
+from deep_research.verification.names import begins_sentence, has_short_options, names_occur
 from deep_research.verification.numbers import numbers_agree, quantities
 from deep_research.verification.own_figures import is_example_day, is_part_of, is_small, written_quantities
 from deep_research.verification.quotations import quotations, quotations_occur
@@ -51,10 +51,22 @@ def is_unfounded(
     if missing:
         number = ", ".join(claim[q.start : q.end].strip() for q in missing[:3])
         return verdict_of("unverified", "number_missing", number=number)
-    absent = missing_names(claim, f"{ground}\n{named}")
+    said = _with_plain_starts(claim) if is_judged else claim
+    absent = missing_names(said, ground)
+    if (
+        absent and named and missing_names(said, named)
+    ):  # by itself first: it is the same for many conclusions, and read once
+        absent = missing_names(said, f"{ground}\n{named}")
+    elif named:
+        absent = []
     if is_judged:  # words of the trade, which bring in nothing
         absent = [name for name in absent if not is_of_trade(name)]
     return verdict_of("unverified", "name_missing", name=", ".join(absent[:4])) if absent else None
+
+
+def _with_plain_starts(text: str) -> str:
+    """Return a text whose sentences and cells begin with a small letter: there it is mostly a verb ("Encrypt SSH keys"), no name."""
+    return _FIRST.sub(lambda word: word[0].lower() if begins_sentence(text, word.start()) else word[0], text)
 
 
 def _figures_of(text: str, *, is_judged: bool) -> list[Quantity]:
@@ -81,6 +93,7 @@ def left_to_judge(text: str, premises: Sequence[str], also: str, named: str, *, 
     return with_general_mark(text) if general and refused.codes == ("name_missing",) else None
 
 
+_FIRST = re.compile(r"(?<!\w)[A-Z](?=[a-z]+(?!\w))")
 _TRADE = frozenset(words("names.trade", "en"))
 """Short forms that everybody in computing reads as words."""
 

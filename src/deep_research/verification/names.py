@@ -128,9 +128,13 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
     if (
         starts_sentence
         and len(run) > 1
-        and (_HYPHENATED.match(run[0][0]) or (_VERBAL.match(run[0][0]) and _is_identifier(run[1][0])))
+        and (
+            _HYPHENATED.match(run[0][0])
+            or (_VERBAL.match(run[0][0]) and _is_identifier(run[1][0]))
+            or (_is_article(run[1][0]) and _is_identifier(run[2][0]))
+        )
     ):
-        run, starts_sentence = run[1:], False  # "Raising max_age", "Using KRAS", "Low-level API"
+        run, starts_sentence = run[1:], False  # "Raising max_age", "Using KRAS", "Low-level API", "Revoke the SSH key"
     if starts_sentence and len(run) == 1 and not _MIXED.search(run[0][0]) and not _followed_by_number(text, run[0]):
         return []
     if not run or len(run[0][0]) == 1 == len(run):
@@ -150,6 +154,10 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
     if plain and (name := _plain(text, plain)):
         found.append(name)
     return [n for n in found if n.strict or capitals_are_names]
+
+
+def _is_article(word: str) -> bool:
+    return word == "the"  # the one connector that also stands behind a verb
 
 
 def begins_sentence(text: str, start: int) -> bool:

@@ -127,7 +127,8 @@ class Thinker:
 def told_plainly(section: Section, brief: Brief) -> tuple[Section, Brief]:
     """A model's section for the extractive reasoner, which goes by words: what it is about stands in its title."""
     about = section.model_copy(update={"subject": section.subject or section.title})
-    return about, brief.model_copy(update={"title": f"{section.title} {' '.join(section.queries)}"})
+    asked = f"{section.title} {' '.join(section.queries)}"
+    return about, brief.model_copy(update={"title": asked, "question": asked})
 
 
 def user(text: str) -> ModelMessage:

@@ -16,7 +16,7 @@ from deep_research.data import (
     SectionReview,
     Verdict,
 )
-from deep_research.errors import ContextTooLong, LimitReached, ModelError
+from deep_research.errors import ContextTooLong, LimitReached, MalformedOutput, ModelError
 from deep_research.i18n.catalog import phrase, verdict_of
 from deep_research.ports import Library
 from deep_research.reasoners.model.answer_mapping import composition_of, review_of, section_review_of
@@ -62,7 +62,8 @@ class Judging(Thinker):
     async def _judged(
         self, claims: Sequence[Claim], library: Library, question: str
     ) -> tuple[dict[int, FailureAnswer], frozenset[int]]:
-        """Return the failures by number, and the numbers that were judged; in halves where it is too long.
+        """Return the failures by number, and the numbers that were judged; in halves where it is too long, be it for the model to
+        read or, of many statements, to answer whole.
 
         An answer that says it judged fewer statements than there are speaks for none of those it does not name.
         """
@@ -70,8 +71,8 @@ class Judging(Thinker):
         prompt = self._render("judge", date=self._date, question=question, passages=passages, claims=numbered(claims))
         try:
             answer = await self._ask.structured("judge", [user(prompt)], JudgeAnswer, max_output_tokens=_JUDGE_TOKENS)
-        except ContextTooLong:
-            if len(claims) < 2:
+        except (ContextTooLong, MalformedOutput) as error:
+            if len(claims) < (2 if isinstance(error, ContextTooLong) else _MANY):
                 raise
         else:
             named = {f.number: f for f in answer.failures if 1 <= f.number <= len(claims)}
@@ -101,6 +102,8 @@ class Judging(Thinker):
 
 
 _R = TypeVar("_R")
+_MANY = 40
+"""Statements of which an answer may be malformed because it has become too long."""
 _JUDGE_TOKENS = 8_192
 """The most that the failures among the statements of a report may take."""
 _REPORT_TOKENS = 12_000
