@@ -19,6 +19,7 @@ from deep_research import registry
 from deep_research.errors import ConfigError
 from deep_research.exporters import pdf_exporter
 from deep_research.safe_text import safe_noun
+from deep_research.verification.conclusions import BACKGROUND
 from tests.exporters.reports import HOSTILE, SAID, SECOND, URL, make_input
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -42,6 +43,28 @@ def test_the_text_of_a_pdf_is_that_of_the_report() -> None:
     text = " ".join(pdf_text(export("pdf")).split())
     for said in (SAID, SECOND, "Engines compared", "alpha = 3000", "4,500 rpm", "[1]", URL, "2 supported", "third"):
         assert said in text, said
+
+
+def test_the_head_tells_what_sources_say_from_what_is_our_own_and_general_knowledge() -> None:
+    given = safe_noun(make_input())
+    first, _, own, _ = given.report.claims
+    general = first.model_copy(
+        update={
+            "id": "c5",
+            "kind": "background",
+            "passages": (),
+            "text": "Engines 4 oil themselves †.",
+            "verdict": BACKGROUND,
+        }
+    )
+    claims = (*given.report.claims, own.model_copy(update={"id": "c6", "verdict": first.verdict}), general)
+    given = given.model_copy(update={"report": given.report.model_copy(update={"claims": claims})})
+    page = html.fromstring(registry.component("exporters", "html")().export(given))
+    counts = [" ".join(item.text_content().split()) for item in page.cssselect(".counts li")]
+    assert counts[:5] == ["2 from sources", "1 our own", "1 general knowledge (†)", "1 unverified", "1 contradicted"]
+    rows = {row.get("data-group"): row.text_content() for row in page.cssselect("tr[data-group]")}
+    assert "general knowledge" in rows["general"]
+    assert "unverified" not in rows["general"]
 
 
 def test_a_pdf_links_citations_addresses_and_contents() -> None:

@@ -2,15 +2,15 @@
 
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from deep_research.data import Claim, ExportFigure, ExportInput, Report, VerdictKind
-from deep_research.exporters.table_formats import VERDICTS, count_verdicts
+from deep_research.data import Claim, ExportFigure, ExportInput, Report
 from deep_research.i18n.catalog import phrase
 from deep_research.text.cleaning import letters_of
 from deep_research.text.tokens import content_terms
@@ -19,6 +19,9 @@ from deep_research.text.workings import workings_apart
 _LONGEST_HEADING, _SUBHEADING = 100, 3
 _CITATION = re.compile(r"\[(\d{1,4})\]")
 _MOST_GUESSED = 2
+_OWN = ("inference", "advice", "limit")
+Group = Literal["supported", "own", "general", "unverified", "contradicted"]
+"""What a statement is to a reader."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +121,9 @@ Block = Heading | Paragraph | Items | Table | Code | Quote | Chart
 
 @dataclass(frozen=True)
 class Count:
-    """How many statements of the report have a verdict, and its name in the report's language."""
+    """How many statements of the report are of a group, and its name in the report's language."""
 
-    verdict: VerdictKind
+    group: Group
     number: int
     text: str
 
@@ -165,18 +168,34 @@ def read_document(given: ExportInput) -> Document:
 
 def _headed(report: Report) -> Document:
     """Return the document of a report with what stands at its head alone."""
-    language, counted = report.language, count_verdicts(report)
+    language = report.language
     date = max((source.retrieved_at[:10] for source in report.sources.values()), default="")
     return Document(
         title=report.title,
         made=phrase("made_on", language, date=date, run=report.run_id),
-        counts=tuple(
-            Count(verdict, counted[verdict], phrase(f"verdict_{verdict}", language))
-            for verdict in VERDICTS
-            if counted[verdict] or verdict == "supported"
-        ),
+        counts=tuple(_counts(report)),
         cited=phrase("said_of_sources", language, count=len(report.references)),
     )
+
+
+def group_of(claim: Claim) -> Group:
+    """Return what a reader is told of a statement: a source says it, it is our own, general knowledge, or how it failed."""
+    if claim.kind == "background":
+        return "general"
+    if not claim.stands:
+        return claim.verdict.kind
+    return "own" if claim.kind in _OWN else "supported"
+
+
+def _counts(report: Report) -> Iterator[Count]:
+    """Yield how many statements of a report there are of each group; what sources say is told also where it is none."""
+    counted = Counter(group_of(claim) for claim in report.claims)
+    names = {"own": "count_own", "general": "count_general"} | (
+        {"supported": "count_sourced"} if counted["own"] else {}
+    )
+    for group in get_args(Group):
+        if counted[group] or group == "supported":
+            yield Count(group, counted[group], phrase(names.get(group, f"verdict_{group}"), report.language))
 
 
 def _with_figures(blocks: list[Block], given: ExportInput) -> list[Block]:

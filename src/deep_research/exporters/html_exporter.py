@@ -24,6 +24,7 @@ from deep_research.exporters._document import (
     Paragraph,
     Quote,
     Table,
+    group_of,
     plain_text,
     read_document,
 )
@@ -83,7 +84,7 @@ class _Page:
     def _head(self) -> str:
         document = self._document
         chips = "".join(
-            f'<li class="{count.verdict}"><b>{count.number}</b> {escape(count.text)}</li>' for count in document.counts
+            f'<li class="{count.group}"><b>{count.number}</b> {escape(count.text)}</li>' for count in document.counts
         )
         return (
             f'<header>\n<p class="made">{escape(document.made)}</p>\n<h1>{escape(document.title)}</h1>\n'
@@ -212,12 +213,17 @@ class _Page:
         )
 
     def _badge(self, claim: Claim) -> str:
-        kind = claim.verdict.kind
-        return f'<span class="badge {kind}">{self._say(f"verdict_{kind}")}</span>'
+        group = group_of(claim)
+        told = next(count.text for count in self._document.counts if count.group == group)
+        return f'<span class="badge {group}">{escape(told)}</span>'
 
     def _why(self, claim: Claim) -> str:
-        """Return why a statement does not stand; "" where it does."""
-        return "" if claim.stands else f'<span class="why">{escape(explain(claim.verdict, self._language))}</span>'
+        """Return why a statement does not stand; "" where it does, or is general knowledge."""
+        return (
+            ""
+            if claim.stands or claim.kind == "background"
+            else f'<span class="why">{escape(explain(claim.verdict, self._language))}</span>'
+        )
 
     def _reference_list(self) -> str:
         if not self._document.references:
@@ -230,9 +236,9 @@ class _Page:
         return f'<h2 id="references">{escape(self._document.references_title)}</h2>\n<ol class="references">{entries}</ol>\n'
 
     def _statements(self) -> str:
-        """Return the table of all statements with their verdicts, which can be limited to those of one."""
+        """Return the table of all statements with whose they are or how they failed, which can be limited to one group."""
         choices = "".join(
-            f'<input type="radio" name="only" id="only-{one.verdict}"><label for="only-{one.verdict}">'
+            f'<input type="radio" name="only" id="only-{one.group}"><label for="only-{one.group}">'
             f"{escape(one.text)} ({one.number})</label>"
             for one in self._document.counts
             if one.number
@@ -256,7 +262,7 @@ class _Page:
             if reference.source in by_source
         )
         return (
-            f'<tr data-verdict="{claim.verdict.kind}"><td>{escape(claim.text)}</td><td>{self._say(f"kind_{claim.kind}")}</td>'
+            f'<tr data-group="{group_of(claim)}"><td>{escape(claim.text)}</td><td>{self._say(f"kind_{claim.kind}")}</td>'
             f"<td>{self._badge(claim)} {self._why(claim)}</td><td>{''.join(cites)}</td></tr>"
         )
 

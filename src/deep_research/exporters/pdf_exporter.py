@@ -113,7 +113,7 @@ def _values(given: ExportInput, families: Sequence[str]) -> dict[str, Any]:
     """Return what the layout shows."""
     report, document = given.report, read_document(given)
     language = report.language
-    counts = [{"kind": one.verdict, "number": str(one.number), "text": one.text} for one in document.counts]
+    counts = [{"kind": one.group, "number": str(one.number), "text": one.text} for one in document.counts]
     headings = sum(isinstance(block, Heading) and block.level <= 2 for block in document.blocks)
     is_cjk = language in _CJK_REGIONS
     return {

@@ -53,12 +53,8 @@ def is_unfounded(
         return verdict_of("unverified", "number_missing", number=number)
     said = _with_plain_starts(claim) if is_judged else claim
     absent = missing_names(said, ground)
-    if (
-        absent and named and missing_names(said, named)
-    ):  # by itself first: it is the same for many conclusions, and read once
-        absent = missing_names(said, f"{ground}\n{named}")
-    elif named:
-        absent = []
+    if absent and named:  # `named` by itself first: it is the same for many conclusions, and read once
+        absent = missing_names(said, named) and missing_names(said, f"{ground}\n{named}")
     if is_judged:  # words of the trade, which bring in nothing
         absent = [name for name in absent if not is_of_trade(name)]
     return verdict_of("unverified", "name_missing", name=", ".join(absent[:4])) if absent else None

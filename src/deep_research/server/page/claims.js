@@ -86,7 +86,7 @@ export class ClaimMarks {
     }
     if (!spans.length) return;
     if (claim.kind !== "fact") spans[0].prepend(h("span", { class: "kind-sign", title: t(`kind_${claim.kind}`), "aria-label": t(`kind_${claim.kind}`), role: "img" }));
-    if (claim.verdict.kind !== "supported") spans.at(-1).append(h("span", { class: "verdict-sign", title: t(`verdict_${claim.verdict.kind}`), "aria-label": t(`verdict_${claim.verdict.kind}`), role: "img" }));
+    if (claim.verdict.kind !== "supported" && claim.kind !== "background") spans.at(-1).append(h("span", { class: "verdict-sign", title: t(`verdict_${claim.verdict.kind}`), "aria-label": t(`verdict_${claim.verdict.kind}`), role: "img" }));
     const known = this.marked.get(claim.id) ?? [];
     this.marked.set(claim.id, [...known, ...spans]);
   }

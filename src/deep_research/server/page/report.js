@@ -66,7 +66,7 @@ export class ReportView {
 
   // What a reader should know before the first sentence: how many statements were checked, and what became of them.
   trust() {
-    const shown = this.report.claims;
+    const shown = this.report.claims.filter((claim) => claim.kind !== "background");  // marked as such, and no claim of ours
     const counts = Object.fromEntries(VERDICTS.map((kind) => [kind, shown.filter((claim) => claim.verdict.kind === kind).length]));
     const parts = this.report.parts;
     const open = parts.filter((part) => part.answered !== "yes");
@@ -232,7 +232,7 @@ export class ReportView {
       return h("label", { class: `chip filter filter-${name}` }, box, h("span", {}, sign, label, h("small", {}, number(n))));
     };
     const kinds = KINDS.map((kind) => [kind, count((claim) => claim.kind === kind)]).filter(([, n]) => n);
-    const verdicts = VERDICTS.map((kind) => [kind, count((claim) => claim.verdict.kind === kind)]).filter(([, n]) => n);
+    const verdicts = VERDICTS.map((kind) => [kind, count((claim) => claim.verdict.kind === kind && claim.kind !== "background")]).filter(([, n]) => n);
     if (kinds.length + verdicts.length < 3) return "";
     return h("fieldset", { class: "filters" }, h("legend", {}, t("filter_statements")), h("div", {}, kinds.map(([kind, n]) => chip(kind, t(`kind_${kind}`), n, icon(KIND_ICONS[kind], 14)))), h("div", {}, verdicts.map(([kind, n]) => chip(kind, t(`verdict_${kind}`), n, h("span", { class: `bead verdict-${kind}` })))));
   }
