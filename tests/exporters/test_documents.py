@@ -60,9 +60,9 @@ def test_the_head_tells_what_sources_say_from_what_is_our_own_and_general_knowle
     claims = (*given.report.claims, own.model_copy(update={"id": "c6", "verdict": first.verdict}), general)
     given = given.model_copy(update={"report": given.report.model_copy(update={"claims": claims})})
     page = html.fromstring(registry.component("exporters", "html")().export(given))
-    counts = [" ".join(item.text_content().split()) for item in page.cssselect(".counts li")]
+    counts = [" ".join(item.text_content().split()) for item in page.xpath("//*[@class='counts']/li")]
     assert counts[:5] == ["2 from sources", "1 our own", "1 general knowledge (†)", "1 unverified", "1 contradicted"]
-    rows = {row.get("data-group"): row.text_content() for row in page.cssselect("tr[data-group]")}
+    rows = {row.get("data-group"): row.text_content() for row in page.xpath("//tr[@data-group]")}
     assert "general knowledge" in rows["general"]
     assert "unverified" not in rows["general"]
 
