@@ -41,7 +41,7 @@ def test_a_thought_that_does_not_follow_goes() -> None:
         ("So fill it within 7 minutes.", "So fill it within 7 minutes."),
         ("So ask Mr Harlow to fill it.", "So ask Mr Harlow to fill it †."),
         ("So fill it before 3 May 2031.", ""),
-        ("So “fill it quickly” is the rule.", ""),
+        ("So “fill it quickly” is the rule.", "So ‘fill it quickly’ is the rule."),
         ("Encrypt SSH keys, fill it early.", "Encrypt SSH keys, fill it early."),
         ("So run `fill 6000` before it.", "So run `fill 6000` before it."),
         ("So run `Fill_Up` before it.", "So run `Fill_Up` before it †."),

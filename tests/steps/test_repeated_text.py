@@ -46,6 +46,9 @@ def test_the_working_of_a_figure_is_told_apart_once() -> None:
     twice = "85 (= 5 × 17; assumed: 5), and so 85 (= 5 × 17)"
     assert workings_apart(twice)[1] == ["85 = 5 × 17; assumed: 5"], "its assumption is told with it"
     assert workings_apart("Call f(a=1) (see = below).") == ("Call f(a=1) (see = below).", [])
+    line = "*[1] said · ⁼ reckoned by us*\n\nCopy 5 MB/s (= 2 + 3). It takes 9 GB (= 3 × 3), half of all [2]."
+    said = "*[1] said · ⁼ reckoned by us*\n\nCopy 5 MB/s. It takes 9 GB⁼, half of all [2]."
+    assert workings_apart(line, is_own=True)[0] == said
     nested = "1.3 points (= √(15 % × (100 % - 15 %) ÷ 800)) are noise."
     assert workings_apart(nested) == ("1.3 points⁼ are noise.", ["1.3 points = √(15 % × (100 % - 15 %) ÷ 800)"])
 

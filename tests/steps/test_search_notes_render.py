@@ -147,8 +147,15 @@ def _told(text: str, passage: str) -> Claim:
     return Claim(id=text, section="", text=text, passages=(passage,), verdict=verdict)
 
 
-@pytest.mark.parametrize("text", ["postgresql://user@localhost/db?x=1 and more", "See also: PRAGMA busy_timeout"])
-def test_a_reference_quotes_no_address_and_no_pointer(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://user@localhost/db?x=1 and more",
+        "See also: PRAGMA busy_timeout",
+        "rows, user, _ = split(busy_timeout, state=rng) means = Means(n_init=auto) settled by the state of it.",
+    ],
+)
+def test_a_reference_quotes_no_address_no_pointer_and_no_code(text: str) -> None:
     library = SqliteLibrary(":memory:")
     source = library.add_source(Found(key="x", title="Settings", origin="shelf"))
     library.add_snapshot(source.id, Document(text=text), retrieved_at="")

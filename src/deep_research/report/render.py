@@ -59,6 +59,8 @@ _QUOTED_SHARE = 0.3
 """Share of the terms of a claim that a sentence has which is quoted for it."""
 _LETTERS, _FEW_WORDS = 0.75, 5
 """Share of letters and spaces in a sentence that is no code and no address; words of one that is no mere pointer."""
+_ASSIGNED, _ASSIGNMENTS = re.compile(r"\w ?=(?!=) ?[\w\"'\[(]"), 2
+"""What code without its line breaks is full of ("x = f(y=1)"), and how often a sentence of prose does not have it."""
 
 
 class Rendered(NamedTuple):
@@ -620,7 +622,8 @@ def _is_prose(sentence: str) -> bool:
     """Tell whether a sentence says something by itself: no code, no address, no pointer ("See also: …")."""
     plain = sum(c.isalpha() or c.isspace() for c in sentence)
     words = len(sentence.split()) if not is_cjk(detect(sentence)) else len(sentence)
-    return plain >= _LETTERS * len(sentence) and words >= _FEW_WORDS and sentence.rstrip().endswith(_ENDS)
+    is_told = plain >= _LETTERS * len(sentence) and words >= _FEW_WORDS and sentence.rstrip().endswith(_ENDS)
+    return is_told and len(_ASSIGNED.findall(sentence)) < _ASSIGNMENTS
 
 
 def _to_word(text: str, end: int) -> int:

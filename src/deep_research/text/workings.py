@@ -6,7 +6,7 @@ _IN_BRACKETS = r"\((?:[^()\n]|\([^()\n]*\))*\)"
 _WORKING = re.compile(rf"(-?\d[\d.,]*[^\d()（）|*\n]{{0,24}}?) ?[(（]= ((?:[^()（）\n]|{_IN_BRACKETS})*)[)）]")
 RECKONED = "⁼"
 """Stands behind a figure that was reckoned, where the working is told apart and the sentence has the number of a source."""
-_BESIDE_NO_NUMBER = re.compile(rf"{RECKONED}(?!(?:[^\[.!?。！？|\n]|[.!?](?=\S))*\[s?\d)")
+_BESIDE_NO_NUMBER = re.compile(rf"(?<=\S){RECKONED}(?!(?:[^\[.!?。！？|\n]|[.!?](?=\S))*\[s?\d)")
 """The mark in a sentence, or cell, in which no number of a source follows: it is read as the report's own as it is."""
 
 

@@ -15,7 +15,7 @@ from deep_research.i18n.lexicon import any_word, words
 from deep_research.verification.names import begins_sentence, has_short_options, names_occur
 from deep_research.verification.numbers import numbers_agree, quantities
 from deep_research.verification.own_figures import is_example_day, is_part_of, is_small, written_quantities
-from deep_research.verification.quotations import quotations, quotations_occur
+from deep_research.verification.quotations import quotations, quotations_occur, unquoted
 from deep_research.verification.units import CALENDAR, Quantity
 
 FOLLOWS = verdict_of("supported", "follows")
@@ -73,10 +73,14 @@ def _figures_of(text: str, *, is_judged: bool) -> list[Quantity]:
 def left_to_judge(text: str, premises: Sequence[str], also: str, named: str, *, general: bool) -> str | None:
     """Return a conclusion that code would refuse for what it brings in, for a judge to decide on: that it cites nothing says whose it is.
 
-    A figure stands as it is; a name is marked as general knowledge (†), where `general` knowledge may stand. None for what no
-    mark makes right: a date, a quotation, a conclusion without premises.
+    A figure stands as it is; a name is marked as general knowledge (†), where `general` knowledge may stand; what it quotes and no
+    source says stands in single marks, as the writer's own wording. None for what no mark makes right: a date, a conclusion
+    without premises.
     """
     refused = is_unfounded(text, premises, also, named, is_judged=True)
+    if refused is not None and refused.codes == ("quotation_missing",):
+        text = unquoted(text)
+        refused = is_unfounded(text, premises, also, named, is_judged=True)
     if refused is not None and refused.codes == ("number_missing",):
         ground = "\n".join([*premises, also])
         missing = numbers_agree(text, ground, _figures_of(text, is_judged=True)).missing

@@ -49,6 +49,8 @@ _BEFORE_NAME = re.compile(
     r"|(?P<start>(?:^|[.!?。！？:：;；|•]|\n\s*[-*+]|\n)[\"'“”‘’(\[*_«「《\s]*$)"
 )
 """What a sentence, cell or item begins behind; after the full stop of a title the word behind it is a name."""
+_ARTICLES = frozenset(words("names.articles"))
+"""Connectors that also stand behind a verb."""
 _VERBAL = re.compile(r"[A-Z][a-z]+(?:ing|ed)\Z")
 _HYPHENATED = re.compile(r"[A-Z][a-z]+(?:-[a-z]+)+\Z")
 """What a capital at the beginning of a sentence makes no name: Side-steps, Low-level."""
@@ -131,7 +133,7 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
         and (
             _HYPHENATED.match(run[0][0])
             or (_VERBAL.match(run[0][0]) and _is_identifier(run[1][0]))
-            or (_is_article(run[1][0]) and _is_identifier(run[2][0]))
+            or (run[1][0] in _ARTICLES and _is_identifier(run[2][0]))
         )
     ):
         run, starts_sentence = run[1:], False  # "Raising max_age", "Using KRAS", "Low-level API", "Revoke the SSH key"
@@ -154,10 +156,6 @@ def _make(text: str, run: list[re.Match[str]], *, capitals_are_names: bool) -> l
     if plain and (name := _plain(text, plain)):
         found.append(name)
     return [n for n in found if n.strict or capitals_are_names]
-
-
-def _is_article(word: str) -> bool:
-    return word == "the"  # the one connector that also stands behind a verb
 
 
 def begins_sentence(text: str, start: int) -> bool:
