@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 
 import pytest
 
@@ -522,3 +523,32 @@ def test_a_note_on_a_fact_stands_before_the_thought_behind_it() -> None:
     content = judged(draft, shelf(One=old), ground=ground)[0].content
     assert content.count("so fill it") == 1
     assert content.endswith(", so fill it within 7 minutes.")
+
+
+def test_a_result_is_set_as_the_writer_sets_figures() -> None:
+    operands = (Operand(name="a", value="5", passage="question"), Operand(name="b", value="6", passage="question"))
+    made = Computation(name="k1", expression="a*b", unit="个请求", decimals=0, operands=operands)
+    results = results_of([made], shelf(One=OIL), "5 and 6")
+    for text, shown in (("约 {k1}。", "约 30 个请求（= 5 × 6）。"), ("约{k1}。", "约30个请求（= 5 × 6）。")):
+        done = with_results(text, results, "zh")
+        assert isinstance(done, Worked)
+        assert done.text == shown
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [("it stops by itself", "it stops by itself †"), ("it stops after 9 hours", "—")],
+    ids=["without a figure", "with one"],
+)
+def test_a_cell_that_no_source_says_is_general_knowledge_or_goes(cell: str, shown: str) -> None:
+    draft = f"| What | So it is | For us |\n| --- | --- | --- |\n| Oil | {cell} [s1p1] | Fill it early |"
+    judge = partial(_judge_of, "it stops")
+    done = check_draft(draft, section="S", library=shelf(One=OIL), judge=judge, ground=JUDGED._replace(background=True))
+    assert f"| Oil | {shown} | Fill it early |" in asyncio.run(done).content
+
+
+async def _judge_of(refused: str, claims: Sequence[Claim], _library: Library) -> list[Verdict]:
+    return [
+        Verdict(kind="unverified" if refused in claim.text else "supported", reason="judged", by_model=True)
+        for claim in claims
+    ]

@@ -222,6 +222,11 @@ def test_grounds_that_no_sentence_of_a_step_cites_are_not_shown_as_if_it_did(lib
     assert text.endswith("1. **Start it.** It is cold. Use the tap.")
 
 
+def test_a_chinese_step_has_no_spaces_between_its_sentences(library: SqliteLibrary) -> None:
+    step = Advice(action="启动它", why="天冷。", how=("用水龙头",), premises=("s1p1",))
+    assert render_advice([step], References(library), "zh")[-1] == "1. **启动它。** 天冷。用水龙头。"
+
+
 def test_lines_to_type_stand_behind_the_sentence_that_leads_to_them(library: SqliteLibrary) -> None:
     how = ("Choose a name.", "Then run, on the primary: [s1p1]", "It works when a file appears.")
     steps = [Advice(action="Start it.", how=how, commands=("a", "b")), Advice(action="Stop it.")]

@@ -11,6 +11,8 @@ _RENDERER = MarkdownIt("commonmark", {"html": True}).enable("table")
 _ACTING = {"html_inline", "html_block", "link_open", "image"}
 
 ATTACKS = (
+    "`a <img src=x>\\`` <b x>",
+    "`<d>\\``\\](a <b x>[<d>>",
     "<script>alert(1)</script>",
     "Text <img src=http://attacker.test/x.png onerror=alert(1)> text",
     "<!-- hidden -->\n<iframe src='http://attacker.test'></iframe>",
@@ -51,6 +53,11 @@ def test_nothing_in_it_acts(attack: str) -> None:
 def test_nothing_acts_in_whatever_is_made_of_these_characters(text: str) -> None:
     assert acting(make_inert(text)) == []
     assert make_inert(make_inert(text)) == make_inert(text)
+
+
+def test_what_is_to_be_filled_in_stands_as_code() -> None:
+    assert make_inert("Wait <d> days, `<d>` or <number of days>.") == "Wait `<d>` days, `<d>` or `<number of days>`."
+    assert make_inert("`a`<d> <a href=x> <d>`") == "`a`\\<d> \\<a href=x> \\<d>\\`"
 
 
 def test_a_colon_behind_a_citation_is_one() -> None:

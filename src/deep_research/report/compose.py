@@ -1,6 +1,7 @@
 """The report: written in one go from the checked sections, checked again as a whole, and how it was checked at the end."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -41,6 +42,9 @@ from deep_research.verification.conclusions import with_open_values
 from deep_research.verification.drafts import parse_draft
 from deep_research.verification.own_figures import renumbered
 from deep_research.verification.titles import founded_title
+
+_SEVERAL_FACTS = 3
+"""From so many facts on it matters, of a section with more of our own, that one document carries them."""
 
 
 def begin_composing(ctx: RunContext, given: ReportInput) -> None:
@@ -400,8 +404,11 @@ def _empty_sections(given: ReportInput) -> list[Gap]:
 
 
 def _narrow_sections(given: ReportInput, library: Library) -> list[Gap]:
-    """Return a gap for each section of the report that rests on one document of several, or on copies of one."""
-    told = {claim.section for claim in given.claims if claim.stands}
+    """Return a gap for each section of the report that rests on one document of several, or on copies of one; with a fact or two
+    beside what is our own that says nothing."""
+    told = Counter(claim.section for claim in given.claims if claim.stands and claim.kind == "fact")
+    own = {claim.section for claim in given.claims if claim.stands and claim.kind != "fact"}
+    told = {title for title, facts in told.items() if facts >= _SEVERAL_FACTS or title not in own}
     narrow = [s for s in given.sections if s.title in told and s.sources] if len(library.sources()) > 1 else []
     return [
         gap_of(section.title, "few_sources", section=section.title)

@@ -426,19 +426,19 @@ def _step(advice: Advice, references: References, language: str) -> tuple[str, l
     said = [f"*{fold(advice.case).rstrip(' ,，、;；:：.。')}{colon_of(language).rstrip()}*"] * bool(advice.case)
     action = fold(advice.action)
     said.append(f"**{action if action.endswith(_STOPS) else action + phrase('full_stop', language)}**")
-    said += [_once(render_citations(fold(advice.why), references.cite))] * bool(advice.why)
+    why = [_once(render_citations(fold(advice.why), references.cite))] * bool(advice.why)
     colon = colon_of(language)
     needed = [f"*{phrase('condition', language)}*{colon}{fold(advice.condition)}"] * bool(advice.condition)
     otherwise = [fold(advice.fallback)] * bool(advice.fallback)  # it says itself for whom it is: "Without a key, …"
     points = [*needed, *map(fold, advice.how), *otherwise]
     if not advice.commands and _is_brief(points, language):
         rest = join_sentences((_whole(text, language) for text in points), language)
-        said += [_once(render_citations(rest, references.cite))] * bool(rest)
-        return " ".join(said), [], []
+        more = [_once(render_citations(rest, references.cite))] * bool(rest)
+        return " ".join([*said, join_sentences([*why, *more], language)]).rstrip(), [], []
     shown = [f"   - {_once(render_citations(text, references.cite))}" for text in points]
     leads = (at for at, text in enumerate(points, 1) if _leads_on(text))
     cut = next(leads, len(points)) if advice.commands else len(points)
-    return " ".join(said), shown[:cut], shown[cut:]
+    return " ".join([*said, *why]), shown[:cut], shown[cut:]
 
 
 def _whole(text: str, language: str) -> str:

@@ -32,7 +32,7 @@ from deep_research.steps.sourced_knowledge import as_facts, first_supported
 from deep_research.text.cleaning import fold
 from deep_research.text.tokens import content_terms, normalise
 from deep_research.verification.citations import CitedSentence, cite_ids, lift
-from deep_research.verification.conclusions import BACKGROUND
+from deep_research.verification.conclusions import BACKGROUND, is_too_specific, with_general_mark
 from deep_research.verification.drafts import Draft
 from deep_research.verification.negation import negated
 from deep_research.verification.numbers import quantities
@@ -113,6 +113,10 @@ async def check_draft(
         judged = await _rewritten(rewrite, judged, failed, heard, work)
         kept |= {i for i in failed if judged[i].shown}
     kept |= {i for i, j in enumerate(judged) if _is_doubted_code(j, draft.sentences[i])}
+    for i in failed:
+        if i not in kept and (general := _as_general_cell(judged[i], draft.sentences[i], ground)) is not None:
+            judged[i] = general
+            kept.add(i)
     return await in_background(_rendered, draft, judged, kept, work)
 
 
@@ -121,6 +125,18 @@ def _may_be_put_right(failed: CheckedSentence) -> bool:
     judge has found general knowledge wrong."""
     is_refuted = failed.kind == "background" and failed.verdict.by_model
     return bool(failed.passages) or failed.joins or failed.kind == "computed" or is_refuted
+
+
+def _as_general_cell(failed: CheckedSentence, sentence: CitedSentence, ground: Ground) -> CheckedSentence | None:
+    """Return a cell that a judge does not find in what it cites as general knowledge (†), where it may be some: without it the
+    rest of its row would speak of nothing. None for what is wrong, and for all else."""
+    is_part = sentence.kind == "cell" and bool(sentence.context) and "|" not in sentence.raw
+    is_missing = failed.kind == "fact" and failed.verdict.kind == "unverified" and failed.verdict.by_model
+    if not (is_part and is_missing and ground.is_judged and ground.background):
+        return None
+    if is_too_specific(failed.text, ground.known) or is_error_text(failed.text):
+        return None
+    return replace(failed, text=with_general_mark(failed.text), passages=(), verdict=BACKGROUND, kind="background")
 
 
 async def note_draft(

@@ -11,6 +11,8 @@ from deep_research.ports import Library
 from deep_research.verification.computations import QUESTION, ComputationError, Result, carry_out
 from deep_research.verification.drafts import PLACEHOLDER
 
+_CLOSED_UP = re.compile(rf"^(-?\d[\d.,]*)(?=[{CJK}])")
+"""A figure with an ideograph as its unit right behind it."""
 _NO_COMPUTATION = verdict_of("unverified", "computation_missing")
 
 
@@ -32,6 +34,8 @@ def with_results(text: str, results: Mapping[str, Result | ComputationError], la
         if not isinstance(result, Result):
             return verdict_of("unverified", result.code, score=None, **result.values) if result else _NO_COMPUTATION
         shown = worked_out(result, language, told)
+        if not phrase("sentence_space", language) and re.search(rf"[{CJK}] \{{{name}\}}", text):
+            shown = _CLOSED_UP.sub(r"\1 ", shown)  # set as the writer sets figures
         gap = f"(?: (?=[{CJK}]))?" if shown.endswith("）") else ""  # a wide bracket brings its own space
         unit = result.value.lstrip("-0123456789., ")
         # A writer may have set the unit behind the figure as well.

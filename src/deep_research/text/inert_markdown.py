@@ -60,7 +60,10 @@ def _line(line: str, *, is_row: bool) -> str:
     done: list[str] = []
     at = 0
     while at < len(pieces):
-        if pieces[at][0] != "`":
+        if pieces[at] == "<" and (end := _blank_end(pieces, at)) and not "".join(done[-1:]).endswith("`"):
+            done += ["`", *pieces[at:end], "`"]
+            at = end
+        elif pieces[at][0] != "`":
             done.append(_escaped("".join(pieces[:at]), pieces[at], "".join(pieces[at + 1 : at + 2])))
             at += 1
         elif end := _span_end(pieces, at, is_row=is_row):
@@ -72,12 +75,29 @@ def _line(line: str, *, is_row: bool) -> str:
     return "".join(done)
 
 
+_BLANK = re.compile(r"<[A-Za-z][\w .,…-]{0,60}>(?!`)")
+"""What a writer leaves to be filled in ("<days>")."""
+
+
+def _blank_end(pieces: list[str], start: int) -> int:
+    """Return the index after what is to be filled in that begins at `start`, 0 when nothing does: as code it is seen as it is
+    also where Markdown is read unrendered, and not with a backslash before it."""
+    found = _BLANK.match("".join(pieces[start : start + 64]))
+    return start + len(found[0]) if found else 0
+
+
 def _span_end(pieces: list[str], start: int, *, is_row: bool) -> int:
-    """Return the index after the code span that begins at `start`, 0 when none does in this line, or in this cell of a row."""
+    """Return the index after the code span that begins at `start`, 0 when none does in this line, or in this cell of a row.
+
+    Inside of code a backslash escapes nothing: "\\`" begins or is a run of backticks as any other.
+    """
+    run = 0
     for at in range(start + 1, len(pieces)):
         if is_row and pieces[at] == "|":
             return 0
-        if pieces[at] == pieces[start]:
+        run = run + len(pieces[at]) if pieces[at][0] == "`" else int(pieces[at] == "\\`")
+        goes_on = at + 1 < len(pieces) and pieces[at + 1][0] == "`"
+        if run == len(pieces[start]) and not goes_on:
             return at + 1
     return 0
 
