@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -12,7 +13,16 @@ from deep_research.reasoners.model.model_reasoner import ModelReasoner
 from deep_research.stores.sqlite_library import SqliteLibrary
 from tests.support.scripted_replies import dumps
 
+Complete = Callable[[ModelRequest, Role], Awaitable[ModelAnswer]]
 PENDING = Verdict(kind="unverified", reason="open")
+
+
+def _judge(complete: Complete) -> ModelReasoner:
+    return ModelReasoner(
+        complete, info=ReasonerInfo(kind="model"), fallback=ExtractiveReasoner(), places=(), date="2026-01-01",
+        max_context_tokens=100_000, compression_target_tokens=2_000, max_tool_calls=10, max_sections=5,
+        max_clarification_rounds=3, retries=0, on_gap=lambda gap: None,
+    )  # fmt: skip
 
 
 def _judged(count: int, *, most: int) -> tuple[list[Verdict], list[int]]:
@@ -33,16 +43,46 @@ def _judged(count: int, *, most: int) -> tuple[list[Verdict], list[int]]:
         text = dumps({"checked": len(numbers), "failures": failures})
         return ModelAnswer(text=text if len(numbers) <= most else text[:-9], model="scripted")
 
-    reasoner = ModelReasoner(
-        complete, info=ReasonerInfo(kind="model"), fallback=ExtractiveReasoner(), places=(), date="2026-01-01",
-        max_context_tokens=100_000, compression_target_tokens=2_000, max_tool_calls=10, max_sections=5,
-        max_clarification_rounds=3, retries=0, on_gap=lambda gap: None,
-    )  # fmt: skip
+    reasoner = _judge(complete)
     claims = [
         Claim(id=f"c{n}", section="S", text=f"Alpha engine {n} turns.", passages=("s1p1",), verdict=PENDING)
         for n in range(count)
     ]
     return list(asyncio.run(reasoner.judge(claims, library))), asked
+
+
+SAID = "The Alpha engine turns. It is never stopped on Sundays, whatever the weather\nmay be. Nobody hears it."
+
+
+@pytest.mark.parametrize(
+    ("words", "carrier"),
+    [
+        ("It is never stopped on Sundays", "It is never stopped on Sundays, whatever the weather may be."),
+        ("“whatever the weather may…”", "It is never stopped on Sundays, whatever the weather may be."),
+        ("It is always stopped on Sundays", ""),
+        ("It is", ""),
+    ],
+)
+def test_a_judge_names_the_sentence_that_carries_a_fact_in_another_language(words: str, carrier: str) -> None:
+    """Code looks it up in the passage; what is not there is not quoted. In the language of the passage it is not asked for."""
+    library = SqliteLibrary(":memory:")
+    source = library.add_source(Found(key="k", title="Alpha engine", origin="pages"))
+    library.add_snapshot(source.id, Document(text=SAID), retrieved_at="")
+    prompts: list[str] = []
+
+    async def complete(request: ModelRequest, role: Role) -> ModelAnswer:
+        prompts.append(request.messages[-1].text)
+        answer = {"checked": 1, "failures": [], "carriers": [{"number": 1, "words": words}]}
+        return ModelAnswer(text=dumps(answer), model="scripted")
+
+    def judged(text: str) -> Verdict:
+        claim = Claim(id="c1", section="S", text=text, passages=("s1p1",), verdict=PENDING)
+        (verdict,) = asyncio.run(_judge(complete).judge([claim], library))
+        return verdict
+
+    assert judged("알파 엔진은 일요일에도 멈추지 않는다.").carrier == carrier
+    judged("The Alpha engine is never stopped on Sundays.")
+    assert ["carriers: for each FACT" in prompt for prompt in prompts] == [True, False]
 
 
 def test_statements_whose_answer_was_cut_off_are_judged_in_halves() -> None:

@@ -151,8 +151,19 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "words": "200 to 420 words",
         "subsections": True,
     },
-    "judge": {"date": "2026-01-02", "question": "How many parts?", "passages": PASSAGE, "claims": [CLAIM, CLAIM]},
-    "rewrite": {"date": "2026-01-02", "question": "How many parts?", "passages": PASSAGE, "claims": [CLAIM, CLAIM]},
+    "judge": {
+        "date": "2026-01-02",
+        "question": "How many parts?",
+        "passages": PASSAGE,
+        "claims": [CLAIM, CLAIM],
+        "is_foreign": True,
+    },
+    "rewrite": {
+        "date": "2026-01-02",
+        "question": "How many parts?",
+        "passages": PASSAGE,
+        "claims": [CLAIM, CLAIM],
+    },
     "rank": {"question": "How many parts has an engine?", "texts": ["An engine has 5 parts.", "Engines are loud."]},
     "review_section": {
         "section": SECTION,
@@ -311,11 +322,15 @@ HEADER = "---\npurpose: mine\nvariables: {variables}\n---\n"
 @pytest.mark.parametrize(
     ("variables", "template", "said"),
     [
-        ("date, question, passages, claims", "One.\n{% for claim in claims %}", "line 6"),
-        ("date, question, passages, claims", "One.\nTwo {{ colour }}.", "line 6): there is no variable 'colour'"),
-        ("date, question, passages, claims, colour", "One.", "line 3): there is no variable 'colour'"),
-        ("date, question, claims", "{{ claims }}", "line 3): its header lacks the variable 'passages'"),
-        ("date, question, passages, claims", '{% include "nowhere.md" %}', "nowhere"),
+        ("date, question, passages, claims, is_foreign", "One.\n{% for claim in claims %}", "line 6"),
+        (
+            "date, question, passages, claims, is_foreign",
+            "One.\nTwo {{ colour }}.",
+            "line 6): there is no variable 'colour'",
+        ),
+        ("date, question, passages, claims, is_foreign, colour", "One.", "line 3): there is no variable 'colour'"),
+        ("date, question, claims, is_foreign", "{{ claims }}", "line 3): its header lacks the variable 'passages'"),
+        ("date, question, passages, claims, is_foreign", '{% include "nowhere.md" %}', "nowhere"),
     ],
     ids=["syntax", "unknown variable", "unknown in the header", "missing in the header", "unknown include"],
 )
@@ -335,7 +350,7 @@ def test_a_file_of_the_user_that_is_no_text_is_refused_by_name(tmp_path: Path) -
 
 
 def test_files_of_the_user_that_are_right_pass(tmp_path: Path) -> None:
-    own = {"judge": "date, question, passages, claims", "frame": "claims"}
+    own = {"judge": "date, question, passages, claims, is_foreign", "frame": "claims"}
     for name, variables in own.items():
         text = HEADER.format(variables=variables) + '{{ claims }}{% if claims %}{% include "rewrite.md" %}{% endif %}'
         (tmp_path / f"{name}.md").write_text(text, "utf-8")

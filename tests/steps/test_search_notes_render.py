@@ -164,6 +164,20 @@ def test_a_reference_quotes_no_address_no_pointer_and_no_code(text: str) -> None
     assert references.quotes(references.entries()[0], [_told(f"PRAGMA busy_timeout user {text}", "s1p1")]) == []
 
 
+def test_a_reference_quotes_the_sentence_that_a_judge_has_named_where_its_passage_has_it() -> None:
+    library = SqliteLibrary(":memory:")
+    source = library.add_source(Found(key="x", title="Engines", origin="shelf"))
+    library.add_snapshot(
+        source.id, Document(text="Engines need oil each day. Nobody hears them run at night."), retrieved_at=""
+    )
+    references = References(library)
+    references.cite(["s1p1"])
+    for named, quoted in (("Nobody hears them run at night.", True), ("Everybody hears them.", False)):
+        claim = _told("Engines need oil each day, and are silent.", "s1p1")
+        claim = claim.model_copy(update={"verdict": claim.verdict.model_copy(update={"carrier": named})})
+        assert (references.quotes(references.entries()[0], [claim]) == [named]) is quoted
+
+
 def test_where_the_list_of_references_is_long_what_carries_least_is_not_quoted() -> None:
     library = SqliteLibrary(":memory:")
     claims: list[Claim] = []

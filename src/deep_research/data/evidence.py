@@ -124,13 +124,15 @@ class Told(Noun):
 class Verdict(Told):
     """Whether the cited passages say what the claim says; `reason` in English unless a model gave it.
 
-    `score` is 0–1 where a scorer gave one; `by_model` says that a model judged.
+    `score` is 0–1 where a scorer gave one; `by_model` says that a model judged, `carrier` in which sentence of a passage it
+    found the claim, where it was asked and the passage has that.
     """
 
     kind: VerdictKind
     reason: str
     score: float | None = None
     by_model: bool = False
+    carrier: str = ""
 
     def __hash__(self) -> int:
         """Leave the values of the phrase out: they cannot be hashed, and add nothing to its text."""

@@ -118,10 +118,10 @@ class References:
         """Return the one or two sentences of a source that carry most of the claims that rest on it: the facts, if any."""
         own = [claim for claim in claims if not set(entry.passages).isdisjoint(claim.passages)]
         facts = [claim for claim in own if claim.kind in ("fact", "computed")]
-        said: defaultdict[str, list[str]] = defaultdict(list)
+        said: defaultdict[str, list[Claim]] = defaultdict(list)
         for claim in facts or own:
             for key in claim.passages:
-                said[key].append(claim.text)
+                said[key].append(claim)
         return _carrying([p for key in entry.passages if (p := self._library.passage(key)) is not None], said)
 
     def one_day(self, entries: Sequence[Reference]) -> str:
@@ -549,14 +549,19 @@ def _standing_of(dated: Dated, language: str) -> str:
     return f"**{said}{bracket(by, language) if by else ''}**" if status != "final" else said
 
 
-def _carrying(passages: Sequence[Passage], said: dict[str, list[str]]) -> list[str]:
+def _carrying(passages: Sequence[Passage], said: Mapping[str, Sequence[Claim]]) -> list[str]:
+    """Return the sentences of passages that carry most of the claims on them: those that a judge has named, or else the nearest."""
+    named: Counter[str] = Counter()
     counted: Counter[str] = Counter()
     for passage in passages:
         text = _prose(passage.text)
         for claim in said.get(passage.id, []):
-            if place := _nearest(claim, text):
+            if claim.verdict.carrier and claim.verdict.carrier in text:
+                named[claim.verdict.carrier] += 1
+            elif place := _nearest(claim.text, text):
                 counted[text[place[0] : place[1]].strip()] += 1
-    return [text for text, _ in counted.most_common(_MOST_QUOTES)]
+    best = dict.fromkeys(text for text, _ in [*named.most_common(), *counted.most_common()])
+    return list(best)[:_MOST_QUOTES]
 
 
 def quoted_line(quotes: Sequence[str], most: int) -> str:
@@ -602,11 +607,13 @@ def _nearest(claim: str, text: str) -> tuple[int, int] | None:
     if best is None:
         return None
     is_near = len(terms & spans[best]) >= max(1, min(_LEAST_SHARED, len(terms)), _QUOTED_SHARE * len(terms))
-    # Across languages a name is all that is shared: it has to be one that this sentence alone has, and no plain word.
-    is_named = detect(claim) != detect(text) and any(
-        had[term] == 1 and (not term.isalpha() or len(term) >= _LONG_NAME) for term in terms & spans[best]
-    )
-    return best if is_near or is_named else None
+    if detect(claim) == detect(text):
+        return best if is_near else None
+    # Across languages names and numbers are what is shared, and most of them have to be: one alone may be of anything. Without
+    # most of them it takes a name that this sentence alone has, and no plain word.
+    named = {term for term in terms if term.isascii()}
+    is_named = any(had[term] == 1 and (not term.isalpha() or len(term) >= _LONG_NAME) for term in named & spans[best])
+    return best if (is_near or is_named) and len(named & spans[best]) * 2 >= max(1, len(named)) else None
 
 
 @lru_cache(maxsize=200)

@@ -164,11 +164,19 @@ class FailureAnswer(Answer):
     instead: str = ""
 
 
+class CarrierAnswer(Answer):
+    """The sentence of a passage that carries a statement, by its first words."""
+
+    number: int
+    words: str
+
+
 class JudgeAnswer(Answer):
     """See the prompt `judge`: only failures are listed; `checked` proves that all were judged."""
 
     failures: list[FailureAnswer]
     checked: int
+    carriers: list[CarrierAnswer] = Field(default_factory=list)
 
 
 class RewrittenClaim(Answer):

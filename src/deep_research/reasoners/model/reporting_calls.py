@@ -1,8 +1,9 @@
 """Model calls after the research: judge claims, review sections, write what stands around them."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from deep_research.data import (
     Brief,
@@ -18,6 +19,7 @@ from deep_research.data import (
 )
 from deep_research.errors import ContextTooLong, LimitReached, MalformedOutput, ModelError
 from deep_research.i18n.catalog import phrase, verdict_of
+from deep_research.i18n.language import detect
 from deep_research.ports import Library
 from deep_research.reasoners.model.answer_mapping import composition_of, review_of, section_review_of
 from deep_research.reasoners.model.answer_schemas import (
@@ -35,8 +37,18 @@ from deep_research.reasoners.model.structured_calls import fitted
 from deep_research.reasoners.model.text_lengths import is_too_short, length_in, within_length
 from deep_research.search.source_standing import uniform_standing
 from deep_research.text.quoted_words import still_said
+from deep_research.text.sentences import sentences
 from deep_research.text.token_count import estimate_tokens
 from deep_research.text.tokens import content_terms
+
+
+class _Judged(NamedTuple):
+    """What a judge says of statements, by their numbers from 1: the failures, which were judged, and the first words of the
+    sentence that carries one."""
+
+    failures: dict[int, FailureAnswer]
+    checked: frozenset[int]
+    carriers: dict[int, str]
 
 
 class Judging(Thinker):
@@ -44,31 +56,36 @@ class Judging(Thinker):
 
     async def judge(self, claims: Sequence[Claim], library: Library, question: str = "") -> Sequence[Verdict]:
         """See `ports.Reasoner.judge`. Raises ModelError: the check step then leaves the claims unverified."""
-        failures, checked = await self._judged(claims, library, question)
-        for number, failure in failures.items():
+        judged = await self._judged(claims, library, question)
+        for number, failure in judged.failures.items():
             claim = claims[number - 1]
             self._proposed[claim.text, claim.passages] = failure.instead
-        missing = verdict_of("unverified", "no_verdict")
-        supported = Verdict(kind="supported", reason="", by_model=True)
-        return [
-            Verdict(kind=failures[n].verdict, reason=failures[n].reason[:200], by_model=True)
-            if n in failures
-            else supported
-            if n in checked
-            else missing
-            for n in range(1, len(claims) + 1)
-        ]
 
-    async def _judged(
-        self, claims: Sequence[Claim], library: Library, question: str
-    ) -> tuple[dict[int, FailureAnswer], frozenset[int]]:
-        """Return the failures by number, and the numbers that were judged; in halves where it is too long, be it for the model to
-        read or, of many statements, to answer whole.
+        def verdict(number: int) -> Verdict:
+            if (failure := judged.failures.get(number)) is not None:
+                return Verdict(kind=failure.verdict, reason=failure.reason[:200], by_model=True)
+            if number not in judged.checked:
+                return verdict_of("unverified", "no_verdict")
+            carrier = _sentence_with(judged.carriers.get(number, ""), claims[number - 1], library)
+            return Verdict(kind="supported", reason="", by_model=True, carrier=carrier)
+
+        return [verdict(number) for number in range(1, len(claims) + 1)]
+
+    async def _judged(self, claims: Sequence[Claim], library: Library, question: str) -> _Judged:
+        """Return what a judge says of the claims; in halves where they are too long, be it for the model to read or, of many
+        statements, to answer whole.
 
         An answer that says it judged fewer statements than there are speaks for none of those it does not name.
         """
-        passages = "\n".join(cited(claims, library).values())
-        prompt = self._render("judge", date=self._date, question=question, passages=passages, claims=numbered(claims))
+        shown = cited(claims, library)
+        prompt = self._render(
+            "judge",
+            date=self._date,
+            question=question,
+            passages="\n".join(shown.values()),
+            claims=numbered(claims),
+            is_foreign=_language_of(c.text for c in claims) != _language_of(_texts_of(shown, library)),
+        )
         try:
             answer = await self._ask.structured("judge", [user(prompt)], JudgeAnswer, max_output_tokens=_JUDGE_TOKENS)
         except (ContextTooLong, MalformedOutput) as error:
@@ -77,11 +94,16 @@ class Judging(Thinker):
         else:
             named = {f.number: f for f in answer.failures if 1 <= f.number <= len(claims)}
             whole = answer.checked >= len(claims)
-            return named, frozenset(range(1, len(claims) + 1) if whole else named)
+            carriers = {c.number: c.words for c in answer.carriers}
+            return _Judged(named, frozenset(range(1, len(claims) + 1) if whole else named), carriers)
         half = len(claims) // 2
-        first, checked = await self._judged(claims[:half], library, question)
-        second, more = await self._judged(claims[half:], library, question)
-        return first | {n + half: f for n, f in second.items()}, checked | {n + half for n in more}
+        first = await self._judged(claims[:half], library, question)
+        second = await self._judged(claims[half:], library, question)
+        return _Judged(
+            first.failures | {n + half: f for n, f in second.failures.items()},
+            first.checked | {n + half for n in second.checked},
+            first.carriers | {n + half: words for n, words in second.carriers.items()},
+        )
 
     async def rewrite(self, claims: Sequence[Claim], library: Library, question: str = "") -> Sequence[str]:
         """See `ports.Reasoner.rewrite`. What the judge proposed is not asked for again.
@@ -101,7 +123,29 @@ class Judging(Thinker):
         return [texts[claim] for claim in claims]
 
 
+def _language_of(texts: Iterable[str]) -> str:
+    return detect(" ".join(texts)[:_SAMPLE])
+
+
+def _texts_of(ids: Iterable[str], library: Library) -> list[str]:
+    return [passage.text for key in ids if (passage := library.passage(key)) is not None]
+
+
+def _sentence_with(words: str, claim: Claim, library: Library) -> str:
+    """Return the sentence of a passage of the claim that begins with, or has, these words; "" where none does."""
+    wanted = re.compile(r"\s+".join(map(re.escape, words.strip(' .…"“”').split())))
+    for text in _texts_of(claim.passages, library) if len(words.split()) >= _FEW_WORDS else ():
+        if found := wanted.search(text):
+            said = next((s for s in sentences(text) if s.start <= found.start() < s.end), None)
+            return " ".join(text[said.start : said.end].split()) if said is not None else ""
+    return ""
+
+
 _R = TypeVar("_R")
+_SAMPLE = 4_000
+"""Characters by which the language of many texts is told."""
+_FEW_WORDS = 3
+"""Words by which a sentence can be told from others."""
 _MANY = 40
 """Statements of which an answer may be malformed because it has become too long."""
 _JUDGE_TOKENS = 8_192
