@@ -426,6 +426,15 @@ async def test_what_a_step_types_needs_no_mark_but_a_name_that_it_brings_in_does
     assert kept.action == "Type `SHOW oil_level;`"
 
 
+async def test_a_label_within_the_name_of_a_section_parts_nothing(library: SqliteLibrary) -> None:
+    how = "Do as “Another How: oil” says, each day."
+    advice = Advice(action=ACTION, how=("Do as “Another How: oil” says.",), premises=("s1p1",))
+    ground = GROUND._replace(known=f"{GROUND.known} “Another How: oil”", is_judged=True)
+    mended = wording(f"{ACTION} How: {how}")
+    (kept,) = (await check_advice([advice], [], library, ground, judging("unverified"), mended)).advice
+    assert kept.how == (how,)
+
+
 SCRIPT = ("cat > /etc/engine <<'EOF'", "if oil; then", "  start", "", "fi", "EOF")
 
 

@@ -16,7 +16,7 @@ from deep_research.steps.work_out import Worked, computed_results, results_of, w
 from deep_research.verification.conclusions import is_too_specific, is_unfounded
 from deep_research.verification.own_figures import renumbered, without_true_sums, written_quantities
 from tests.steps.test_check_sentences import judged
-from tests.verification.test_check_claims import check, shelf
+from tests.verification.test_check_claims import check, rewriting, shelf
 
 JUDGED = Ground(is_judged=True)
 OIL = "The engine needs oil before each start. Without oil it stops after 5 minutes."
@@ -552,3 +552,40 @@ async def _judge_of(refused: str, claims: Sequence[Claim], _library: Library) ->
         Verdict(kind="unverified" if refused in claim.text else "supported", reason="judged", by_model=True)
         for claim in claims
     ]
+
+
+def test_a_row_of_the_writers_own_that_rests_on_nothing_is_put_right_too() -> None:
+    row = "Oil | Only before each start"
+    draft = f"| What | To do |\n| --- | --- |\n| {row} |"
+    better = f"{row} and each stop"
+    done = check_draft(
+        draft,
+        section="S",
+        library=shelf(One=OIL),
+        judge=partial(_judge_of, row),
+        rewrite=rewriting(better),
+        ground=JUDGED,
+    )
+    assert f"| {better} |" in asyncio.run(done).content
+
+
+@pytest.mark.parametrize(("about", "stands"), [("Errors are counted; a connection may fail.", True), ("", False)])
+def test_advice_may_be_about_failures_that_some_passage_of_the_report_speaks_of(about: str, stands: bool) -> None:
+    said = "연결 오류가 늘지 않는지 밤마다 본다."
+    draft = f"엔진은 시동할 때마다 기름이 필요하다. [s1p1] {said}"
+    checked, _ = judged(draft, shelf(One=OIL), ground=JUDGED._replace(named=about, language="ko"))
+    assert (said in checked.content) is stands
+
+
+def test_of_two_sentences_that_a_judge_puts_in_place_of_one_the_first_may_stand_alone() -> None:
+    draft = "The engine wants much oil before it starts [s1p1]."
+    for better, shown in (
+        ("Fill in 40 litres. It stops after 9 minutes [s1p1].", "Fill in 40 litres."),
+        ("It stops after 9 minutes [s1p1]. Fill in 40 litres.", ""),
+        ("Fill in 40 litres. It stops after 5 minutes [s1p1].", "Fill in 40 litres. It stops after 5 minutes. [s1p1]"),
+    ):
+        judge = partial(_judge_of, "much oil")
+        done = check_draft(
+            draft, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewriting(better), ground=JUDGED
+        )
+        assert asyncio.run(done).content == shown

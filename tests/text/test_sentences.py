@@ -74,3 +74,8 @@ def test_hostile_texts_take_linear_time(text: str) -> None:
 def test_a_dot_in_code_ends_no_sentence() -> None:
     text = "`<이름>.<확장자>`와 `a.가`를 채운다. 그다음 실행한다."
     assert split(text) == ["`<이름>.<확장자>`와 `a.가`를 채운다.", "그다음 실행한다."]
+
+
+def test_the_number_of_a_step_in_bold_type_is_no_sentence() -> None:
+    assert split("**1. Lock it out.** Then look.") == ["**1. Lock it out.**", "Then look."]
+    assert split("**2. 清点。** 须先做。") == ["**2. 清点。**", "须先做。"]

@@ -34,6 +34,8 @@ from deep_research.verification.verify import is_error_text
 _MARK = "†"
 _REASONS = ("why", "how", "condition", "fallback")
 _COMMAND, _BLOCK = re.compile(r"`([^`]+)`"), re.compile(r"```\n(.*?)\n```", re.DOTALL)
+_BEFORE_LABEL = r".!?。！？…†\])）」\"'”’`"
+"""What a sentence of a piece of advice ends with."""
 _LEADS = re.compile(r"([:：])[.。]$")
 """What leads to the lines to type, with the full stop that it gets in the text that a judge reads."""
 _ENDS = (".", "!", "?", "。", "！", "？", "†")
@@ -152,7 +154,8 @@ def _read_again(text: str, before: Advice, language: str) -> Advice | None:
     """Return a piece of advice as a judge has worded it anew, in the form of `_as_text`; None where it says nothing new."""
     names = {phrase(name, language): name for name in (*_REASONS, "commands")}
     labels = "|".join(map(re.escape, names))
-    pieces = re.split(rf"(?:^|\s)({labels})\s?[:：]\s?", lift(text)[0].strip())
+    # A label begins the text or stands behind a sentence: within one it is part of a name ("see “Another how: …”").
+    pieces = re.split(rf"(?:^|(?<=[{_BEFORE_LABEL}])\s+)({labels})\s?[:：]\s?", lift(text)[0].strip())
     fields = {names[label]: said.strip() for label, said in zip(pieces[1::2], pieces[2::2], strict=True)}
     case, action = _case_and_action(pieces[0].strip(), before, language)
     new: dict[str, Any] = {"case": case, "action": action, **{name: fields.get(name, "") for name in _REASONS}}

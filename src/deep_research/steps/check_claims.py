@@ -121,10 +121,11 @@ async def check_draft(
 
 
 def _may_be_put_right(failed: CheckedSentence) -> bool:
-    """Tell whether a judge or rewrite can say what should stand in place of a sentence: there is something that it rests on, or a
-    judge has found general knowledge wrong."""
+    """Tell whether a judge or rewrite can say what should stand in place of a sentence: it rests on something or is the writer's
+    own, or a judge has found general knowledge wrong."""
     is_refuted = failed.kind == "background" and failed.verdict.by_model
-    return bool(failed.passages) or failed.joins or failed.kind == "computed" or is_refuted
+    is_own = failed.kind in ("computed", "inference")
+    return bool(failed.passages) or failed.joins or is_own or is_refuted
 
 
 def _as_general_cell(failed: CheckedSentence, sentence: CitedSentence, ground: Ground) -> CheckedSentence | None:
@@ -249,6 +250,9 @@ def _shown_ids(
     end, as long as the next kept sentence of the paragraph cites the same."""
     own = judged[number].passages
     sentence = draft.sentences[number]
+    is_reckoned_own = is_judged and sentence.role == "computed" and sentence.kind != "item" and not sentence.passages
+    if judged[number].joins or is_reckoned_own:
+        return ()  # what cites nothing is the writer's own: a number would make it a source's
     if sentence.kind == "cell" and (cited := tuple(key for key in own if key in sentence.passages)):
         return cited  # the others stand in the cells beside it
     is_reckoned = sentence.role == "computed" and sentence.kind == "item"
@@ -262,8 +266,6 @@ def _shown_ids(
     if judged[number].verdict == PENDING and sentence.kind != "cell":
         return ()
     beside = [i for i in draft.paragraph_of(number) if i != number]
-    if judged[number].joins or (is_judged and sentence.role == "computed" and not sentence.passages):
-        return ()  # what cites nothing is the writer's own: a number would make it a source's
     others = [i for i in beside if i in kept]
     if judged[number].verdict.by_model and any(
         draft.sentences[i].passages and set(judged[i].passages) & set(own) for i in others
@@ -415,5 +417,5 @@ def _is_said(claim: str, others: Collection[str]) -> bool:
 
 async def _confirmed(text: str, before: CheckedSentence, work: _Work) -> CheckedSentence | None:
     """Return a sentence that the judge confirms as it is, as the mechanical checks judge it with what is known besides."""
-    known = f"{work.ground.known}\n{text_around(before.passages, work.library)}"
+    known = f"{work.ground.known}\n{work.ground.named}\n{text_around(before.passages, work.library)}"
     return await in_background(check_again, text, before, work.library, work.ground, by_judge=True, known=known)

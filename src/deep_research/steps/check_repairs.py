@@ -125,7 +125,7 @@ def _code_again(text: str, before: CheckedSentence, library: Library, ground: Gr
 def _several_again(
     text: str, before: CheckedSentence, library: Library, ground: Ground, known: str
 ) -> CheckedSentence | None:
-    """Return what a judge has put into a few sentences in place of one, where each of them stands; None where not."""
+    """Return what a judge has put into a few sentences in place of one: those of them that stand, the first among them; else None."""
     said = parse_draft(text.strip()).sentences
     if before.context or not 1 < len(said) <= _FEW:
         return None
@@ -138,8 +138,8 @@ def _several_again(
         for s in said
     ]
     stand = [one for one in each if one is not None and one.shown]
-    if len(stand) < len(said):
-        return None
+    if not stand or each[0] is not stand[0]:
+        return None  # what follows may speak of what the first one names
     own = [one for one in stand if one.kind in ("inference", "background")]
     facts = [one for one in stand if one not in own]
     if not facts:
@@ -147,6 +147,8 @@ def _several_again(
     ids = tuple(dict.fromkeys(key for one in facts for key in one.passages))
     if not ids:
         return None
+    if all(one.kind == "inference" for one in stand):  # what is the writer's own cites nothing
+        return replace(stand[0], text=" ".join(one.text for one in stand), passages=ids, joins=True)
     # The ids stand behind what sources say: before the writer's own, or at the end.
     is_behind = bool(own) and stand == [*facts, *own]
     text = " ".join(one.text for one in (stand if is_behind else [*own, *facts]))

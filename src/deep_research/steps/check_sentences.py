@@ -364,7 +364,8 @@ def judge_own(judged: CheckedSentence, library: Library, ground: Ground, more: S
             judged = replace(judged, text=with_general_mark(judged.text))
         elif not unfounded:
             judged = replace(judged, text=open_instruction(judged.text, "\n".join([*premises, ground.given])))
-    if is_error_text(judged.text, premises):
+    # Where a judge decides, what a report advises may be about failures that any of its passages speaks of.
+    if is_error_text(judged.text, [*premises, *([ground.named] if ground.is_judged else ())]):
         unfounded = verdict_of("unverified", "error_text")
     if unfounded and ground.is_judged and unfounded.codes != ("error_text",):
         own = left_to_judge(bare, premises, ground.given, ground.named, general=ground.background)

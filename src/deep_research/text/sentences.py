@@ -119,6 +119,10 @@ def split(text: str) -> list[str]:
     return [" ".join(text[s.start : s.end].split()) for s in sentences(text)]
 
 
+_NUMBER_OF_STEP = re.compile(r"\s*(?:\*\*|__)\d{1,2}\.")
+"""The number of a step in bold type, which opens its paragraph."""
+
+
 def _split(text: str, block: Block) -> Iterator[Sentence]:
     start = block.start
     if block.kind == "item" and (marker := ITEM_MARKER.match(text, block.start, block.end)):
@@ -127,6 +131,8 @@ def _split(text: str, block: Block) -> Iterator[Sentence]:
     for match in _END.finditer(text, start, block.end):
         if any(begin < match.start() < end for begin, end in code):
             continue  # "`name.<확장자>`" is one word
+        if _NUMBER_OF_STEP.fullmatch(text, start, match.end()):
+            continue  # "**1. Lock it out.** Then …"
         if _ends_sentence(text, match, block.end):
             end = match.end()
             if text.startswith("**", end) and text.count("**", start, end) % 2:
