@@ -589,3 +589,19 @@ def test_of_two_sentences_that_a_judge_puts_in_place_of_one_the_first_may_stand_
             draft, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewriting(better), ground=JUDGED
         )
         assert asyncio.run(done).content == shown
+
+
+@pytest.mark.parametrize(
+    ("unit", "text", "shown"),
+    [
+        ("개 연결", "최대 {k1}를 쓴다.", "최대 30개 연결(= 5 × 6)을 쓴다."),
+        ("초", "{k1}을 기다린다.", "30초(= 5 × 6)를 기다린다."),
+        ("", "{k1}를 넘는다.", "30(= 5 × 6)를 넘는다."),
+    ],
+)
+def test_a_korean_particle_fits_the_result_before_it(unit: str, text: str, shown: str) -> None:
+    operands = [Operand(name=name, value=value, passage="question") for name, value in (("a", "5"), ("b", "6"))]
+    made = Computation(name="k1", expression="a*b", operands=tuple(operands), unit=unit, decimals=0)
+    done = with_results(text, results_of([made], shelf(One=OIL), "5 and 6"), "ko")
+    assert isinstance(done, Worked)
+    assert done.text.replace(" (=", "(=") == shown

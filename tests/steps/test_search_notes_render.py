@@ -24,7 +24,7 @@ from deep_research.data import (
 from deep_research.events import Searched
 from deep_research.reasoners.extractive.extractive_reasoner import ExtractiveReasoner
 from deep_research.reasoners.model.research_turns import messages_of
-from deep_research.report.render import References, _reference_list, quoted_line, render_advice
+from deep_research.report.render import _CONCLUDED, References, _reference_list, quoted_line, render_advice
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import uniform_standing
 from deep_research.settings import Settings
@@ -454,3 +454,11 @@ def test_a_step_of_many_words_is_told_in_points(library: SqliteLibrary) -> None:
     text = "\n".join(render_advice([step], References(library), "en"))
     assert "1. **Dry it.**\n   - *Condition*: It must be cold.\n   - Open it and wait" in text
     assert text.endswith("\n   - Shut it.")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_mark"),
+    [("→ So take it.", True), ("It runs. [1] → So take it.", True), ("- → Take it.", True), ("3.2 → 4.2 → 5.2", False)],
+)
+def test_an_arrow_within_a_sentence_marks_no_conclusion(text: str, is_mark: bool) -> None:
+    assert (_CONCLUDED.search(text) is not None) is is_mark

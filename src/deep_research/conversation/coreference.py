@@ -15,7 +15,7 @@ from deep_research.conversation.replies import confirms, rejects
 from deep_research.data import Message
 from deep_research.errors import ConfigError
 from deep_research.i18n.catalog import phrase
-from deep_research.i18n.language import detect
+from deep_research.i18n.language import detect, fit_particle
 from deep_research.i18n.lexicon import any_word, entry, table, words
 from deep_research.text.name_matching import naming
 from deep_research.text.question_terms import topic_phrase, topic_words
@@ -78,7 +78,6 @@ _NAME = re.compile(
 )
 """A name by its form: GLP-1, KRAS G12C, RAG, BitNet b1.58."""
 _NAME_OR_CAPITAL = re.compile(r"(?<=\s)[A-Z0-9]\w|[a-z]+[A-Z]")
-_SYLLABLES, _FINALS = range(0xAC00, 0xD7A4), 28
 """Korean syllables, and how many of them share a beginning; the first of these has no final sound."""
 _MAX_OVERLAP = 6
 
@@ -295,7 +294,7 @@ def _replace(question: str, found: re.Match[str], name: str, grammar: _Grammar) 
     if grammar.language == "ko":
         noun = _noun(found)
         rest = noun.removeprefix(name.rsplit(" ", 1)[-1]) if noun else _expand_contraction(found[0])
-        return f"{before}{name}{_fit_particle(name, rest + after)}"
+        return f"{before}{name}{fit_particle(name, rest + after)}"
     if entry("reference.spaced", grammar.language):
         return f"{before}{name}{after}"
     # "那个发动机" with "甲型发动机" is not to say the noun twice.
@@ -306,12 +305,3 @@ def _replace(question: str, found: re.Match[str], name: str, grammar: _Grammar) 
 def _expand_contraction(word: str) -> str:
     """Return the particle that a Korean pronoun has run together with ("그건" is "그것은"), "" for others."""
     return table("reference.contractions").get(word[-1], "")
-
-
-def _fit_particle(name: str, after: str) -> str:
-    """Return `after` with its Korean particle in the form that fits the last sound of `name`."""
-    forms = table("reference.particle_forms").get(after[:1])
-    if forms is None or not (len(after) == 1 or after[1] in " ,?") or ord(name[-1]) not in _SYLLABLES:
-        return after
-    closed = (ord(name[-1]) - _SYLLABLES[0]) % _FINALS != 0
-    return (forms[0] if closed else forms[1]) + after[1:]

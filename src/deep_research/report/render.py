@@ -57,6 +57,8 @@ _REFERENCES = 1 / 3
 _MOST_QUOTES, _FEW_TERMS, _LEAST_SHARED, _LONG_NAME = 2, 3, 2, 9
 _QUOTED_SHARE = 0.3
 """Share of the terms of a claim that a sentence has which is quoted for it."""
+_CONCLUDED = re.compile(r"(?:^\s*(?:[-*+]|\d+[.)])?\s*|[.!?。！？†\]*]\s*)→ ", re.MULTILINE)
+"""The mark of a conclusion, at the beginning of a paragraph, point or sentence: within one an arrow is the writer's ("4.2 → 5.2")."""
 _LETTERS, _FEW_WORDS = 0.75, 5
 """Share of letters and spaces in a sentence that is no code and no address; words of one that is no mere pointer."""
 _ASSIGNED, _ASSIGNMENTS = re.compile(r"\w ?=(?!=) ?[\w\"'\[(]"), 2
@@ -378,7 +380,7 @@ def _marks(checked: CheckedReport) -> str:
     whole = "\n".join((parts.abstract, parts.conclusion, parts.table, advised, *bodies))
     used = {
         "marks_own": bool(parts.advice) or any(claim.kind == "inference" and claim.stands for claim in checked.claims),
-        "marks_inference": any("→ " in text for text in (parts.abstract, parts.conclusion, *bodies)),
+        "marks_inference": any(map(_CONCLUDED.search, (parts.abstract, parts.conclusion, *bodies))),
         "marks_reckoned": RECKONED in workings_apart(whole, is_own=checked.reasoner.is_language_model)[0],
         "marks_background": _GENERAL in advised or any("```" not in text for text in general),
         "marks_code": any(line.endswith(_GENERAL) for line in typed) or any("```" in text for text in general),

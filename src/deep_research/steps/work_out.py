@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from deep_research.data import Computation, Verdict
 from deep_research.i18n.catalog import bracket, colon_of, phrase, verdict_of
-from deep_research.i18n.language import CJK
+from deep_research.i18n.language import CJK, fit_particle
 from deep_research.ports import Library
 from deep_research.verification.computations import QUESTION, ComputationError, Result, carry_out
 from deep_research.verification.drafts import PLACEHOLDER
@@ -40,7 +40,9 @@ def with_results(text: str, results: Mapping[str, Result | ComputationError], la
         unit = result.value.lstrip("-0123456789., ")
         # A writer may have set the unit behind the figure as well.
         said = rf"(?:\s?{re.escape(unit)}(?![A-Za-z]))?" if unit else ""
-        text = re.sub(rf"\{{{name}\}}{said}{gap}", lambda _mark, shown=shown: shown, text)
+        before, *behind = re.split(rf"\{{{name}\}}{said}{gap}", text)
+        fits = (fit_particle(result.value, part) for part in behind) if language == "ko" else behind
+        text = "".join([before, *(f"{shown}{part}" for part in fits)])
         used += result.passages
         is_own |= result.is_own
     return Worked(text, tuple(dict.fromkeys(used)), is_own)
