@@ -164,6 +164,16 @@ def test_what_was_cut_is_counted_though_its_words_stand_elsewhere_and_what_was_l
     assert "- In the bay" not in rendered.markdown
 
 
+def test_beside_what_is_our_own_the_note_tells_what_is_left_and_nothing_of_searches(library: SqliteLibrary) -> None:
+    own = _claim("So come at noon.").model_copy(update={"kind": "inference"})
+    bay = "In the bay they reach 16 metres."
+    section = Section(title="Tides", description="How high tides are.", content=f"{bay} [s1p1] So come at noon.")
+    for kind, left in (("supported", False), ("unverified", True)):
+        text = render_report(_checked([section], [_claim(bay, kind), own]), library).markdown
+        assert ("Left without a verdict: 1." in text) is left
+        assert "searches" not in text
+
+
 def test_what_most_sections_are_of_is_said_once_at_the_head(library: SqliteLibrary) -> None:
     of = {"Tides": "version 3.11.2", "Moons": "version 3.11.2", "Bays": "version 4.0.1"}
     claims = [_claim("In the bay they reach 16 metres.")]

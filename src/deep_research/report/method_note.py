@@ -46,6 +46,7 @@ def render_method_note(
     computed = sum(claim.kind == "computed" for claim in checked.claims)
     kinds = {"facts": total - own - computed, "computed": computed, "own": own}
     lines = [phrase("checked_kinds" if own + computed else "checked_counts", language, **counts, **kinds)]
+    lines += [phrase("checked_left", language, left=len(left))] * bool(left and own + computed)
     lines += [phrase("checked_general", language, count=general_marks)] * bool(general_marks)
     lines += [phrase("checked_verbatim", language, verbatim=verbatim)] * bool(
         verbatim and not reasoner.is_language_model
@@ -58,7 +59,7 @@ def render_method_note(
         lines += [phrase("ranked_by", language, ranker=reasoner.ranker)] * bool(reasoner.ranker)
     blocks = [
         f"## {phrase('checked', language)}",
-        join_sentences([*lines, _cost(checked.ledger, read_on, language)], language),
+        join_sentences([*lines, *_cost(checked.ledger, read_on, language, is_told=not own)], language),
         *_left(listed, language),
         *[f"{bold_heading('workings', language)}{' · '.join(workings)}"] * bool(workings),
     ]
@@ -82,10 +83,10 @@ def _who(reasoner: ReasonerInfo, language: str, *, is_judge: bool) -> str:
     return phrase("thought_by_each", language, models=each, provider=reasoner.provider)
 
 
-def _cost(ledger: Ledger, read_on: str, language: str) -> str:
-    lines = [phrase("cost", language, searches=ledger.searches, sources=ledger.fetches)]
-    lines += [phrase("all_retrieved", language, date=read_on)] * bool(read_on)
-    return join_sentences(lines, language)
+def _cost(ledger: Ledger, read_on: str, language: str, *, is_told: bool) -> list[str]:
+    """Return what was searched and read, which is in the result too, where it `is_told`; and when all sources were read."""
+    lines = [phrase("cost", language, searches=ledger.searches, sources=ledger.fetches)] * is_told
+    return lines + [phrase("all_retrieved", language, date=read_on)] * bool(read_on)
 
 
 def _left(claims: Sequence[Claim], language: str) -> list[str]:
