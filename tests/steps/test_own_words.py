@@ -298,13 +298,8 @@ CODE = "```\nengine oil\nengine start --dry\n```"
     ids=["code", "other code", "general knowledge", "a figure"],
 )
 def test_a_judge_puts_right_what_rests_on_no_passage(draft: str, said: str, shown: bool) -> None:
-    async def judge(claims: Sequence[Claim], _library: Library) -> list[Verdict]:
-        return [Verdict(kind="unverified", reason="Wrong.", by_model=True) for _ in claims]
-
-    async def rewrite(claims: Sequence[Claim], _library: Library) -> list[str]:
-        return [said for _ in claims]
-
     ground = JUDGED._replace(background=True)
+    judge, rewrite = partial(_judge_of, ""), rewriting(said)
     done = check_draft(draft, section="S", library=shelf(One=OIL), judge=judge, rewrite=rewrite, ground=ground)
     content = asyncio.run(done).content
     assert (said.rstrip(".") in content) is shown
@@ -496,6 +491,15 @@ def test_a_figure_that_code_could_not_reckon_is_the_judge_s_to_put_in(said: str,
     assert "Two starts take …." in [claim.text for claim in asked]
 
 
+def _worked(unit: str, text: str, language: str) -> str:
+    """Return a text with 5 × 6 in place of its {k1}."""
+    operands = [Operand(name=name, value=value, passage="question") for name, value in (("a", "5"), ("b", "6"))]
+    made = Computation(name="k1", expression="a*b", operands=tuple(operands), unit=unit, decimals=0)
+    done = with_results(text, results_of([made], shelf(One=OIL), "5 and 6"), language)
+    assert isinstance(done, Worked)
+    return done.text
+
+
 @pytest.mark.parametrize(
     ("unit", "text", "shown"),
     [
@@ -509,11 +513,7 @@ def test_a_figure_that_code_could_not_reckon_is_the_judge_s_to_put_in(said: str,
     ],
 )
 def test_the_unit_of_a_result_is_not_said_twice(unit: str, text: str, shown: str) -> None:
-    operands = [Operand(name=name, value=value, passage="question") for name, value in (("a", "5"), ("b", "6"))]
-    made = Computation(name="k1", expression="a*b", operands=tuple(operands), unit=unit, decimals=0)
-    done = with_results(text, results_of([made], shelf(One=OIL), "5 and 6"), "en")
-    assert isinstance(done, Worked)
-    assert done.text == shown
+    assert _worked(unit, text, "en") == shown
 
 
 def test_a_note_on_a_fact_stands_before_the_thought_behind_it() -> None:
@@ -526,13 +526,8 @@ def test_a_note_on_a_fact_stands_before_the_thought_behind_it() -> None:
 
 
 def test_a_result_is_set_as_the_writer_sets_figures() -> None:
-    operands = (Operand(name="a", value="5", passage="question"), Operand(name="b", value="6", passage="question"))
-    made = Computation(name="k1", expression="a*b", unit="个请求", decimals=0, operands=operands)
-    results = results_of([made], shelf(One=OIL), "5 and 6")
-    for text, shown in (("约 {k1}。", "约 30 个请求（= 5 × 6）。"), ("约{k1}。", "约30个请求（= 5 × 6）。")):
-        done = with_results(text, results, "zh")
-        assert isinstance(done, Worked)
-        assert done.text == shown
+    assert _worked("个请求", "约 {k1}。", "zh") == "约 30 个请求（= 5 × 6）。"
+    assert _worked("个请求", "约{k1}。", "zh") == "约30个请求（= 5 × 6）。"
 
 
 @pytest.mark.parametrize(
@@ -600,8 +595,4 @@ def test_of_two_sentences_that_a_judge_puts_in_place_of_one_the_first_may_stand_
     ],
 )
 def test_a_korean_particle_fits_the_result_before_it(unit: str, text: str, shown: str) -> None:
-    operands = [Operand(name=name, value=value, passage="question") for name, value in (("a", "5"), ("b", "6"))]
-    made = Computation(name="k1", expression="a*b", operands=tuple(operands), unit=unit, decimals=0)
-    done = with_results(text, results_of([made], shelf(One=OIL), "5 and 6"), "ko")
-    assert isinstance(done, Worked)
-    assert done.text.replace(" (=", "(=") == shown
+    assert _worked(unit, text, "ko").replace(" (=", "(=") == shown

@@ -78,7 +78,6 @@ _NAME = re.compile(
 )
 """A name by its form: GLP-1, KRAS G12C, RAG, BitNet b1.58."""
 _NAME_OR_CAPITAL = re.compile(r"(?<=\s)[A-Z0-9]\w|[a-z]+[A-Z]")
-"""Korean syllables, and how many of them share a beginning; the first of these has no final sound."""
 _MAX_OVERLAP = 6
 
 

@@ -36,6 +36,7 @@ from deep_research.data.brief import Steer as Steer
 from deep_research.data.brief import Template as Template
 from deep_research.data.brief import Term as Term
 from deep_research.data.brief import Workflow as Workflow
+from deep_research.data.evidence import OWN_KINDS as OWN_KINDS
 from deep_research.data.evidence import AskedClaim as AskedClaim
 from deep_research.data.evidence import Claim as Claim
 from deep_research.data.evidence import ClaimKind as ClaimKind

@@ -20,6 +20,8 @@ ClaimKind = Literal["fact", "computed", "inference", "advice", "limit", "backgro
 *advice*: our own conclusion from named premises. *limit*: what was looked for and not found. *background*: general
 knowledge of the model without a source, marked as such; never a figure, date or quotation.
 """
+OWN_KINDS: tuple[ClaimKind, ...] = ("inference", "advice", "limit")
+"""What a report says of its own."""
 
 
 class Heading(Noun):

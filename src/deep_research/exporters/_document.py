@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from deep_research.data import Claim, ExportFigure, ExportInput, Report
+from deep_research.data import OWN_KINDS, Claim, ExportFigure, ExportInput, Report
 from deep_research.i18n.catalog import phrase
 from deep_research.text.cleaning import letters_of
 from deep_research.text.tokens import content_terms
@@ -19,7 +19,6 @@ from deep_research.text.workings import workings_apart
 _LONGEST_HEADING, _SUBHEADING = 100, 3
 _CITATION = re.compile(r"\[(\d{1,4})\]")
 _MOST_GUESSED = 2
-_OWN = ("inference", "advice", "limit")
 Group = Literal["supported", "own", "general", "unverified", "contradicted"]
 """What a statement is to a reader."""
 
@@ -184,15 +183,15 @@ def group_of(claim: Claim) -> Group:
         return "general"
     if not claim.stands:
         return claim.verdict.kind
-    return "own" if claim.kind in _OWN else "supported"
+    return "own" if claim.kind in OWN_KINDS else "supported"
 
 
 def _counts(report: Report) -> Iterator[Count]:
     """Yield how many statements of a report there are of each group; what sources say is told also where it is none."""
     counted = Counter(group_of(claim) for claim in report.claims)
-    names = {"own": "count_own", "general": "count_general"} | (
-        {"supported": "count_sourced"} if counted["own"] else {}
-    )
+    names = {"own": "count_own", "general": "count_general"}
+    if counted["own"]:
+        names["supported"] = "count_sourced"
     for group in get_args(Group):
         if counted[group] or group == "supported":
             yield Count(group, counted[group], phrase(names.get(group, f"verdict_{group}"), report.language))

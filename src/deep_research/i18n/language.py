@@ -125,4 +125,4 @@ def fit_particle(name: str, after: str) -> str:
 
 
 _SYLLABLES, _FINALS = range(0xAC00, 0xD7A4), 28
-"""The syllables of Hangul, and how many of them there are with one beginning."""
+"""Korean syllables, and how many of them share a beginning; the first of these has no final sound."""

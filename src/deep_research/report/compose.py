@@ -1,7 +1,6 @@
 """The report: written in one go from the checked sections, checked again as a whole, and how it was checked at the end."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -42,9 +41,6 @@ from deep_research.verification.conclusions import with_open_values
 from deep_research.verification.drafts import parse_draft
 from deep_research.verification.own_figures import renumbered
 from deep_research.verification.titles import founded_title
-
-_SEVERAL_FACTS = 3
-"""From so many facts on it matters, of a section with more of our own, that one document carries them."""
 
 
 def begin_composing(ctx: RunContext, given: ReportInput) -> None:
@@ -151,10 +147,14 @@ async def _compose(
     return given, shown, list(new.values()), done.sides.claims
 
 
+def _written(made: Composition) -> tuple[str, ...]:
+    """Return the texts of a report, but for its steps and limits."""
+    return (made.abstract, made.conclusion, made.table, *(section.content for section in made.sections))
+
+
 def _read_for(made: Composition, library: Library) -> str:
     """Return the passages that a report cites."""
-    texts = (made.abstract, made.conclusion, made.table, *(section.content for section in made.sections))
-    cited = [key for text in texts for s in parse_draft(text).sentences for key in s.passages]
+    cited = [key for text in _written(made) for s in parse_draft(text).sentences for key in s.passages]
     ids = dict.fromkeys([*cited, *(key for step in made.advice for key in step.premises)])
     return "\n".join(passage.text for key in ids if (passage := library.passage(key)) is not None)
 
@@ -162,16 +162,14 @@ def _read_for(made: Composition, library: Library) -> str:
 def _own_code(made: Composition, known: str) -> str:
     """Return the code and commands of a report: the names that they give are the report's own, wherever it speaks of them, and
     so are their values, but for those that nothing `known` has."""
-    texts = (made.abstract, made.conclusion, made.table, *(section.content for section in made.sections))
-    code = [s.text for text in texts for s in parse_draft(text).sentences if s.kind == "code"]
+    code = [s.text for text in _written(made) for s in parse_draft(text).sentences if s.kind == "code"]
     lines = "\n".join([*code, *(line for step in made.advice for line in step.commands)])
     return with_open_values(lines, known)
 
 
 def _own_words(made: Composition) -> str:
     """Return what a report says without citing it: its code and commands, and what its writer reckons, chooses and advises."""
-    texts = (made.abstract, made.conclusion, made.table, *(section.content for section in made.sections))
-    drafts = (parse_draft(text, own_rows=True) for text in texts)
+    drafts = (parse_draft(text, own_rows=True) for text in _written(made))
     uncited = [
         s.text for draft in drafts for s in draft.sentences if not s.passages and s.role in ("fact", "inference")
     ]
@@ -404,11 +402,8 @@ def _empty_sections(given: ReportInput) -> list[Gap]:
 
 
 def _narrow_sections(given: ReportInput, library: Library) -> list[Gap]:
-    """Return a gap for each section of the report that rests on one document of several, or on copies of one; with a fact or two
-    beside what is our own that says nothing."""
-    told = Counter(claim.section for claim in given.claims if claim.stands and claim.kind == "fact")
-    own = {claim.section for claim in given.claims if claim.stands and claim.kind != "fact"}
-    told = {title for title, facts in told.items() if facts >= _SEVERAL_FACTS or title not in own}
+    """Return a gap for each section of the report that rests on one document of several, or on copies of one."""
+    told = {claim.section for claim in given.claims if claim.stands}
     narrow = [s for s in given.sections if s.title in told and s.sources] if len(library.sources()) > 1 else []
     return [
         gap_of(section.title, "few_sources", section=section.title)

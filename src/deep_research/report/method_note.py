@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from deep_research.data import Claim, Ledger, ReasonerInfo
+from deep_research.data import OWN_KINDS, Claim, Ledger, ReasonerInfo
 from deep_research.i18n.catalog import bold_heading, bracket, explain, join_list, join_sentences, phrase
 from deep_research.report.report_input import CheckedReport
 from deep_research.verification.citations import claim_text
@@ -42,7 +42,7 @@ def render_method_note(
     cut = [c for c in failed if (c.text, c.passages) not in kept]
     total = len(checked.claims) - len(general)
     counts = {"claims": total, "supported": total - len(failed), "cut": len(cut), "left": len(left)}
-    own = sum(claim.kind in ("inference", "advice", "limit") for claim in checked.claims)
+    own = sum(claim.kind in OWN_KINDS for claim in checked.claims)
     computed = sum(claim.kind == "computed" for claim in checked.claims)
     kinds = {"facts": total - own - computed, "computed": computed, "own": own}
     lines = [phrase("checked_kinds" if own + computed else "checked_counts", language, **counts, **kinds)]
@@ -59,7 +59,9 @@ def render_method_note(
         lines += [phrase("ranked_by", language, ranker=reasoner.ranker)] * bool(reasoner.ranker)
     blocks = [
         f"## {phrase('checked', language)}",
-        join_sentences([*lines, *_cost(checked.ledger, read_on, language, is_told=not own)], language),
+        join_sentences(
+            [*lines, *_cost(checked.ledger, read_on, language, is_told=not reasoner.is_language_model)], language
+        ),
         *_left(listed, language),
         *[f"{bold_heading('workings', language)}{' · '.join(workings)}"] * bool(workings),
     ]
@@ -84,7 +86,7 @@ def _who(reasoner: ReasonerInfo, language: str, *, is_judge: bool) -> str:
 
 
 def _cost(ledger: Ledger, read_on: str, language: str, *, is_told: bool) -> list[str]:
-    """Return what was searched and read, which is in the result too, where it `is_told`; and when all sources were read."""
+    """Return, where it `is_told`, how much was searched and read (the result has it too), and the day on which all was read."""
     lines = [phrase("cost", language, searches=ledger.searches, sources=ledger.fetches)] * is_told
     return lines + [phrase("all_retrieved", language, date=read_on)] * bool(read_on)
 

@@ -142,13 +142,12 @@ def _several_again(
         return None  # what follows may speak of what the first one names
     own = [one for one in stand if one.kind in ("inference", "background")]
     facts = [one for one in stand if one not in own]
-    if not facts:
-        facts, own = own, facts
-    ids = tuple(dict.fromkeys(key for one in facts for key in one.passages))
+    ids = tuple(dict.fromkeys(key for one in facts or own for key in one.passages))
     if not ids:
         return None
-    if all(one.kind == "inference" for one in stand):  # what is the writer's own cites nothing
-        return replace(stand[0], text=" ".join(one.text for one in stand), passages=ids, joins=True)
+    if not facts:  # what is the writer's own cites nothing
+        base = next(one for one in own if one.kind == "inference")
+        return replace(base, text=" ".join(one.text for one in stand), passages=ids, joins=True)
     # The ids stand behind what sources say: before the writer's own, or at the end.
     is_behind = bool(own) and stand == [*facts, *own]
     text = " ".join(one.text for one in (stand if is_behind else [*own, *facts]))

@@ -57,14 +57,16 @@ def _line(line: str, *, is_row: bool) -> str:
     if not _ACTIVE.search(line):
         return line
     pieces = _PIECE.findall(_INDENTED_OPENING.sub(r"\1\\", line))
+    words = next((n for n, piece in enumerate(pieces) if piece.isalpha()), len(pieces))
     done: list[str] = []
     at = 0
     while at < len(pieces):
-        if pieces[at] == "<" and (end := _blank_end(pieces, at)) and not "".join(done[-1:]).endswith("`"):
+        is_behind_code = bool(done) and done[-1].endswith("`")
+        if pieces[at] == "<" and not is_behind_code and (end := _blank_end(pieces, at)):
             done += ["`", *pieces[at:end], "`"]
             at = end
         elif pieces[at][0] != "`":
-            done.append(_escaped("".join(pieces[:at]), pieces[at], "".join(pieces[at + 1 : at + 2])))
+            done.append(_escaped(pieces, at, has_words=words < at))
             at += 1
         elif end := _span_end(pieces, at, is_row=is_row):
             done += pieces[at:end]
@@ -102,15 +104,17 @@ def _span_end(pieces: list[str], start: int, *, is_row: bool) -> int:
     return 0
 
 
-_CITES = re.compile(r".*[^\W\d_].*\[\d+")
-"""What stands before the "]:" of a citation and a colon: words, which no definition of a link has before it on its line."""
+_CITES = re.compile(r"\[\d{1,4}\Z")
+"""What stands before the "]:" of a citation and a colon. No definition of a link has words before it on its line."""
 
 
-def _escaped(before: str, piece: str, follows: str) -> str:
+def _escaped(pieces: list[str], at: int, *, has_words: bool) -> str:
+    """Return a piece of a line so that it does nothing; `has_words` tells that words stand before it."""
+    piece, follows = pieces[at], "".join(pieces[at + 1 : at + 2])
     if piece == "<" and _TAG_NEXT.match(follows):
         return "\\<"
     if piece == "!" and follows == "[":
         return "\\!"
-    if piece == "]" and (follows == "(" or (follows == ":" and not _CITES.fullmatch(before))):
-        return "]\\"
-    return piece
+    if piece == "]" and follows == ":":
+        return piece if has_words and _CITES.search("".join(pieces[max(0, at - 5) : at])) else "]\\"
+    return "]\\" if piece == "]" and follows == "(" else piece

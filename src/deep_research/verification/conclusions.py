@@ -94,6 +94,7 @@ def left_to_judge(text: str, premises: Sequence[str], also: str, named: str, *, 
 
 
 _FIRST = re.compile(r"(?<!\w)[A-Z](?=[a-z]+(?!\w))")
+"""The first letter of a word with one capital."""
 _TRADE = frozenset(words("names.trade", "en"))
 """Short forms that everybody in computing reads as words."""
 

@@ -133,11 +133,14 @@ def _texts_of(ids: Iterable[str], library: Library) -> list[str]:
 
 def _sentence_with(words: str, claim: Claim, library: Library) -> str:
     """Return the sentence of a passage of the claim that begins with, or has, these words; "" where none does."""
-    wanted = re.compile(r"\s+".join(map(re.escape, words.strip(' .…"“”').split())))
-    for text in _texts_of(claim.passages, library) if len(words.split()) >= _FEW_WORDS else ():
+    parts = words.strip(' .…"“”').split()
+    if len(parts) < _FEW_WORDS:
+        return ""
+    wanted = re.compile(r"\s+".join(map(re.escape, parts)))
+    for text in _texts_of(claim.passages, library):
         if found := wanted.search(text):
-            said = next((s for s in sentences(text) if s.start <= found.start() < s.end), None)
-            return " ".join(text[said.start : said.end].split()) if said is not None else ""
+            said = (text[s.start : s.end] for s in sentences(text) if s.start <= found.start() < s.end)
+            return " ".join(next(said, "").split())
     return ""
 
 
