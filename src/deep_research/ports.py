@@ -6,26 +6,30 @@ from typing import Any, NamedTuple, Protocol
 
 from deep_research.data import (
     Action,
+    Assignment,
     Brief,
     Claim,
-    Composition,
     Decision,
     Discovery,
     Document,
+    Edit,
     ExportInput,
+    Findings,
     Found,
     Gap,
+    Move,
     Passage,
     PassageHit,
     PlanEdit,
+    Problem,
     QueryAnalysis,
     Question,
     Ranking,
     ReasonerInfo,
     Review,
+    Revision,
     SearchResult,
     Section,
-    SectionDraft,
     SectionReview,
     Snapshot,
     Source,
@@ -33,7 +37,6 @@ from deep_research.data import (
     Term,
     ToolSpec,
     Turn,
-    Verdict,
 )
 
 Progress = Callable[[str, int, int], None]
@@ -290,14 +293,12 @@ class Ranker(Protocol):
 class Reasoner(Protocol):
     """Does the thinking. Each method takes and returns data nouns; the graph and the checks are the same for all.
 
-    `works_ahead`: its answers take time, so that drafts are reviewed and the report is composed ahead of need.
-    `writes_whole_report`: it composes the whole report from the sections, which are its notes and are judged with it.
-    `reads_conversation`: it understands the conversation before a question, and the addresses in it.
+    A researcher, the writer and the verifier are conversations that only grow: `turns` are what was done and seen so
+    far, and each call of a method is the next move. `reads_conversation`: it understands the conversation before a
+    question, and the addresses in it.
     """
 
     info: ReasonerInfo
-    works_ahead: bool
-    writes_whole_report: bool
     reads_conversation: bool
 
     async def decide(
@@ -338,25 +339,16 @@ class Reasoner(Protocol):
         """Lay out 3–7 independent sections; `passages` are what looking around has found, best first."""
         ...
 
-    async def revise_plan(self, brief: Brief, found: Mapping[str, Sequence[Passage]], library: Library) -> Brief:
-        """Return the plan as it should be after a first round of searches: `found` are the best passages of each section,
-        by its title. Nothing is written yet."""
-        ...
-
     async def read_plan_edits(self, answer: str, brief: Brief) -> Sequence[PlanEdit]:
         """Return the changes that an answer to a shown plan asks for, where code could not read it; none if unclear."""
         ...
 
-    async def next_actions(
-        self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library
-    ) -> Sequence[Action]:
-        """Choose what a researcher does next; none or research_complete ends."""
+    async def next_move(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> Move:
+        """Return a researcher's next actions; or its notes (Markdown with passage ids), which end its research."""
         ...
 
-    async def read_page(
-        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
-    ) -> Sequence[str]:
-        """Return the ids of the passages of one page that answer a section, best first; `passages` are all it has."""
+    async def take_notes(self, section: Section, brief: Brief, turns: Sequence[Turn], library: Library) -> str:
+        """Return a researcher's notes on all that it has seen: Markdown that cites passage ids."""
         ...
 
     async def delegate(
@@ -368,52 +360,41 @@ class Reasoner(Protocol):
         """
         ...
 
-    async def write_section(
-        self, section: Section, brief: Brief, passages: Sequence[Passage], library: Library
-    ) -> SectionDraft:
-        """Write a section from noted passages, citing their ids."""
+    async def review_section(self, section: Section, brief: Brief) -> SectionReview:
+        """Say how well the notes of one section cover it, and whether to research it again."""
         ...
 
-    async def judge(self, claims: Sequence[Claim], library: Library, question: str = "") -> Sequence[Verdict]:
-        """Judge each claim against its passages; a reasoner that cannot judge returns the verdicts unchanged.
-
-        `question` is what was asked: what it tells of the reader's own case is given.
-        """
-        ...
-
-    async def rewrite(self, claims: Sequence[Claim], library: Library, question: str = "") -> Sequence[str]:
-        """Say of each claim what its passages support, in one sentence without ids; "" where nothing (or nobody can).
-
-        `question` is as in `judge`.
-        """
-        ...
-
-    async def review_section(
-        self, section: Section, brief: Brief, claims: Sequence[Claim], library: Library
-    ) -> SectionReview:
-        """Say how well one section that has just been written is covered, and whether to research it again.
-
-        `claims` are the section's own as they were judged; none while it is still being checked. The other
-        sections are still being researched.
-        """
-        ...
-
-    async def review(
-        self, brief: Brief, sections: Sequence[Section], claims: Sequence[Claim], library: Library
-    ) -> Review:
+    async def review(self, brief: Brief, sections: Sequence[Section]) -> Review:
         """Say whether the sections suffice and which to research again."""
         ...
 
-    async def compose(
+    async def write(self, assignment: Assignment, turns: Sequence[Turn], library: Library) -> Move:
+        """Return the writer's next look-ups, or the report: Markdown with a title that cites passage ids."""
+        ...
+
+    async def judge(
+        self, claims: Sequence[Claim], flags: Mapping[str, Sequence[str]], library: Library, question: str
+    ) -> Findings:
+        """Judge statements against the passages that they cite; `flags` is what code noticed, by the ids of claims.
+
+        One that cannot judge returns nothing judged. Raises ModelError.
+        """
+        ...
+
+    async def examine(self, assignment: Assignment, text: str, turns: Sequence[Turn], library: Library) -> Move:
+        """Read a whole report as the reader who will act on it; return the next look-ups, or the findings."""
+        ...
+
+    async def revise(
         self,
-        question: Question,
-        analysis: QueryAnalysis,
-        brief: Brief,
-        sections: Sequence[Section],
-        claims: Sequence[Claim],
+        assignment: Assignment,
+        turns: Sequence[Turn],
+        text: str,
+        rounds: Sequence[Revision],
+        problems: Sequence[Problem],
         library: Library,
-    ) -> Composition:
-        """Write abstract, conclusion and (where the format asks for it) a table, citing passage ids."""
+    ) -> Sequence[Edit]:
+        """Return the writer's edits to its own report `text` for `problems`; `rounds` are the revisions before."""
         ...
 
 

@@ -1,5 +1,6 @@
 """The nouns of a research, frozen. Import them from here."""
 
+from deep_research.data.actions import LIBRARY as LIBRARY
 from deep_research.data.actions import Action as Action
 from deep_research.data.actions import ActionName as ActionName
 from deep_research.data.actions import Found as Found
@@ -9,17 +10,14 @@ from deep_research.data.actions import SearchResult as SearchResult
 from deep_research.data.actions import Span as Span
 from deep_research.data.actions import Turn as Turn
 from deep_research.data.actions import tool_calls_made as tool_calls_made
-from deep_research.data.brief import Advice as Advice
 from deep_research.data.brief import AnsweredPart as AnsweredPart
 from deep_research.data.brief import Asked as Asked
 from deep_research.data.brief import Brief as Brief
 from deep_research.data.brief import Changes as Changes
 from deep_research.data.brief import Clarification as Clarification
-from deep_research.data.brief import Composition as Composition
 from deep_research.data.brief import Decision as Decision
 from deep_research.data.brief import DiscoveredItem as DiscoveredItem
 from deep_research.data.brief import Discovery as Discovery
-from deep_research.data.brief import Limit as Limit
 from deep_research.data.brief import Message as Message
 from deep_research.data.brief import OutputFormat as OutputFormat
 from deep_research.data.brief import PlanChange as PlanChange
@@ -29,29 +27,20 @@ from deep_research.data.brief import QueryType as QueryType
 from deep_research.data.brief import Question as Question
 from deep_research.data.brief import Review as Review
 from deep_research.data.brief import Section as Section
-from deep_research.data.brief import SectionDraft as SectionDraft
 from deep_research.data.brief import SectionReview as SectionReview
-from deep_research.data.brief import SectionText as SectionText
 from deep_research.data.brief import Steer as Steer
 from deep_research.data.brief import Template as Template
 from deep_research.data.brief import Term as Term
 from deep_research.data.brief import Workflow as Workflow
-from deep_research.data.evidence import OWN_KINDS as OWN_KINDS
-from deep_research.data.evidence import AskedClaim as AskedClaim
 from deep_research.data.evidence import Claim as Claim
 from deep_research.data.evidence import ClaimKind as ClaimKind
-from deep_research.data.evidence import Computation as Computation
-from deep_research.data.evidence import Confidence as Confidence
-from deep_research.data.evidence import Contradiction as Contradiction
 from deep_research.data.evidence import Document as Document
 from deep_research.data.evidence import Gap as Gap
 from deep_research.data.evidence import Heading as Heading
-from deep_research.data.evidence import Operand as Operand
 from deep_research.data.evidence import PageStart as PageStart
 from deep_research.data.evidence import Passage as Passage
 from deep_research.data.evidence import PassageHit as PassageHit
 from deep_research.data.evidence import Reference as Reference
-from deep_research.data.evidence import Side as Side
 from deep_research.data.evidence import Snapshot as Snapshot
 from deep_research.data.evidence import Source as Source
 from deep_research.data.evidence import Verdict as Verdict
@@ -80,3 +69,12 @@ from deep_research.data.result import ReportPassage as ReportPassage
 from deep_research.data.result import ReportReview as ReportReview
 from deep_research.data.result import ReportSection as ReportSection
 from deep_research.data.result import ReportSource as ReportSource
+from deep_research.data.verification import Assignment as Assignment
+from deep_research.data.verification import Edit as Edit
+from deep_research.data.verification import Findings as Findings
+from deep_research.data.verification import Move as Move
+from deep_research.data.verification import Problem as Problem
+from deep_research.data.verification import ProblemKind as ProblemKind
+from deep_research.data.verification import Reckoning as Reckoning
+from deep_research.data.verification import Revision as Revision
+from deep_research.data.verification import Verification as Verification

@@ -9,18 +9,20 @@ from deep_research.data.evidence import Document, Gap
 from deep_research.data.model_calls import Usage
 from deep_research.data.noun import Noun
 
-ActionName = Literal[
-    "search", "read", "recall", "think", "research_complete", "conduct_research", "call_tool", "unknown"
-]
+ActionName = Literal["search", "open", "think", "research_complete", "conduct_research", "call_tool", "unknown"]
+LIBRARY = "library"
+"""The place of a search in what the run has read already."""
 
 
 class Action(Noun):
-    """One tool call. `source` names the place to search (""= by strategy); `query` is the search, the id or address
-    to read, the thought, the ids worth citing (research_complete), or what was wrong with the call (unknown).
+    """One tool call.
 
-    Of conduct_research, `query` is the topic as told to the researcher, `source` the title of the section it
-    fills (""= the topic is the title). Of call_tool, `source` is the name of a tool of somebody else as it was
-    offered, `query` its arguments as a JSON object.
+    Of *search*, `query` holds one query a line, `source` the place to search ("" for all that fit, `library` for what
+    the run has read). Of *open*, `source` is what to open: a source (s7), its text from a passage on (s7p3) or a web
+    address; `query` are words to be found in it ("" to read on). Of *think* and *unknown*, `query` is the thought, or
+    what was wrong with the call. Of *conduct_research*, `query` is the topic as told to the researcher, `source` the
+    title of the section it fills ("" for the topic). Of *call_tool*, `source` is the name of somebody else's tool,
+    `query` its arguments as a JSON object.
     """
 
     id: str
@@ -35,11 +37,11 @@ class Action(Noun):
 
 
 class Observation(Noun):
-    """What an action brought: ids of passages, best first.
+    """What an action brought: ids of passages, best first, or in the order of the text that was opened.
 
     `found` counts the sources that answered, `new` those that the run had not seen before. `failed` names what could
     not be reached, and `failure` says why the first of it could not; the gaps are in the run's log. `text` is what
-    came of it in words: the section a delegation brought or why it was not begun, what else a page has.
+    came of it in words: where the text goes on, the notes that a delegation brought, or why nothing was done.
     """
 
     action: str
@@ -62,11 +64,13 @@ class SearchRecord(BaseModel, frozen=True, extra="ignore"):
 
 
 class Turn(Noun):
-    """Actions taken together, and their observations in the same order; or what the user remarked between two."""
+    """One turn of a conversation with a model: actions with their observations in the same order, what the user or a
+    review remarked, or what the model said (`said`: its notes)."""
 
-    actions: tuple[Action, ...]
+    actions: tuple[Action, ...] = ()
     observations: tuple[Observation, ...] = ()
     remarks: tuple[str, ...] = ()
+    said: str = ""
 
 
 def tool_calls_made(turns: Iterable[Turn]) -> int:

@@ -4,7 +4,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from deep_research.data.evidence import Computation, Contradiction, Gap
 from deep_research.data.noun import Noun
 
 NextAction = Literal["START_RESEARCH", "NEED_CLARIFICATION", "VERIFY_TOPIC", "CONFIRM_PLAN", "CANNOT_DO"]
@@ -89,8 +88,7 @@ class Decision(Noun):
 class QueryAnalysis(Noun):
     """What kind of question it is and which form suits the answer (contract row B3).
 
-    `parts` are what the reader must find answered, in the order of the question; `wants_advice` says that it asks
-    what to do or choose.
+    `parts` are what the reader must find answered, in the order of the question.
     """
 
     query_type: QueryType
@@ -98,9 +96,7 @@ class QueryAnalysis(Noun):
     needs_discovery: bool = False
     discovery_target: str = ""
     reasoning: str = ""
-    subjects: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
-    wants_advice: bool = False
 
 
 class DiscoveredItem(Noun):
@@ -130,14 +126,12 @@ class Discovery(Noun):
 
 
 class Section(Noun):
-    """One independent part of the plan. `content` is Markdown whose citations are passage ids.
+    """One independent part of the plan. `content` are its researcher's notes: Markdown that cites passage ids.
 
-    `queries` are the searches the plan suggests; `subject` is the entity the section is about
-    ("" when it is about none); `attempts` counts how often it was researched. `covers` are the facts that have
-    their home in it; `missing` are those for which nothing was found so far, `searched` the queries made for
-    it, `failed` the places and pages that could not be reached, `faults` what a review found wrong in its text,
-    `shown` the ids of the passages that its writer has seen, in their order. `gained` says whether its last attempt has
-    brought enough to make another one worth its price.
+    `queries` are the searches that the plan suggests; `subject` is the entity that the section is about ("" for
+    none); `notes` say what a review misses; `attempts` counts how often it was researched. `missing` are the facts
+    that were not found so far, `searched` the queries made for it, `failed` the places that could not be reached,
+    `passages` the ids of all passages that its researcher has seen.
     """
 
     title: str
@@ -150,22 +144,18 @@ class Section(Noun):
     queries: tuple[str, ...] = ()
     notes: str = ""
     attempts: int = 0
-    covers: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-    shown: tuple[str, ...] = ()
-    as_of: str = ""
-    gained: bool = True
+    passages: tuple[str, ...] = ()
 
 
 class Brief(Noun):
     """What will be researched, in which scope, under which assumptions; `question` in the user's own words.
 
     `terms` are names in the question that were looked up, with their meaning.
-    `remarks` are what the user has said since the research began; `glossary` the terms that all sections share;
-    `parts` what the reader must find answered; `is_agreed` says that the user has agreed to the outline.
+    `remarks` are what the user has said since the research began; `parts` what the reader must find answered;
+    `is_agreed` says that the user has agreed to the outline.
     """
 
     title: str
@@ -178,7 +168,6 @@ class Brief(Noun):
     output_format: OutputFormat = "prose"
     sections: tuple[Section, ...] = ()
     remarks: tuple[str, ...] = ()
-    glossary: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     is_agreed: bool = False
 
@@ -201,8 +190,7 @@ class PlanEdit(Noun):
 class SectionReview(Noun):
     """How well one section is covered; `retry` where another search is likely to bring what is missing.
 
-    `missing` are the facts still to be looked for, `queries` new searches for them; `faults` is what is wrong in the
-    text itself; `notes` says in words what is missing.
+    `missing` are the facts still to be looked for, `queries` new searches for them; `notes` says it in words.
     """
 
     title: str
@@ -212,7 +200,6 @@ class SectionReview(Noun):
     retry: bool = False
     missing: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
 
 
 class Review(Noun):
@@ -223,83 +210,15 @@ class Review(Noun):
     section_coverage: tuple[SectionReview, ...] = ()
     gaps: tuple[str, ...] = ()
     sections_to_retry: tuple[str, ...] = ()
-    contradictions: tuple[Contradiction, ...] = ()
     reasoning: str = ""
 
 
-class SectionDraft(Noun):
-    """A section as a reasoner wrote it: Markdown with passage ids in brackets, not yet checked.
-
-    `computations` are what `{k1}` in the text stands for; `missing` is what no passage said; `gaps` say of
-    parts of the question that nothing was found for them, and which passage comes closest; `dropped` are the
-    statements of an earlier attempt that were left out, each with its reason.
-    """
-
-    content: str
-    key_findings: tuple[str, ...] = ()
-    computations: tuple[Computation, ...] = ()
-    missing: tuple[str, ...] = ()
-    gaps: tuple[Gap, ...] = ()
-    dropped: tuple[str, ...] = ()
-
-
-class Advice(Noun):
-    """One thing the reader should do: our own conclusion. `case` is empty where it holds for everybody; `how` are the
-    single actions, in order.
-
-    `premises` are the ids of the passages it rests on; `commands` are the lines to type or to write that carry it out.
-    """
-
-    action: str
-    case: str = ""
-    why: str = ""
-    how: tuple[str, ...] = ()
-    condition: str = ""
-    fallback: str = ""
-    commands: tuple[str, ...] = ()
-    premises: tuple[str, ...] = ()
-
-
-class Limit(Noun):
-    """What was looked for and not found, with the searches that were made for it."""
-
-    text: str
-    searched: tuple[str, ...] = ()
-
-
 class AnsweredPart(Noun):
-    """One part of the question; `where` are the titles of the sections that answer it."""
+    """One part of the question; `where` are the headings of the report under which it is answered."""
 
     text: str
     answered: Literal["yes", "partly", "no"] = "yes"
     where: tuple[str, ...] = ()
-
-
-class SectionText(Noun):
-    """A section as the report has it: its title, Markdown with passage ids, and the researched sections (`notes`) that it
-    takes the place of; these stay as they are where `content` is empty."""
-
-    title: str
-    content: str
-    notes: tuple[str, ...] = ()
-
-
-class Composition(Noun):
-    """The report as it is written in one go from the sections, citing passage ids as they do.
-
-    `abstract` is the answer in front; `table` is a Markdown table or "". `sections` are the body; with none the sections
-    stay as they were researched. The advice stands behind the answer, or behind the section `advice_after`.
-    """
-
-    abstract: str = ""
-    conclusion: str = ""
-    table: str = ""
-    sections: tuple[SectionText, ...] = ()
-    parts: tuple[AnsweredPart, ...] = ()
-    advice: tuple[Advice, ...] = ()
-    advice_after: str = ""
-    limits: tuple[Limit, ...] = ()
-    computations: tuple[Computation, ...] = ()
 
 
 class Asked(Noun):

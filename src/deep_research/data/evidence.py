@@ -11,17 +11,15 @@ from pydantic import Field
 
 from deep_research.data.noun import Noun
 
-VerdictKind = Literal["supported", "contradicted", "unverified"]
-Repair = Literal["", "passage", "rewritten"]
-ClaimKind = Literal["fact", "computed", "inference", "advice", "limit", "background"]
-"""What a claim is, and so by what measure it is judged.
+VerdictKind = Literal["supported", "contradicted", "misleading", "unverified", "own"]
+"""What became of a statement.
 
-*fact*: a source says it, passages cited. *computed*: arithmetic over cited figures, done by code. *inference* and
-*advice*: our own conclusion from named premises. *limit*: what was looked for and not found. *background*: general
-knowledge of the model without a source, marked as such; never a figure, date or quotation.
+*supported*: its cited passages say it. *contradicted*: a source says the opposite. *misleading*: the passages say
+something else than a reader takes from it. *unverified*: nobody could tell. *own*: it cites nothing and is the
+author's reasoning.
 """
-OWN_KINDS: tuple[ClaimKind, ...] = ("inference", "advice", "limit")
-"""What a report says of its own."""
+ClaimKind = Literal["fact", "own"]
+"""Whether a statement cites passages (*fact*) or is the author's (*own*)."""
 
 
 class Heading(Noun):
@@ -124,85 +122,40 @@ class Told(Noun):
 
 
 class Verdict(Told):
-    """Whether the cited passages say what the claim says; `reason` in English unless a model gave it.
+    """What became of a statement, and why; `reason` in English unless a model gave it.
 
-    `score` is 0–1 where a scorer gave one; `by_model` says that a model judged, `carrier` in which sentence of a passage it
-    found the claim, where it was asked and the passage has that.
+    `by_model` says that a model judged it.
     """
 
     kind: VerdictKind
-    reason: str
-    score: float | None = None
+    reason: str = ""
     by_model: bool = False
-    carrier: str = ""
 
     def __hash__(self) -> int:
         """Leave the values of the phrase out: they cannot be hashed, and add nothing to its text."""
         return hash((self.kind, self.reason))
 
 
-class Confidence(Noun):
-    """How far a finding can be relied on, computed by code; `reasons` are names of phrases with their `values`."""
-
-    level: Literal["high", "medium", "low"]
-    reasons: tuple[str, ...] = ()
-    values: dict[str, str] = Field(default_factory=dict)
-
-
 class Claim(Noun):
-    """One sentence of a section or report with the ids of the passages it cites.
+    """One statement of a text (a sentence, list item or table row) with the ids of the passages it cites.
 
-    `id` is `c12`; `section` is the section's title, or "" for abstract and conclusion. `repair` says what made a
-    draft's sentence stand: another passage than the one it cited, or another wording. `premises` are the ids of the
-    claims of this report that an inference, advice or computation rests on. `flags` name what a reader must know
-    about time and standing (`old`, `superseded`, `rejected`, …); `confidence` is set for key findings.
+    `id` is `c12`; `where` is the heading that it stands under. `text` is without citations;
+    `start` and `end` are its offsets in the Markdown that was verified, citations included.
     """
 
     id: str
-    section: str
     text: str
-    passages: tuple[str, ...]
-    verdict: Verdict
-    repair: Repair = ""
+    passages: tuple[str, ...] = ()
     kind: ClaimKind = "fact"
-    premises: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    confidence: Confidence | None = None
+    verdict: Verdict
+    where: str = ""
+    start: int = 0
+    end: int = 0
 
     @property
     def stands(self) -> bool:
-        """Whether the claim may be shown as supported."""
+        """Whether a judge has found that its passages say it."""
         return self.verdict.kind == "supported"
-
-
-class AskedClaim(Claim):
-    """A claim as a judge is asked about it: with the heading or words that it stands under, and the thought of the writer's
-    own that it ends with."""
-
-    lead: str = ""
-    thought: str = ""
-
-
-class Operand(Noun):
-    """A figure that a computation uses: its `value` as it stands in the `passage` (an id)."""
-
-    name: str
-    value: str
-    passage: str
-
-
-class Computation(Noun):
-    """Arithmetic over cited figures, proposed by a writer and carried out by code.
-
-    `name` (`k1`) stands in the text as `{k1}` where the result belongs; `expression` is over the operands' names.
-    `unit` follows the result; `decimals` is how far it is rounded.
-    """
-
-    name: str
-    expression: str
-    operands: tuple[Operand, ...] = ()
-    unit: str = ""
-    decimals: int = 1
 
 
 class Gap(Told):
@@ -217,26 +170,11 @@ class Gap(Told):
         return hash((self.what, self.why, self.source))
 
 
-class Side(Noun):
-    """What one source says where sources disagree, with the ids of the passages behind it."""
-
-    statement: str
-    passages: tuple[str, ...]
-
-
-class Contradiction(Noun):
-    """Statements of different sources about the same thing that cannot both be true; `topic` may be empty.
-
-    `prevails` says which of them holds and why; "" where that is open.
-    """
-
-    topic: str = ""
-    sides: tuple[Side, ...]
-    prevails: str = ""
-
-
 class Reference(Noun):
-    """A numbered entry of the source list, made by code from what is really cited."""
+    """A numbered entry of the source list, made by code from what is really cited.
+
+    `quote` is the sentence of the source that carries what cites it first.
+    """
 
     number: int
     source: str
@@ -245,3 +183,4 @@ class Reference(Noun):
     location: str = ""
     published: str | None = None
     passages: tuple[str, ...] = ()
+    quote: str = ""

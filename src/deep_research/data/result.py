@@ -7,19 +7,24 @@ from typing import Any, Literal
 from pydantic import Field
 
 from deep_research.data.brief import Message, OutputFormat, QueryType, SectionStatus, Workflow
-from deep_research.data.evidence import Claim, Contradiction, Gap, Reference
+from deep_research.data.evidence import Claim, Gap, Reference
 from deep_research.data.noun import Noun
+from deep_research.data.verification import Edit, Problem
 
 
 class ReportSection(Noun):
-    """A section as it stands in the report; `content` cites `[n]`, `sources` are source ids."""
+    """A section as it was researched: `notes` and `key_findings` cite passage ids, `sources` are source ids.
+
+    `searched` are the queries made for it.
+    """
 
     title: str
     description: str
     status: SectionStatus
-    content: str
+    notes: str = ""
     key_findings: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
 
 
 class ReportSource(Noun):
@@ -35,11 +40,11 @@ class ReportSource(Noun):
 
 
 class Part(Noun):
-    """One part of the question and where the report answers it: `claims` are ids of claims."""
+    """One part of the question, and under which headings of the report (`where`) it is answered."""
 
     text: str
     answered: Literal["yes", "partly", "no"]
-    claims: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
 
 
 class ReportReview(Noun):
@@ -80,7 +85,7 @@ class Ledger(Noun):
 
 
 class ReasonerInfo(Noun):
-    """What reasoned: `extractive` (no model) or `model`, and which models in which role.
+    """What reasoned: `finder` (no model) or `model`, and which models in which role.
 
     In a report these are the models that really answered; `calls` counts the answers of each, "MODEL (PROVIDER)".
     `ranker` put in order what was quoted without a model.
@@ -99,7 +104,10 @@ class ReasonerInfo(Noun):
 
 
 class Report(Noun):
-    """One finished research. `report` is Markdown; a citation in it is `[n]` with n in `references`."""
+    """One finished research. `report` is Markdown; a citation in it is `[n]` with n in `references`.
+
+    `problems` are what the verifier found, `edits` what the writer changed.
+    """
 
     run_id: str
     question: str
@@ -118,9 +126,10 @@ class Report(Noun):
     assumptions: tuple[str, ...]
     ledger: Ledger
     reasoner: ReasonerInfo
-    contradictions: tuple[Contradiction, ...] = ()
     parts: tuple[Part, ...] = ()
     reviews: tuple[ReportReview, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    edits: tuple[Edit, ...] = ()
 
     def __str__(self) -> str:
         """Return the report's Markdown."""
@@ -138,8 +147,8 @@ class Report(Noun):
 
     @property
     def answered(self) -> bool:
-        """Whether at least one claim is supported by evidence."""
-        return any(claim.stands for claim in self.claims)
+        """Whether at least one statement cites evidence that does not contradict it."""
+        return any(claim.passages and claim.verdict.kind != "contradicted" for claim in self.claims)
 
 
 FollowUpStatus = Literal["running", "finished", "failed", "stopped"]
