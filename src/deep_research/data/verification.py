@@ -1,0 +1,92 @@
+"""What is written and verified: the writer's assignment, problems that a verifier finds, edits that the writer makes."""
+
+from typing import Literal
+
+from deep_research.data.actions import Action
+from deep_research.data.brief import AnsweredPart, Brief, QueryAnalysis, Question, Section
+from deep_research.data.evidence import Claim
+from deep_research.data.noun import Noun
+
+ProblemKind = Literal["unsupported", "contradicted", "misleading", "inconsistent", "missing"]
+
+
+class Assignment(Noun):
+    """All that the writer of a report is given: the question, the notes of the sections and passages (ids, best first).
+
+    `not_found` says what was looked for and not found, or could not be reached.
+    """
+
+    question: Question
+    analysis: QueryAnalysis
+    brief: Brief
+    sections: tuple[Section, ...]
+    passages: tuple[str, ...] = ()
+    not_found: tuple[str, ...] = ()
+
+
+class Problem(Noun):
+    """Something in a text that would mislead whoever acts on it.
+
+    `quote` is copied from the text, `evidence` says what a source has instead, `passages` are the ids that tell it
+    right. `claim` is the id of the statement ("" for the text as a whole). `by` says who found it; `outcome` what came
+    of it: revised by the writer, or open.
+    """
+
+    quote: str
+    kind: ProblemKind
+    problem: str
+    evidence: str = ""
+    passages: tuple[str, ...] = ()
+    claim: str = ""
+    by: Literal["code", "judge", "verifier"] = "judge"
+    outcome: Literal["open", "revised"] = "open"
+
+
+class Reckoning(Noun):
+    """A figure that a text reckons: `quote` holds the figure, `expression` is arithmetic over figures of the sources."""
+
+    quote: str
+    expression: str
+
+
+class Findings(Noun):
+    """What a judge or verifier returns: `judged` are the ids of the statements it has looked at."""
+
+    judged: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    reckonings: tuple[Reckoning, ...] = ()
+    parts: tuple[AnsweredPart, ...] = ()
+
+
+class Move(Noun):
+    """What the writer or verifier does next: look something up (`actions`), or hand over its text or its findings."""
+
+    actions: tuple[Action, ...] = ()
+    text: str = ""
+    findings: Findings | None = None
+
+
+class Edit(Noun):
+    """A change that the writer makes to its own text: `old` stands there exactly, `new` takes its place.
+
+    `applied` is False where `old` does not stand in the text, or more than once.
+    """
+
+    old: str
+    new: str
+    applied: bool = False
+
+
+class Revision(Noun):
+    """One round of revision: the problems that the writer was shown, and the edits it made."""
+
+    problems: tuple[Problem, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+
+class Verification(Noun):
+    """All statements of a text with their verdicts, what is wrong with it, and which parts of the question it answers."""
+
+    claims: tuple[Claim, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    parts: tuple[AnsweredPart, ...] = ()
