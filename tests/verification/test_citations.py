@@ -1,0 +1,97 @@
+"""Passage ids are read in every form that models write them, and turned into numbers."""
+
+import time
+
+import pytest
+
+from deep_research.verification.citations import cite_ids, cited_ids, normalize_citations, number_citations
+
+FORMS = {
+    "A [s1p2].": "A [s1p2].",
+    "A [s1p2, s1p3]. B": "A [s1p2][s1p3]. B",
+    "A [s1p2][s2p1]": "A [s1p2][s2p1]",
+    "A [s1p2], [s1p3]; [s2p1].": "A [s1p2][s1p3][s2p1].",
+    "A [s1p2] [s1p3].": "A [s1p2][s1p3].",
+    "A [s1p2-s1p4]": "A [s1p2][s1p3][s1p4]",
+    "A [s1p2–p4]": "A [s1p2][s1p3][s1p4]",
+    "A [s1p2-4]": "A [s1p2][s1p3][s1p4]",
+    "A [s1p2-s1p90]": "A [s1p2][s1p90]",
+    "A [s1p2, p3]": "A [s1p2][s1p3]",
+    "A [s1p2 and s3p4]": "A [s1p2][s3p4]",
+    "A [S1P2 & S2P1]": "A [s1p2][s2p1]",
+    "A [s1, p2]": "A [s1p2]",
+    "A (s1p2).": "A [s1p2].",
+    "A ([s1p2]).": "A [s1p2].",
+    "A (source: s1p2; s2p3)": "A [s1p2][s2p3]",
+    "A [source: s1p2]": "A [s1p2]",
+    "A (see s1p2).": "A [s1p2].",
+    "甲（s1p2）。": "甲[s1p2]。",
+    "甲（来源：s1p2）。": "甲[s1p2]。",
+    "甲【s1p2】。": "甲[s1p2]。",
+    "甲【1†s1p2】。": "甲[s1p2]。",
+    "甲［ｓ１ｐ２］。": "甲[s1p2]。",
+    "據 s1p2 所述": "據 [s1p2] 所述",
+    "가다 (출처: s1p2, s2p2).": "가다 [s1p2][s2p2].",
+    "A [^s1p2]": "A [s1p2]",
+    "A <sup>s1p2</sup>.": "A [s1p2].",
+    r"A \[s1p2\].": "A [s1p2].",
+    "A [[s1p2]].": "A [s1p2].",
+    "A [s1p2](#s1p2).": "A [s1p2].",
+    "A [words](s1p2) b": "A words [s1p2] b",
+    "It is final s1p2.": "It is final [s1p2].",
+    "It is final `s1p2`.": "It is final [s1p2].",
+    "A [s7]": "A [s7]",
+    # What else stands in the bracket belongs to the text.
+    "A (as of 2026; s1p2, s2p3).": "A (as of 2026)[s1p2][s2p3].",
+    "甲（截至２０２６年，s1p2）。": "甲（截至２０２６年）[s1p2]。",
+    # Markdown would make a link of every other [s1p2].
+    "[^s1p2]: NIST": "[s1p2] NIST",
+    "- [s1p2]: NIST": "- [s1p2] NIST",
+}
+UNTOUCHED = [
+    "`print(s1p2)` x",
+    '```chart\n{"points": [{"id": "s1p2"}]}\n```',
+    "as1p2 s1p2x x_s1p2s3",
+    "a[0], (see above), [1], [NIST](https://nist.gov), 10 (ten)",
+    "「甲」（乙）",
+]
+
+
+@pytest.mark.parametrize(("written", "normal"), FORMS.items())
+def test_every_form_becomes_one(written: str, normal: str) -> None:
+    assert normalize_citations(written) == normal
+    assert normalize_citations(normal) == normal
+    assert cited_ids(written) == cited_ids(normal) != ()
+
+
+@pytest.mark.parametrize("text", UNTOUCHED)
+def test_what_is_no_citation_stays(text: str) -> None:
+    assert normalize_citations(text) == text
+    assert cited_ids(text) == ()
+
+
+def test_ids_become_numbers_and_places_are_carried_over() -> None:
+    text = "Fast [s1p2][s1p9]. Cheap a[0] [1] [s2p1] [s9p9].\nNew [s9p9]."
+    numbers = {"s1p2": 1, "s1p9": 1, "s2p1": 2}
+    numbered = number_citations(text, numbers.get, {text.index(". Cheap"): "°"})
+    assert numbered.text == "Fast [1]°. Cheap a\\[0\\] \\[1\\] [2].\nNew."
+    for word in ("Fast", "Cheap", "New"):
+        assert numbered.to_new(text.index(word)) == numbered.text.index(word)
+        assert numbered.to_old(numbered.text.index(word)) == text.index(word)
+    assert numbered.to_new(len(text)) == len(numbered.text)
+
+
+def test_code_keeps_its_brackets() -> None:
+    text = "`a[0]` [s1p1]\n\n```\nx[1] s1p1\n```\n"
+    assert number_citations(text, {"s1p1": 7}.get).text == text.replace("[s1p1]", "[7]")
+
+
+def test_ids_are_written_side_by_side() -> None:
+    assert cite_ids(["s7p3", "s1p2"]) == "[s7p3][s1p2]"
+
+
+@pytest.mark.parametrize("part", ["A [s1p2] text. ", "[s1p2 ", "(", "`", "s1p2 ", "[s1p2, ", "` x ", "[", "s1p2-"])
+def test_a_megabyte_takes_seconds(part: str) -> None:
+    begun = time.process_time()
+    normalize_citations(part * (1_000_000 // len(part)))
+    assert time.process_time() - begun < 20
