@@ -19,7 +19,7 @@ from deep_research import registry
 from deep_research.errors import ConfigError
 from deep_research.exporters import pdf_exporter
 from deep_research.safe_text import safe_noun
-from deep_research.verification.conclusions import BACKGROUND
+from deep_research.claimcheck.conclusions import BACKGROUND
 from tests.exporters.reports import HOSTILE, SAID, SECOND, URL, make_input
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
