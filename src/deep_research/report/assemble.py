@@ -32,7 +32,7 @@ from deep_research.data import (
 )
 from deep_research.i18n.catalog import colon_of, explain, join_list, join_sentences, phrase
 from deep_research.ports import Library
-from deep_research.report.counts import verdict_counts
+from deep_research.report.counts import VerdictCounts, verdict_counts
 from deep_research.report.ledger import ledger_of, reasoner_of
 from deep_research.run_context.context import RunContext
 from deep_research.search.source_standing import dated_source
@@ -92,7 +92,7 @@ def assemble(ctx: RunContext, done: Finished) -> Report:
     changes = ctx.steering.now.changes()
     gaps = tuple(gap for gap in ctx.gaps if gap.what not in changes.dropped)
     entries = references.entries()
-    counted = verdict_counts(placed)
+    counted = verdict_counts(Verification(claims=tuple(placed)))
     blocks = [
         (head + body).strip(),
         *_changes(changes, language),
@@ -263,19 +263,18 @@ def _gaps(gaps: Sequence[Gap], language: str) -> list[str]:
 
 
 def _method_note(
-    ctx: RunContext, done: Finished, counted: dict[str, int], *, judged: bool, days: Sequence[str], language: str
+    ctx: RunContext, done: Finished, counted: VerdictCounts, *, judged: bool, days: Sequence[str], language: str
 ) -> str:
     """Return in four lines how the report was checked, what was not confirmed, what was searched, and when."""
     reasoner = reasoner_of(ctx.reasoner.info, ctx.journal)
-    cited = counted["total"] - counted["own"]
     lines: list[str] = []
     if judged:
-        lines.append(phrase("checked_statements", language, cited=cited, own=counted["own"], **_counts(counted)))
-        lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(cited - counted["supported"])
+        lines.append(phrase("checked_statements", language, cited=counted.cited, **counted.model_dump()))
+        lines += [phrase("checked_mark", language, mark=UNCONFIRMED)] * bool(counted.unconfirmed)
         found = len(done.verification.problems)
         lines += [phrase("checked_revised", language, problems=found, edits=len(done.edits))] * bool(found)
     else:
-        lines.append(phrase("checked_nobody", language, cited=cited))
+        lines.append(phrase("checked_nobody", language, cited=counted.cited))
     searches = ctx.journal.count("search")
     lines.append(phrase("cost", language, searches=searches, sources=len(ctx.library.sources())))
     if days:
@@ -284,10 +283,6 @@ def _method_note(
     models = ", ".join(dict.fromkeys(reasoner.models.values()))
     lines += [phrase("written_by", language, model=models, provider=reasoner.provider)] * bool(models)
     return f"## {phrase('checked', language)}\n\n" + join_sentences(lines, language)
-
-
-def _counts(counted: dict[str, int]) -> dict[str, int]:
-    return {name: counted[name] for name in ("supported", "misleading", "contradicted", "unverified")}
 
 
 def _parts(done: Finished) -> tuple[Part, ...]:

@@ -9,8 +9,7 @@ from deep_research.events import Revised
 from deep_research.i18n.catalog import gap_from, gap_of
 from deep_research.run_context.context import RunContext
 from deep_research.steps.verify import verify_changes
-from deep_research.steps.write import Written
-from deep_research.verification.citations import normalize_citations
+from deep_research.steps.write import Written, clean_report
 from deep_research.verification.statements import split_statements
 
 ROUNDS = 2
@@ -84,7 +83,7 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:
     for edit in edits:
         fits = bool(edit.old) and text.count(edit.old) == 1
         if fits:
-            text = text.replace(edit.old, normalize_citations(edit.new) if edit.new else "")
+            text = text.replace(edit.old, clean_report(edit.new) if edit.new else "")
         made.append(edit.model_copy(update={"applied": fits}))
     return text, made
 

@@ -199,10 +199,17 @@ async def verify_changes(
     ids = {old.id: c.id for c in claims if (old := known.get((c.text, c.passages))) is not None}
     changed = [c for c in claims if (c.text, c.passages) not in known]
     judged = await judge_claims(ctx, assignment, changed, text if changed else "")
-    kept = [p.model_copy(update={"claim": ids.get(p.claim, "")}) for p in before.problems]
+    kept = [_carried(p, ids, text) for p in before.problems]
     new = [p for p in judged.problems if p.claim or not any(p.problem == old.problem for old in kept)]
     verdicts = {c.id: known[c.text, c.passages].verdict for c in claims if (c.text, c.passages) in known}
     fresh = {c.id: c for c in _with_verdicts(changed, judged.judged, new)}
     final = [fresh.get(c.id) or c.model_copy(update={"verdict": verdicts[c.id]}) for c in claims]
     ctx.emit(Verified(statements=len(changed), problems=len(new), round=number))
     return Verification(claims=tuple(final), problems=(*kept, *new), parts=before.parts)
+
+
+def _carried(problem: Problem, ids: Mapping[str, str], text: str) -> Problem:
+    """Return a problem in a revised text: one whose statement, or whose words, are gone counts as revised."""
+    gone = problem.claim not in ids if problem.claim else bool(problem.quote) and problem.quote not in text
+    outcome = "revised" if gone and problem.outcome == "open" else problem.outcome
+    return problem.model_copy(update={"claim": ids.get(problem.claim, ""), "outcome": outcome})

@@ -12,6 +12,7 @@ from deep_research.i18n.catalog import gap_from
 from deep_research.i18n.language import detect, language_name
 from deep_research.run_context.context import RunContext
 from deep_research.steps.converse import converse
+from deep_research.text.inert_markdown import make_inert
 from deep_research.verification.citations import cited_ids, normalize_citations
 
 LOOKUPS = 12
@@ -70,10 +71,10 @@ async def _written(ctx: RunContext, assignment: Assignment) -> Written:
         return await ctx.reasoner.write(assignment, turns, ctx.library)
 
     move, turns = await converse(ctx, ask, most=LOOKUPS)
-    text = normalize_citations(move.text.strip())
+    text = clean_report(move.text)
     if (lack := _lack_of(text, assignment)) and ctx.reasoner.info.is_language_model:
         again = [*turns, Turn(said=move.text), Turn(remarks=(lack,))]
-        better = normalize_citations((await ctx.reasoner.write(assignment, again, ctx.library)).text.strip())
+        better = clean_report((await ctx.reasoner.write(assignment, again, ctx.library)).text)
         if better and not _lack_of(better, assignment):
             return Written(better, tuple(again))
     if not text:
@@ -93,6 +94,11 @@ def _lack_of(text: str, assignment: Assignment) -> str:
         name = language_name(language)
         return f"Your text is not in {name}. Write the same report again in {name}, with its ids."
     return ""
+
+
+def clean_report(text: str) -> str:
+    """Return a text with its citations in one form, and with nothing in it that acts when it is shown."""
+    return make_inert(normalize_citations(text.strip()))
 
 
 def notes_as_report(assignment: Assignment) -> str:
