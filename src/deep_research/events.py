@@ -185,6 +185,30 @@ class Steered(_Event):
     late: bool = False
 
 
+class ReportPiece(_Event):
+    """A piece of the report, as the writer writes it. It is shown to those who look on, and never kept."""
+
+    kind: Literal["report_piece"] = "report_piece"
+    text: str
+
+
+class Verified(_Event):
+    """The report was verified: `statements` were judged, `problems` found; `round` counts from 1."""
+
+    kind: Literal["verified"] = "verified"
+    statements: int
+    problems: int
+    round: int
+
+
+class Revised(_Event):
+    """The writer has revised its report: `edits` were made, `failed` did not fit its text."""
+
+    kind: Literal["revised"] = "revised"
+    edits: int
+    failed: int
+
+
 class ReportReady(_Event):
     """The report is written and saved. `claims` counts the statements that stand, not those that were cut."""
 
@@ -229,9 +253,15 @@ Event = (
     | Reviewed
     | GapFound
     | Steered
+    | ReportPiece
+    | Verified
+    | Revised
     | ReportReady
     | RunFailed
     | RunDeclined
 )
+
+PASSING = frozenset({"report_piece"})
+"""Kinds of events that are passed on to whoever listens, and not kept: they have no number of their own."""
 
 event_adapter: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
