@@ -5,6 +5,7 @@ The work is bounded: `MOST_WORDS` words of a question, `CANDIDATES` passages for
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from deep_research.data import PassageHit
 from deep_research.finding.places import PartPlaces, Place, QuestionPlaces
@@ -29,32 +30,55 @@ _SCANNED = 8_000_000
 """Characters that are looked through for a passage that has all words."""
 
 
+class Ranked(NamedTuple):
+    """A part of a question with its places in order, and the words of the part and of each thing compared, weighed."""
+
+    part: Part
+    places: tuple[Best, ...]
+    words: tuple[Word, ...]
+    things: tuple[tuple[Word, ...], ...] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the texts of the places, as a ranker compares them."""
+        return [best.section.text[best.unit.start : best.unit.end] for best in self.places]
+
+    def reordered(self, scores: Sequence[float]) -> "Ranked":
+        """Return it in the order of a ranker's `scores`; as it is where they are not one for each place."""
+        if len(scores) != len(self.places):
+            return self
+        order = sorted(range(len(scores)), key=lambda number: -scores[number])
+        return self._replace(places=tuple(self.places[number] for number in order))
+
+
 def find(question: str, language: str, library: Library, sources: Sequence[str] = ()) -> QuestionPlaces:
     """Return the places where `question` may be answered, of all sources or of `sources` (ids)."""
     asked = read_question(question, language)
-    texts = Texts(library)
     spoken = detect(question, default=language)
-    parts = tuple(_find_part(part, spoken, library, texts, sources) for part in asked.parts)
-    return QuestionPlaces(parts=parts, cut=asked.cut, language=_foreign(parts, spoken, library))
+    ranked = [rank_places(part, spoken, library, sources) for part in asked.parts]
+    parts = tuple(show_places(one, library, sources) for one in ranked)
+    return QuestionPlaces(parts=parts, cut=asked.cut, language=foreign_language(parts, spoken))
 
 
-def _find_part(part: Part, language: str, library: Library, texts: Texts, sources: Sequence[str]) -> PartPlaces:
+def rank_places(part: Part, language: str, library: Library, sources: Sequence[str] = ()) -> Ranked:
+    """Return the places for one part of a question, best first."""
     hits = _search(part, library, sources)
     words, context = _weighed(part, hits)
-    ranked = _rank(part.text, hits, words, context, texts)
-    named = [word for word in part.words if word.worth > COMMON] or list(part.words)
-    ranked = _in_reader_language(ranked, language, library)
-    things = [(thing, _weighed_like(read_words(thing, language), words)) for thing in part.things]
+    ranked = _rank(part.text, hits, words, context, Texts(library))
+    ranked = _in_reader_language(ranked, language)
+    things = [_weighed_like(read_words(thing, language), words) for thing in part.things]
     if things:
-        ranked = _both_first(ranked, [words for _, words in things])
+        ranked = _both_first(ranked, things)
+    return Ranked(part, tuple(ranked), tuple(words), tuple(map(tuple, things)))
+
+
+def show_places(ranked: Ranked, library: Library, sources: Sequence[str] = ()) -> PartPlaces:
+    """Return what is shown for one part: the best place whole, other places, and which words do not stand together."""
+    part, words = ranked.part, ranked.words
+    named = [word for word in part.words if word.worth > COMMON] or list(part.words)
     shown = Shown()
-    heads = _heads(ranked, things)
-    stretches = []
-    for best in heads:
-        if shown.add(best):
-            stretches.append(make_stretch(best, words, _location(library, best)))
-    places = _places(ranked, words, shown, library)
-    together, missing, closest, complete = _together(named, ranked, library, sources)
+    heads = [best for best in _heads(ranked.places, ranked.things) if shown.add(best)]
+    together, missing, closest, complete = _together(named, ranked.places, library, sources)
     return PartPlaces(
         text=part.text,
         words=tuple(word.text for word in named),
@@ -63,8 +87,8 @@ def _find_part(part: Part, language: str, library: Library, texts: Texts, source
         closest=closest,
         is_complete=complete,
         things=part.things,
-        stretches=tuple(stretches),
-        places=places,
+        stretches=tuple(make_stretch(best, words, _location(library, best)) for best in heads),
+        places=_places(ranked.places, words, shown, library),
     )
 
 
@@ -105,7 +129,7 @@ def _rank(
     return sorted((one for one in found if one is not None), key=lambda one: -one.worth)
 
 
-def _in_reader_language(ranked: Sequence[Best], language: str, library: Library) -> list[Best]:
+def _in_reader_language(ranked: Sequence[Best], language: str) -> list[Best]:
     """Return places in the reader's language before those of their translations, where there are some."""
     spoken = {one.candidate.passage.id: detect(one.candidate.passage.text, default=language) for one in ranked}
     if not any(code == language for code in spoken.values()):
@@ -124,15 +148,15 @@ def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> lis
     return sorted(ranked, key=lambda one: -one.worth - (0.8 if count[id(one)] == most else 0.0))
 
 
-def _heads(ranked: Sequence[Best], things: Sequence[tuple[str, Sequence[Word]]]) -> list[Best]:
+def _heads(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> list[Best]:
     """Return the places shown whole: the best one; of things compared that it does not have all, the best of each."""
     heads = list(ranked[:1])
     if not heads:
         return []
     held = heads[0].candidate.terms | heads[0].candidate.above
-    if all(has_all(words, held) for _, words in things):
+    if all(has_all(words, held) for words in things):
         return heads
-    for _, words in things:
+    for words in things:
         if not any(has_all(words, one.candidate.terms | one.candidate.above) for one in heads):
             own = [one for one in ranked if has_all(words, one.candidate.terms | one.candidate.above)]
             heads += own[:1]
@@ -184,7 +208,7 @@ def _together(
     return False, missing, tuple(word.text for word in best), complete
 
 
-def _foreign(parts: Sequence[PartPlaces], language: str, library: Library) -> str:
+def foreign_language(parts: Sequence[PartPlaces], language: str) -> str:
     """Return the language of the documents where it is not that of the question, else ""."""
     shown = [piece.text for part in parts for stretch in part.stretches for piece in stretch.pieces]
     shown += [place.line for part in parts for place in part.places]

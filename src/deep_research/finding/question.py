@@ -4,6 +4,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from deep_research.data import QueryAnalysis
 from deep_research.finding.words import COMMON, Word, read_words
 from deep_research.i18n.language import detect
 from deep_research.i18n.lexicon import any_word, words
@@ -88,3 +89,31 @@ def compared(text: str, language: str) -> tuple[str, ...]:
 
 def _stripped(thing: str, language: str) -> str:
     return re.sub(any_word("finding.article_patterns", language), "", thing.strip(" \"'“”‘’「」,，、:："), flags=re.IGNORECASE).strip()
+
+
+def analyze_question(question: str, language: str) -> QueryAnalysis:
+    """Return what kind of question it is by its wording (contract row B3), and its parts."""
+    parts = read_question(question, language).parts
+    if any(part.things for part in parts):
+        kind, form = "comparison", "table"
+    elif re.search(any_word("analysis.list_patterns"), question, re.IGNORECASE):
+        kind, form = "list", "list"
+    elif re.search(any_word("analysis.deep_patterns"), question, re.IGNORECASE):
+        kind, form = "deep_dive", "prose"
+    else:
+        kind, form = "general", "prose"
+    return QueryAnalysis(
+        query_type=kind,
+        output_format=form,
+        needs_discovery=kind == "list",
+        discovery_target=question if kind == "list" else "",
+        reasoning="Told by the wording of the question.",
+        parts=tuple(part.text for part in parts),
+    )
+
+
+def is_plain_topic(text: str, language: str) -> bool:
+    """Return whether a text only names a topic: it has no question mark, and no word that asks for something of it."""
+    kinds = ("analysis.list", "analysis.deep", "analysis.progress", "finding.number", "finding.steps", "question.word")
+    asks = "|".join(any_word(f"{name}_patterns") for name in kinds)
+    return "?" not in text and "？" not in text and not compared(text, language) and not re.search(asks, text, re.I)
