@@ -40,7 +40,8 @@ def _texts(passages: Sequence[Passage]) -> str:
     for passage in passages:
         if passage.heading and passage.heading != heading:
             heading = passage.heading
-            lines.append(f"(under: {attribute(heading)})")
+            if not passage.text.lstrip().startswith("#"):  # there it says so itself
+                lines.append(f"(under: {attribute(heading.replace(' > ', ' › '))})")
         page = f" (p. {passage.page})" if passage.page else ""
         lines.append(f"[{passage.id}]{page} {clean(passage.text)}")
     return "\n".join(lines)
@@ -58,7 +59,7 @@ def _facts(key: str, source: Source, library: Library) -> str:
     named = {
         "id": key,
         "title": source.title,
-        "place": source.url or source.location,
+        "place": source.url if source.url.startswith("http") else source.location,
         "date": told.date,
         "standing": standing,
         "version": told.standing.version,
