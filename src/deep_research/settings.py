@@ -64,7 +64,9 @@ class Settings(BaseModel):
         None, "models", "Model for planning and searching: MODEL or PROVIDER:MODEL. Empty: `model_name`."
     )
     read_model: str | None = _setting(
-        None, "models", "Model for naming what passages hold (entries of a list): MODEL or PROVIDER:MODEL. Empty: `model_name`."
+        None,
+        "models",
+        "Model for naming what passages hold (entries of a list): MODEL or PROVIDER:MODEL. Empty: `model_name`.",
     )
     write_model: str | None = _setting(
         None, "models", "Model for taking notes at the end of a research: MODEL or PROVIDER:MODEL. Empty: `model_name`."
@@ -94,7 +96,12 @@ class Settings(BaseModel):
         10_000, "models", "Maximum output of a planning or research call, in tokens.", advanced=True, ge=256, le=200_000
     )
     read_max_tokens: int = _setting(
-        8_192, "models", "Maximum output of a call that names what passages hold, in tokens.", advanced=True, ge=256, le=200_000
+        8_192,
+        "models",
+        "Maximum output of a call that names what passages hold, in tokens.",
+        advanced=True,
+        ge=256,
+        le=200_000,
     )
     write_max_tokens: int = _setting(
         8_192, "models", "Maximum output of a call that takes notes, in tokens.", advanced=True, ge=256, le=200_000

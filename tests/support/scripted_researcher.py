@@ -18,7 +18,9 @@ from deep_research.text.tokens import content_terms
 from tests.support.scripted_replies import Call, Reply, Request, instance_of
 
 _SOURCE = re.compile(r'<source id="(s\d+)"(?: title="([^"]*)")?[^>]*>\n(.*?)\n</source>', re.DOTALL)
-_PASSAGE = re.compile(r"^\[(s\d+p\d+)\](?: \(p\. \d+\))? (.*?)(?=^\[s\d+p\d+\]|^\(under: |\Z)", re.DOTALL | re.MULTILINE)
+_PASSAGE = re.compile(
+    r"^\[(s\d+p\d+)\](?: \(p\. \d+\))? (.*?)(?=^\[s\d+p\d+\]|^\(under: |\Z)", re.DOTALL | re.MULTILINE
+)
 _STATEMENT = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 _OWN_SECTION = re.compile(r"^Your section: (.+)$", re.MULTILINE)
 _REVIEWED = re.compile(r"^Section: (.+?)\. ", re.MULTILINE)

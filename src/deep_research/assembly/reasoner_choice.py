@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 from deep_research.data import Gap, ModelAnswer, ModelRequest, ReasonerInfo, Role, ToolSpec
 from deep_research.errors import ConfigError
+from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.i18n.catalog import outage_gap
 from deep_research.ports import Journal, Ranker, Reasoner, SearchPlace
-from deep_research.finding.finder_reasoner import FinderReasoner
 from deep_research.run_context.context import section_worked_at
 from deep_research.settings import Settings, load_keys
 from deep_research.stores.open_stores import shared_limits

@@ -12,8 +12,6 @@ from decimal import Context, Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, groups, words
-from deep_research.text.tokens import FULL_WIDTH
 from deep_research.claimcheck import units
 from deep_research.claimcheck.numerals import ENGLISH_NUMBERS, NUMERAL_EXTRACTORS, ORDINAL_EXTRACTOR
 from deep_research.claimcheck.units import (
@@ -31,6 +29,8 @@ from deep_research.claimcheck.units import (
     same_date,
     unit_at,
 )
+from deep_research.i18n.lexicon import any_of, any_word, compile_on_use, groups, words
+from deep_research.text.tokens import FULL_WIDTH
 
 _DIGIT_RUN = re.compile(r"\d+", re.ASCII)
 _WORD_START = re.compile(r"\b\w|(?<!\d)\d", re.ASCII)

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from deep_research.i18n.lexicon import any_word
 from deep_research.claimcheck.numbers import quantities, same
 from deep_research.claimcheck.units import Quantity
+from deep_research.i18n.lexicon import any_word
 
 _MOST_STEPS, _SMALL = 20, 10
 _FACTORS: Mapping[str, Decimal] = {

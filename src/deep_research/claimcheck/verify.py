@@ -11,14 +11,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from deep_research.data import Document, Verdict
-from deep_research.i18n.catalog import verdict_of
-from deep_research.i18n.language import CJK, detect, is_cjk
-from deep_research.i18n.lexicon import any_word
-from deep_research.text.cleaning import shorten
-from deep_research.text.passages import cut_passages
-from deep_research.text.sentences import blocks, sentences
-from deep_research.text.tokens import content_terms, normalise
 from deep_research.claimcheck.alterations import find_alteration
 from deep_research.claimcheck.names import name_index, names, names_occur
 from deep_research.claimcheck.near_misses import (
@@ -38,6 +30,14 @@ from deep_research.claimcheck.quotations import find_verbatim, quotations_occur
 from deep_research.claimcheck.restatements import is_restated
 from deep_research.claimcheck.support import Match, support
 from deep_research.claimcheck.units import Quantity
+from deep_research.data import Document, Verdict
+from deep_research.i18n.catalog import verdict_of
+from deep_research.i18n.language import CJK, detect, is_cjk
+from deep_research.i18n.lexicon import any_word
+from deep_research.text.cleaning import shorten
+from deep_research.text.passages import cut_passages
+from deep_research.text.sentences import blocks, sentences
+from deep_research.text.tokens import content_terms, normalise
 
 
 class Evidence(NamedTuple):

@@ -143,7 +143,9 @@ def _in_reader_language(ranked: Sequence[Best], language: str) -> list[Best]:
 
 def _both_first(ranked: Sequence[Best], things: Sequence[Sequence[Word]]) -> list[Best]:
     """Return places that have all the things compared first, else those with more of them."""
-    count = {id(one): sum(has_all(words, one.candidate.terms | one.candidate.above) for words in things) for one in ranked}
+    count = {
+        id(one): sum(has_all(words, one.candidate.terms | one.candidate.above) for words in things) for one in ranked
+    }
     most = len(things)
     return sorted(ranked, key=lambda one: -one.worth - (0.8 if count[id(one)] == most else 0.0))
 

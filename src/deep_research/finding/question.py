@@ -88,7 +88,9 @@ def compared(text: str, language: str) -> tuple[str, ...]:
 
 
 def _stripped(thing: str, language: str) -> str:
-    return re.sub(any_word("finding.article_patterns", language), "", thing.strip(" \"'“”‘’「」,，、:："), flags=re.IGNORECASE).strip()
+    return re.sub(
+        any_word("finding.article_patterns", language), "", thing.strip(" \"'“”‘’「」,，、:："), flags=re.IGNORECASE
+    ).strip()
 
 
 def analyze_question(question: str, language: str) -> QueryAnalysis:

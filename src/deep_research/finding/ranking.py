@@ -26,7 +26,9 @@ CONTEXT = 0.5
 LAST = 0.45
 """What a passage keeps that belongs to a contents list, a change log, a bibliography or a licence."""
 _OLD = re.compile(any_word("finding.not_current_patterns"), re.IGNORECASE)
-_ENTRY = re.compile(r"^\s*(?:[-*•]\s+)?(?:\[\w{1,12}\]|\d{1,3}[.)])?\s*[^\n]{3,200}?\(?\b(?:19|20)\d\d[a-z]?\)?[.,:]\s", re.MULTILINE)
+_ENTRY = re.compile(
+    r"^\s*(?:[-*•]\s+)?(?:\[\w{1,12}\]|\d{1,3}[.)])?\s*[^\n]{3,200}?\(?\b(?:19|20)\d\d[a-z]?\)?[.,:]\s", re.MULTILINE
+)
 
 
 class Candidate(NamedTuple):

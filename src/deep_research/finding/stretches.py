@@ -57,9 +57,7 @@ def _spans(section: Section, unit: Unit, words: Sequence[Word]) -> list[tuple[in
         return [(unit.start, unit.end)]
     lead = [(span.start, span.end) for span in unit.lead]
     above = frozenset[str]().union(*(span.terms for span in unit.lead))
-    order = sorted(
-        range(len(unit.parts)), key=lambda n: (-coverage(words, unit.parts[n].terms, above, 0.5), n)
-    )
+    order = sorted(range(len(unit.parts)), key=lambda n: (-coverage(words, unit.parts[n].terms, above, 0.5), n))
     chosen: set[int] = set()
     left = MOST - sum(columns(section.text[start:end]) for start, end in lead)
     for number in _around(order, len(unit.parts)) if unit.kind != "table" else order:

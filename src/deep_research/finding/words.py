@@ -97,7 +97,9 @@ def weigh(asked: Sequence[Word], said: Sequence[frozenset[str]]) -> list[Word]:
     ]
 
 
-def coverage(asked: Sequence[Word], terms: frozenset[str], beside: frozenset[str] = frozenset(), less: float = 0) -> float:
+def coverage(
+    asked: Sequence[Word], terms: frozenset[str], beside: frozenset[str] = frozenset(), less: float = 0
+) -> float:
     """Return the share (0–1) of the worth of the words that `terms` have; those only `beside` has count `less`."""
     total = sum(word.worth for word in asked)
     if not total:

@@ -27,9 +27,7 @@ async def final_report(state: AgentState, runtime: Runtime[RunContext]) -> dict[
     reviews = _reviews(state, sections)
     for review in open_reviews(reviews):
         ctx.report_gap(gap_of(review.section, "review_open", missing=review.missing))
-    given = write.assign(
-        ctx, state["question"], state["analysis"], state["decision"], state["brief"], sections
-    )
+    given = write.assign(ctx, state["question"], state["analysis"], state["decision"], state["brief"], sections)
     checked = await _checked(ctx, given)
     done = Finished(
         question=state["question"],

@@ -95,11 +95,10 @@ async def review_sections(
 
 
 async def confirm_review(
-    state: AgentState, runtime: Runtime[RunContext]
+    state: AgentState
 ) -> Command[Literal["plan_sections", "final_report"]]:
     """Show the review; write the report, or research the sections again that the user names."""
-    ctx, sections = runtime.context, state["sections"]
-    rows = state.get("section_reviews", {})
+    sections, rows = state["sections"], state.get("section_reviews", {})
     asked = review_stop.question_of(sections, rows, state["brief"].language)
     answer = review_stop.answer_of(ask_user(asked), asked)
     wanted = review_stop.wanted_sections(answer, sections, rows)

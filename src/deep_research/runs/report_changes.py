@@ -116,9 +116,9 @@ def _compare_claims(earlier: Sequence[Claim], later: Sequence[Claim]) -> tuple[l
             continue
         kind: ChangeKind = "changed" if before else "new"
         found.append(
-            StatementChange(kind=kind, section=claim.section, text=text, before=before, passages=claim.passages)
+            StatementChange(kind=kind, section=claim.where, text=text, before=before, passages=claim.passages)
         )
-    gone = [StatementChange(kind="gone", section=claim.section, before=text) for text, claim in left.items()]
+    gone = [StatementChange(kind="gone", section=claim.where, before=text) for text, claim in left.items()]
     return [*found, *gone], unchanged
 
 

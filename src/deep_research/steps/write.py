@@ -110,7 +110,7 @@ def notes_as_report(assignment: Assignment) -> str:
     return "\n\n".join(parts)
 
 
-def _streamed(ctx: RunContext):  # noqa: ANN202 - a context manager of another module
+def _streamed(ctx: RunContext):
     if not ctx.reasoner.info.is_language_model:
         return nullcontext()
     from deep_research.providers.token_stream import streaming_to  # noqa: PLC0415 - only with a model

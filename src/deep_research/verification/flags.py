@@ -1,4 +1,5 @@
 """Stand-in until the real one is merged."""
+
 from typing import NamedTuple
 
 
@@ -8,4 +9,6 @@ class Flag(NamedTuple):
 
 
 def flags_of(text, ids, library, question):
-    return [Flag(f"the passage {key} does not exist", True) for key in ids if "p" in key and library.passage(key) is None]
+    return [
+        Flag(f"the passage {key} does not exist", True) for key in ids if "p" in key and library.passage(key) is None
+    ]

@@ -23,8 +23,8 @@ from deep_research.reasoners.model.passage_views import passages_of, show_passag
 from deep_research.text.prompt_fencing import attribute, clean
 from deep_research.text.token_count import estimate_tokens
 
-_SEARCH_TOKENS = 1_500
-"""How much of what one call of search found is shown whole; the rest is named by its source."""
+_SEARCH_TOKENS, _MOST_SEARCH_TOKENS = 1_200, 4_000
+"""How much of what a query found is shown whole, and of all queries of a call; the rest is named by its source."""
 _NAMED_SOURCES = 10
 _MOST_QUERIES = 5
 _TOLD_CHARS = 6_000
@@ -166,7 +166,8 @@ def _shown(action: Action, seen: Observation, library: Library, shown: set[str])
     """Return what was not shown before: the best of a search, or all of what was opened."""
     passages = passages_of(seen.passages, library)
     new = [p for p in passages if p.id not in shown]
-    fitting = new if action.name == "open" else within_tokens(new, _SEARCH_TOKENS) if new else []
+    most = min(_MOST_SEARCH_TOKENS, _SEARCH_TOKENS * len(action.query.split("\n")))
+    fitting = new if action.name == "open" else within_tokens(new, most) if new else []
     parts = [show_passages(fitting, library)] if fitting else []
     if left := new[len(fitting) :]:
         counts = Counter(passage.source for passage in left)
