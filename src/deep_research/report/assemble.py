@@ -249,7 +249,7 @@ class _References:
         return f"{entry.number}. **{plain_text(entry.title)}** — {place}{quote}"
 
 
-def _changes(changes, language: str) -> list[str]:
+def _changes(changes: Changes, language: str) -> list[str]:
     named = {"remarks": changes.remarks, "added_sections": changes.added, "dropped_sections": changes.dropped}
     lines = [f"**{phrase(name, language)}:** {' · '.join(said)}" for name, said in named.items() if said]
     return [*lines, *([phrase("finished_early", language)] if changes.finished_early else [])]
