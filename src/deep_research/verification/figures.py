@@ -13,7 +13,7 @@ from deep_research.verification.arithmetic import agrees, evaluate
 
 _TOLERANCE, _REACH = Decimal("0.05"), Decimal("1.1")
 """How far "about 1,000" may be off, relatively, and up to which multiple "more than 1,000" is a fair account."""
-_COUNTED = 12
+_COUNTED = 2
 """Up to so many things an author counts in words: "three ways" is no figure of a source."""
 _DIGITS = re.compile(r"\d[\d,.]*\d|\d")
 _SUM = re.compile(r"(?P<terms>[\d,.]+\s?\S{0,3}(?:\s?[-+−×*÷/]\s?[\d,.]+\s?[%\w]{0,3}){1,6})\s?[=≈]\s?(?P<result>[\d,.]+)")
