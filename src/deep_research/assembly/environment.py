@@ -34,8 +34,6 @@ from deep_research.errors import ReplayDiffers, StoreError
 from deep_research.events import Event
 from deep_research.ports import Journal, Library, OutsideTool, Pages, Progress, SearchPlace
 from deep_research.run_context.context import RunContext
-from deep_research.run_context.deadlines import SectionDeadlines
-from deep_research.run_context.prefetch import Prefetch
 from deep_research.run_context.steering import Steering
 from deep_research.settings import Settings, load_keys
 from deep_research.sources.documents import DocumentsSource
@@ -89,8 +87,7 @@ class Recorded(NamedTuple):
 class Job:
     """One piece of work at a run: the research itself, or a follow-up question about its report.
 
-    `question` holds all the user's words, because the addresses in them may be opened. `prefetch` allows work ahead
-    of intake. `before` is what the run had cost before a follow-up: its sources are prepared when they are first
+    `question` holds all the user's words, because the addresses in them may be opened. `before` is what the run had cost before a follow-up: its sources are prepared when they are first
     searched, and its costs are counted separately. `began` is when the work began, where that is not when the run did.
     `rerun` counts how often parts of the run were begun again: calls are then made anew, and what was read before
     `fresh_since` is read again. `recorded` is the run that is replayed: nothing outside is reached then; `elapsed` replaces the
@@ -104,7 +101,6 @@ class Job:
     log: EventLog
     began: str = ""
     steering: Steering = field(default_factory=Steering)
-    prefetch: bool = False
     before: Ledger | None = None
     recorded: Recorded | None = None
     elapsed: Callable[[], float] | None = None
@@ -222,18 +218,13 @@ async def open_context(job: Job, environment: RunEnvironment) -> AsyncIterator[R
             unopened=outside.tools.gaps,
             sources_before=job.before.fetches if job.before is not None else 0,
             gaps=_earlier_gaps(job.log.earlier),
-            deadlines=SectionDeadlines(
-                job.settings.section_patience, job.settings.section_patience_seconds, job.log.earlier
-            ),
             emit=job.log.emit,
             steering=job.steering,
-            prefetch=Prefetch(enabled=job.prefetch),
             elapsed=job.elapsed or (lambda: job.log.seconds),
             paused=job.log.paused,
             today=job.today,
             fresh_since=job.fresh_since,
         )
-        stack.push_async_callback(ctx.prefetch.drop)
         yield ctx
 
 

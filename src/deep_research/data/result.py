@@ -196,8 +196,8 @@ class PassageContext(Noun):
     after: str = ""
 
 
-class ExportPoint(Noun):
-    """A number of a figure, or a dated event: `display` is how it stands in its statement."""
+class FigurePoint(Noun):
+    """A number of a figure: `display` is how it is shown, with its unit; `passages` are those that state it."""
 
     label: str
     value: float
@@ -205,12 +205,13 @@ class ExportPoint(Noun):
     passages: tuple[str, ...] = ()
 
 
-class ExportFigure(Noun):
-    """Verified numbers that can be compared (`bar`), one number over the years (`line`), or dated events (`timeline`)."""
+class Figure(Noun):
+    """Numbers of one unit side by side (`bar`), or one number over time (`line`): a chart that the report holds."""
 
-    kind: Literal["bar", "line", "timeline"]
+    kind: Literal["bar", "line"]
     title: str
-    points: tuple[ExportPoint, ...]
+    unit: str = ""
+    points: tuple[FigurePoint, ...]
 
 
 class ExportInput(Noun):
@@ -222,7 +223,6 @@ class ExportInput(Noun):
     report: Report
     authors: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     contexts: dict[str, PassageContext] = Field(default_factory=dict)
-    figures: tuple[ExportFigure, ...] = ()
     font_folder: str = ""
 
 

@@ -15,7 +15,7 @@ from deep_research.data.outside_tools import ToolAnswer, ToolContent
 from deep_research.registry import reader_of
 from deep_research.text.cleaning import fold
 from deep_research.text.page_noise import unreadable_because
-from deep_research.verification.verify import is_error_text
+from deep_research.claimcheck.verify import is_error_text
 
 _MOST_SOURCES = 50
 _DEPTH = 4

@@ -20,8 +20,7 @@ from deep_research.errors import ConfigError, ReplayDiffers, ResearchError, Stop
 from deep_research.events import Event, GapFound
 from deep_research.i18n.catalog import join_list, phrase
 from deep_research.ports import Journal, Library, OutsideTool, Pages, Reasoner, SearchPlace
-from deep_research.run_context.deadlines import SectionDeadlines
-from deep_research.run_context.prefetch import Prefetch
+from deep_research.run_context.opened_sources import OpenedSources
 from deep_research.run_context.steering import Steering
 from deep_research.safe_text import safe_noun
 from deep_research.settings import Settings
@@ -84,13 +83,12 @@ class RunContext:
     emit: Callable[[Event], None] = field(default=lambda _event: None)
     keep_report: Callable[[Mapping[str, Any]], Awaitable[object]] = field(default=keep_nothing)
     steering: Steering = field(default_factory=Steering)
-    prefetch: Prefetch = field(default_factory=Prefetch)
+    opened: OpenedSources = field(default_factory=OpenedSources)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     paused: Callable[[], AbstractContextManager[None]] = nullcontext
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     fresh_since: str = ""
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
-    deadlines: SectionDeadlines = field(default_factory=SectionDeadlines)
 
     @cached_property
     def researchers(self) -> Seats:

@@ -12,8 +12,6 @@ from deep_research.assembly.run_settings import check_usable, settle
 from deep_research.conversation.plan_edits import read_plan_answer
 from deep_research.data import (
     Brief,
-    Claim,
-    Contradiction,
     Decision,
     Discovery,
     QueryAnalysis,
@@ -46,8 +44,6 @@ class Carried(Noun):
     discovery: Discovery | None = None
     brief: Brief
     sections: tuple[Section, ...] = ()
-    claims: dict[str, tuple[Claim, ...]] = Field(default_factory=dict)
-    contradictions: tuple[Contradiction, ...] = ()
     section_reviews: dict[str, SectionReview] = Field(default_factory=dict)
 
     def as_state(self) -> dict[str, Any]:
@@ -59,8 +55,6 @@ class Carried(Noun):
             "output_format": self.analysis.output_format,
             "research_brief": self.brief.objective,
             "sections": list(self.sections),
-            "claims": {title: list(claims) for title, claims in self.claims.items()},
-            "contradictions": list(self.contradictions),
         }
 
 
@@ -124,12 +118,12 @@ async def _branch(
 async def _carried(parent: RunStore, at: ForkPoint) -> Carried:
     """Return what is taken over, from the parent's last checkpoint. Raises ConfigError when it had not come so far."""
     state = await state_of(parent)
-    if "brief" not in state or (at == "report" and not state.get("claims")):
+    if "brief" not in state or (at == "report" and not any(s.content for s in state.get("sections", ()))):
         message = f"The run {parent.run_id} has no {'sections' if at == 'report' else 'plan'} to go on from."
         raise ConfigError(message, setting="at", value=at)
     names = ("question", "asked", "decision", "analysis", "discovery", "brief")
     if at == "report":
-        names = (*names, "sections", "claims", "contradictions", "section_reviews")
+        names = (*names, "sections", "section_reviews")
     return Carried.model_validate({name: state[name] for name in names if name in state})
 
 
@@ -208,7 +202,7 @@ def _rerun_update(state: Mapping[str, Any], rerun: Rerun) -> dict[str, Any]:
     return {
         **{name: state[name] for name in ("original_query", "question", "brief") if name in state},
         "sections": [fresh.model_copy(update={"queries": (*asked, *fresh.queries)})],
-        "claims": {rerun.section: []},
+        "conversations": {rerun.section: []},
         "review_iterations": state.get("max_review_iterations", 0),
         "final_report": "",
     }

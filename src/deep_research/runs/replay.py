@@ -88,7 +88,6 @@ class _Replay(ResearchRun):
             question=self.question,
             log=log,
             steering=Steering(lambda: said, log.emit),
-            prefetch=not self.record.reruns,
             rerun=len(self.record.reruns),
             recorded=self._run,
             elapsed=lambda: self._recorded.ledger.seconds,

@@ -112,7 +112,6 @@ class ResearchRun(RunTask):
             question=self.question,
             log=log,
             steering=self._inbox.steering(log),
-            prefetch=not any(e.kind == "clarification_asked" for e in log.earlier),
             rerun=len(self.record.reruns),
             fresh_since=self.record.reruns[-1].began if self.record.reruns else "",
         )
@@ -139,7 +138,6 @@ class ResearchRun(RunTask):
             "original_query": self.question,
             "question": Question(text=asked, language=self.language, history=self.record.history),
             "sections": [],
-            "claims": {},
             "max_review_iterations": ctx.settings.max_review_iterations,
             **(carried_state(ctx.journal) if self.record.fork_at else {}),
         }

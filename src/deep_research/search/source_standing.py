@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from deep_research.data import Section
 from deep_research.ports import Library
 from deep_research.text.standing import Standing, read_footer, read_standing
-from deep_research.verification.currency import Dated
+from deep_research.claimcheck.currency import Dated
 
 _HEAD_CHARS, _FOOT_CHARS = 4_000, 600
 _VERSION = re.compile(
